@@ -1,8 +1,11 @@
-"""The best of the nodes that can take a package."""
+"""The best of the nodes that can take a package, and why not the next best one."""
 
 import heapq
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.schedule.costs import Cost, Links
 from d0ctl.schedule.node_capacity import NodeCapacity
@@ -12,6 +15,56 @@ Rank = tuple[float, float, bool, int, float]
 """Nodes are compared by how much the broker prefers them, by when a package ends there, by whether
 CPUs are free, by the bytes of its inputs that they have, and by the fraction of their CPUs that
 is left."""
+
+RULES = ("preferred", "earliest", "starts", "inputs", "free")
+"""The fields of a rank, as rules by which a node is better than another."""
+
+ALIKE, ONLY, OUTPUTS, EARLY = "alike", "only", "outputs", "early"
+"""Rules besides: the nodes differ in nothing, no other node has room, the node has outputs that are
+only to be delivered, and packages that start early wait where most of their inputs are."""
+
+
+class NodeChoice(Struct, frozen=True):
+    """Why a node got packages with a requirement in one pass.
+
+    `fits` nodes meet the requirement, and `able` of them had room. `mine` and `theirs` are what the
+    rule compares: preferences, seconds, bytes, or the fraction of CPUs that is left; None if it
+    compares nothing.
+    """
+
+    requirement: int
+    node: int
+    rule: str
+    able: int
+    fits: int
+    rival: str | None = None
+    mine: float | None = None
+    theirs: float | None = None
+
+
+class Decision(Struct, frozen=True):
+    """This package goes to this node; `cost` is how many bytes must be carried there, `start_s` in
+    how many seconds it is expected to start.
+    """
+
+    package: int
+    node: int
+    cost: int
+    start_s: float = 0.0
+    why: NodeChoice | None = None
+
+
+def between(mine: Rank, others: Sequence[tuple[Rank, str]]) -> tuple[str, str, float, float]:
+    """Return the rule by which a node is better than the best of others, its name, and what is
+    compared.
+    """
+    theirs, rival = min(others)
+    for rule, ours, other in zip(RULES, mine, theirs, strict=True):
+        if ours != other:
+            sign = 1 if rule in ("earliest", "starts") else -1
+            return rule, rival, sign * float(ours), sign * float(other)
+    return ALIKE, rival, 0.0, 0.0
+
 
 NO_COST = Cost(0.0, 0.0, None)
 
@@ -73,6 +126,34 @@ class Choice:
             if best_rank is None or rank < best_rank:
                 best, best_cost, best_rank = capacity, cost, rank
         return best, best_cost
+
+    def reason(
+        self, chosen: NodeCapacity, places: Mapping[int, int], files: InputCopies | None, fits: int
+    ) -> NodeChoice:
+        """Return why a package goes to this node, as long as that has not taken it.
+
+        Of nodes without any of its inputs, only the first ones are compared.
+        """
+        near = [capacity for cluster in places for capacity in self._by_cluster.get(cluster, ())]
+        far = [self._capacities[number] for heap in self._heaps.values() for _, number in heap[:3]]
+        others = [
+            (self._rank_of(capacity, places, files), capacity.node.name)
+            for capacity in (*near, *far)
+            if capacity is not chosen
+            and capacity.has_room(self._requirement, is_brought=capacity.brings(files))
+        ]
+        found = NodeChoice(self._requirement.id, chosen.node.id, ONLY, len(self._capacities), fits)
+        if not others:
+            return found
+        rule, rival, mine, theirs = between(self._rank_of(chosen, places, files), others)
+        return replace(found, rule=rule, rival=rival, mine=mine, theirs=theirs)
+
+    def _rank_of(
+        self, capacity: NodeCapacity, places: Mapping[int, int], files: InputCopies | None
+    ) -> Rank:
+        here = places.get(capacity.node.cluster, 0)
+        cost = self._cost(capacity, places, files)
+        return self._rank(capacity, cost, here, capacity.brings(files))
 
     def _cost(
         self, capacity: NodeCapacity | None, places: Mapping[int, int], files: InputCopies | None

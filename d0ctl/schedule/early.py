@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from d0ctl.schedule.place import Decision
+from d0ctl.schedule.choice import EARLY, OUTPUTS, Decision, NodeChoice
 from d0ctl.schedule.resources import NodeRoom, Requirement, suited
 
 MOST_OPEN = 64
@@ -28,6 +28,7 @@ def place_open(
         node.id: MOST_OPEN - (node.delivering if requirement.stay else node.open) for node in fits
     }
     decisions = []
+    rule = OUTPUTS if requirement.stay else EARLY
     for package in packages:
         there = bytes_of.get(package, {})
         node = max(
@@ -39,5 +40,7 @@ def place_open(
             break
         places[node.id] -= 1
         carried = max(there.values(), default=0) - there.get(node.cluster, 0)
-        decisions.append(Decision(package, node.id, carried))
+        here = None if requirement.stay else float(there.get(node.cluster, 0))
+        why = NodeChoice(requirement.id, node.id, rule, len(fits), len(fits), mine=here)
+        decisions.append(Decision(package, node.id, carried, why=why))
     return decisions

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from d0ctl.schedule.choice import Choice
+from d0ctl.schedule.choice import Choice, Decision, NodeChoice
 from d0ctl.schedule.costs import Cost, Links
 from d0ctl.schedule.node_capacity import Busy, NodeCapacity, share_disks
 from d0ctl.schedule.quota import Quota
@@ -39,17 +39,6 @@ WORTH = 0.05
 """A package waits for another node only if it ends there earlier by this part of its run time."""
 
 NO_INPUT_COPIES: Mapping[int, InputCopies] = {}
-
-
-class Decision(Struct, frozen=True):
-    """This package goes to this node; `cost` is how many bytes must be carried there, `start_s` in
-    how many seconds it is expected to start.
-    """
-
-    package: int
-    node: int
-    cost: int
-    start_s: float = 0.0
 
 
 def place(
@@ -128,7 +117,7 @@ def _take_turn(
         packages = oldest(requirement.id, min(seen + most, requirement.ready))[seen:]
         left = one_pass.give_out(
             requirement, packages, able, rivals, local_bytes(packages),
-            input_copies(packages) if requirement.fetches else NO_INPUT_COPIES,
+            input_copies(packages) if requirement.fetches else NO_INPUT_COPIES, len(others),
         )  # fmt: skip
         # packages left for better nodes let others pass
         seen, most = seen + len(packages), min(left, most)
@@ -191,12 +180,13 @@ class _Pass(Struct):
         rivals: Sequence[NodeCapacity],
         places_of: Mapping[int, Mapping[int, int]],
         files_of: Mapping[int, InputCopies],
+        fits: int,
     ) -> int:
         """Give packages to nodes, or leave them for nodes where they would end earlier.
 
-        Return how many are left this way.
+        Return how many are left this way. `fits` nodes meet the requirement.
         """
-        left = 0
+        left, reasons = 0, dict[int, NodeChoice]()
         if rivals and not self.has_busy_times:
             self.set_busy_times()
         now = Choice(able, requirement, self.links, with_room=True)
@@ -217,11 +207,14 @@ class _Pass(Struct):
                     left += 1
                     self.waiting += 1 if any(one.free > 0 for one in able) else PATIENCE_FULL
                     continue
+            node = capacity.node
+            if (why := reasons.get(node.id)) is None:
+                why = reasons[node.id] = now.reason(capacity, places, files, fits)
             capacity.take(requirement, capacity.brings(files))
             capacity.occupy(requirement, cost)
             self.quota.take(requirement.stage, requirement.job, requirement.load)
-            carried = max(places.values(), default=0) - places.get(capacity.node.cluster, 0)
-            self.decisions.append(Decision(package, capacity.node.id, carried, cost.start_s))
+            carried = max(places.values(), default=0) - places.get(node.cluster, 0)
+            self.decisions.append(Decision(package, node.id, carried, cost.start_s, why))
         return left
 
     def weigh(

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.schedule import critical_path
+from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.costs import FILE_S, LINK_RATE
-from d0ctl.schedule.place import Decision
 from d0ctl.schedule.rehearsal.records import Conditions, File, Task
 from d0ctl.schedule.rehearsal.run import Rehearsal, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement

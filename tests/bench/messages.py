@@ -9,7 +9,7 @@ from pathlib import Path
 from d0ctl.config import Home
 from d0ctl.dropbox import DropBox
 from d0ctl.nodes.transports.transport import Address
-from d0ctl.schedule.place import Decision
+from d0ctl.schedule.choice import Decision
 from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
 from d0ctl.store.attempts.launching import launches

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
+from msgspec.structs import replace
 
+from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.early import MOST_OPEN, place_open
-from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.place import place
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement, lead_s
 
 
@@ -64,7 +66,10 @@ def test_open_packages_go_where_most_of_their_inputs_are_however_busy_that_is() 
 
     found = place_open(nodes, requirement, [7, 8], {7: {1: 100}})
 
-    assert found == [Decision(7, 1, 0), Decision(8, 2, 0)]
+    assert [replace(one, why=None) for one in found] == [Decision(7, 1, 0), Decision(8, 2, 0)]
+    assert [one.why and (one.why.rule, one.why.mine) for one in found] == [
+        ("early", 100.0), ("early", 0.0)
+    ]  # fmt: skip
 
 
 def test_a_node_has_a_bounded_number_of_open_packages() -> None:
@@ -77,7 +82,10 @@ def test_a_package_that_only_delivers_goes_to_its_node_however_full_that_is() ->
     full = NodeRoom(1, "a", 1, cpus=1, used=1, open=MOST_OPEN)
     nodes = [full, NodeRoom(2, "b", 2, cpus=1, used=0)]
 
-    assert place_open(nodes, Requirement(1, 1, stay="a"), [7], {}) == [Decision(7, 1, 0)]
+    found = place_open(nodes, Requirement(1, 1, stay="a"), [7], {})
+    assert [replace(one, why=None) for one in found] == [Decision(7, 1, 0)]
+    assert found[0].why is not None
+    assert found[0].why.rule == "outputs"
 
 
 def test_a_node_has_a_bounded_number_of_packages_that_only_deliver() -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.choice import Decision
+from d0ctl.schedule.place import place
 from d0ctl.schedule.resources import AHEAD_MOST, NodeRoom, Requirement, misfit, suited
 from d0ctl.units import size
 
@@ -88,7 +89,7 @@ def test_a_package_goes_where_its_inputs_are() -> None:
 
     (decision,) = decide(nodes, [Requirement(1, ready=1)], {1000: {1: 10, 2: 500}})
 
-    assert decision == Decision(1000, 2, cost=0)
+    assert replace(decision, why=None) == Decision(1000, 2, cost=0)
 
 
 def test_the_cost_of_a_decision_is_the_bytes_to_carry() -> None:

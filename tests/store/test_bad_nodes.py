@@ -3,7 +3,7 @@
 import json
 
 from d0ctl.jobfile.spec import OutputSpec
-from d0ctl.schedule.place import Decision
+from d0ctl.schedule.choice import Decision
 from d0ctl.store import Store
 from d0ctl.store.attempts.outputs import forget_wrong
 from d0ctl.store.nodes import draining, placement

@@ -9,8 +9,9 @@ from types import ModuleType
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.line_maker import LineMaker
 from d0ctl.daemon.turn import Turn
+from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.early import MOST_OPEN, place_open
-from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.place import place
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
 from d0ctl.store import Store, brokers, stage_order

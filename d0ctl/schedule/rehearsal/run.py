@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.node_capacity import EPSILON
-from d0ctl.schedule.place import Decision, place
+from d0ctl.schedule.place import place
 from d0ctl.schedule.quota import Allowances, Quota
 from d0ctl.schedule.rehearsal.caches import Caches, HotFiles
 from d0ctl.schedule.rehearsal.live_nodes import LiveNodes

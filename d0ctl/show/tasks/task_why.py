@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.common import MOST, Explanation, chosen_node
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.tasks import children, generation, state, task_broker, throttler
 from d0ctl.store.tasks.state import Task
@@ -61,7 +62,7 @@ def why(store: Store, number: int, now: float) -> Explanation:
     if task.next_look > now:
         found.facts.append(f"the agents look at it again in {duration(task.next_look - now)}")
     if task.generates:
-        found.facts += _of_packages(store, task)
+        found.facts += _of_packages(store, task, now)
         found.commands.append(f"d0ctl why {name}")
         if task.is_held:
             found.commands.append(f"d0ctl release {name}")
@@ -85,7 +86,7 @@ def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _of_packages(store: Store, task: Task) -> Iterator[str]:
+def _of_packages(store: Store, task: Task, now: float) -> Iterator[str]:
     """Say what keeps a task from making more packages."""
     queue = throttler.queue(store, task)
     waits = "waits" if queue.queued == 1 else "wait"
@@ -102,6 +103,8 @@ def _of_packages(store: Store, task: Task) -> Iterator[str]:
     elif not task.rules.at_once and queue.is_enough:
         yield f"more packages are made when {queue.most // 2:,} or fewer wait{_others(queue)}"
     yield from _of_nodes(queue)
+    for row in placement.choices_of_stage(store, task.job_id, task.stage_id, MOST):
+        yield chosen_node(row, now, subject="the last of them")
     for one in task_broker.busy(store, queue.able)[:MOST]:
         yield (f"cluster `{one.name}` has {count(one.packages, 'package')} and"
                f" {count(one.transfers, 'transfer')} to do")  # fmt: skip

@@ -11,7 +11,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow
-from d0ctl.units import count, duration, listed, moment, size
+from d0ctl.units import count, duration, iso, listed, moment, percent, size
 
 if TYPE_CHECKING:
     from d0ctl.store.views.activity import Straggler
@@ -186,3 +186,36 @@ def stragglers(found: "Sequence[Straggler]", now: float) -> list[str]:
     ]
     more = len(found) - MOST_STRAGGLERS
     return [*said, f"and {count(more, 'straggler')} more"] if more > 0 else said
+
+
+def chosen_node(row: Row, now: float, *, subject: str = "it") -> str:
+    """Say why packages were sent to a node, and when that was decided."""
+    return f"{subject} went to `{row['node']}` at {moment(row['at'], now)}: {_chosen_because(row)}"
+
+
+def _chosen_because(row: Row) -> str:
+    rival, rule = row["rival"], row["rule"]
+    if rule == "only":
+        if (others := row["fits"] - 1) < 1:
+            return "no other node meets its request"
+        return f"none of the {count(others, 'other node')} that meet its request had room"
+    if rule == "outputs":
+        return "it has its outputs, which are only to be delivered"
+    if rule == "early":
+        return f"it waits there for inputs, of which the node had {size(int(row['mine']))}"
+    mine, theirs = row["mine"], row["theirs"]
+    return {
+        "preferred": lambda: f"the broker preferred it ({mine:g}, `{rival}` {theirs:g})",
+        "earliest": lambda: f"it would end there in {duration(mine)}, on `{rival}` in"
+                            f" {duration(theirs)}",
+        "starts": lambda: f"it had a free CPU, `{rival}` had none",
+        "inputs": lambda: f"it had {size(int(mine))} of the inputs, `{rival}` {size(int(theirs))}",
+        "free": lambda: f"more of its CPUs were left ({percent(mine)}, of `{rival}`"
+                        f" {percent(theirs)})",
+        "alike": lambda: f"`{rival}` would have been as good",
+    }[rule]()  # fmt: skip
+
+
+def choice_document(row: Row) -> dict[str, Any]:
+    """Return the same for scripts."""
+    return {key: iso(row[key]) if key == "at" else row[key] for key in row.keys()}  # noqa: SIM118

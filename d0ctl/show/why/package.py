@@ -6,9 +6,10 @@ from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show.forecast import eta
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.common import Explanation, choice_document, chosen_node
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import placement
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import shortfall
@@ -21,6 +22,8 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
     job = browse.job(store, one.job)
     explanation = Explanation(one.path, one.status, "", phase=one.phase)
     _of_phase(Phase(one.phase))(Subject(store, one, job, explanation, now))
+    if one.node is not None or one.status in (Status.SUCCESSFUL, Status.FAILED):
+        _chosen_node(store, one, explanation, now)
     if times := eta.of_package(views_eta.package_times(store, one.id, now=now), now):
         explanation.facts.append(times)
     _expected_sizes(store, one, explanation)
@@ -33,6 +36,13 @@ def package(store: Store, one: PackageView, now: float) -> Explanation:
             f"it {'ran' if one.attempts else 'will run'} with {short.sentence()}"
         )
     return explanation
+
+
+def _chosen_node(store: Store, one: PackageView, explanation: Explanation, now: float) -> None:
+    """Say why its node was chosen."""
+    if (row := placement.choice_of_package(store, one.id)) is not None:
+        explanation.facts.append(chosen_node(row, now))
+        explanation.details["node_choice"] = choice_document(row)
 
 
 def _expected_sizes(store: Store, package: PackageView, explanation: Explanation) -> None:

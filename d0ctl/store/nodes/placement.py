@@ -1,22 +1,27 @@
 """The input of the scheduler, and the rows of its decisions."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
 
 from d0ctl.schedule.costs import Links, queued
 from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 from d0ctl.store import stage_order
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import left_s
 from d0ctl.store.files import links as link_rates
 from d0ctl.store.files.copies import PARKED
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 
 if TYPE_CHECKING:
-    from d0ctl.schedule.place import Decision
+    from d0ctl.schedule.choice import Decision, NodeChoice
+
+SAME_CHOICE_S = 600.0
+"""For this time later packages with a requirement share the row of a node and a rule."""
 
 
 def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
@@ -101,8 +106,11 @@ def input_copies(store: Store, packages: Sequence[int]) -> Mapping[int, InputCop
 
 def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:
     """ready -> assigned, with a transfer for every input that the node's cluster lacks."""
+    choices = keep_choices(store, {one.why for one in decisions if one.why}, now=now)
     store.change("clear_decision")
-    store.change_many("decide", ((decision.package, decision.node) for decision in decisions))
+    store.change_many(
+        "decide_with_reason", ((one.package, one.node, choices.get(one.why)) for one in decisions)
+    )
     assigned = store.change("assign_packages", now=now)
     starts = [(now + one.start_s, one.package) for one in decisions if one.start_s]
     if starts:
@@ -111,6 +119,29 @@ def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:
     store.change("want_inputs", now=now, parked=PARKED)
     store.change("count_staging")
     return assigned
+
+
+def keep_choices(
+    store: Store, choices: "Collection[NodeChoice]", *, now: float
+) -> "Mapping[NodeChoice | None, int]":
+    """Return the row of each choice, in a transaction."""
+    return {choice: _keep_choice(store, choice, now) for choice in choices}
+
+
+def _keep_choice(store: Store, choice: "NodeChoice", now: float) -> int:
+    found = store.value("recent_choice", requirement=choice.requirement, node=choice.node,
+                        rule=choice.rule, after=now - SAME_CHOICE_S)  # fmt: skip
+    return int(store.value("keep_choice", now=now, **asdict(choice)) if found is None else found)
+
+
+def choice_of_package(store: Store, package: int) -> Row | None:
+    """Return why a package got its last node; None if that was not recorded."""
+    return store.row("choice_of_package", package=package)
+
+
+def choices_of_stage(store: Store, job: int, stage: int, limit: int) -> list[Row]:
+    """Return why nodes got packages of a stage lately, the last ones first."""
+    return store.rows("choices_of_stage", job=job, stage=stage, limit=limit)
 
 
 def advance(store: Store, *, now: float) -> None:

@@ -429,6 +429,23 @@ create table broker_answer (
     error          text                        -- why it has not answered
 ) strict;
 
+-- Why a node got packages with a requirement: a row for many packages, which name it.
+create table node_choice (
+    id             integer primary key,
+    requirement_id integer not null references requirement on delete cascade,
+    node_id        integer not null,
+    at             real not null,          -- of the first of these packages
+    rule           text not null check (rule in ('preferred', 'earliest', 'starts', 'inputs', 'free',
+                                                 'alike', 'only', 'outputs', 'early')),
+    able           integer not null,       -- nodes that had room
+    fits           integer not null,       -- nodes that meet the requirement
+    rival          text,                   -- the next best node
+    mine           real,                   -- what the rule compares: preferences, seconds, bytes,
+    theirs         real                    -- or the fraction of CPUs that is left
+) strict;
+
+create index node_choice_of_requirement on node_choice (requirement_id, node_id, rule, at);
+
 -- A package: its binaries run on one node, one after another. `or` in `status` and `is_live`, as
 -- `in (...)` makes each update of a phase 10 % slower.
 create table package (
@@ -483,6 +500,7 @@ create table package (
 
     -- Attempts.
     node_id     integer,
+    choice_id   integer,                   -- why it got its last node, in `node_choice`
     planned     real,                      -- when it was expected to start, as it got its node
     attempt_id  integer,                   -- the one whose messages count
     attempts    integer not null default 0,
@@ -2459,6 +2477,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('location',       'location_shared',            '1000 100 1'),
     ('location',       'location_spare',             '1000 100 1'),
     ('node',           'sqlite_autoindex_node_1',    '20 1'),
+    ('node_choice',    'node_choice_of_requirement', '2000 100 10 2 1'),
     ('node_record',    'node_record',                '1000 10 1'),
     ('node_record',    'node_record_of_job',         '1000 100'),
     ('node_record',    'node_record_of_node',        '1000 50'),

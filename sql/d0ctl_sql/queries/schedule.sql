@@ -259,10 +259,44 @@ select input.package_id, 1, count(distinct input.file_id)
 -- name: assign_packages
 -- ready -> assigned, as decided.
 update package
-   set phase = 'assigned', node_id = decision.node_id, changed = :now, actor = null, note = null,
-       early = min(early, 1)
+   set phase = 'assigned', node_id = decision.node_id, choice_id = decision.choice_id,
+       changed = :now, actor = null, note = null, early = min(early, 1)
   from decision
  where package.id = decision.package_id and package.phase = 'ready';
+
+-- name: recent_choice
+-- Why a node got packages with a requirement shortly before, by the same rule.
+select id from node_choice
+ where requirement_id = :requirement and node_id = :node and rule = :rule and at > :after
+ order by at desc
+ limit 1;
+
+-- name: keep_choice
+-- Why a node got packages with a requirement.
+insert into node_choice (requirement_id, node_id, at, rule, able, fits, rival, mine, theirs)
+values (:requirement, :node, :now, :rule, :able, :fits, :rival, :mine, :theirs)
+returning id;
+
+-- name: choice_of_package
+-- Why a package got its last node.
+select node.name as node, node_choice.at, node_choice.rule, node_choice.able, node_choice.fits,
+       node_choice.rival, node_choice.mine, node_choice.theirs
+  from package
+  join node_choice on node_choice.id = package.choice_id
+  join node on node.id = node_choice.node_id
+ where package.id = :package;
+
+-- name: choices_of_stage
+-- Why nodes got packages of a stage lately, the last ones first.
+select node.name as node, max(node_choice.at) as at, node_choice.rule, node_choice.able,
+       node_choice.fits, node_choice.rival, node_choice.mine, node_choice.theirs
+  from requirement
+  join node_choice on node_choice.requirement_id = requirement.id
+  join node on node.id = node_choice.node_id
+ where requirement.job_id = :job and requirement.stage_id = :stage
+ group by node.id
+ order by at desc
+ limit :limit;
 
 -- name: plan_start
 -- When an assigned package is expected to start.

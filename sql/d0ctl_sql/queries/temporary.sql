@@ -6,7 +6,7 @@ create temp table asked_line (line_id integer primary key);
 create temp table needed (package_id integer primary key);
 create temp table split_content (content_id integer primary key);
 create temp table taken (content_id integer primary key, package_id integer);
-create temp table decision (package_id integer primary key, node_id integer);
+create temp table decision (package_id integer primary key, node_id integer, choice_id integer);
 create temp table heard (attempt_id integer primary key);
 create temp table reported_state (attempt_id integer primary key, started real, utc_offset integer,
                               seq integer, phase text, why text);
@@ -116,3 +116,7 @@ delete from decision;
 -- name: decide
 -- Add a decision.
 insert or replace into decision (package_id, node_id) values (?, ?);
+
+-- name: decide_with_reason
+-- Add a decision, and the row that says why.
+insert or replace into decision (package_id, node_id, choice_id) values (?, ?, ?);

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from d0ctl.schedule.place import Decision
+from d0ctl.schedule.choice import Decision
 from d0ctl.select import parse
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches

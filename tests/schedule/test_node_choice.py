@@ -1,0 +1,59 @@
+"""Why the scheduler gives packages to a node, and not to the next best one."""
+
+from collections.abc import Mapping
+
+import pytest
+from msgspec.structs import replace
+
+from d0ctl.schedule.choice import NodeChoice
+from d0ctl.schedule.place import place
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
+
+A = NodeRoom(1, "a", 1, cpus=4, used=0)
+B = NodeRoom(2, "b", 2, cpus=4, used=0)
+ANY = Requirement(7, ready=1)
+
+
+def reasons(
+    nodes: list[NodeRoom], requirement: Requirement, where: Mapping[int, int] | None = None
+) -> list[NodeChoice | None]:
+    """Why each package goes to its node; `where` has the bytes of its input by cluster."""
+    places = where or {}
+    return [
+        one.why
+        for one in place(
+            nodes,
+            [requirement],
+            lambda requirement, limit: list(range(limit)),
+            lambda packages: dict.fromkeys(packages, places),
+            lambda packages: dict.fromkeys(packages, InputCopies(1, dict.fromkeys(places, 1))),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "requirement", "where", "reason"),
+    [
+        ([A], ANY, {}, NodeChoice(7, 1, "only", 1, 1)),
+        ([A, replace(B, cpus=1)], replace(ANY, cpus=2), {}, NodeChoice(7, 1, "only", 1, 1)),
+        ([A, replace(B, used=4)], ANY, {}, NodeChoice(7, 1, "only", 1, 2)),
+        ([A, replace(B, used=2)], ANY, {}, NodeChoice(7, 1, "free", 2, 2, "b", 1.0, 0.5)),
+        ([A, B], ANY, {}, NodeChoice(7, 1, "alike", 2, 2, "b", 0.0, 0.0)),
+        ([A, B], ANY, {1: 5, 2: 9}, NodeChoice(7, 2, "inputs", 2, 2, "a", 9.0, 5.0)),
+        ([A, replace(B, speed=4.0)], replace(ANY, seconds=60.0), {},
+         NodeChoice(7, 2, "earliest", 2, 2, "a", 15.0, 60.0)),
+        ([A, B], replace(ANY, preferred={"b": 2.0}), {},
+         NodeChoice(7, 2, "preferred", 2, 2, "a", 2.0, 0.0)),
+    ],
+)  # fmt: skip
+def test_the_rule_that_decides_is_the_reason(
+    nodes: list[NodeRoom], requirement: Requirement, where: dict[int, int], reason: NodeChoice
+) -> None:
+    assert reasons(nodes, requirement, where) == [reason]
+
+
+def test_packages_of_one_pass_share_the_reason_of_their_node() -> None:
+    found = reasons([A, B], replace(ANY, ready=8))
+
+    assert len(found) == 8
+    assert len(set(found)) == 2

@@ -1,0 +1,43 @@
+"""`why` of a package on a node: why that node."""
+
+from d0ctl.daemon.steps.schedule import decide
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.store.nodes import placement, registry
+from tests.show.asking import NOW, why
+from tests.support.jobs import binary, job, package
+from tests.support.site import Site
+
+
+def site_of_two(site: Site) -> None:
+    """The nodes `localhost` and `other`, with four CPUs each."""
+    site.up(cpus=4)
+    registry.add(site.store, Address("other", "ssh", "other"), cpus=4)
+    site.up("other", cpus=4)
+
+
+def schedule(site: Site) -> None:
+    """Give ready packages to nodes, as the daemon does."""
+    with site.store.writing():
+        placement.assign(site.store, decide(site.store, now=NOW), now=NOW)
+
+
+def test_a_package_on_a_node_says_why_that_node(site: Site) -> None:
+    site_of_two(site)
+    site.submit(job("prod", [package(binary())]))
+    site.submit(job("only", [package(binary(), nodes=("other",))]))
+    schedule(site)
+
+    found = why(site, "prod/1/1/1")
+    node, other = found.details["node_choice"]["node"], found.details["node_choice"]["rival"]
+    assert {node, other} == {"localhost", "other"}
+    assert any(fact.startswith(f"it went to `{node}` at ") and fact.endswith(
+        f": `{other}` would have been as good") for fact in found.facts)  # fmt: skip
+    assert any(fact.startswith("it went to `other` at ") and fact.endswith(
+        ": no other node meets its request") for fact in why(site, "only/1/1/1").facts)  # fmt: skip
+
+
+def test_a_package_without_a_node_says_nothing_of_one(site: Site) -> None:
+    site_of_two(site)
+    site.submit(job("prod", [package(binary())]))
+
+    assert "node_choice" not in why(site, "prod/1/1/1").details
