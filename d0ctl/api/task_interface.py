@@ -40,8 +40,9 @@ class Task(TaskVerbs, Named):
         values = {key: str(value) for key, value in parameters.items()}
         with opening.open_or_create(found) as store:
             spec = reader.read_text(
-                text_of(path, "task file"), str(path), path.parent, values, known_names(store)
-            )
+                text_of(path, "task file"), str(path), path.parent, values, known_names(store),
+                is_new=True,
+            )  # fmt: skip
             chosen, _ = submission.submit(
                 store, spec, now=time.time(), actor=actor(), name=name, note=reason
             )

@@ -35,6 +35,7 @@ class KnownNames(Struct, frozen=True):
     `produced(job, name)` tells whether a job makes a file, None if there is no such job.
     `stage_of(job, stage)` returns a stage of a job, None if there is no such job.
     `cached(node, unread)` returns the files in the cache of a node, or those that nothing reads.
+    `outputs_of(task)` returns the names of its output datasets, None if there is no such task.
     `late` has the files of this job's own late outputs, by pattern, once they are known.
     `contents` is the loop over the files of a task, whose line has no values of its own.
     """
@@ -47,6 +48,7 @@ class KnownNames(Struct, frozen=True):
     produced: Callable[[str, str], bool | None] | None = None
     stage_of: Callable[[str, str], OtherStage | None] | None = None
     cached: Callable[[str, bool], Sequence[OtherFile]] | None = None
+    outputs_of: Callable[[str], Sequence[str] | None] | None = None
     late: Mapping[str, Sequence[OtherFile]] = {}
     clusters: Mapping[str, Sequence[str]] = {}
     contents: Any = None

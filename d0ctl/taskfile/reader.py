@@ -17,9 +17,11 @@ from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.sections.stages import read_job, scope_of
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.source import mapping_of
+from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, few_comparisons, shown
 from d0ctl.plugins import Plugin, PluginFailed, installed
+from d0ctl.taskfile import first_packages, presence
 from d0ctl.taskfile.job_tree import OF_JOB, job_tree, loop_of
 from d0ctl.taskfile.merge_section import read_merge, with_intermediate
 from d0ctl.taskfile.sources import read_source
@@ -38,10 +40,13 @@ def read_text(
     directory: Path | None = None,
     parameters: AnyMapping[str, str] = {},
     known: KnownNames = NOTHING_KNOWN,
+    *,
+    is_new: bool = False,
 ) -> TaskSpec:
     """Read a task from a text; faults name it `source`, its files are in `directory`.
 
-    Raises BadJobFile with every fault of the file.
+    Of one that `is_new`, also inputs that are not there are faults. Raises BadJobFile with every
+    fault of the file.
     """
     faults = Faults(source, "a task file")
     folder = local_files.absolute(str(directory or "."))
@@ -59,8 +64,12 @@ def read_text(
     datasets = [*inputs, *with_intermediate(outputs, rules.merges)]
     _check_names(level, datasets)
     parent = level.scalar("parent")
+    if is_new:
+        presence.check(level, rules)
     if faults:
         raise BadJobFile(faults.lines())
+    if is_new:
+        first_packages.check(text, source, folder, parameters, known, rules, datasets, name)
     job = settings_of(recipe, name, folder, source)
     return TaskSpec(
         msgspec.structs.replace(job, text=text, named="task" in root.items), rules,
@@ -137,7 +146,9 @@ def _rules(
         entry for stage in recipe.stages[:1] for line in stage.lines for package in line.packages
         for binary in package.binaries for entry in binary.inputs if entry.group is not None
     ]  # fmt: skip
-    found["takes_files"] = bool(readers)
+    found["takes_files"] = any(
+        entry.fields.fixed.get("acquire") in (None, Acquire.PRE_FETCH) for entry in readers
+    )
     far = [one.source["node"] for one in inputs
            if one.type == "input" and one.source is not None and "node" in one.source]  # fmt: skip
     for entry in readers if far else ():

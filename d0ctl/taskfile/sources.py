@@ -36,6 +36,9 @@ from d0ctl.taskfile.split_rules import convert
 SOURCES = ("glob", "list", "lines", "csv", "catalogue", "range", "seeds", "cache", "node", "task")
 """The keys of an input dataset that say where its files come from; only one is used."""
 
+HERE = ("glob", "list", "lines", "csv", "range", "seeds")
+"""Those that need nothing but this machine."""
+
 MORE = ("type", "match", "unread", "folder", "dataset", "early-start")
 """Its other keys."""
 
@@ -126,22 +129,41 @@ def look_up(
     if "seeds" in source:
         return RangeValues(range(1, int(source["seeds"]) + 1), 0)
     faults = Faults(None, "a task file")
-    tree = parse(json.dumps(source), faults)
-    assert isinstance(tree, MappingNode)
-    reading = Reading(faults, directory, Scope(), known)
-    kind = next(key for key in SOURCES if key in source)
-    value = tree.items[kind][1]
-    if kind == "range":
-        values = read_range(value, reading)
-        _raise(faults, Unusable)
-        assert isinstance(values, RangeValues)
-        return values
-    found = list(_READERS[kind](tree, value, reading))
+    read = _read(source, Reading(faults, directory, Scope(), known))
+    if isinstance(read, RangeValues):
+        return read
+    found = list(read)
     _raise(faults, Unavailable)
     if not found:
         raise Unavailable("it has no files yet")
     _refuse_doubles(found)
     return found
+
+
+def first(source: Mapping[str, Any], directory: str) -> str | None:
+    """Return the first of the files that there are now on this machine; None without any."""
+    if "seeds" in source:
+        return "1"
+    if not any(key in source for key in HERE):
+        return None
+    found = _read(source, Reading(Faults(None), directory, Scope()))
+    for one in found:
+        return one.name if isinstance(one, Found) else one
+    return None
+
+
+def _read(source: Mapping[str, Any], reading: Reading) -> Iterable[Found] | RangeValues:
+    """Return the files of a source, as they are read. Raises Unusable."""
+    tree = parse(json.dumps(source), reading.faults)
+    assert isinstance(tree, MappingNode)
+    kind = next(key for key in SOURCES if key in source)
+    value = tree.items[kind][1]
+    if kind == "range":
+        values = read_range(value, reading)
+        _raise(reading.faults, Unusable)
+        assert isinstance(values, RangeValues)
+        return values
+    return _READERS[kind](tree, value, reading)
 
 
 def _raise(faults: Faults, kind: type[Exception]) -> None:

@@ -49,7 +49,7 @@ class Rules(Struct, frozen=True, omit_defaults=True):
     merge_at_end: bool = False
     """Whether merging begins only when all input files were processed."""
     takes_files: bool = False
-    """Whether the values of the datasets are files, which packages read."""
+    """Whether the values of the datasets are files that packages get from here."""
     waits_for_input: bool = False
     """Whether datasets are looked up again until a user finishes the task."""
     avalanche: bool = False

@@ -85,6 +85,14 @@ select id, task_id, seq, type, output, name, source, source_id, status, since, n
 select id from dataset
  where task_id = :task and type in ('output', 'log') and name = :name;
 
+-- name: output_datasets_of
+-- The names of the output datasets of a task.
+select dataset.name
+  from job
+  join task on task.job_id = job.id
+  join dataset on dataset.task_id = task.id and dataset.type in ('output', 'log')
+ where job.name = :task and job.visible = 1;
+
 -- name: task_of_dataset
 -- The task that makes the files of a dataset.
 select job.name, task.status, task_status.is_ended

@@ -83,7 +83,8 @@ def _read(file: str, values: list[str] | None) -> "TaskSpec":
     folder = path.parent if target.text is None else Path.cwd()
     with store_if_any() as store:
         known = known_names(store) if store is not None else NO_HOME
-        return reader.read_text(text, target.brief, folder, pairs(values or []), known)
+        return reader.read_text(text, target.brief, folder, pairs(values or []), known,
+                                is_new=True)  # fmt: skip
 
 
 @app.command("list")

@@ -32,6 +32,7 @@ def known_names(store: Store, job: int | None = None) -> KnownNames:
             OtherFile(f"{row['job']}:{row['name']}", row["size"])
             for row in store.rows("cached_files", node=node, unread=int(unread))
         ],
+        outputs_of=lambda task: _outputs(store, task),
         late={} if job is None else _late(store, job),
     )
 
@@ -44,6 +45,11 @@ def _late(store: Store, job: int) -> dict[str, list[OtherFile]]:
         if row["name"] is not None:
             files.append(OtherFile(row["name"], row["size"]))
     return found
+
+
+def _outputs(store: Store, task: str) -> list[str] | None:
+    """Return the output datasets of a task."""
+    return [row["name"] for row in store.rows("output_datasets_of", task=task)] or None
 
 
 def _stage(store: Store, job: str, stage: str) -> OtherStage | None:
