@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeV
 from d0ctl.actions.option import OptionsType, fields_of, given, typed
 from d0ctl.errors import Refused
 from d0ctl.select import Selector
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs.audit import AuditEntry
 
 MOST_SHOWN = 50
@@ -157,12 +157,20 @@ class Plan:
     phases: Mapping[str, int] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     kept: Mapping[str, int] = field(default_factory=dict)
+    selected: Selection | None = field(default=None, repr=False, compare=False)
+    """The selected packages, until others are selected; None for anything else."""
     undo: str | None = None
     """The command that undoes it; None if nothing can."""
     seen: int = 0
     """The number of the last action by anybody when the plan was made."""
     is_empty: bool = False
     """Whether there is nothing to do."""
+
+    @property
+    def selection(self) -> Selection:
+        """The packages that it changes."""
+        assert self.selected is not None, f"`{self.request.name}` selects no packages"
+        return self.selected
 
 
 class Conflict(Refused):

@@ -40,8 +40,7 @@ def refuse_second(store: Store, request: Request[Any], seen: int | None, now: fl
     if target.names_jobs and request.action.is_flag:
         entry = _on_jobs(store, request, seen)
     else:
-        selection.choose(store, target, now=now)
-        entry = audit.since(store, seen)
+        entry = audit.since(selection.choose(store, target, now=now), seen)
     if entry is not None:
         raise Refused(f"{sentence(entry, now)}, after the plan was made, so nothing was done",
                       hint=f"d0ctl status '{target.parts[0]}'")  # fmt: skip

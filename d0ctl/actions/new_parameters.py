@@ -8,14 +8,16 @@ from typing import Any
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import BinarySpec, InputSpec, JobSpec, LineSpec, PackageSpec
 from d0ctl.select import Selector
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import scripts
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files.known_names import known_names
 
 
-def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) -> tuple[Script, ...]:
+def scripts_of(
+    selected: Selection, target: Selector, parameters: Mapping[str, str]
+) -> tuple[Script, ...]:
     """Return the scripts of the selected packages with other parameters, where they differ.
 
     Raises Refused if the job file is missing, or would now read or make other files.
@@ -23,13 +25,13 @@ def scripts_of(store: Store, target: Selector, parameters: Mapping[str, str]) ->
     if target.wildcard_level == "job":
         raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
                        hint="name the job")  # fmt: skip
-    spec = _read_again(store, target.job, parameters)
-    files = scripts.files(store)
+    spec = _read_again(selected.store, target.job, parameters)
+    files = scripts.files(selected)
     changed: list[Script] = []
-    for id, package in _packages(store, spec, target.job):
+    for id, package in _packages(selected, spec, target.job):
         if _files_of(package) != files.get(id, set()):
             raise _other(target.job, "its packages would read or make other files")
-        changed += _changed(store, id, package)
+        changed += _changed(selected.store, id, package)
     if not changed:
         names = ", ".join(f"`{name}`" for name in parameters)
         raise Refused(f"no binary of `{target.brief}` depends on {names}",
@@ -50,12 +52,12 @@ def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpe
     return reader.read(source.path, {**source.parameters, **parameters}, known_names(store))
 
 
-def _packages(store: Store, spec: JobSpec, job: str) -> Iterator[tuple[int, PackageSpec]]:
+def _packages(selected: Selection, spec: JobSpec, job: str) -> Iterator[tuple[int, PackageSpec]]:
     """Yield the selected packages with their specs in the job file as it is now."""
     stage, at = 0, 0
     lines: Iterator[LineSpec] = iter(())
     line: LineSpec | None = None
-    for position in scripts.positions(store):
+    for position in scripts.positions(selected):
         if position.stage != stage:
             if position.stage > len(spec.stages):
                 raise _other(job, "it has fewer stages now")

@@ -17,7 +17,7 @@ from d0ctl.actions.option import (
     values,
     write_pairs,
 )
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection
 from d0ctl.store.jobs import retry
 from d0ctl.units import REQUESTS, RESOURCES, duration
 
@@ -91,11 +91,11 @@ class NewRequests(Options):
             words.append(f"{node} {' or '.join(self.nodes)}")
         return words + write_pairs(self.environment)
 
-    def change(self, store: Store) -> None:
+    def change(self, selected: Selection) -> None:
         """Change what the selected packages request."""
         if self.requirement:
-            retry.change_requirements(store, self.requirement)
+            retry.change_requirements(selected, self.requirement)
         if self.wall_time is not None:
-            retry.change_wall_time(store, self.wall_time)
+            retry.change_wall_time(selected, self.wall_time)
         if self.environment:
-            retry.add_environment(store, self.environment)
+            retry.add_environment(selected, self.environment)

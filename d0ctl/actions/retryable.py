@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection
 from d0ctl.store.jobs import retry
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
@@ -15,7 +15,7 @@ AT_A_LIMIT = {
 
 
 def not_retryable(
-    store: Store,
+    selected: Selection,
     memory: int | None,
     wall_time: float | None,
     changes: Mapping[str, Any],
@@ -25,22 +25,22 @@ def not_retryable(
 
     They would have this memory, wall time and changes of their requirement.
     """
-    limits = retry.at_a_limit(store, memory, wall_time)
+    limits = retry.at_a_limit(selected, memory, wall_time)
     found = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
-    for package, name in retry.without_inputs(store).items():
+    for package, name in retry.without_inputs(selected).items():
         found[package] = f"it needs file `{name}` of a dropped line"
-    return found | without_node(store, changes, now)
+    return found | without_node(selected, changes, now)
 
 
-def without_node(store: Store, changes: Mapping[str, Any], now: float) -> dict[int, str]:
+def without_node(selected: Selection, changes: Mapping[str, Any], now: float) -> dict[int, str]:
     """Return the selected packages that no node can take with changed requests, and why."""
     found: dict[int, str] = {}
-    nodes, catalogue = Nodes(store, now=now), Catalogue(store)
-    for requirement in retry.requirements(store):
+    nodes, catalogue = Nodes(selected.store, now=now), Catalogue(selected.store)
+    for requirement in retry.requirements(selected):
         if why := _no_node(
             nodes, catalogue, retry.changed(requirement, changes), requirement["job_id"]
         ):
-            found |= dict.fromkeys(retry.of_requirement(store, requirement["id"]), why)
+            found |= dict.fromkeys(retry.of_requirement(selected, requirement["id"]), why)
     return found
 
 

@@ -10,7 +10,7 @@ from d0ctl.errors import BadUsage
 from d0ctl.model import LIVE, STATUS_OF, Phase, by_status
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import JobSummary
@@ -63,6 +63,7 @@ class Split(NamedTuple):
     phases: Mapping[str, int]
     kept: Mapping[str, int]
     changes: tuple[Change, ...]
+    selected: Selection
 
     @property
     def packages(self) -> int:
@@ -84,24 +85,24 @@ def changeable(
     An action that `hastens` also changes packages being killed that could end sooner. Raises
     NotFound if nothing matches, Refused if nothing can be changed.
     """
-    selection.choose(store, target, now=now)
-    split = split_selected(store, able, hastens=hastens)
+    selected = selection.choose(store, target, now=now)
+    split = split_selected(selected, able, hastens=hastens)
     if not split.packages:
-        raise nothing_for(store, target, split.kept, past)
+        raise nothing_for(selected, target, split.kept, past)
     return split
 
 
-def split_selected(store: Store, able: frozenset[Phase], *, hastens: bool = False) -> Split:
+def split_selected(selected: Selection, able: frozenset[Phase], *, hastens: bool = False) -> Split:
     """Split the selected packages by whether they are in a phase that an action can change."""
-    phases = lifecycle.phases(store)
+    phases = lifecycle.phases(selected)
     changed = {phase: n for phase, n in phases.items() if phase in able}
     kept = {phase: n for phase, n in phases.items() if phase not in able}
-    if hastens and (sooner := lifecycle.hastenable(store)):
+    if hastens and (sooner := lifecycle.hastenable(selected)):
         able = able | {Phase.KILLING}
         changed[Phase.KILLING] = sooner
         kept[Phase.KILLING] -= sooner
         kept = {phase: n for phase, n in kept.items() if n}
-    return Split(changed, kept, first(rows(store), able))
+    return Split(changed, kept, first(rows(selected), able), selected)
 
 
 def first(rows: Iterable[Change], phases: Container[str]) -> tuple[Change, ...]:
@@ -109,20 +110,22 @@ def first(rows: Iterable[Change], phases: Container[str]) -> tuple[Change, ...]:
     return tuple(row for row in rows if row.phase in phases)[:MOST_SHOWN]
 
 
-def rows(store: Store, limit: int = 20 * MOST_SHOWN) -> list[Change]:
+def rows(selected: Selection, limit: int = 20 * MOST_SHOWN) -> list[Change]:
     """Return the first of the selected packages."""
-    return [Change(*row) for row in lifecycle.paths(store, limit)]
+    return [Change(*row) for row in lifecycle.paths(selected, limit)]
 
 
-def nothing_for(store: Store, target: Selector, kept: Mapping[str, int], past: str) -> Conflict:
+def nothing_for(
+    selected: Selection, target: Selector, kept: Mapping[str, int], past: str
+) -> Conflict:
     """Return the refusal of an action that can change none of the selected packages."""
-    entry = audit.last(store)
+    entry = audit.last(selected)
     if entry is not None and kept.keys() <= ENDED and entry.verb != "set-status":
         entry = None  # they ended by themselves, after that action
     hint = f"d0ctl why {target.parts[0]}"
     if target.is_one and target.level == "package" and len(kept) == 1:
         (phase,) = kept
-        if phase == Phase.HELD and browse.package(store, target).actor == BY_POLICY:
+        if phase == Phase.HELD and browse.package(selected.store, target).actor == BY_POLICY:
             return Conflict(
                 f"package `{target}` is held by the policy, so it can't be {past}",
                 hint=f"d0ctl release {target}",

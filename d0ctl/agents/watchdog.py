@@ -54,7 +54,6 @@ def _follow(store: Store, task: Task, action: str, note: str, now: float) -> Non
     if action == "pause":
         pause.pause_jobs(store, [task.job_id], running=False, actor="d0ctl", note=note, now=now)
     elif action == "kill":
-        state.choose_packages(store, task)
-        lifecycle.kill(store, actor="d0ctl", note=note, now=now)
+        lifecycle.kill(state.choose_packages(store, task), actor="d0ctl", note=note, now=now)
     elif action == "look":
         feeding.look_again(store, task.id, now=now)

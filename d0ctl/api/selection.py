@@ -88,8 +88,8 @@ class Selection(Verbs):
         from d0ctl.store.views import selection
 
         with self._reading() as store:
-            selection.choose(store, self.wanted, now=time.time(), lenient=True)
-            rows = selection.chosen(store)
+            selected = selection.choose(store, self.wanted, now=time.time(), lenient=True)
+            rows = selection.packages(selected)
         return iter(rows)
 
     def __len__(self) -> int:
@@ -97,7 +97,7 @@ class Selection(Verbs):
         from d0ctl.store.views import selection
 
         with self._reading() as store:
-            return selection.choose(store, self.wanted, now=time.time(), lenient=True)
+            return selection.choose(store, self.wanted, now=time.time(), lenient=True).count()
 
     @overload
     def __getitem__(self, at: int) -> "Selection": ...

@@ -144,10 +144,11 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
     """Return all about a line. Raises NotFound."""
     path = f"{of.name}/{stage.seq}/{number}"
     one = browse.line(store, of, stage, number)
-    selection.choose(store, parse(path), now=now)
+    selected = selection.choose(store, parse(path), now=now)
     return {
         "job": of.name, "stage": stage.seq, "stage_name": stage.name, **line(one),
-        "path": path, "package_list": [package_row(row, now) for row in selection.chosen(store)],
+        "path": path,
+        "package_list": [package_row(row, now) for row in selection.packages(selected)],
     }  # fmt: skip
 
 

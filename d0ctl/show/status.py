@@ -104,8 +104,8 @@ def draw_part(
 
 
 def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
-    number = selection.choose(store, wanted, now=now, lenient=True)
-    rows = selection.chosen(store, MOST_LISTED)
+    selected = selection.choose(store, wanted, now=now, lenient=True)
+    number, rows = selected.count(), selection.packages(selected, MOST_LISTED)
     blocked = {job.name for job in browse.jobs(store, wanted.job) if job.blocked}
     lists.packages(page, rows, now, indent=0,
                    is_blocked=lambda row: row.path.partition("/")[0] in blocked)  # fmt: skip

@@ -22,6 +22,9 @@ LEAST_SHRUNK = 1024 * 1024
 Row = sqlite3.Row
 """A row, by column name or number."""
 
+SELECTED = "selected_package"
+"""The temporary table with the packages of a selection."""
+
 read_queries = cache(queries)
 
 
@@ -36,11 +39,48 @@ def _for_many_rows(query: str) -> str | None:
     return None if row is None else query[: row.start(1)] + ", ".join([row[1]] * ROWS)
 
 
-class Store:
-    """A connection to the database, used by one thread.
+class Queries:
+    """The named queries, run on a connection. Reads fetch everything at once and end."""
 
-    Reads fetch everything at once and end. Writes go through `writing()`.
-    """
+    def __init__(self, home: Home, connection: sqlite3.Connection) -> None:
+        self.home = home
+        self.connection = connection
+        self._queries: Mapping[str, str] = read_queries()
+
+    def _query(self, name: str) -> str:
+        """Return the text of a query."""
+        return self._queries[name]
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Row]:
+        """Return all rows of the named query."""
+        return self.connection.execute(self._query(name), parameters).fetchall()
+
+    def row(self, name: str, /, **parameters: Any) -> Row | None:
+        """Return the first row of the named query."""
+        row: Row | None = self.connection.execute(self._query(name), parameters).fetchone()
+        return row
+
+    def value(self, name: str, /, **parameters: Any) -> Any:
+        """Return the first column of the first row of the named query; None if there is no row."""
+        row = self.row(name, **parameters)
+        return None if row is None else row[0]
+
+    def change(self, name: str, /, **parameters: Any) -> int:
+        """Run the named query for its changes; return the number of rows that changed."""
+        return self.connection.execute(self._query(name), parameters).rowcount
+
+    def change_many(self, name: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run the named query once per row; inserts take many rows at a time."""
+        query, rest = self._query(name), iter(rows)
+        if (wide := _for_many_rows(query)) is not None:
+            while len(batch := list(islice(rest, ROWS))) == ROWS:
+                self.connection.execute(wide, tuple(chain.from_iterable(batch)))
+            rest = iter(batch)
+        self.connection.executemany(query, rest)
+
+
+class Store(Queries):
+    """A connection to the database, used by one thread. Writes go through `writing()`."""
 
     def __init__(
         self,
@@ -48,12 +88,11 @@ class Store:
         connection: sqlite3.Connection,
         file: tuple[int, int] | None = None,
     ) -> None:
-        self.home = home
-        self.connection = connection
+        super().__init__(home, connection)
         self._file = file
         """Device and inode of the open database; None if it is not that of the home."""
-        self._queries: Mapping[str, str] = read_queries()
         self._remembered: dict[str, Any] | None = None
+        self._selection: Selection | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -70,32 +109,22 @@ class Store:
         """Close the connection."""
         self.connection.close()
 
-    def rows(self, name: str, /, **parameters: Any) -> list[Row]:
-        """Return all rows of the named query."""
-        return self.connection.execute(self._queries[name], parameters).fetchall()
+    def select(self, packages: Iterable[int] = ()) -> "Selection":
+        """Select packages; the selection before this one can't be used any more."""
+        self.connection.execute(self._queries["clear_selected"])
+        self._selection = Selection(self)
+        self._selection.add(packages)
+        return self._selection
 
-    def row(self, name: str, /, **parameters: Any) -> Row | None:
-        """Return the first row of the named query."""
-        row: Row | None = self.connection.execute(self._queries[name], parameters).fetchone()
-        return row
+    def holds(self, selection: "Selection") -> bool:
+        """Return whether the packages of a selection are still in the table."""
+        return self._selection is selection
 
-    def value(self, name: str, /, **parameters: Any) -> Any:
-        """Return the first column of the first row of the named query; None if there is no row."""
-        row = self.row(name, **parameters)
-        return None if row is None else row[0]
-
-    def change(self, name: str, /, **parameters: Any) -> int:
-        """Run the named query for its changes; return the number of rows that changed."""
-        return self.connection.execute(self._queries[name], parameters).rowcount
-
-    def change_many(self, name: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run the named query once per row; inserts take many rows at a time."""
-        query, rest = self._queries[name], iter(rows)
-        if (wide := _for_many_rows(query)) is not None:
-            while len(batch := list(islice(rest, ROWS))) == ROWS:
-                self.connection.execute(wide, tuple(chain.from_iterable(batch)))
-            rest = iter(batch)
-        self.connection.executemany(query, rest)
+    def _query(self, name: str) -> str:
+        """Return the text of a query; those that act on a selection are run by `Selection`."""
+        query = super()._query(name)
+        assert SELECTED not in query, f"`{name}` acts on a selection"
+        return query
 
     @property
     def remembered(self) -> dict[str, Any]:
@@ -198,6 +227,31 @@ class Store:
     def _roll_back(self) -> None:
         if self.connection.in_transaction:
             self.connection.execute("rollback")
+            self._selection = None
+
+
+class Selection(Queries):
+    """Packages selected on a connection, and the queries that act on them.
+
+    A connection holds one selection at a time. The use of a previous one is an AssertionError, so
+    a function can never change other packages than those it was called for.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.home, store.connection)
+        self.store = store
+
+    def add(self, packages: Iterable[int]) -> None:
+        """Add packages to the selection."""
+        self.change_many("choose_package", ((package,) for package in packages))
+
+    def count(self) -> int:
+        """Count the selected packages."""
+        return int(self.value("count_selected"))
+
+    def _query(self, name: str) -> str:
+        assert self.store.holds(self), f"`{name}` acts on a selection that was replaced"
+        return super()._query(name)
 
 
 def file_of(home: Home) -> tuple[int, int] | None:

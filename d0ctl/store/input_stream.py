@@ -7,7 +7,7 @@ inputs to send, which wait for a copy at the node, and which were sent over this
 import json
 from typing import Any
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files.copies import PARKED, spare_results
 
 
@@ -65,7 +65,7 @@ def again(store: Store, node: int) -> None:
     store.change("close_again", node=node)
 
 
-def close_input_lists(store: Store) -> None:
-    """Close the lists of running packages to the outputs of the packages in `chosen`."""
-    store.change("starve_lists")
-    store.change("look_at_lists")
+def close_input_lists(selected: Selection) -> None:
+    """Close the lists of running packages to the outputs of the selected packages."""
+    selected.change("starve_lists")
+    selected.change("look_at_lists")

@@ -184,11 +184,11 @@ def _commits(board: Terminal, home: Home) -> Iterator[Figure]:
 
 def _flip(store: Store, selector: str, held: bool) -> None:
     with store.writing():
-        selection.choose(store, parse(selector), now=time.time())
+        selected = selection.choose(store, parse(selector), now=time.time())
         if held:
-            lifecycle.hold(store, actor="bench", note=None, now=time.time())
+            lifecycle.hold(selected, actor="bench", note=None, now=time.time())
         else:
-            lifecycle.release(store, actor="bench", note=None, now=time.time())
+            lifecycle.release(selected, actor="bench", note=None, now=time.time())
 
 
 def _idle(board: Terminal) -> Iterator[Figure]:

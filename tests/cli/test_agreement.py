@@ -100,8 +100,8 @@ def held_package(site: Site) -> None:
     """A package that a person holds."""
     simple(site)
     with site.store.writing():
-        lifecycle.choose(site.store, [site.id_of("prod/1/1/1")])
-        lifecycle.hold(site.store, actor="ada", note=None, now=time.time())
+        selected = site.store.select([site.id_of("prod/1/1/1")])
+        lifecycle.hold(selected, actor="ada", note=None, now=time.time())
 
 
 def other(site: Site, **more: object) -> None:

@@ -156,8 +156,8 @@ def test_wait_returns_when_only_a_person_can_help(site: Site, d0ctl: Type) -> No
     site.submit(production("held"), hold=True)
     site.submit(production("part", lines=1))
     with site.store.writing():
-        lifecycle.choose(site.store, [site.id_of("part/1/1/1")])
-        lifecycle.hold(site.store, actor="me", note=None, now=1.0)
+        selected = site.store.select([site.id_of("part/1/1/1")])
+        lifecycle.hold(selected, actor="me", note=None, now=1.0)
 
     held = d0ctl("wait", "held")
 

@@ -171,8 +171,8 @@ def test_run_follows_a_daemon_and_continues_when_it_dies(site: Site) -> None:
 def kill(site: Site) -> None:
     """What `d0ctl kill` does to all packages."""
     with open_store(site.home) as store, store.writing():
-        lifecycle.choose(store, [row[0] for row in read(store, "package", "id")])
-        lifecycle.kill(store, actor="tester", note=None, now=time.time())
+        selected = store.select([row[0] for row in read(store, "package", "id")])
+        lifecycle.kill(selected, actor="tester", note=None, now=time.time())
 
 
 def test_a_kill_ends_the_whole_tree_and_is_confirmed(site: Site) -> None:

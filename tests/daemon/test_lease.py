@@ -57,8 +57,8 @@ def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
     world.hand_out(world.node("localhost"))
     world.order(world.node("localhost"))
     with store.writing():
-        lifecycle.choose(store, [2])
-        lifecycle.kill(store, actor="tester", note=None, now=NOW)
+        selected = store.select([2])
+        lifecycle.kill(selected, actor="tester", note=None, now=NOW)
     ear = Ear(1)
     desk.couriers[1] = ear  # type: ignore[assignment]
     listed = {1: "running", 2: "running", 3: "running", 99: "running"}
@@ -131,8 +131,8 @@ def test_kills_on_two_nodes_in_one_turn_are_not_sent_again_in_the_next(desk: Des
         world.hand_out(node)
         world.order(node)
     with desk.store.writing():
-        lifecycle.choose(desk.store, [1, 2])
-        lifecycle.kill(desk.store, actor="tester", note=None, now=NOW)
+        selected = desk.store.select([1, 2])
+        lifecycle.kill(selected, actor="tester", note=None, now=NOW)
     ears = [Ear(node) for node in world.nodes]
     for ear in ears:
         ear.is_up = True

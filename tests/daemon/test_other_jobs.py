@@ -73,14 +73,14 @@ def test_a_retry_has_an_input_that_is_gone_made_again(site: Site) -> None:
     site.drive(site.submit(chain(site)))
     name = site.submit(job("plot", [simple("cat hits", inputs=["raw:hits"])], hold=True))
     with open_store(site.home) as store, store.writing():
-        lifecycle.choose(store, [1, 3])
-        lifecycle.kill(store, actor="tester", note=None, now=2.0)
+        selected = store.select([1, 3])
+        lifecycle.kill(selected, actor="tester", note=None, now=2.0)
         change(store, "package", {"id": 1}, phase="done")
         change(store, "job", ended=2.0, hold=0)
     with open_store(site.home) as store:
-        lifecycle.choose(store, [3])
+        selected = store.select([3])
         with store.writing():
-            retry.retry(store, actor="tester", note=None, now=3.0)
+            retry.retry(selected, actor="tester", note=None, now=3.0)
 
     site.drive(name)
 

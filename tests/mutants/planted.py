@@ -420,14 +420,14 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/actions/packages/retry.py",
         "prepare: `not` is lost",
-        "if not lifecycle.count(store):",
-        "if lifecycle.count(store):",
+        "if not selected.count():",
+        "if selected.count():",
         ("tests/cli/test_retry.py", "tests/test_verbs.py"),
     ),
     Mutant(
         "d0ctl/actions/new_requests.py",
         "change: the call of retry.add_environment is lost",
-        "retry.add_environment(store, self.environment)",
+        "retry.add_environment(selected, self.environment)",
         "pass",
         ("tests/cli/test_retry.py", "tests/test_verbs.py"),
     ),

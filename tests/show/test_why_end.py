@@ -19,8 +19,8 @@ from tests.support.site import Site
 def hold(site: Site, path: str, note: str) -> None:
     """Hold a package."""
     with site.store.writing():
-        lifecycle.choose(site.store, [site.id_of(path)])
-        lifecycle.hold(site.store, actor="ada", note=note, now=NOW)
+        selected = site.store.select([site.id_of(path)])
+        lifecycle.hold(selected, actor="ada", note=note, now=NOW)
 
 
 def test_a_held_package_says_by_whom_and_why(site: Site) -> None:
@@ -140,8 +140,8 @@ def test_a_package_being_killed_says_who_asked(site: Site) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
     with site.store.writing():
-        lifecycle.choose(site.store, [site.id_of("prod/1/1/1")])
-        lifecycle.kill(site.store, actor="ada", note="too slow", now=NOW)
+        selected = site.store.select([site.id_of("prod/1/1/1")])
+        lifecycle.kill(selected, actor="ada", note="too slow", now=NOW)
 
     answer = why(site, "prod/1/1/1")
 
@@ -153,8 +153,8 @@ def test_done_and_canceled_packages_say_so(site: Site) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     with site.store.writing():
-        lifecycle.choose(site.store, [site.id_of("prod/1/2/1")])
-        lifecycle.kill(site.store, actor="ada", note="not wanted", now=NOW)
+        selected = site.store.select([site.id_of("prod/1/2/1")])
+        lifecycle.kill(selected, actor="ada", note="not wanted", now=NOW)
 
     assert "is successful: it ended" in why(site, "prod/1/1/1").answer
     assert "was canceled by ada" in why(site, "prod/1/2/1").answer

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from d0ctl.errors import Refused
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
+from d0ctl.store.connection import Selection
 from d0ctl.store.jobs import restore_line as restoring
 from d0ctl.store.jobs import retry as retrying
 from d0ctl.store.jobs.correction import correct, planning
@@ -99,8 +100,8 @@ class Moves(RuleBasedStateMachine):
     def a_node(self, pick: int) -> Node:
         return list(self.site.nodes.values())[pick % len(self.site.nodes)]
 
-    def choose(self, pick: int) -> None:
-        lifecycle.choose(self.store, [self.packages[pick % len(self.packages)]])
+    def select(self, pick: int) -> Selection:
+        return self.store.select([self.packages[pick % len(self.packages)]])
 
     # what the agents do --------------------------------------------------------------
 
@@ -195,27 +196,24 @@ class Moves(RuleBasedStateMachine):
     def retry(self, pick: int) -> None:
         """A failed or killed package runs again."""
         with self.store.writing():
-            self.choose(pick)
-            retrying.keep_phases(self.store, ["failed", "canceled", "cooloff"])
-            retrying.retry(self.store, actor="tester", note=None, now=self.site.now)
+            selected = self.select(pick)
+            retrying.keep_phases(selected, ["failed", "canceled", "cooloff"])
+            retrying.retry(selected, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def kill(self, pick: int) -> None:
         with self.store.writing():
-            self.choose(pick)
-            lifecycle.kill(self.store, actor="tester", note=None, now=self.site.now)
+            lifecycle.kill(self.select(pick), actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def hold(self, pick: int) -> None:
         with self.store.writing():
-            self.choose(pick)
-            lifecycle.hold(self.store, actor="tester", note=None, now=self.site.now)
+            lifecycle.hold(self.select(pick), actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def release(self, pick: int) -> None:
         with self.store.writing():
-            self.choose(pick)
-            lifecycle.release(self.store, actor="tester", note=None, now=self.site.now)
+            lifecycle.release(self.select(pick), actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def pause(self, pick: int) -> None:
@@ -235,8 +233,7 @@ class Moves(RuleBasedStateMachine):
 
     def by_a_person(self, query: str, pick: int) -> None:
         with self.store.writing():
-            self.choose(pick)
-            self.store.change(query, actor="tester", note=None, now=self.site.now)
+            self.select(pick).change(query, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def restore(self, pick: int) -> None:
@@ -245,23 +242,23 @@ class Moves(RuleBasedStateMachine):
         with self.store.writing():
             package = self.packages[pick % len(self.packages)]
             mates = [row[0] for row in self.store.connection.execute(line, [package])]
-            lifecycle.choose(self.store, mates)
-            self.store.change("keep_named")
-            if not lifecycle.phases(self.store) or "killing" in lifecycle.phases(self.store):
+            selected = self.store.select(mates)
+            selected.change("keep_named")
+            if not lifecycle.phases(selected) or "killing" in lifecycle.phases(selected):
                 return
-            restoring.choose_restored(self.store)
-            if restoring.launched_without(self.store) is None:
-                restoring.restore(self.store, actor="tester", note=None, now=self.site.now)
+            restoring.choose_restored(selected)
+            if restoring.launched_without(selected) is None:
+                restoring.restore(selected, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def drop(self, pick: int) -> None:
         if pick % 4:
             return
         with self.store.writing():
-            self.choose(pick)
-            lifecycle.ask_lines(self.store)
-            lifecycle.choose_without_inputs(self.store)
-            lifecycle.drop(self.store, actor="tester", note=None, now=self.site.now)
+            selected = self.select(pick)
+            lifecycle.ask_lines(selected)
+            lifecycle.choose_without_inputs(selected)
+            lifecycle.drop(selected, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK, changes=st.lists(PICK, max_size=3), again=st.booleans())
     def update(self, pick: int, changes: list[int], again: bool) -> None:

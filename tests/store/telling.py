@@ -28,8 +28,8 @@ def launched() -> Iterator[tuple[Store, Site]]:
             site.schedule()
             site.hand_out(site.node("localhost"))
             with store.writing():
-                lifecycle.choose(store, [5])
-                lifecycle.kill(store, actor="tester", note=None, now=NOW)
+                selected = store.select([5])
+                lifecycle.kill(selected, actor="tester", note=None, now=NOW)
             yield store, site
 
 

@@ -117,8 +117,8 @@ def test_failures_that_are_not_alike_hold_a_job_that_limits_them(store: Store) -
     assert count_of(store, "failed") == 8
     failed = store.connection.execute("select id from package where phase = 'failed'").fetchall()
     with store.writing():
-        lifecycle.choose(store, [row[0] for row in failed[:6]])
-        retry.retry(store, actor="emmy", note=None, now=NOW)
+        selected = store.select([row[0] for row in failed[:6]])
+        retry.retry(selected, actor="emmy", note=None, now=NOW)
     fail(site, 50, "exit-code")
     assert count_of(store, "failed") == 2 + 4
 
@@ -143,8 +143,8 @@ def test_a_retry_of_failed_packages_lets_the_job_go_on(store: Store) -> None:
 
     failed = store.connection.execute("select id from package where phase = 'failed'").fetchall()
     with store.writing():
-        lifecycle.choose(store, [row[0] for row in failed])
-        assert retry.retry(store, actor="emmy", note=None, now=NOW) == 20
+        selected = store.select([row[0] for row in failed])
+        assert retry.retry(selected, actor="emmy", note=None, now=NOW) == 20
 
     assert hold_of(store) == (False, None, None)
     assert fail(site, 19) == 19
@@ -159,8 +159,8 @@ def test_a_retry_does_not_release_what_a_person_holds(store: Store) -> None:
     with store.writing():
         lifecycle.hold_job(store, job, actor="emmy", note=None, now=NOW)
         rows = store.connection.execute("select id from package where phase = 'failed'").fetchall()
-        lifecycle.choose(store, [row[0] for row in rows])
-        retry.retry(store, actor="emmy", note=None, now=NOW)
+        selected = store.select([row[0] for row in rows])
+        retry.retry(selected, actor="emmy", note=None, now=NOW)
 
     assert hold_of(store)[:2] == (True, "emmy")
 

@@ -161,8 +161,8 @@ def test_kept_files_are_removed_when_the_package_is_dropped(site: Site) -> None:
     node = where(site)
     end(site, 1, retained=kept())
     with site.store.writing():
-        lifecycle.choose(site.store, [1])
-        lifecycle.drop(site.store, actor="tester", note=None, now=NOW)
+        selected = site.store.select([1])
+        lifecycle.drop(selected, actor="tester", note=None, now=NOW)
 
     assert set(phases(site.store).values()) == {"dropped"}
     assert purges(site.store) == [(node.id, "cache/1")]

@@ -16,15 +16,15 @@ from tests.support.site import Site
 def hold(store: Store, now: float) -> None:
     """A person holds the package."""
     with store.writing():
-        lifecycle.choose(store, [1])
-        lifecycle.hold(store, actor="eve", note=None, now=now)
+        selected = store.select([1])
+        lifecycle.hold(selected, actor="eve", note=None, now=now)
 
 
 def release(store: Store, now: float) -> None:
     """A person releases it."""
     with store.writing():
-        lifecycle.choose(store, [1])
-        lifecycle.release(store, actor="eve", note=None, now=now)
+        selected = store.select([1])
+        lifecycle.release(selected, actor="eve", note=None, now=now)
 
 
 def test_held_by_the_policy_it_is_released_in_time_and_not_sooner(store: Store) -> None:
@@ -50,8 +50,8 @@ def test_held_for_good_it_waits_for_a_person_whose_release_counts_anew(store: St
     assert (found["phase"], found["not_before"]) == ("held", None)
     assert is_settled(store, number)
     with store.writing():
-        lifecycle.choose(store, [1])
-        lifecycle.release(store, actor="eve", note=None, now=NOW)
+        selected = store.select([1])
+        lifecycle.release(selected, actor="eve", note=None, now=NOW)
     assert (row(store)["phase"], row(store)["tried_from"]) == ("ready", 1)
 
 
@@ -93,9 +93,9 @@ def test_a_package_that_is_paused_in_its_cool_off_cools_off_for_the_rest_once_it
     fail(store, "stage-in")
 
     with store.writing():
-        lifecycle.choose(store, [1])
-        pausing.pause(store, running=False, actor="eve", note=None, now=NOW + 10)
-        pausing.resume(store, actor="eve", note=None, now=NOW + 20)
+        selected = store.select([1])
+        pausing.pause(selected, running=False, actor="eve", note=None, now=NOW + 10)
+        pausing.resume(selected, actor="eve", note=None, now=NOW + 20)
 
     assert (row(store)["phase"], row(store)["not_before"]) == ("cooloff", NOW + 300)
     assert wait(store, NOW + 300) == "ready"

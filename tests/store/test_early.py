@@ -59,9 +59,9 @@ def runs(site: Site, path: str = MERGE) -> Any:
 def drop(store: Store, package: int) -> None:
     """Drop a package with its outputs."""
     with store.writing():
-        lifecycle.choose(store, [package])
-        lifecycle.choose_without_inputs(store)
-        lifecycle.drop(store, actor="tester", note=None, now=NOW)
+        selected = store.select([package])
+        lifecycle.choose_without_inputs(selected)
+        lifecycle.drop(selected, actor="tester", note=None, now=NOW)
 
 
 def test_an_early_package_starts_at_its_first_input_and_ends_after_its_last(store: Store) -> None:
@@ -207,8 +207,8 @@ def test_a_package_that_waits_for_a_file_without_maker_stands_still(store: Store
         turn(site)
     with store.writing():
         assert not is_settled(store, number, now=site.now)
-        lifecycle.choose(store, [2])
-        lifecycle.kill(store, actor="tester", note=None, now=NOW)
+        selected = store.select([2])
+        lifecycle.kill(selected, actor="tester", note=None, now=NOW)
 
     assert phases(store)[MERGE] == "running"
     assert is_settled(store, number)
@@ -239,8 +239,8 @@ class EarlyLife(Life):
     def finish(self) -> None:
         """Running packages wait at the end for inputs that are never made; others end."""
         with self.store.writing():
-            lifecycle.choose(self.store, self.packages)
-            lifecycle.release(self.store, actor="tester", note=None, now=self.site.now)
+            selected = self.store.select(self.packages)
+            lifecycle.release(selected, actor="tester", note=None, now=self.site.now)
         for _ in range(6):
             self.site.settle()
             open_ones = [
@@ -250,8 +250,8 @@ class EarlyLife(Life):
                 )
             ]
             with self.store.writing():
-                lifecycle.choose(self.store, open_ones)
-                lifecycle.kill(self.store, actor="tester", note=None, now=self.site.now)
+                selected = self.store.select(open_ones)
+                lifecycle.kill(selected, actor="tester", note=None, now=self.site.now)
         super().finish()
 
 

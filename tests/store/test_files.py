@@ -267,8 +267,8 @@ def test_a_kill_on_a_node_that_goes_out_of_contact_ends_at_once(store: Store, ph
     if phase == "running":
         site.deliver(node, node.spool)
     with store.writing():
-        lifecycle.choose(store, [1])
-        lifecycle.kill(store, actor="tester", note=None, now=NOW)
+        selected = store.select([1])
+        lifecycle.kill(selected, actor="tester", note=None, now=NOW)
 
     site.unlink(node)
 

@@ -32,9 +32,9 @@ def chains(store: Store) -> Store:
     ],
 )
 def test_what_is_last_depends_on_where_it_is(chains: Store, text: str, paths: str) -> None:
-    selection.choose(chains, parse_all(text.split()), now=NOW)
+    selected = selection.choose(chains, parse_all(text.split()), now=NOW)
 
-    assert [row.path for row in selection.chosen(chains)] == paths.split()
+    assert [row.path for row in selection.packages(selected)] == paths.split()
 
 
 def test_a_slice_of_nothing_is_not_found(chains: Store) -> None:

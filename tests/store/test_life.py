@@ -84,8 +84,8 @@ class Life(Moves):
     def finish(self) -> None:
         """Once all goes well, nothing is left that could move."""
         with self.store.writing():
-            lifecycle.choose(self.store, self.packages)
-            lifecycle.release(self.store, actor="tester", note=None, now=self.site.now)
+            selected = self.store.select(self.packages)
+            lifecycle.release(selected, actor="tester", note=None, now=self.site.now)
         self.site.settle()
 
         assert faults(self.store) == {}

@@ -1,6 +1,6 @@
 """Drained nodes: a package tries them again, and people decide about them."""
 
-from d0ctl.store import Store, lifecycle
+from d0ctl.store import Store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import retry
@@ -110,8 +110,8 @@ def test_a_retry_by_a_person_clears_the_nodes_of_its_job(store: Store) -> None:
     assert failed
 
     with store.writing():
-        lifecycle.choose(store, failed)
-        retry.retry(store, actor="eve", note=None, now=site.at)
+        selected = store.select(failed)
+        retry.retry(selected, actor="eve", note=None, now=site.at)
 
     assert site.problems() == []
     assert store.rows("job_node_records", job=1) == []

@@ -69,8 +69,8 @@ def test_a_stage_begins_after_another_has_succeeded(store: Store) -> None:
     assert site.turn("job/2/1/1") == ["job/2/1/1", "job/2/2/1", "job/2/3/1"]
     assert site.turn() == []
     with store.writing():
-        lifecycle.choose(store, [browse.in_phases(store, 1, [Phase.FAILED], 1)[0].id])
-        retry.retry(store, actor="me", note=None, now=site.now)
+        selected = store.select([browse.in_phases(store, 1, [Phase.FAILED], 1)[0].id])
+        retry.retry(selected, actor="me", note=None, now=site.now)
     assert site.turn() == ["job/2/1/1"]
     assert site.turn() == ["job/1/1/1", "job/1/2/1"]
     assert site.turn() == ["job/1/1/2", "job/1/2/2"]
@@ -83,9 +83,9 @@ def test_a_dropped_line_lets_the_stage_behind_it_begin(store: Store) -> None:
     assert is_settled(store, job)
 
     with store.writing():
-        lifecycle.choose(store, [browse.in_phases(store, 1, [Phase.FAILED], 1)[0].id])
-        lifecycle.ask_lines(store)
-        lifecycle.drop(store, actor="me", note=None, now=site.now)
+        selected = store.select([browse.in_phases(store, 1, [Phase.FAILED], 1)[0].id])
+        lifecycle.ask_lines(selected)
+        lifecycle.drop(selected, actor="me", note=None, now=site.now)
 
     assert site.turn() == []
     assert not is_settled(store, job)
@@ -112,10 +112,10 @@ stages:
         "job/1/3/2", "job/2/2/1", "job/2/3/1",
     ]  # fmt: skip
     with store.writing():
-        lifecycle.choose(store, [row.id for row in browse.in_phases(store, 1, [Phase.FAILED], 9)])
-        lifecycle.choose(store, [browse.in_phases(store, 1, [Phase.FAILED], 9)[0].id])
-        lifecycle.ask_lines(store)
-        lifecycle.drop(store, actor="me", note=None, now=site.now)
+        selected = store.select([row.id for row in browse.in_phases(store, 1, [Phase.FAILED], 9)])
+        selected = store.select([browse.in_phases(store, 1, [Phase.FAILED], 9)[0].id])
+        lifecycle.ask_lines(selected)
+        lifecycle.drop(selected, actor="me", note=None, now=site.now)
     assert len(site.turn()) == 1
 
 
@@ -175,8 +175,8 @@ def test_a_final_stage_begins_when_nothing_else_can_move(
 def test_a_final_stage_waits_for_held_packages(store: Store) -> None:
     site, _ = begin(store, FINAL)
     with store.writing():
-        lifecycle.choose(store, [browse.in_phases(store, 1, [Phase.READY], 1)[0].id])
-        lifecycle.hold(store, actor="me", note=None, now=site.now)
+        selected = store.select([browse.in_phases(store, 1, [Phase.READY], 1)[0].id])
+        lifecycle.hold(selected, actor="me", note=None, now=site.now)
 
     for _ in range(3):
         site.turn()

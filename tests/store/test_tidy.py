@@ -45,8 +45,8 @@ def test_a_file_stays_for_a_reader_that_may_be_tried_again(store: Store, state: 
     site.deliver(site.node("localhost"), site.node("localhost").spool)
     if state == "canceled":
         with store.writing():
-            lifecycle.choose(store, [2])
-            lifecycle.kill(store, actor="tester", note=None, now=NOW)
+            selected = store.select([2])
+            lifecycle.kill(selected, actor="tester", note=None, now=NOW)
     site.settle("failed")
 
     with store.writing():
@@ -174,8 +174,8 @@ def test_inputs_that_were_removed_are_made_again_for_a_package_made_again(store:
     site = Site.of(store, cpus=2)
     work(store, site)
     with store.writing():
-        lifecycle.choose(store, [2])
-        retry.make_again(store, actor="tester", note=None, now=NOW)
+        selected = store.select([2])
+        retry.make_again(selected, actor="tester", note=None, now=NOW)
 
     assert phases(store) == {"two/1/1/1": "ready", "two/2/1/1": "waiting"}
     work(store, site)

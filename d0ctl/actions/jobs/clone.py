@@ -57,8 +57,8 @@ def _part(store: Store, target: Selector, name: str) -> str:
 
     rows = definition.read(store, name)
     assert rows is not None
-    selection.choose(store, target, now=0.0)
-    ids = {row.id for row in selection.chosen(store)}
+    selected = selection.choose(store, target, now=0.0)
+    ids = {row.id for row in selection.packages(selected)}
     return job_file_text.text(definition.part(rows, ids))
 
 

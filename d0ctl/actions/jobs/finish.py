@@ -97,11 +97,13 @@ def finish(store: Store, plan: FinishPlan, by: Author) -> None:
     note = by.note_or("finished")
     if plan.jobs:
         jobs = [browse.job(store, name).id for name in plan.jobs]
-        finish_jobs(store, jobs, hard=options.hard, **by._asdict())
+        selected = finish_jobs(store, jobs, hard=options.hard, **by._asdict())
+    else:
+        selected = plan.selection
     if options.hard:
-        lifecycle.kill(store, actor=by.actor, note=note, now=by.now, partial=options.partial)
+        lifecycle.kill(selected, actor=by.actor, note=note, now=by.now, partial=options.partial)
     elif not plan.jobs:
-        lifecycle.cancel_idle(store, actor=by.actor, note=note, now=by.now)
+        lifecycle.cancel_idle(selected, actor=by.actor, note=note, now=by.now)
 
 
 def cancel_rest(store: Store, plan: FinishPlan, now: float) -> None:

@@ -54,7 +54,7 @@ def plan_priority(store: Store, request: Request[PriorityOptions], now: float) -
     number = request.options.priority
     if not is_whole_job(request.target):
         split = changeable(store, request.target, ABLE, "given another priority", now)
-        previous = tuple(lifecycle.priorities(store))
+        previous = tuple(lifecycle.priorities(split.selected))
         if previous == (number,):
             raise _same(request)
         return PriorityPlan(
@@ -89,7 +89,7 @@ def give_priority(store: Store, plan: PriorityPlan, by: Author) -> None:
         job = browse.job(store, name)
         lifecycle.set_priority(store, job.id, plan.request.options.priority)
     if not plan.jobs:
-        lifecycle.give_priority(store, plan.request.options.priority)
+        lifecycle.give_priority(plan.selection, plan.request.options.priority)
 
 
 def undo_priority(plan: PriorityPlan) -> str | None:

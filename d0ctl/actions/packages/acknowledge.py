@@ -25,12 +25,12 @@ class AcknowledgeOptions(Options):
 def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> Plan:
     """Plan for failures that are not acknowledged, or with `--withdraw` for those that are."""
     withdraw, target = request.options.withdraw, request.target
-    selection.choose(store, target, now=now)
-    everything = lifecycle.phases(store)
-    acknowledge.narrow(store, acknowledged=withdraw)
-    split = split_selected(store, frozenset({Phase.FAILED}))
+    selected = selection.choose(store, target, now=now)
+    everything = lifecycle.phases(selected)
+    acknowledge.narrow(selected, acknowledged=withdraw)
+    split = split_selected(selected, frozenset({Phase.FAILED}))
     if not split.packages and not everything.get(Phase.FAILED):
-        raise nothing_for(store, target, everything, "acknowledged")
+        raise nothing_for(selected, target, everything, "acknowledged")
     if not split.packages:
         already = "not acknowledged" if withdraw else "acknowledged already"
         raise Refused(f"the failures of `{target.brief}` are {already}")
@@ -40,9 +40,9 @@ def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> Plan
 def act(store: Store, plan: Plan, by: Author) -> None:
     """Acknowledge the failures, or withdraw that."""
     if plan.request.options.withdraw:
-        acknowledge.withdraw(store)
+        acknowledge.withdraw(plan.selection)
     else:
-        acknowledge.acknowledge(store, actor=by.actor, note=by.note, now=by.now)
+        acknowledge.acknowledge(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
 def _undo(plan: Plan) -> str:

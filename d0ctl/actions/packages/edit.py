@@ -37,23 +37,25 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
     for node in request.options.nodes:
         selection.check_node(store, node)
     split = changeable(store, request.target, EDITABLE, "edited", now)
-    retry.keep_phases(store, EDITABLE)
-    reasons = without_node(store, request.options.requirement, now)
-    retry.leave_out(store, reasons)
-    left = split_selected(store, EDITABLE)
+    retry.keep_phases(split.selected, EDITABLE)
+    reasons = without_node(split.selected, request.options.requirement, now)
+    retry.leave_out(split.selected, reasons)
+    left = split_selected(split.selected, EDITABLE)
     refused = Counter(reasons.values())
     if not left.packages:
         (why, _), *_ = refused.most_common()
         raise Refused(f"`{request.target.brief}` can't be edited: {why}", hint="d0ctl node list")
-    return EditPlan(request=request, packages=left.packages, phases=left.phases,
-                    changes=left.changes, kept=split.kept, refused=dict(refused))  # fmt: skip
+    return EditPlan(
+        request=request, packages=left.packages, refused=dict(refused),
+        **left._replace(kept=split.kept)._asdict(),
+    )  # fmt: skip
 
 
 def edit(store: Store, plan: EditPlan, by: Author) -> None:
     """Change the requests of the packages. Raises BadUsage if there is no change."""
     if not plan.request.options.words:
         raise BadUsage(NOTHING, hint=EXAMPLE)
-    plan.request.options.change(store)
+    plan.request.options.change(plan.selection)
 
 
 def describe(plan: EditPlan) -> Iterator[str]:

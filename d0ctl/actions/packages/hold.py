@@ -54,7 +54,7 @@ def hold(store: Store, plan: Plan, by: Author) -> None:
         lifecycle.hold_job(store, browse.job(store, name).id, actor=by.actor, note=by.note,
                            now=by.now)  # fmt: skip
     if not plan.jobs:
-        lifecycle.hold(store, actor=by.actor, note=by.note, now=by.now)
+        lifecycle.hold(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
 def describe(plan: Plan) -> Iterator[str]:

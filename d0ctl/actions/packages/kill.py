@@ -46,7 +46,7 @@ def grace(store: Store, partial: bool) -> float | None:
 
 def kill(store: Store, plan: KillPlan, by: Author) -> None:
     """Kill the packages."""
-    lifecycle.kill(store, actor=by.actor, note=by.note_or("killed"), now=by.now,
+    lifecycle.kill(plan.selection, actor=by.actor, note=by.note_or("killed"), now=by.now,
                    partial=plan.request.options.partial)  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from d0ctl.errors import BadUsage
 from d0ctl.model import Phase
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views import browse, selection
@@ -60,17 +60,17 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
         if not browse.jobs(store, part.job):
             raise browse.no_such_job(store, part.job)
     check_level(target)
-    selection.choose(store, target, now=now)
-    if not lifecycle.lines(store)["undropped"]:
+    selected = selection.choose(store, target, now=now)
+    if not lifecycle.lines(selected)["undropped"]:
         what = "line" if target.is_one else "every line of"
         raise Conflict(
             f"{what} `{target.brief}` is already dropped",
             hint=f"d0ctl status {target.parts[0]}",
-            entry=audit.last(store),
+            entry=audit.last(selected),
         )
     if request.options.drop_outputs:
-        return _plan_drop(store, request)
-    split = split_selected(store, KILLABLE | {Phase.FAILED}, hastens=True)
+        return _plan_drop(selected, request)
+    split = split_selected(selected, KILLABLE | {Phase.FAILED}, hastens=True)
     return KillLinePlan(request=request, packages=split.packages, **split._asdict())
 
 
@@ -81,27 +81,28 @@ def check_level(target: Selector) -> None:
                        hint=f"a line reads JOB/STAGE/LINE: d0ctl status {target.job}")  # fmt: skip
 
 
-def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
-    own = lifecycle.count(store)
-    own_paths = {row.path for row in rows(store)}
-    lifecycle.ask_lines(store)
-    lifecycle.choose_without_inputs(store)
-    phases = lifecycle.phases(store)
+def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLinePlan:
+    own = selected.count()
+    own_paths = {row.path for row in rows(selected)}
+    lifecycle.ask_lines(selected)
+    lifecycle.choose_without_inputs(selected)
+    phases = lifecycle.phases(selected)
     stay = {p: n for p, n in phases.items() if p in (Phase.DONE, Phase.TRANSFERRING, Phase.DROPPED)}
-    leaving = [row for row in rows(store) if row.phase not in stay]
+    leaving = [row for row in rows(selected) if row.phase not in stay]
     losing_packages = [LosingPackage(row["path"], row["lost"], row["left"], bool(row["starts"]))
-              for row in lifecycle.losing(store)]  # fmt: skip
+              for row in lifecycle.losing(selected)]  # fmt: skip
     everything = sum(phases.values())
     return KillLinePlan(
         request=request,
+        selected=selected,
         phases={p: n for p, n in phases.items() if p not in stay},
         packages=everything - sum(stay.values()),
         changes=tuple(row for row in leaving if row.path in own_paths)[:MOST_SHOWN],
         kept=stay,
         also=everything - own,
         also_dropped=tuple(row for row in leaving if row.path not in own_paths)[:MOST_SHOWN],
-        files=lifecycle.count_dropped_files(store),
-        files_lost=tuple(lifecycle.dropped_files(store, MOST_SHOWN)),
+        files=lifecycle.count_dropped_files(selected),
+        files_lost=tuple(lifecycle.dropped_files(selected, MOST_SHOWN)),
         losing_packages=tuple(losing_packages[:MOST_SHOWN]),
         losing=len(losing_packages),
         starting=sum(loser.starts for loser in losing_packages),
@@ -111,10 +112,10 @@ def _plan_drop(store: Store, request: Request[KillLineOptions]) -> KillLinePlan:
 def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
     """End the lines, and on request remove their files from all inputs."""
     if plan.request.options.drop_outputs:
-        lifecycle.drop(store, actor=by.actor, note=by.note_or("dropped"), now=by.now)
+        lifecycle.drop(plan.selection, actor=by.actor, note=by.note_or("dropped"), now=by.now)
     else:
-        lifecycle.kill(store, actor=by.actor, note=by.note_or("killed"), now=by.now)
-        lifecycle.cancel_failed(store, actor=by.actor, now=by.now)
+        lifecycle.kill(plan.selection, actor=by.actor, note=by.note_or("killed"), now=by.now)
+        lifecycle.cancel_failed(plan.selection, actor=by.actor, now=by.now)
 
 
 def undo_kill_line(plan: KillLinePlan) -> str | None:

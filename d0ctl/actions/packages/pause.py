@@ -97,19 +97,20 @@ suspending it was requested."""
 
 def of_part(store: Store, request: Request[Any], able: Able, past: str, now: float) -> PausePlan:
     """Plan for the packages of a part of a job to which an action applies."""
-    selection.choose(store, request.target, now=now)
+    selected = selection.choose(store, request.target, now=now)
     changed: Counter[str] = Counter()
     kept: Counter[str] = Counter()
-    for phase, is_parked, is_asked, number in pauses.pausable(store):
+    for phase, is_parked, is_asked, number in pauses.pausable(selected):
         (changed if able(phase, is_parked, is_asked) else kept)[phase] += number
     if not changed:
-        raise nothing_for(store, request.target, kept, past)
+        raise nothing_for(selected, request.target, kept, past)
     return PausePlan(
         request=request,
+        selected=selected,
         phases=dict(changed),
         packages=changed.total(),
         kept=dict(kept),
-        changes=first(rows(store), changed),
+        changes=first(rows(selected), changed),
         launched=sum(n for phase, n in changed.items() if phase in SUSPENDABLE),
     )
 
@@ -120,7 +121,7 @@ def pause(store: Store, plan: PausePlan, by: Author) -> None:
     if plan.jobs:
         pauses.pause_jobs(store, ids(store, plan), running=running, **by._asdict())
     else:
-        pauses.pause(store, running=running, **by._asdict())
+        pauses.pause(plan.selection, running=running, **by._asdict())
 
 
 def ids(store: Store, plan: PausePlan) -> list[int]:

@@ -37,7 +37,7 @@ def release(store: Store, plan: Plan, by: Author) -> None:
     for name in plan.jobs:
         lifecycle.release_job(store, browse.job(store, name).id)
     if not plan.jobs:
-        lifecycle.release(store, actor=by.actor, note=by.note, now=by.now)
+        lifecycle.release(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
 def describe(plan: Plan) -> Iterator[str]:

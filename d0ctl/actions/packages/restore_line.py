@@ -12,7 +12,7 @@ from d0ctl.actions.selection import rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import audit, restore_line
 from d0ctl.store.views import selection
 from d0ctl.units import count, moment
@@ -43,40 +43,41 @@ class RestoreLinePlan(Plan):
 def plan_restore_line(store: Store, request: Request[Options], now: float) -> RestoreLinePlan:
     """Plan for the dropped lines, and for all that was dropped because of them."""
     check_level(request.target)
-    selection.choose(store, request.target, now=now)
-    is_dropped = bool(lifecycle.lines(store)["dropped"])
-    if not (own := restore_line.keep_named(store)):
+    selected = selection.choose(store, request.target, now=now)
+    is_dropped = bool(lifecycle.lines(selected)["dropped"])
+    if not (own := restore_line.keep_named(selected)):
         raise _not_restorable(request, is_dropped)
-    _check_not_ending(store, request)
-    own_paths = {row.path for row in rows(store)}
-    restore_line.choose_restored(store)
-    _check_not_launched(store, request, now)
-    if (path := restore_line.repackaged(store)) is not None:
+    _check_not_ending(selected, request)
+    own_paths = {row.path for row in rows(selected)}
+    restore_line.choose_restored(selected)
+    _check_not_launched(selected, request, now)
+    if (path := restore_line.repackaged(selected)) is not None:
         raise Refused(
             f"the files of package `{path}` have gone into other packages of its task, "
             "so it can't be restored",
             hint=f"d0ctl status '{request.target.parts[0]}'",
         )
-    return _plan(store, request, own, own_paths)
+    return _plan(selected, request, own, own_paths)
 
 
 def _plan(
-    store: Store, request: Request[Options], own: int, own_paths: set[str]
+    selected: Selection, request: Request[Options], own: int, own_paths: set[str]
 ) -> RestoreLinePlan:
-    phases = lifecycle.phases(store)
-    back = [row for row in rows(store) if row.phase == Phase.DROPPED]
+    phases = lifecycle.phases(selected)
+    back = [row for row in rows(selected) if row.phase == Phase.DROPPED]
     regaining = [RegainingPackage(row["path"], row["gained"], row["had"], bool(row["waits"]))
-               for row in restore_line.regaining_inputs(store)]  # fmt: skip
+               for row in restore_line.regaining_inputs(selected)]  # fmt: skip
     return RestoreLinePlan(
         request=request,
+        selected=selected,
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
         packages=phases.get(Phase.DROPPED, 0),
         changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],
         kept={p: n for p, n in phases.items() if p != Phase.DROPPED},
         also=sum(phases.values()) - own,
         also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
-        files=restore_line.count_files(store),
-        files_restored=restore_line.files(store, MOST_SHOWN),
+        files=restore_line.count_files(selected),
+        files_restored=restore_line.files(selected, MOST_SHOWN),
         regaining=tuple(regaining[:MOST_SHOWN]),
         gaining=len(regaining),
     )
@@ -97,8 +98,8 @@ def _not_restorable(request: Request[Options], is_dropped: bool) -> Refused:
     )
 
 
-def _check_not_ending(store: Store, request: Request[Options]) -> None:
-    if ending := lifecycle.phases(store).get(Phase.KILLING, 0):
+def _check_not_ending(selected: Selection, request: Request[Options]) -> None:
+    if ending := lifecycle.phases(selected).get(Phase.KILLING, 0):
         raise Refused(
             f"{wording.packages_are(ending)} still being killed in `{request.target.brief}`, "
             "so it can't be restored yet",
@@ -106,8 +107,8 @@ def _check_not_ending(store: Store, request: Request[Options]) -> None:
         )
 
 
-def _check_not_launched(store: Store, request: Request[Options], now: float) -> None:
-    row = restore_line.launched_without(store)
+def _check_not_launched(selected: Selection, request: Request[Options], now: float) -> None:
+    row = restore_line.launched_without(selected)
     if row is None:
         return
     at = f" at {moment(row['launched'], now)}" if row["launched"] is not None else ""
@@ -116,13 +117,13 @@ def _check_not_launched(store: Store, request: Request[Options], now: float) -> 
         f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
         f"was launched without its files{at}",
         hint=f"`d0ctl status {row['path']}` lists its missing inputs",
-        entry=audit.last(store),
+        entry=audit.last(selected),
     )
 
 
 def bring_back(store: Store, plan: RestoreLinePlan, by: Author) -> None:
     """Restore the lines, and all that was dropped because of them."""
-    restore_line.restore(store, actor=by.actor, note=by.note_or("restored"), now=by.now)
+    restore_line.restore(plan.selection, actor=by.actor, note=by.note_or("restored"), now=by.now)
 
 
 def describe(plan: RestoreLinePlan) -> Iterator[str]:

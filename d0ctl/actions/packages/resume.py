@@ -44,7 +44,7 @@ def resume(store: Store, plan: PausePlan, by: Author) -> None:
     if plan.jobs:
         pauses.resume_jobs(store, ids(store, plan), **by._asdict())
     else:
-        pauses.resume(store, **by._asdict())
+        pauses.resume(plan.selection, **by._asdict())
 
 
 def describe(plan: PausePlan) -> Iterator[str]:

@@ -22,7 +22,7 @@ from d0ctl.model import Phase
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import selection
@@ -63,11 +63,11 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
     if not options.parameters:
         return request
     with store.reading():
-        selection.choose(store, request.target, now=now)
-        retry.keep_phases(store, retryable(request.target))
-        if not lifecycle.count(store):
+        selected = selection.choose(store, request.target, now=now)
+        retry.keep_phases(selected, retryable(request.target))
+        if not selected.count():
             return request
-        scripts = scripts_of(store, request.target, options.parameters)
+        scripts = scripts_of(selected, request.target, options.parameters)
         return replace(request, options=replace(options, scripts=scripts))
 
 
@@ -76,27 +76,28 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     for node in request.options.nodes:
         selection.check_node(store, node)
     able = retryable(request.target)
-    selection.choose(store, request.target, now=now)
-    phases = lifecycle.phases(store)
+    selected = selection.choose(store, request.target, now=now)
+    phases = lifecycle.phases(selected)
     kept = {phase: n for phase, n in phases.items() if phase not in able}
     if len(kept) == len(phases):
-        raise _nothing(store, request.target, kept)
-    retry.keep_phases(store, able)
+        raise _nothing(selected, request.target, kept)
+    retry.keep_phases(selected, able)
     options = request.options
-    reasons = not_retryable(store, options.memory, options.wall_time, options.requirement, now)
-    retry.leave_out(store, reasons)
-    phases = lifecycle.phases(store)
+    reasons = not_retryable(selected, options.memory, options.wall_time, options.requirement, now)
+    retry.leave_out(selected, reasons)
+    phases = lifecycle.phases(selected)
     refused = Counter(reasons.values())
     if not phases:
         raise _all_refused(request.target, refused)
     return RetryPlan(
         request=request,
+        selected=selected,
         phases=phases,
         packages=sum(phases.values()),
         kept=kept,
-        changes=tuple(rows(store)[:MOST_SHOWN]),
+        changes=tuple(rows(selected)[:MOST_SHOWN]),
         refused=dict(refused),
-        releases=alike_failures.jobs_to_release(store),
+        releases=alike_failures.jobs_to_release(selected),
     )
 
 
@@ -109,8 +110,8 @@ def retryable(target: Selector) -> frozenset[Phase]:
     return (BY_NAME & frozenset.intersection(*named)) | {Phase.FAILED}
 
 
-def _nothing(store: Store, target: Selector, kept: dict[str, int]) -> Conflict:
-    refusal = nothing_for(store, target, kept, "retried")
+def _nothing(selected: Selection, target: Selector, kept: dict[str, int]) -> Conflict:
+    refusal = nothing_for(selected, target, kept, "retried")
     dropped, canceled = kept.get("dropped"), kept.get("canceled")
     if dropped and dropped == sum(kept.values()) and target.depth >= 3:
         line = "/".join(target.path.split("/")[:3])
@@ -133,12 +134,12 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
     """Change what the packages request, and let them run again."""
     options: RetryOptions = plan.request.options
     if options.from_scratch:
-        retry.start_over(store)
-    options.change(store)
+        retry.start_over(plan.selection)
+    options.change(plan.selection)
     if options.scripts:
         retry.change_scripts(store, [(s.script, s.argv, s.parameters, s.package, s.seq)
                                      for s in options.scripts])  # fmt: skip
-    retry.retry(store, actor=by.actor, note=by.note, now=by.now)
+    retry.retry(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
 def describe(plan: RetryPlan) -> Iterator[str]:

@@ -11,7 +11,7 @@ from d0ctl.errors import Refused
 from d0ctl.model import Phase, Status
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import accept, retry
 from d0ctl.units import clean, count
 
@@ -52,15 +52,17 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
     """Plan for the packages whose status can be set to this one."""
     status = request.options.status
     split = changeable(store, request.target, FROM[status], f"set to {status}", now)
-    accepting = _count_to_accept(store, request.target) if status == Status.SUCCESSFUL else 0
+    accepting = (
+        _count_to_accept(split.selected, request.target) if status == Status.SUCCESSFUL else 0
+    )
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
                          **split._asdict())  # fmt: skip
 
 
-def _count_to_accept(store: Store, target: Selector) -> int:
+def _count_to_accept(selected: Selection, target: Selector) -> int:
     """Count packages whose outputs exist only in an attempt. Raises Refused if one is missing."""
-    retry.keep_phases(store, FROM[Status.SUCCESSFUL])
-    rows = accept.lacking(store)
+    retry.keep_phases(selected, FROM[Status.SUCCESSFUL])
+    rows = accept.lacking(selected)
     missing = [name for row in rows if (name := accept.missing_output(row)) is not None]
     if missing:
         more = f", and {len(missing) - 1} more packages lack one" if len(missing) > 1 else ""
@@ -76,17 +78,18 @@ def set_status(store: Store, plan: SetStatusPlan, by: Author) -> None:
     """Set the status of the packages."""
     status = plan.request.options.status
     note, actor, now = by.note or f"set {status} by {by.actor}", by.actor, by.now
-    retry.keep_phases(store, FROM[status])
+    selected = plan.selection
+    retry.keep_phases(selected, FROM[status])
     if status == Status.SUCCESSFUL:
-        accept.set_successful(store, actor=actor, note=note, now=now)
+        accept.set_successful(selected, actor=actor, note=note, now=now)
     elif status == Status.FAILED:
-        accept.set_failed(store, actor=actor, note=note, now=now)
+        accept.set_failed(selected, actor=actor, note=note, now=now)
     elif status == Status.CANCELED:
-        lifecycle.kill(store, actor=actor, note=note, now=now)
-        lifecycle.cancel_failed(store, actor=actor, now=now)
+        lifecycle.kill(selected, actor=actor, note=note, now=now)
+        lifecycle.cancel_failed(selected, actor=actor, now=now)
     else:
-        retry.make_again(store, actor=actor, note=note, now=now)
-        retry.retry(store, actor=actor, note=note, now=now)
+        retry.make_again(selected, actor=actor, note=note, now=now)
+        retry.retry(selected, actor=actor, note=note, now=now)
 
 
 def describe(plan: SetStatusPlan) -> Iterator[str]:

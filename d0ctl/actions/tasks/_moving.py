@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.actions.action import Author, NodeRequest, Plan
-from d0ctl.actions.selection import KILLABLE, split_selected
+from d0ctl.actions.selection import KILLABLE, Split, split_selected
 from d0ctl.errors import Refused
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -60,16 +60,15 @@ def move(store: Store, plan: TaskPlan, by: Author, past: str) -> None:
                       hint="type it again")  # fmt: skip
 
 
-def killable(store: Store, task: Task) -> int:
-    """Select the packages of a task that have not ended, and count them."""
-    state.choose_packages(store, task)
-    return split_selected(store, KILLABLE).packages
+def killable(store: Store, task: Task) -> Split:
+    """Select the packages of a task, and split them by whether they have ended."""
+    return split_selected(state.choose_packages(store, task), KILLABLE)
 
 
 def kill_packages(store: Store, task: Task, by: Author) -> None:
     """Kill the packages of a task that have not ended."""
-    if killable(store, task):
-        lifecycle.kill(store, actor=by.actor, note=by.note_or("killed"), now=by.now)
+    if (split := killable(store, task)).packages:
+        lifecycle.kill(split.selected, actor=by.actor, note=by.note_or("killed"), now=by.now)
 
 
 def describe(plan: TaskPlan, verb: str) -> Iterator[str]:

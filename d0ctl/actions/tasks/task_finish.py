@@ -24,7 +24,7 @@ def plan(store: Store, request: NodeRequest[TaskFinishOptions], now: float) -> T
         raise BadUsage("--soft and --hard exclude each other")
     task = _moving.found(store, request)
     _moving.check(store, task, "finishing", "finished")
-    packages = _moving.killable(store, task) if request.options.hard else 0
+    packages = _moving.killable(store, task).packages if request.options.hard else 0
     return TaskPlan(request=request, task=task, status="finishing", packages=packages)
 
 

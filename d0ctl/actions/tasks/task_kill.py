@@ -11,7 +11,7 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
     """Plan to end it with its packages. Raises NotFound or Refused."""
     task = _moving.found(store, request)
     _moving.check(store, task, "aborting", "killed")
-    packages = _moving.killable(store, task)
+    packages = _moving.killable(store, task).packages
     return TaskPlan(request=request, task=task, status="aborting", packages=packages)
 
 

@@ -47,8 +47,7 @@ def plan(store: Store, request: NodeRequest[ReassignOptions], now: float) -> Tas
     if task.is_ended:
         raise Refused(f"task `{task.name}` is {task.status}, so it can't be reassigned",
                       hint=f"d0ctl task status {task.name}")  # fmt: skip
-    state.choose_packages(store, task)
-    packages = split_selected(store, MOVABLE).packages
+    packages = split_selected(state.choose_packages(store, task), MOVABLE).packages
     return TaskPlan(request=request, task=task, packages=packages)
 
 
@@ -57,9 +56,9 @@ def reassign(store: Store, plan: TaskPlan, by: Author) -> None:
     task, nodes = plan.task, plan.request.options.nodes
     state.change_rules(store, task, replace(task.rules, nodes=nodes))
     state.unassign(store, task, actor=by.actor, note=by.note, now=by.now)
-    state.choose_packages(store, task)
-    retry.keep_phases(store, EDITABLE)
-    NewRequests(nodes=nodes).change(store)
+    selected = state.choose_packages(store, task)
+    retry.keep_phases(selected, EDITABLE)
+    NewRequests(nodes=nodes).change(selected)
 
 
 def _changed(plan: TaskPlan, verb: str) -> Iterator[str]:

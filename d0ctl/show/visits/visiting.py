@@ -34,9 +34,9 @@ def chosen(store: Store, wanted: Selector, verb: str, *, alone: str = "") -> lis
     wanted = located(store, wanted)
     if wanted.is_one and wanted.level in ("package", "binary"):
         return [wanted]
-    number = selection.choose(store, wanted, now=time.time())
-    found = [row.path for row in selection.chosen(store, MOST)]
-    if number > (1 if alone else MOST):
+    selected = selection.choose(store, wanted, now=time.time())
+    found = [row.path for row in selection.packages(selected, MOST)]
+    if (number := selected.count()) > (1 if alone else MOST):
         takes = f"{verb} {alone}".strip()
         most = "one package" if alone else f"at most {MOST} packages"
         raise BadUsage(f"`{takes}` takes {most}, and `{wanted.brief}` has {number:,}",

@@ -17,8 +17,7 @@ def explain(store: Store, wanted: Selector, now: float) -> Explanation:
     """Explain a job, stage, line, package or binary, or the selected packages."""
     wanted = located(store, wanted)
     if not wanted.is_one:
-        selection.choose(store, wanted, now=now)
-        rows = selection.chosen(store)
+        rows = selection.packages(selection.choose(store, wanted, now=now))
         if len(rows) > 1:
             return _several(store, wanted, rows, now)
         wanted = select.parse(rows[0].path)

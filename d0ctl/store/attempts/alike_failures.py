@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes.site import default
 from d0ctl.units import count
 
@@ -68,16 +68,16 @@ def _hold(store: Store, job: int, name: str, note: str, now: float) -> list[str]
     return [f"job `{name}` is held: {note}"]
 
 
-def jobs_to_release(store: Store) -> int:
-    """Return how many jobs of the chosen packages d0ctl holds; a retry releases them."""
-    return len(store.rows("stopped_jobs_of_chosen", actor=ACTOR))
+def jobs_to_release(selected: Selection) -> int:
+    """Return how many jobs of the selected packages d0ctl holds; a retry releases them."""
+    return len(selected.rows("stopped_jobs_of_selected", actor=ACTOR))
 
 
-def forget_jobs(store: Store) -> None:
+def forget_jobs(selected: Selection) -> None:
     """Account for a retry by a person of packages of these jobs: they are released if d0ctl
     holds them, and their similar failures count from zero.
     """
-    for row in store.rows("stopped_jobs_of_chosen", actor=ACTOR):
-        lifecycle.release_job(store, row["id"])
-    store.change("forget_alike_of_chosen")
-    store.change("excuse_failures_of_chosen")
+    for row in selected.rows("stopped_jobs_of_selected", actor=ACTOR):
+        lifecycle.release_job(selected.store, row["id"])
+    selected.change("forget_alike_of_selected")
+    selected.change("excuse_failures_of_selected")

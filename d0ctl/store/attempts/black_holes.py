@@ -14,7 +14,7 @@ from d0ctl.policy.bad_nodes import BlackHoleLimits, counts_against_node
 from d0ctl.store.attempts import node_record
 from d0ctl.store.attempts.failures import elsewhere
 from d0ctl.store.attempts.node_record import Ended
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.draining import readmit
 from d0ctl.units import count, duration
@@ -174,15 +174,15 @@ def _rerun_uncounted(store: Store, failed: Sequence[Row], node: str, now: float)
         )
 
 
-def forget_jobs(store: Store, *, actor: str, note: str | None, now: float) -> None:
-    """Forget how nodes did with the jobs of the chosen packages, which a person retries (CRAB3).
+def forget_jobs(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
+    """Forget how nodes did with the jobs of the selected packages, which a person retries (CRAB3).
 
     Nodes that were drained because of these jobs take packages again.
     """
-    for row in store.rows("bad_nodes_of_chosen"):
-        readmit(store, row["node_id"], row["node"], actor=actor, note=note, now=now)
-    store.change("forget_node_records_of_chosen")
-    store.change("forget_job_node_records_of_chosen")
+    for row in selected.rows("bad_nodes_of_selected"):
+        readmit(selected.store, row["node_id"], row["node"], actor=actor, note=note, now=now)
+    selected.change("forget_node_records_of_selected")
+    selected.change("forget_job_node_records_of_selected")
 
 
 def _keep(store: Store, verb: str, name: str, note: str, now: float) -> None:

@@ -63,9 +63,7 @@ def judge(store: Store, ends: Sequence[End], *, now: float) -> Verdicts:
 
 def _packages_with_results(store: Store, ends: Sequence[End]) -> set[int]:
     successful = {context["package_id"] for end, context in ends if end["outcome"] == "successful"}
-    store.change("clear_chosen")
-    store.change_many("choose_package", ((package,) for package in successful))
-    return {row[0] for row in store.rows("packages_with_results")}
+    return {row[0] for row in store.select(successful).rows("packages_with_results")}
 
 
 def _failures(store: Store, ends: Sequence[End]) -> list[Failure]:

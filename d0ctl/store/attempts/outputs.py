@@ -25,10 +25,9 @@ def check(store: Store, ends: Sequence[End]) -> list[End]:
     listed = [end for end in ends if end[0]["outcome"] == "successful" or end[0]["outputs"]]
     if not listed:
         return list(ends)
-    store.change("clear_chosen")
-    store.change_many("choose_package", {(end[1]["package_id"],) for end in listed})
+    selected = store.select({context["package_id"] for _, context in listed})
     declared: defaultdict[int, list[Row]] = defaultdict(list)
-    for row in store.rows("declared_outputs"):
+    for row in selected.rows("declared_outputs"):
         declared[row["package_id"]].append(row)
     return [_checked(end, declared[end[1]["package_id"]]) for end in ends]
 

@@ -70,12 +70,12 @@ def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> FileTotals:
 def _begin(store: Store) -> None:
     """Begin a new selection, also in a connection that only reads."""
     store.run_script("temporary_choice")
-    store.change("clear_chosen_files")
+    store.change("clear_selected_files")
 
 
 def weight(store: Store) -> FileTotals:
     """Count the selected files and their bytes."""
-    row = store.row("weigh_chosen_files")
+    row = store.row("weigh_selected_files")
     assert row is not None
     return FileTotals(row["files"], int(row["present"] or 0), int(row["bytes"]))
 
@@ -88,7 +88,7 @@ def keep_removable(store: Store) -> int:
 
 def largest(store: Store, limit: int) -> tuple[tuple[str, int | None], ...]:
     """Return the largest of the selected files, with their sizes."""
-    rows = store.rows("largest_chosen_files", limit=limit)
+    rows = store.rows("largest_selected_files", limit=limit)
     return tuple((f"{row['job']}:{row['name']}", row["size"]) for row in rows)
 
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from d0ctl.store.attempts import failures
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 
 
-def lacking(store: Store) -> list[Row]:
-    """Return the chosen packages that lack an output, with what an attempt left of them."""
-    return store.rows("outputs_to_accept")
+def lacking(selected: Selection) -> list[Row]:
+    """Return the selected packages that lack an output, with what an attempt left of them."""
+    return selected.rows("outputs_to_accept")
 
 
 def missing_output(row: Row) -> str | None:
@@ -40,19 +40,19 @@ def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, n
         )  # fmt: skip
 
 
-def set_successful(store: Store, *, actor: str, note: str | None, now: float) -> None:
+def set_successful(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """failed, canceled -> done, by hand; first an attempt takes over outputs left on a node."""
-    accept(store, lacking(store), actor=actor, note=note, now=now)
-    store.change("set_successful", actor=actor, note=note, now=now)
-    store.change("release_packages", now=now)
-    store.change("reopen_jobs")
-    store.change("reopen_finished")
+    accept(selected.store, lacking(selected), actor=actor, note=note, now=now)
+    selected.change("set_successful", actor=actor, note=note, now=now)
+    selected.change("release_packages", now=now)
+    selected.change("reopen_jobs")
+    selected.change("reopen_finished")
 
 
-def set_failed(store: Store, *, actor: str, note: str | None, now: float) -> None:
+def set_failed(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """unreachable -> failed, by hand."""
-    store.change("set_failed", actor=actor, note=note, now=now)
-    store.change("end_given_up", message=note, now=now)
+    selected.change("set_failed", actor=actor, note=note, now=now)
+    selected.change("end_given_up", message=note, now=now)
 
 
 def is_acceptable(store: Store, package: int) -> bool:
@@ -60,9 +60,7 @@ def is_acceptable(store: Store, package: int) -> bool:
 
     Empty ones can be accepted, but `why` does not suggest it.
     """
-    store.change("clear_chosen")
-    store.change_many("choose_package", [(package,)])
-    rows = lacking(store)
+    rows = lacking(store.select([package]))
     return bool(rows) and all(missing_output(row) is None and not _has_empty(row) for row in rows)
 
 

@@ -1,21 +1,18 @@
-"""Failures that people have acknowledged: they stay as they are, and need nobody any more.
+"""Failures that people have acknowledged: they stay as they are, and need nobody any more."""
 
-The functions act on the selected packages, those in the temporary table `chosen`.
-"""
-
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection
 
 
-def narrow(store: Store, *, acknowledged: bool) -> None:
+def narrow(selected: Selection, *, acknowledged: bool) -> None:
     """Keep only packages with an acknowledged failure in the selection, or only those without."""
-    store.change("keep_acknowledged" if acknowledged else "leave_out_acknowledged")
+    selected.change("keep_acknowledged" if acknowledged else "leave_out_acknowledged")
 
 
-def acknowledge(store: Store, *, actor: str, note: str | None, now: float) -> int:
+def acknowledge(selected: Selection, *, actor: str, note: str | None, now: float) -> int:
     """Acknowledge the failures of selected packages that have failed; return how many."""
-    return store.change("acknowledge_failures", actor=actor, note=note, now=now)
+    return selected.change("acknowledge_failures", actor=actor, note=note, now=now)
 
 
-def withdraw(store: Store) -> int:
+def withdraw(selected: Selection) -> int:
     """Have the failures of the selected packages need a person again; return how many."""
-    return store.change("withdraw_acknowledgements")
+    return selected.change("withdraw_acknowledgements")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 
 
 class AuditEntry(Struct, frozen=True):
@@ -29,9 +29,9 @@ def latest_on(store: Store, job: str) -> int:
     return int(store.value("last_action_on", job=job))
 
 
-def since(store: Store, seen: int) -> AuditEntry | None:
-    """Return the last action on any of the chosen packages since that number."""
-    return _entry(store.row("audit_entry_since", seen=seen))
+def since(selected: Selection, seen: int) -> AuditEntry | None:
+    """Return the last action on any of the selected packages since that number."""
+    return _entry(selected.row("audit_entry_since", seen=seen))
 
 
 def on_job_since(store: Store, job: str, verbs: Sequence[str], seen: int) -> AuditEntry | None:
@@ -41,9 +41,9 @@ def on_job_since(store: Store, job: str, verbs: Sequence[str], seen: int) -> Aud
     )
 
 
-def last(store: Store) -> AuditEntry | None:
-    """Return the last action on one of the chosen packages, or on its line."""
-    return _entry(store.row("latest_audit_entry"))
+def last(selected: Selection) -> AuditEntry | None:
+    """Return the last action on one of the selected packages, or on its line."""
+    return _entry(selected.row("latest_audit_entry"))
 
 
 def _entry(row: Row | None) -> AuditEntry | None:

@@ -6,7 +6,7 @@ The flag on the job counts at once; the daemon, `run` or the verb itself acts on
 from collections.abc import Iterable
 
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 
 MOST = 10_000
 """The most packages that are canceled in one transaction."""
@@ -14,13 +14,13 @@ MOST = 10_000
 
 def finish_jobs(
     store: Store, jobs: Iterable[int], *, hard: bool, actor: str, note: str | None, now: float
-) -> None:
+) -> Selection:
     """Set the flag of jobs, and select their launched packages."""
     ids = list(jobs)
     for job in ids:
         store.change("finish_job", job=job, how="hard" if hard else "soft", actor=actor,
                      note=note, now=now)  # fmt: skip
-    lifecycle.choose_launched(store, ids)
+    return lifecycle.choose_launched(store, ids)
 
 
 def sweep(store: Store, *, now: float | None = None) -> int:
@@ -30,9 +30,9 @@ def sweep(store: Store, *, now: float | None = None) -> int:
     """
     left = MOST
     for job in store.rows("finishing_jobs"):
-        store.change("clear_chosen")
-        if store.change("choose_idle", job=job["id"], limit=left) > 0:
-            left -= _cancel(store, job, job["finish_since"] if now is None else now)
+        selected = store.select()
+        if selected.change("choose_idle", job=job["id"], limit=left) > 0:
+            left -= _cancel(selected, job, job["finish_since"] if now is None else now)
         if left <= 0:
             break
     return MOST - left
@@ -46,6 +46,6 @@ def sweep_all(store: Store) -> None:
                 return
 
 
-def _cancel(store: Store, job: Row, now: float) -> int:
+def _cancel(selected: Selection, job: Row, now: float) -> int:
     note = job["finish_note"] or f"finished by {job['finish_actor']}"
-    return lifecycle.cancel_idle(store, actor=job["finish_actor"], note=note, now=now)
+    return lifecycle.cancel_idle(selected, actor=job["finish_actor"], note=note, now=now)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 
 
 class Pausable(NamedTuple):
@@ -18,11 +18,11 @@ class Pausable(NamedTuple):
     number: int
 
 
-def pausable(store: Store) -> list[Pausable]:
+def pausable(selected: Selection) -> list[Pausable]:
     """Count the selected packages by the effect of pause and resume on them."""
     return [
         Pausable(row["phase"], bool(row["parked"]), bool(row["asked"]), row["n"])
-        for row in store.rows("chosen_pausable")
+        for row in selected.rows("selected_pausable")
     ]
 
 
@@ -34,16 +34,16 @@ def pause_jobs(
     for job in ids:
         store.change("pause_job", job=job, running=int(running), actor=actor, note=note, now=now)
         store.change("unassign_job", job=job, actor=actor, note=note, now=now)
-    lifecycle.choose_launched(store, ids)
+    selected = lifecycle.choose_launched(store, ids)
     if running:
-        store.change("ask_to_pause", actor=actor, note=note, now=now)
+        selected.change("ask_to_pause", actor=actor, note=note, now=now)
 
 
-def pause(store: Store, *, running: bool, actor: str, note: str | None, now: float) -> None:
+def pause(selected: Selection, *, running: bool, actor: str, note: str | None, now: float) -> None:
     """Pause the selected packages; `running` asks running ones to suspend."""
-    store.change("park_packages", actor=actor, note=note, now=now)
+    selected.change("park_packages", actor=actor, note=note, now=now)
     if running:
-        store.change("ask_to_pause", actor=actor, note=note, now=now)
+        selected.change("ask_to_pause", actor=actor, note=note, now=now)
 
 
 def resume_jobs(
@@ -53,12 +53,12 @@ def resume_jobs(
     ids = list(jobs)
     for job in ids:
         store.change("resume_job", job=job)
-    lifecycle.choose_launched(store, ids)
-    store.change("ask_to_resume", actor=actor, note=note, now=now)
+    selected = lifecycle.choose_launched(store, ids)
+    selected.change("ask_to_resume", actor=actor, note=note, now=now)
 
 
-def resume(store: Store, *, actor: str, note: str | None, now: float) -> None:
+def resume(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """Release the selected packages that a pause holds, and ask suspended ones to continue."""
-    store.change("unpark_packages", actor=actor, note=note, now=now)
-    store.change("reopen_jobs")
-    store.change("ask_to_resume", actor=actor, note=note, now=now)
+    selected.change("unpark_packages", actor=actor, note=note, now=now)
+    selected.change("reopen_jobs")
+    selected.change("ask_to_resume", actor=actor, note=note, now=now)

@@ -66,12 +66,11 @@ def remove_rows(store: Store, job: int, *, now: float) -> None:
             rows = store.rows("job_packages_from", job=job, limit=size)
             if not rows:
                 break
-            store.change("clear_chosen")
-            store.change_many("choose_package", (tuple(row) for row in rows))
-            store.change("cancel_foreign_consumers", job=job, now=now)
-            store.change("drop_foreign_inputs", job=job)
+            selected = store.select(row[0] for row in rows)
+            selected.change("cancel_foreign_consumers", job=job, now=now)
+            selected.change("drop_foreign_inputs", job=job)
             for query in _REMOVALS:
-                store.change(query)
+                selected.change(query)
         size = next_size(size, time.monotonic() - began)
     while True:
         with store.writing():
@@ -90,20 +89,20 @@ def remove_rows(store: Store, job: int, *, now: float) -> None:
 
 
 _REMOVALS = (
-    "chosen_attempts_to_purge",
-    "chosen_brought_to_purge",
-    "delete_inputs_of_chosen_files",
-    "delete_chosen_inputs",
-    "delete_chosen_locations",
-    "delete_chosen_transfers",
-    "delete_chosen_files",
-    "delete_chosen_binaries",
-    "delete_chosen_binary_attempts",
-    "delete_chosen_notes",
-    "delete_chosen_progress",
-    "delete_chosen_attempts",
-    "delete_chosen_events",
+    "selected_attempts_to_purge",
+    "selected_brought_to_purge",
+    "delete_inputs_of_selected_files",
+    "delete_selected_inputs",
+    "delete_selected_locations",
+    "delete_selected_transfers",
+    "delete_selected_files",
+    "delete_selected_binaries",
+    "delete_selected_binary_attempts",
+    "delete_selected_notes",
+    "delete_selected_progress",
+    "delete_selected_attempts",
+    "delete_selected_events",
     "lower_news_mark",
     "lower_task_cursor",
-    "delete_chosen_packages",
+    "delete_selected_packages",
 )

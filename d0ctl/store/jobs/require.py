@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from d0ctl.model import MOVING
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.views import browse
 
 ACTOR = "d0ctl"
@@ -52,24 +52,26 @@ def reached(counts: _Counts) -> float:
 def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> None:
     part = reached(counts)
     if part < 1.0 and part >= job["least"]:
-        store.change("clear_chosen")
-        store.change("choose_unsuccessful", job=job["id"], stage=stage["id"])
-        while store.change("spare_lines", reached=part) > 0:
+        selected = store.select()
+        selected.change("choose_unsuccessful", job=job["id"], stage=stage["id"])
+        while selected.change("spare_lines", reached=part) > 0:
             pass
-        if lines := int(store.value("count_chosen_lines")):
-            _drop(store, job, stage, lines, part, now)
+        if lines := int(selected.value("count_selected_lines")):
+            _drop(selected, job, stage, lines, part, now)
     store.change("weigh_stage", stage=stage["id"], now=now)
 
 
-def _drop(store: Store, job: Row, stage: Row, lines: int, part: float, now: float) -> None:
-    lifecycle.ask_lines(store)
-    lifecycle.choose_without_inputs(store)
+def _drop(selected: Selection, job: Row, stage: Row, lines: int, part: float, now: float) -> None:
+    lifecycle.ask_lines(selected)
+    lifecycle.choose_without_inputs(selected)
     note = (
         f"{part:.1%} of stage `{stage['name']}` is successful, and that is enough for its readers"
     )
-    packages = sum(n for phase, n in lifecycle.phases(store).items() if phase != "done")
-    lifecycle.drop(store, actor=None, note=note, now=now)
+    packages = sum(n for phase, n in lifecycle.phases(selected).items() if phase != "done")
+    lifecycle.drop(selected, actor=None, note=note, now=now)
     path = f"{job['name']}/{stage['seq']}"
-    lifecycle.keep_action(store, verb="require", target=path, actor=ACTOR, packages=packages,
-                          now=now, note=f"{note}: {lines} line{'s' if lines > 1 else ''} dropped",
-                          undo=f"d0ctl restore-line '{path}/*'")  # fmt: skip
+    lifecycle.keep_action(
+        selected.store, verb="require", target=path, actor=ACTOR, packages=packages, now=now,
+        note=f"{note}: {lines} line{'s' if lines > 1 else ''} dropped",
+        undo=f"d0ctl restore-line '{path}/*'",
+    )  # fmt: skip

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 
 
 class Source(NamedTuple):
@@ -39,18 +39,18 @@ def source(store: Store, job: str) -> Source | None:
     return None if row is None else Source(Path(row["source"]), json.loads(row["parameters"]))
 
 
-def positions(store: Store) -> list[Position]:
+def positions(selected: Selection) -> list[Position]:
     """Return the selected packages in the order of their job."""
     return [
         Position(row["id"], row["stage"], row["line"], row["seq"])
-        for row in store.rows("chosen_places")
+        for row in selected.rows("selected_positions")
     ]
 
 
-def files(store: Store) -> dict[int, set[tuple[str, int, str]]]:
+def files(selected: Selection) -> dict[int, set[tuple[str, int, str]]]:
     """Return kind, binary and name of the files of the selected packages, by package."""
     found: dict[int, set[tuple[str, int, str]]] = {}
-    for row in store.rows("chosen_package_files"):
+    for row in selected.rows("selected_package_files"):
         found.setdefault(row["package_id"], set()).add((row["kind"], row["binary"], row["name"]))
     return found
 

@@ -64,7 +64,7 @@ def purge_chosen(store: Store, *, now: float) -> list[str]:
     Returns the paths of those on the control host, to be removed once this has committed.
     """
     store.change("clear_unneeded")
-    store.change("need_no_chosen_files")
+    store.change("need_no_selected_files")
     return _remove(store, now)
 
 

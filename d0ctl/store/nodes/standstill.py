@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
 from d0ctl.schedule.standstill import Cause, NodeState, Standing, Work, of_part, standing
 from d0ctl.store import stage_order
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.nodes import makers
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 from d0ctl.store.nodes.holder import is_dead
@@ -142,20 +142,19 @@ def job_standing(store: Store, job: int, *, now: float) -> JobStanding:
 
 
 def part_standing(
-    store: Store, job: int, part: Counts, stage: int | None = None, *, now: float
+    store: Store, job: int, counts: Counts, part: int | Selection, *, now: float
 ) -> JobStanding:
-    """Return the standing of a part with these counts: a stage, or else the chosen packages."""
+    """Return the standing of a part with these counts: a stage, or selected packages."""
     views = node_views(store, now=now)
     whole = _of_job(store, job, views)
-    if stage is not None:
-        requirements = [
-            requirement for requirement in whole.work.requirements if requirement.stage == stage
-        ]
+    requirements = whole.work.requirements
+    if isinstance(part, Selection):
+        ready = {row["id"]: row["n"] for row in part.rows("ready_selected")}
+        requirements = [replace(requirement, ready=ready[requirement.id])
+                        for requirement in requirements if requirement.id in ready]  # fmt: skip
     else:
-        ready = {row["id"]: row["n"] for row in store.rows("ready_chosen")}
-        known = [requirement for requirement in whole.work.requirements if requirement.id in ready]
-        requirements = [replace(one, ready=ready[one.id]) for one in known]
-    work = replace(whole.work, counts=part, requirements=requirements, awaiting={}, outside=None)
+        requirements = [requirement for requirement in requirements if requirement.stage == part]
+    work = replace(whole.work, counts=counts, requirements=requirements, awaiting={}, outside=None)
     found = of_part(work, whole.standing, [view.node for view in views])
     return whole if found is whole.standing else replace(whole, work=work, standing=found)
 

@@ -1,6 +1,6 @@
 """Files of datasets follow their packages, by the history of changes and in batches."""
 
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.tasks import event_ranges
 
@@ -21,53 +21,52 @@ def follow(store: Store, *, now: float, limit: int = BATCH) -> bool:
     with store.writing():
         if store.value("task_cursor") != after:
             return True  # another process has read them
-        store.change("clear_chosen")
-        store.change("choose_moved", after=after, upto=upto)
-        if store.value("count_chosen"):
-            if _merge_again(store, now):
-                store.change("choose_moved", after=after, upto=upto)
-            _follow_chosen(store, now)
+        selected = store.select()
+        if selected.change("choose_moved", after=after, upto=upto):
+            if (merges := _merge_again(selected, now)) is not None:
+                merges.change("choose_moved", after=after, upto=upto)
+            _follow_selected(merges or selected, now)
         store.change("keep_task_cursor", event=upto)
     return True
 
 
-def _merge_again(store: Store, now: float) -> bool:
-    """Make packages again that have merged an old version of a file; return whether there are any.
+def _merge_again(selected: Selection, now: float) -> Selection | None:
+    """Make packages again that have merged an old version of a file, and return them, if any.
 
     They were killed when the file was replaced, but had ended before that.
     """
-    store.change("choose_mergers")
-    store.change("clear_repackaged")
-    if not store.change("choose_outdated_merges"):
-        return False
-    store.change("clear_chosen")
-    store.change("choose_needed")
-    retry.make_again(store, actor="d0ctl", note="it has merged an old version of a file", now=now)
-    return True
+    selected.change("choose_mergers")
+    selected.change("clear_repackaged")
+    if not selected.change("choose_outdated_merges"):
+        return None
+    merges = selected.store.select()
+    merges.change("choose_needed")
+    retry.make_again(merges, actor="d0ctl", note="it has merged an old version of a file", now=now)
+    return merges
 
 
-def _follow_chosen(store: Store, now: float) -> None:
-    """Give the files of the chosen packages the status that follows from their phase."""
-    store.change("choose_mergers")
+def _follow_selected(selected: Selection, now: float) -> None:
+    """Give the files of the selected packages the status that follows from their phase."""
+    selected.change("choose_mergers")
     for query in ("unfinish_contents", "unprepare_outputs", "unfinish_merges", "start_contents",
                   "start_outputs", "finish_contents", "prepare_outputs", "merge_outputs_again",
                   "finish_merges", "merge_ranges", "share_made_files"):  # fmt: skip
-        store.change(query)
-    store.change("end_content_attempts", now=now)
-    store.change("end_merge_attempts", now=now)
+        selected.change(query)
+    selected.change("end_content_attempts", now=now)
+    selected.change("end_merge_attempts", now=now)
     for query in ("fail_contents", "fail_outputs", "fail_merges"):
-        store.change(query)
-    is_split = event_ranges.follow(store)
-    store.change("clear_repackaged")
-    selected = ("choose_repackaged", "choose_repackaged_ranges", "choose_ended_merges",
-                "choose_vain_merges")  # fmt: skip
-    if sum([store.change(query) for query in selected]):
-        store.change("return_contents")
-        store.change("return_ranges")
-        drop_repackaged(store, now=now)
+        selected.change(query)
+    is_split = event_ranges.follow(selected)
+    selected.change("clear_repackaged")
+    choices = ("choose_repackaged", "choose_repackaged_ranges", "choose_ended_merges",
+               "choose_vain_merges")  # fmt: skip
+    if sum([selected.change(query) for query in choices]):
+        selected.change("return_contents")
+        selected.change("return_ranges")
+        drop_repackaged(selected.store, now=now)
     if is_split:
-        event_ranges.follow_files(store)
-    store.change("wake_moved_tasks")
+        event_ranges.follow_files(selected.store)
+    selected.change("wake_moved_tasks")
 
 
 def drop_repackaged(store: Store, *, now: float) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 
 
 def again(store: Store, task: int, limit: int) -> list[Row]:
@@ -36,24 +36,24 @@ def send(store: Store, sent: Sequence[tuple[Row, int, int, int]]) -> bool:
     return True
 
 
-def follow(store: Store) -> bool:
-    """Give the ranges of chosen packages the status that follows from their phase.
+def follow(selected: Selection) -> bool:
+    """Give the ranges of selected packages the status that follows from their phase.
 
     Return whether there are any; in a transaction.
     """
-    store.change("clear_split")
-    if not store.change("choose_split"):
+    selected.change("clear_split")
+    if not selected.change("choose_split"):
         return False
-    store.change("lose_ranges")
-    store.change("corrupt_ranges")
-    store.change("free_ranges")
-    store.change("send_ranges")
-    store.change("start_ranges")
-    store.change("process_ranges")
-    store.change("end_ranges")
-    store.change("fail_ranges")
-    store.change("cancel_ranges")
-    store.change("give_up_ranges")
+    selected.change("lose_ranges")
+    selected.change("corrupt_ranges")
+    selected.change("free_ranges")
+    selected.change("send_ranges")
+    selected.change("start_ranges")
+    selected.change("process_ranges")
+    selected.change("end_ranges")
+    selected.change("fail_ranges")
+    selected.change("cancel_ranges")
+    selected.change("give_up_ranges")
     return True
 
 

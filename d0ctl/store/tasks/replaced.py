@@ -1,7 +1,7 @@
 """Input files that were replaced by others of the same name after packages had processed them."""
 
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.tasks import content_follower
 from d0ctl.store.tasks.state import Task
@@ -23,17 +23,17 @@ def make_again(store: Store, task: Task, *, now: float) -> None:
     store.change("choose_failed_replaced", task=task.id)
     store.change("leave_replaced")
     content_follower.drop_repackaged(store, now=now)
-    _choose(store, task)
-    store.change("choose_mergers")
-    store.change("keep_mergers")
-    lifecycle.kill(store, actor="d0ctl", note=NOTE, now=now)
-    _choose(store, task)
-    store.change("choose_mergers")
-    retry.make_again(store, actor="d0ctl", note=NOTE, now=now)
-    store.change("choose_live_replaced", task=task.id)
-    store.change("pick_replaced")
+    selected = _choose(store, task)
+    selected.change("keep_mergers")
+    lifecycle.kill(selected, actor="d0ctl", note=NOTE, now=now)
+    selected = _choose(store, task)
+    retry.make_again(selected, actor="d0ctl", note=NOTE, now=now)
+    selected.change("choose_live_replaced", task=task.id)
+    selected.change("pick_replaced")
 
 
-def _choose(store: Store, task: Task) -> None:
-    store.change("clear_chosen")
-    store.change("choose_replaced", task=task.id)
+def _choose(store: Store, task: Task) -> Selection:
+    selected = store.select()
+    selected.change("choose_replaced", task=task.id)
+    selected.change("choose_mergers")
+    return selected

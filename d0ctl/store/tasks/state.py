@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from d0ctl.store.connection import Row, Store, as_json
+from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.jobs import pause
 from d0ctl.store.nodes.holder import holder, is_dead
 from d0ctl.store.nodes.site import setting
@@ -168,10 +168,11 @@ def was_said(store: Store, one: Task) -> bool:
     return bool(store.value("said_of_task", task=one.id, since=one.since))
 
 
-def choose_packages(store: Store, one: Task) -> None:
+def choose_packages(store: Store, one: Task) -> Selection:
     """Select all packages of a task."""
-    store.change("clear_chosen")
-    store.change("choose_packages_of_task", job=one.job_id)
+    selected = store.select()
+    selected.change("choose_packages_of_task", job=one.job_id)
+    return selected
 
 
 def unassign(store: Store, one: Task, *, actor: str, note: str | None, now: float) -> None:

@@ -81,9 +81,9 @@ def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> Awaite
         stage = browse.stage(store, job, wanted)
         found = part_standing(store, job.id, stage.counts, stage.id, now=now)
         return Awaited(job, stage.counts, found)
-    selection.choose(store, wanted, now=now)
-    counts = lifecycle.phases(store)
-    return Awaited(job, counts, part_standing(store, job.id, counts, now=now))
+    selected = selection.choose(store, wanted, now=now)
+    counts = lifecycle.phases(selected)
+    return Awaited(job, counts, part_standing(store, job.id, counts, selected, now=now))
 
 
 class DaemonWatch:

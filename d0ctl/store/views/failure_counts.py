@@ -1,13 +1,11 @@
 """Failures, counted by a common property."""
 
-from collections.abc import Mapping
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.policy.blame import Blame, Share, blame
 from d0ctl.select import Selector
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import FailureView
@@ -67,14 +65,21 @@ class Report(Struct, frozen=True):
     blamed: list[Blame]
 
 
+class _Scope(Struct, frozen=True):
+    """The attempts that failures are compared with: of a job, of packages, or else all."""
+
+    job: int | None = None
+    packages: Selection | None = None
+
+
 def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -> Report:
     """Count failures of a selection, or all; of each group the most frequent."""
     store.change("clear_failing")
-    scope: dict[str, int | None] = {"job": None, "chosen": 0, "window": NEAR}
     if wanted is None:
+        scope = _Scope()
         store.change("report_all")
     else:
-        _take_in(store, wanted, scope, now)
+        scope = _collect(store, wanted, now)
     blamed = _blamed(store, scope)
     if wanted is not None and wanted.node is not None:
         store.change("leave_other_nodes", node=wanted.node)
@@ -90,31 +95,26 @@ def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -
                   whole["again"], whole["acknowledged"], groups, blamed)  # fmt: skip
 
 
-def _take_in(store: Store, wanted: Selector, scope: dict[str, int | None], now: float) -> None:
+def _collect(store: Store, wanted: Selector, now: float) -> _Scope:
     """Collect the failures of a selection; reason and node are those of attempts."""
-    place = replace(wanted, reason=None, node=None)
-    if place.is_one and place.level == "job":
-        scope["job"] = browse.job(store, place.job).id
-        store.change("report_job", job=scope["job"])
-    elif place == Selector():
+    part = replace(wanted, reason=None, node=None)
+    scope = _Scope()
+    if part.is_one and part.level == "job":
+        scope = _Scope(job=browse.job(store, part.job).id)
+        store.change("report_job", job=scope.job)
+    elif part == Selector():
         store.change("report_all")
     else:
-        selection.choose(store, place, now=now, lenient=True)
-        store.change("report_chosen")
-        scope["chosen"] = _choose_around(store, place, now)
+        selection.choose(store, part, now=now, lenient=True).change("report_selected")
+        if part.depth > 1 or part.job != "*":
+            around = replace(part, states=(), older_than=None)
+            scope = _Scope(packages=selection.choose(store, around, now=now, lenient=True))
     if wanted.reason is not None:
         store.change("leave_other_reasons", reason=wanted.reason)
+    return scope
 
 
-def _choose_around(store: Store, wanted: Selector, now: float) -> int:
-    """Choose all packages around the selection, whatever their result; 0 for all."""
-    if wanted.depth == 1 and wanted.job == "*":
-        return 0
-    place = replace(wanted, states=(), older_than=None)
-    return min(1, selection.choose(store, place, now=now, lenient=True))
-
-
-def _blamed(store: Store, scope: Mapping[str, int | None]) -> list[Blame]:
+def _blamed(store: Store, scope: _Scope) -> list[Blame]:
     """Return what stands out among the attempts near the last failure, at most one of each kind."""
     shares = {kind: _shares(store, kind, scope) for kind in _SHARES}
     failed = sum(share.failed for share in shares["node"])
@@ -123,9 +123,11 @@ def _blamed(store: Store, scope: Mapping[str, int | None]) -> list[Blame]:
     return [one for one in found if one is not None]
 
 
-def _shares(store: Store, kind: str, scope: Mapping[str, int | None]) -> list[Share]:
+def _shares(store: Store, kind: str, scope: _Scope) -> list[Share]:
     more = {"limit": MOST_BLAMED} if kind == "input" else {}
-    rows = store.rows(_SHARES[kind], **scope, **more)
+    selected = scope.packages or store.select()
+    rows = selected.rows(_SHARES[kind], job=scope.job, selected=scope.packages is not None,
+                         window=NEAR, **more)  # fmt: skip
     return [Share(row["name"], row["failed"], row["number"]) for row in rows]
 
 
@@ -143,9 +145,9 @@ def reasons_of_job(store: Store, job: int) -> list[Row]:
     return store.rows("job_failure_summary", job=job)
 
 
-def reasons_of_chosen(store: Store) -> list[Row]:
-    """Return the failed attempts of the chosen packages by reason."""
-    return store.rows("failure_summary")
+def reasons_of_selected(selected: Selection) -> list[Row]:
+    """Return the failed attempts of the selected packages by reason."""
+    return selected.rows("failure_summary")
 
 
 def attempts_of_job(store: Store, job: int, limit: int) -> list[Row]:
@@ -153,11 +155,11 @@ def attempts_of_job(store: Store, job: int, limit: int) -> list[Row]:
     return store.rows("job_failed_attempts", job=job, limit=limit)
 
 
-def attempts_of_chosen(store: Store, limit: int) -> list[Row]:
-    """Return the failed attempts of the chosen packages, the latest first."""
-    return store.rows("failed_attempts", limit=limit)
+def attempts_of_selected(selected: Selection, limit: int) -> list[Row]:
+    """Return the failed attempts of the selected packages, the latest first."""
+    return selected.rows("failed_attempts", limit=limit)
 
 
-def last_of_chosen(store: Store, limit: int) -> list[FailureView]:
-    """Return the last attempts of chosen packages that have failed, the latest first."""
-    return [make(FailureView, row) for row in store.rows("chosen_failures", limit=limit)]
+def last_of_selected(selected: Selection, limit: int) -> list[FailureView]:
+    """Return the last attempts of selected packages that have failed, the latest first."""
+    return [make(FailureView, row) for row in selected.rows("selected_failures", limit=limit)]

@@ -198,8 +198,8 @@ def totals(store: Store, jobs: Iterable[int]) -> dict[str, int]:
 
 def selected(store: Store, wanted: Selector, now: float) -> "array[int]":
     """Return the ids of all packages of a selector. Raises NotFound if a level does not exist."""
-    choose(store, wanted, now=now, lenient=True)
-    return array("q", (row[0] for row in store.rows("outline_chosen")))
+    found = choose(store, wanted, now=now, lenient=True)
+    return array("q", (row[0] for row in found.rows("outline_selected")))
 
 
 def beside(

@@ -65,7 +65,7 @@ def _combined(site: str, software: tuple[tuple[str, str], ...], job: str, packag
 
 
 class InForce(Struct, frozen=True):
-    """A policy and its scope: software, and how many chosen packages, with one of them."""
+    """A policy and its scope: software, and how many selected packages, with one of them."""
 
     policy: Policy
     software: tuple[str, ...] = ()
@@ -82,9 +82,9 @@ def in_force(store: Store, wanted: Selector | None, *, now: float) -> list[InFor
         job = browse.job(store, wanted.job)
         rows = store.rows("policies_of_job", job=job.id)
         return [_of_job(policies, row) for row in rows]
-    selection.choose(store, wanted, now=now)
+    selected = selection.choose(store, wanted, now=now)
     return [_of_some(store, policies, row)
-            for row in store.rows("policies_of_chosen", limit=MOST_SHOWN)]  # fmt: skip
+            for row in selected.rows("policies_of_selected", limit=MOST_SHOWN)]  # fmt: skip
 
 
 def _of_job(policies: Policies, row: Row) -> InForce:

@@ -1,4 +1,4 @@
-"""The packages of a selector, in the table `chosen` of the connection."""
+"""The packages that a selector names."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector, union
 from d0ctl.select.span import Span
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.rows import make
 from d0ctl.store.views import names
@@ -32,30 +32,30 @@ MOST_BY_LINE = 5_000
 """From more lines on, packages in some phases are found by their phase."""
 
 
-def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> int:
-    """Fill `chosen` with the packages of a selector; return how many.
+def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False) -> Selection:
+    """Select the packages of a selector.
 
     Raises NotFound if there are none; with `lenient`, only if their level does not exist.
     """
     wanted = located(store, wanted)
-    store.change("clear_chosen")
+    selected = store.select()
     if len(wanted.parts) == 1:
         parts, plain = [wanted], list[Selector]()
     else:
         plain = [part for part in wanted.parts if part.is_plain]
         parts = [part for part in wanted.parts if not part.is_plain]
-    for part in _choose_plain(store, plain):
+    for part in _choose_plain(selected, plain):
         _check_levels(store, part)
         raise _nothing(store, part)
     for part in parts:
-        if not _choose(store, part, now) and not _matches(store, wanted, part, now):
+        if not _choose(selected, part, now) and not _matches(selected, wanted, part, now):
             _check_levels(store, part)
             if not (lenient and part.is_filtered):
                 raise _nothing(store, part)
-    return int(store.value("count_chosen"))
+    return selected
 
 
-def _choose_plain(store: Store, parts: Sequence[Selector]) -> list[Selector]:
+def _choose_plain(selected: Selection, parts: Sequence[Selector]) -> list[Selector]:
     """Add the packages of selectors without filters, all at once; return those without any."""
     ranges = json.dumps([
         (part.job, part.stage.first, part.stage.last, part.line.first, part.line.last,
@@ -63,9 +63,9 @@ def _choose_plain(store: Store, parts: Sequence[Selector]) -> list[Selector]:
         for part in parts
     ])  # fmt: skip
     most = sum(map(_most, parts))
-    if store.change("choose_by_ranges", ranges=ranges) == most:
+    if selected.change("choose_by_ranges", ranges=ranges) == most:
         return []
-    return [parts[row["key"]] for row in store.rows("empty_ranges", ranges=ranges)]
+    return [parts[row["key"]] for row in selected.rows("empty_ranges", ranges=ranges)]
 
 
 def _most(part: Selector) -> int:
@@ -73,24 +73,24 @@ def _most(part: Selector) -> int:
     return prod(span.last - span.first + 1 for span in (part.stage, part.line, part.package))
 
 
-def _matches(store: Store, wanted: Selector, part: Selector, now: float) -> bool:
-    """Return whether a part that added nothing matches packages that other parts have chosen."""
+def _matches(selected: Selection, wanted: Selector, part: Selector, now: float) -> bool:
+    """Return whether a part that added nothing matches packages that other parts have added."""
     if not wanted.also:
         return False
-    store.change("clear_chosen")
-    matches = _choose(store, part, now) > 0
+    selected.change("clear_selected")
+    matches = _choose(selected, part, now) > 0
     for other in wanted.parts:
-        _choose(store, other, now)
+        _choose(selected, other, now)
     return matches
 
 
-def _choose(store: Store, wanted: Selector, now: float) -> int:
-    """Add the packages of one selector to `chosen`; return how many are new."""
+def _choose(selected: Selection, wanted: Selector, now: float) -> int:
+    """Add the packages of one selector; return how many are new."""
     if wanted.node is not None:
-        check_node(store, wanted.node)
+        check_node(selected.store, wanted.node)
     phases = wanted.phases
     by_phase = phases is not None and wanted.line.last - wanted.line.first > MOST_BY_LINE
-    return store.change(
+    return selected.change(
         "choose_by_phase" if by_phase else "choose_by_path",
         job=wanted.job, stage_name=wanted.stage_name, stage_from=wanted.stage.first,
         stage_to=wanted.stage.last, line_from=wanted.line.first, line_to=wanted.line.last,
@@ -161,9 +161,9 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
     return f"d0ctl status {wanted.job}"
 
 
-def chosen(store: Store, limit: int = -1) -> list[PackageRow]:
-    """Return the chosen packages, in order."""
-    return [make(PackageRow, row) for row in store.rows("chosen_packages", limit=limit)]
+def packages(selected: Selection, limit: int = -1) -> list[PackageRow]:
+    """Return the selected packages, in order."""
+    return [make(PackageRow, row) for row in selected.rows("selected_packages", limit=limit)]
 
 
 def located(store: Store, wanted: Selector) -> Selector:

@@ -97,8 +97,8 @@ def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> 
     if wanted is None:
         store.change("use_of_all", since=since)
     else:
-        selection.choose(store, wanted, now=now, lenient=True)
-        store.change("use_of_chosen", since=since)
+        selected = selection.choose(store, wanted, now=now, lenient=True)
+        selected.change("use_of_selected", since=since)
     rows = store.rows("use_by_stage_and_node")
     groups = {key: _grouped(rows, name) for key, name in _NAMES.items()}
     groups["software"] = [make(Usage, row) for row in store.rows("use_by_software")]

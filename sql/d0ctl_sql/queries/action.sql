@@ -22,14 +22,14 @@ select coalesce(max(id), 0)
  where verb <> 'submit' and (instr(target, :job) > 0 or target glob '*[*?[]*');
 
 -- name: audit_entry_since
--- The last action on any of the chosen packages after an action.
+-- The last action on any of the selected packages after an action.
 select action.at, action.actor, action.verb, action.target, action.note,
        action.undo
   from action
  where action.id > :seen
    and exists (select 1
-                 from chosen
-                 join event on event.package_id = chosen.package_id
+                 from selected_package
+                 join event on event.package_id = selected_package.package_id
                 where event.at = action.at and event.actor = action.actor)
  order by action.id desc limit 1;
 
@@ -41,16 +41,16 @@ select at, actor, verb, target, note, undo
  order by id desc limit 1;
 
 -- name: latest_audit_entry
--- The last action on one of the first of the chosen packages, or on its line.
+-- The last action on one of the first of the selected packages, or on its line.
 select action.at, action.actor, action.verb, action.target, action.note,
        action.undo
   from (select event.at, event.actor
-          from (select package_id from chosen order by package_id limit 1000) as some
+          from (select package_id from selected_package order by package_id limit 1000) as some
           join event on event.package_id = some.package_id
          where event.actor is not null
          union
         select line.dropped, null
-          from (select package_id from chosen order by package_id limit 1000) as some
+          from (select package_id from selected_package order by package_id limit 1000) as some
           join package on package.id = some.package_id
           join line on line.id = package.line_id
          where line.dropped is not null) as trace

@@ -147,7 +147,7 @@ select file.package_id, file.binary, file.name, file.min_size, file.size_asked, 
  order by file.package_id, file.binary, file.id;
 
 -- name: launch_previous
--- Earlier attempts of the packages to launch that left files on the chosen node or were lost there.
+-- Earlier attempts of packages to launch that left files on the selected node or were lost there.
 select attempt.package_id, attempt.id, attempt.number, attempt.kept
   from decision
   join package on package.id = decision.package_id and package.attempts > 1

@@ -95,17 +95,17 @@ delete from node_record where node_id = :node;
 -- The records of a node by job start at zero.
 delete from job_node_record where node_id = :node;
 
--- name: forget_node_records_of_chosen
--- Forget the records of nodes with the jobs of the chosen packages (CRAB3: a resubmit clears them).
+-- name: forget_node_records_of_selected
+-- Forget records of nodes with the jobs of the selected packages (CRAB3: a resubmit clears them).
 delete from node_record
  where job_id in (select package.job_id
-                    from chosen join package on package.id = chosen.package_id);
+                    from selected_package join package on package.id = selected_package.package_id);
 
--- name: forget_job_node_records_of_chosen
--- Forget the records of nodes with the jobs of the chosen packages (CRAB3: a resubmit clears them).
+-- name: forget_job_node_records_of_selected
+-- Forget records of nodes with the jobs of the selected packages (CRAB3: a resubmit clears them).
 delete from job_node_record
  where job_id in (select package.job_id
-                    from chosen join package on package.id = chosen.package_id);
+                    from selected_package join package on package.id = selected_package.package_id);
 
 -- name: place_of_attempt
 -- The stage of an attempt, and its node, if that still exists.
@@ -130,12 +130,13 @@ select bad_node.*,
            and package.is_live = 1) as canary
   from bad_node where node_id = :node;
 
--- name: bad_nodes_of_chosen
--- The nodes that were drained because packages of the jobs of the chosen packages failed there.
+-- name: bad_nodes_of_selected
+-- The nodes that were drained because packages of the jobs of the selected packages failed there.
 select bad_node.node_id, node.name as node
   from bad_node join node on node.id = bad_node.node_id
  where bad_node.job_id in (select package.job_id
-                             from chosen join package on package.id = chosen.package_id);
+                             from selected_package
+                             join package on package.id = selected_package.package_id);
 
 -- name: keep_bad_node
 -- d0ctl drains a node, with the evidence.
@@ -246,38 +247,38 @@ update job
                    where stage.job_id = job.id)
  where id = :job and max_failures is not null;
 
--- name: excuse_failures_of_chosen
--- The same for the jobs of the chosen packages, whose failed ones are about to be tried again.
+-- name: excuse_failures_of_selected
+-- The same for the jobs of the selected packages, whose failed ones are about to be tried again.
 update job
    set excused = (select coalesce(sum(stage_count.n), 0)
                     from stage
                     join stage_count on stage_count.stage_id = stage.id
                                     and stage_count.phase = 'failed'
                    where stage.job_id = job.id)
-                 - (select count(*) from chosen
-                      join package on package.id = chosen.package_id
+                 - (select count(*) from selected_package
+                      join package on package.id = selected_package.package_id
                      where package.job_id = job.id and package.phase = 'failed')
  where max_failures is not null
    and id in (select package.job_id
-                from chosen join package on package.id = chosen.package_id);
+                from selected_package join package on package.id = selected_package.package_id);
 
 -- name: forget_alike_of_job
 -- A user releases a job, so its failures for the same reason count from zero.
 delete from alike where stage_id in (select id from stage where job_id = :job);
 
--- name: stopped_jobs_of_chosen
--- The jobs of the chosen packages that d0ctl itself holds.
-select distinct job.id from chosen
-  join package on package.id = chosen.package_id
+-- name: stopped_jobs_of_selected
+-- The jobs of the selected packages that d0ctl itself holds.
+select distinct job.id from selected_package
+  join package on package.id = selected_package.package_id
   join job on job.id = package.job_id
  where job.hold = 1 and job.hold_actor = :actor;
 
--- name: forget_alike_of_chosen
--- The same for the jobs of the chosen packages.
+-- name: forget_alike_of_selected
+-- The same for the jobs of the selected packages.
 delete from alike
  where stage_id in (select stage.id
-                      from chosen
-                      join package on package.id = chosen.package_id
+                      from selected_package
+                      join package on package.id = selected_package.package_id
                       join stage on stage.job_id = package.job_id);
 
 -- name: failed_attempt

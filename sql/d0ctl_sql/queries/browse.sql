@@ -104,16 +104,16 @@ select package.*, node.name as node, job.name as job, job.hold as job_hold,
   left join node on node.id = package.node_id
  where job.name = :job and job.visible = 1;
 
--- name: chosen_packages
--- The chosen packages, in order, a bounded number.
+-- name: selected_packages
+-- The selected packages, in order, a bounded number.
 select package_row.*
-  from (select package_id from chosen order by package_id limit :limit) as some
+  from (select package_id from selected_package order by package_id limit :limit) as some
   join package_row on package_row.id = some.package_id
  order by package_row.id;
 
--- name: count_chosen
--- How many packages are chosen.
-select count(*) from chosen;
+-- name: count_selected
+-- How many packages are selected.
+select count(*) from selected_package;
 
 -- name: packages_in_phases
 -- Packages of a job in these phases, a bounded number.
@@ -227,28 +227,28 @@ select event.at, event.old, event.new, event.actor, event.note, attempt.number a
  where event.package_id = :package order by event.id;
 
 -- name: failed_attempts
--- The failed attempts of the chosen packages, the latest first; bounded.
+-- The failed attempts of the selected packages, the latest first; bounded.
 select latest.ended, latest.number, latest.reason, latest.message, latest.exit_code,
        latest.signal, latest.node_name, latest.outcome, latest.stderr, latest.binary,
        package_path.path
   from (select attempt.*
-          from chosen
-          join attempt on attempt.package_id = chosen.package_id
+          from selected_package
+          join attempt on attempt.package_id = selected_package.package_id
                       and attempt.outcome in ('failed', 'lost')
          order by attempt.ended desc, attempt.id desc
          limit :limit) as latest
   join package_path on package_path.package_id = latest.package_id
  order by latest.ended desc, latest.id desc;
 
--- name: chosen_failures
--- The last attempts of chosen packages that have failed, the latest first; bounded.
+-- name: selected_failures
+-- The last attempts of selected packages that have failed, the latest first; bounded.
 select package_path.path, package.name, attempt.number, attempt.ended, attempt.reason,
        attempt.message, attempt.exit_code, attempt.signal, attempt.node_name, attempt.binary,
        attempt.stderr,
        acknowledgement.actor as acknowledged, acknowledgement.at as acknowledged_at,
        acknowledgement.note as acknowledged_because
-  from chosen
-  join package on package.id = chosen.package_id and package.phase = 'failed'
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'failed'
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
   join package_path on package_path.package_id = package.id
   left join acknowledgement on acknowledgement.package_id = package.id
@@ -256,11 +256,11 @@ select package_path.path, package.name, attempt.number, attempt.ended, attempt.r
  limit :limit;
 
 -- name: failure_summary
--- Failed attempts of the chosen packages by reason.
+-- Failed attempts of the selected packages by reason.
 select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.message,
        count(distinct attempt.node_name) as nodes
-  from chosen
-  join attempt on attempt.package_id = chosen.package_id
+  from selected_package
+  join attempt on attempt.package_id = selected_package.package_id
               and attempt.outcome in ('failed', 'lost')
  group by attempt.reason order by count desc;
 

@@ -94,27 +94,27 @@ select file.name, job.name as job
    and package.phase in (select name from phase where may_start = 1)
  group by file.id;
 
--- name: ids_of_choice
--- The chosen packages.
-select package_id from chosen;
+-- name: selected_ids
+-- The selected packages.
+select package_id from selected_package;
 
--- name: phases_of_choice
--- The phases of the chosen packages, one by one.
+-- name: phases_of_selected
+-- The phases of the selected packages, one by one.
 select package.id, package.phase
-  from chosen join package on package.id = chosen.package_id;
+  from selected_package join package on package.id = selected_package.package_id;
 
 -- name: choose_readers_done
--- Add to the selection packages that have read outputs of the chosen ones.
-insert or ignore into chosen (package_id)
+-- Add to the selection packages that have read outputs of the selected ones.
+insert or ignore into selected_package (package_id)
 select reader.id
-  from chosen
-  join file on file.package_id = chosen.package_id
+  from selected_package
+  join file on file.package_id = selected_package.package_id
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
   join package as reader on reader.id = input.package_id and reader.phase = 'done';
 
 -- name: choose_makers_of_absent
 -- Add to the selection packages that have made these files, or those of a pattern, now removed.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select maker.id
   from json_each(:files) as read
   cross join file on file.id = read.value and file.present = 0
@@ -126,11 +126,11 @@ select maker.id
   join package as maker on maker.id = file.package_id and maker.phase = 'done';
 
 -- name: choose_makers_again
--- Add to the selection packages that have made inputs of the chosen ones, now removed.
-insert or ignore into chosen (package_id)
+-- Add to the selection packages that have made inputs of the selected ones, now removed.
+insert or ignore into selected_package (package_id)
 select maker.id
-  from chosen
-  join input on input.package_id = chosen.package_id and input.own = 0 and input.dropped = 0
+  from selected_package
+  join input on input.package_id = selected_package.package_id and input.own = 0 and input.dropped = 0
   join file on file.id = input.file_id and file.present = 0
   join package as maker on maker.id = file.package_id and maker.phase = 'done';
 
@@ -188,7 +188,7 @@ update stage_order set is_open = 1
 
 -- name: choose_first_of_stage
 -- Add the first packages of the lines of a stage to the selection.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from line join package on package.line_id = line.id and package.seq = 1
  where line.stage_id = :stage;
@@ -226,35 +226,36 @@ update file
 -- Outputs of dropped packages by another definition are dropped, too.
 update file set dropped = 1
  where package_id in (select package.id
-                        from chosen join package on package.id = chosen.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase = 'dropped')
    and dropped = 0;
 
--- name: unassign_chosen
+-- name: unassign_selected
 -- assigned -> ready: packages with another definition.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase = 'assigned';
+ where id in (select package_id from selected_package) and phase = 'assigned';
 
--- name: end_cooloff_of_chosen
+-- name: end_cooloff_of_selected
 -- cooloff -> ready: packages with another definition are tried at once.
 update package
    set phase = 'ready', not_before = null, changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase = 'cooloff' and missing = 0;
+ where id in (select package_id from selected_package) and phase = 'cooloff' and missing = 0;
 
 -- name: wait_corrected
--- ready, cooloff, assigned -> waiting: chosen packages that now miss something.
+-- ready, cooloff, assigned -> waiting: selected packages that now miss something.
 update package
    set phase = 'waiting', node_id = null, staging = 0, not_before = null, changed = :now,
        actor = :actor, note = :note
- where id in (select package_id from chosen) and phase in ('ready', 'cooloff', 'assigned')
+ where id in (select package_id from selected_package) and phase in ('ready', 'cooloff', 'assigned')
    and missing > 0;
 
 -- name: take_known_late_files
--- The chosen packages that read late outputs, and the known files of these.
+-- The selected packages that read late outputs, and the known files of these.
 select input.package_id, input.binary, input.file_id as pattern, input."match", found.id, found.name
-  from chosen
-  join input on input.package_id = chosen.package_id
+  from selected_package
+  join input on input.package_id = selected_package.package_id
   join file as found on found.pattern_id = input.file_id;
 
 -- name: read_late_file
@@ -269,11 +270,11 @@ select package_id, binary, ?1, place, own, acquire, disposition, required, dropp
 -- name: leave_out_all_dropped
 -- Chosen packages run without the files of dropped lines.
 update input set dropped = 1
- where own = 0 and dropped = 0 and package_id in (select package_id from chosen)
+ where own = 0 and dropped = 0 and package_id in (select package_id from selected_package)
    and (select dropped from file where file.id = input.file_id) = 1;
 
 -- name: count_early_inputs
--- The existing inputs of chosen packages that start early.
+-- The existing inputs of selected packages that start early.
 update package
    set gathered = (select count(*) from input join file on file.id = input.file_id
                     where input.package_id = package.id and input.own = 0 and input.dropped = 0
@@ -281,14 +282,14 @@ update package
        awaited = (select count(*) from input join file on file.id = input.file_id
                    where input.package_id = package.id and input.own = 0 and input.dropped = 0
                      and file.present = 0)
- where early > 0 and id in (select package_id from chosen);
+ where early > 0 and id in (select package_id from selected_package);
 
 -- name: count_missing
--- Count the things that the chosen packages wait for.
+-- Count the things that the selected packages wait for.
 update package
    set missing = (select package_missing.missing from package_missing
                    where package_missing.package_id = package.id)
- where id in (select package_id from chosen);
+ where id in (select package_id from selected_package);
 
 -- name: correct_results
 -- Which files of packages that have not begun go to results/. A file that is there already is

@@ -52,18 +52,18 @@ update content set status = 'picked'
 delete from split_content;
 
 -- name: choose_split
--- Select the files whose ranges of events the chosen packages process.
+-- Select the files whose ranges of events the selected packages process.
 insert or ignore into split_content (content_id)
 select event_range.content_id
-  from chosen join event_range on event_range.package_id = chosen.package_id;
+  from selected_package join event_range on event_range.package_id = selected_package.package_id;
 
 -- name: lose_ranges
 -- finished -> failed: their packages run again.
 update event_range set status = 'failed'
  where status = 'finished'
-   and package_id in (select chosen.package_id
-                        from chosen
-                        join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                         join phase on phase.name = package.phase
                        where phase.is_final = 0 and package.phase <> 'transferring');
 
@@ -71,9 +71,9 @@ update event_range set status = 'failed'
 -- done, merged -> corrupted: their packages are made again, because their files are gone or damaged.
 update event_range set status = 'corrupted'
  where status in ('done', 'merged')
-   and package_id in (select chosen.package_id
-                        from chosen
-                        join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                         join phase on phase.name = package.phase
                        where phase.is_final = 0);
 
@@ -81,62 +81,67 @@ update event_range set status = 'corrupted'
 -- corrupted, failed, fatal -> ready: their packages are made again, or were retried by a user.
 update event_range set status = 'ready'
  where status in ('corrupted', 'failed', 'fatal')
-   and package_id in (select chosen.package_id
-                        from chosen
-                        join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                         join phase on phase.name = package.phase
                        where phase.is_final = 0);
 
 -- name: send_ranges
 -- ready -> sent: their packages are made again, or were retried by a user.
 update event_range set status = 'sent'
- where status = 'ready' and package_id in (select package_id from chosen);
+ where status = 'ready' and package_id in (select package_id from selected_package);
 
 -- name: start_ranges
 -- sent -> running: their packages were launched, or have ended.
 update event_range set status = 'running'
  where status = 'sent'
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.status in ('launched', 'successful', 'failed'));
 
 -- name: process_ranges
 -- running -> finished: their packages have processed them.
 update event_range set status = 'finished'
  where status = 'running'
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase in ('transferring', 'done'));
 
 -- name: end_ranges
 -- finished -> done: their packages were successful.
 update event_range set status = 'done'
  where status = 'finished'
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase = 'done');
 
 -- name: fail_ranges
 -- sent, running, finished -> failed: their packages failed.
 update event_range set status = 'failed'
  where status in ('sent', 'running', 'finished')
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase = 'failed');
 
 -- name: cancel_ranges
 -- sent, running -> cancelled, finished -> discarded: their packages were killed.
 update event_range set status = iif(status = 'finished', 'discarded', 'cancelled')
  where status in ('sent', 'running', 'finished')
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase in ('canceled', 'dropped'));
 
 -- name: give_up_ranges
 -- failed, cancelled, discarded -> fatal: so many attempts are enough.
 update event_range set status = 'fatal'
  where status in ('failed', 'cancelled', 'discarded')
-   and package_id in (select package_id from chosen)
+   and package_id in (select package_id from selected_package)
    and (exists (select 1 from package
                  where package.id = event_range.package_id and package.phase = 'dropped')
         or attempts >=
@@ -148,10 +153,10 @@ update event_range set status = 'fatal'
 -- Select the ended packages whose ranges of events go into other packages.
 insert or ignore into needed (package_id)
 select event_range.package_id
-  from chosen
-  join event_range on event_range.package_id = chosen.package_id
+  from selected_package
+  join event_range on event_range.package_id = selected_package.package_id
    and event_range.status in ('failed', 'cancelled', 'discarded')
-  join package on package.id = chosen.package_id
+  join package on package.id = selected_package.package_id
  where package.phase in ('failed', 'canceled');
 
 -- name: return_ranges

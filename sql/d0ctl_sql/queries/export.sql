@@ -93,8 +93,8 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
                     where whole.package_id = input.package_id and whole.file_id = file.pattern_id)
  order by input.package_id, input.binary, input.place;
 
--- name: runs_of_chosen
--- The binaries of the chosen packages that succeeded, each from the last attempt that ran it: node,
+-- name: runs_of_selected
+-- Binaries of the selected packages that succeeded, each from the last attempt that ran it: node,
 -- times and software.
 select package.id as package_id, package_path.path, binary.seq, binary.name, binary.script,
        binary.argv, binary.shell, binary.software, binary.parameters, binary.image,
@@ -103,8 +103,8 @@ select package.id as package_id, package_path.path, binary.seq, binary.name, bin
        coalesce(ran.ended, attempt.ended) as ended, ran.exit_code,
        iif(attempt.began > binary.seq, attempt.began_why, null) as taken,
        software.checksum as software_checksum
-  from chosen
-  cross join package on package.id = chosen.package_id
+  from selected_package
+  cross join package on package.id = selected_package.package_id
   join package_path on package_path.package_id = package.id
   join binary on binary.package_id = package.id
   join attempt
@@ -124,24 +124,24 @@ select package.id as package_id, package_path.path, binary.seq, binary.name, bin
  where package.phase in ('done', 'transferring')
  order by package.id, binary.seq;
 
--- name: files_made_by_chosen
--- The files made by the chosen packages.
+-- name: files_made_by_selected
+-- The files made by the selected packages.
 select file.id, job.name as job, file.name, file.package_id, file.binary, file.size, file.checksum,
        file.stored, file.partial
-  from chosen
-  cross join file on file.package_id = chosen.package_id
+  from selected_package
+  cross join file on file.package_id = selected_package.package_id
   join job on job.id = file.job_id
  where file.late = 0 and file.size is not null
  order by file.id;
 
--- name: files_read_by_chosen
--- The files read by the binaries of the chosen packages.
+-- name: files_read_by_selected
+-- The files read by the binaries of the selected packages.
 select input.package_id, input.binary, file.id, job.name as job, file.name,
        file.package_id as maker, coalesce(file.size, input.size) as size,
        coalesce(file.checksum, input.checksum, file.checksum_asked) as checksum,
        coalesce(input.locator, file.locator) as locator, input.local
-  from chosen
-  cross join input on input.package_id = chosen.package_id
+  from selected_package
+  cross join input on input.package_id = selected_package.package_id
   join file on file.id = input.file_id
   join job on job.id = file.job_id
  where input.dropped = 0 and file.late = 0

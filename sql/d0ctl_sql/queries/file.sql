@@ -1,10 +1,10 @@
--- name: clear_chosen_files
+-- name: clear_selected_files
 -- Empty the selection of files.
-delete from chosen_file;
+delete from selected_file;
 
 -- name: choose_files
 -- Select files of jobs by name; optionally only those with a copy on a node, or with a disposition.
-insert or ignore into chosen_file (file_id)
+insert or ignore into selected_file (file_id)
 select file.id
   from job
   cross join file on file.job_id = job.id and file.name glob :name and file.late = 0
@@ -19,7 +19,7 @@ select file.id
 
 -- name: choose_results
 -- Select the final outputs of a job by name: those that go to results/ or are stored elsewhere.
-insert or ignore into chosen_file (file_id)
+insert or ignore into selected_file (file_id)
 select file.id
   from job
   cross join file on file.job_id = job.id and file.name glob :name and file.late = 0
@@ -28,7 +28,7 @@ select file.id
 
 -- name: choose_job_files
 -- Select files of a job that exist only as copies on nodes: neither results nor stored elsewhere.
-insert or ignore into chosen_file (file_id)
+insert or ignore into selected_file (file_id)
 select file.id
   from job
   join file on file.job_id = job.id
@@ -37,11 +37,11 @@ select file.id
    and exists (select 1 from location where location.file_id = file.id)
  limit :limit;
 
--- name: weigh_chosen_files
+-- name: weigh_selected_files
 -- Number of selected files, and the number and total size of those that are present.
 select count(*) as files, total(file.present) as present,
        total(iif(file.present, coalesce(file.size, 0), 0)) as bytes
-  from chosen_file join file on file.id = chosen_file.file_id;
+  from selected_file join file on file.id = selected_file.file_id;
 
 -- name: files_page
 -- A page of the selected files with their makers, dispositions and copies.
@@ -58,19 +58,19 @@ select file.id, job.name as job, file.name, file.present, file.dropped, file.par
           join cluster on cluster.id = location.cluster_id
           left join node on node.id = location.node_id
          where location.file_id = file.id) as copies
-  from chosen_file
-  join file on file.id = chosen_file.file_id
+  from selected_file
+  join file on file.id = selected_file.file_id
   join job on job.id = file.job_id
   left join package on package.id = file.package_id
- where chosen_file.file_id > :after
- order by chosen_file.file_id
+ where selected_file.file_id > :after
+ order by selected_file.file_id
  limit :limit;
 
--- name: largest_chosen_files
+-- name: largest_selected_files
 -- The largest of the selected files.
 select job.name as job, file.name, file.size
-  from chosen_file
-  join file on file.id = chosen_file.file_id
+  from selected_file
+  join file on file.id = selected_file.file_id
   join job on job.id = file.job_id
  order by file.size desc, file.id
  limit :limit;
@@ -78,45 +78,45 @@ select job.name as job, file.name, file.size
 -- name: previous_dispositions
 -- The dispositions that users set for the selected files; null for files without one.
 select distinct file.disposition
-  from chosen_file join file on file.id = chosen_file.file_id
+  from selected_file join file on file.id = selected_file.file_id
  limit 2;
 
 -- name: give_disposition
 -- Set a user's disposition for the selected files; null removes it.
-update file set disposition = :disposition where id in (select file_id from chosen_file);
+update file set disposition = :disposition where id in (select file_id from selected_file);
 
 -- name: spare_no_more
 -- Keep copies of the selected files when a cache needs space.
-update location set spare = 0 where spare = 1 and file_id in (select file_id from chosen_file);
+update location set spare = 0 where spare = 1 and file_id in (select file_id from selected_file);
 
 -- name: look_again
 -- Check again whether the selected files are needed.
-insert or ignore into cleanup_candidate (file_id) select file_id from chosen_file;
+insert or ignore into cleanup_candidate (file_id) select file_id from selected_file;
 
 -- name: spare_needed_files
 -- Remove from the selection files that are in transit, or read or made by a package that has not
 -- ended.
-delete from chosen_file
+delete from selected_file
  where exists (select 1
                  from input
                  join package on package.id = input.package_id
                              and package.phase <> 'transferring'
                              and package.phase not in (select name from phase where is_final = 1)
-                where input.file_id = chosen_file.file_id and input.dropped = 0)
-    or exists (select 1 from transfer where transfer.file_id = chosen_file.file_id)
+                where input.file_id = selected_file.file_id and input.dropped = 0)
+    or exists (select 1 from transfer where transfer.file_id = selected_file.file_id)
     or exists (select 1
                  from file join package on package.id = file.package_id
-                where file.id = chosen_file.file_id
+                where file.id = selected_file.file_id
                   and package.phase not in (select name from phase where is_final = 1));
 
 -- name: spare_absent_files
 -- Remove from the selection the files without a copy in a cache of d0ctl.
-delete from chosen_file
+delete from selected_file
  where not exists (select 1 from location
-                    where location.file_id = chosen_file.file_id
+                    where location.file_id = selected_file.file_id
                       and (location.node_id is not null
                            or substr(location.path, 1, length(:cache)) = :cache));
 
--- name: need_no_chosen_files
+-- name: need_no_selected_files
 -- Mark the selected files as unneeded, on request of a user.
-insert into unneeded (file_id, rank) select file_id, 1 from chosen_file;
+insert into unneeded (file_id, rank) select file_id, 1 from selected_file;

@@ -125,29 +125,30 @@ update streamed_input set state = 0
          where arrived_copy.result = 0);
 
 -- name: starve_lists
--- Delete announcements of files that the chosen packages would have made.
+-- Delete announcements of files that the selected packages would have made.
 delete from streamed_input
  where state < 2 and file_id in
-    (select file.id from chosen join file on file.package_id = chosen.package_id);
+    (select file.id
+       from selected_package join file on file.package_id = selected_package.package_id);
 
 -- name: wait_for_first
--- ready -> waiting: the package starts early, and the chosen packages made all of its present
+-- ready -> waiting: the package starts early, and the selected packages made all of its present
 -- inputs.
 update package
    set phase = 'waiting', changed = :now, actor = :actor, note = :note
  where phase = 'ready' and early > 0 and missing > 0
    and id in (select input.package_id
-                from chosen
-                join file on file.package_id = chosen.package_id
+                from selected_package
+                join file on file.package_id = selected_package.package_id
                 join input on input.file_id = file.id);
 
 -- name: look_at_lists
 -- Check again whether the input lists of running packages are complete without the files of the
--- chosen packages.
+-- selected packages.
 insert into streamed_input (package_id, file_id, node_id)
 select distinct package.id, 0, package.node_id
-  from chosen
-  join file on file.package_id = chosen.package_id
+  from selected_package
+  join file on file.package_id = selected_package.package_id
   join input on input.file_id = file.id
   join package on package.id = input.package_id and package.early = 1
  where package.phase in (select name from phase where is_active = 1)

@@ -142,8 +142,8 @@ delete from input
                        cross join package on package.line_id = line.id
                        where line.is_open = 1 and package.job_id = :job)
    and file_id in (select input.file_id
-                     from chosen
-                     join input on input.package_id = chosen.package_id and input.own = 0
+                     from selected_package
+                     join input on input.package_id = selected_package.package_id and input.own = 0
                      join file on file.id = input.file_id and file.pattern_id is not null
                     where file.present = 1);
 

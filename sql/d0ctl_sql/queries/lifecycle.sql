@@ -11,12 +11,12 @@ update job
  where id = :job and hold = 1;
 
 -- name: hold_packages
--- waiting, ready, cooloff, assigned -> held: the chosen packages that are not launched. One that
+-- waiting, ready, cooloff, assigned -> held: the selected packages that are not launched. One that
 -- cools off keeps the end of its cool-off.
 update package
    set phase = 'held', parked = 0, node_id = null, staging = 0,
        changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen)
+ where id in (select package_id from selected_package)
    and phase in ('waiting', 'ready', 'cooloff', 'assigned');
 
 -- name: release_held_packages
@@ -26,21 +26,21 @@ update package
                     when missing = 0 then 'ready' else 'waiting' end,
        not_before = iif(actor <> 'policy' and not_before > :now, not_before, null), parked = 0,
        changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase = 'held';
+ where id in (select package_id from selected_package) and phase = 'held';
 
 -- name: kill_idle_packages
 -- not launched -> canceled; on a node out of contact, at once: its attempt ends on return.
 update package
    set phase = 'canceled', request = null, staging = 0, not_before = null, changed = :now,
        actor = :actor, note = :note
- where id in (select package_id from chosen)
+ where id in (select package_id from selected_package)
    and (phase in (select name from phase where is_idle = 1)
         or phase = 'transferring' or phase = 'unreachable');
 
 -- name: count_hastenable
--- How many of the chosen packages are being killed, and not immediately.
+-- How many of the selected packages are being killed, and not immediately.
 select count(*) from package
- where id in (select package_id from chosen) and phase = 'killing'
+ where id in (select package_id from selected_package) and phase = 'killing'
    and request not in ('kill now', 'drop now');
 
 -- name: hasten_killing
@@ -48,43 +48,45 @@ select count(*) from package
 update package
    set request = case request when 'kill partial' then 'kill' when 'drop' then 'drop now'
                               else 'kill now' end
- where id in (select package_id from chosen) and phase = 'killing';
+ where id in (select package_id from selected_package) and phase = 'killing';
 
 -- name: kill_launched_packages
 -- launched -> killing: the wrapper confirms it.
 update package
    set phase = 'killing', request = :request, changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen)
+ where id in (select package_id from selected_package)
    and phase in (select name from phase where in_contact = 1);
 
 -- name: end_canceled_attempts
--- Attempts of chosen packages that were canceled out of contact do not count any more.
+-- Attempts of selected packages that were canceled out of contact do not count any more.
 update attempt
    set outcome = 'killed', ended = :now, reason = 'killed', message = 'canceled while its node was out of contact'
  where outcome is null
-   and id in (select attempt_id from chosen join package on package.id = chosen.package_id
+   and id in (select attempt_id
+                from selected_package join package on package.id = selected_package.package_id
                where package.phase in ('canceled', 'dropped'));
 
 -- name: cancel_transfers
--- Results of chosen packages that were canceled are no longer requested.
+-- Results of selected packages that were canceled are no longer requested.
 delete from transfer
  where result = 1 and file_id in
     (select file.id
-       from chosen
-       join package on package.id = chosen.package_id and package.phase in ('canceled', 'dropped')
+       from selected_package
+       join package on package.id = selected_package.package_id
+            and package.phase in ('canceled', 'dropped')
        join file on file.package_id = package.id);
 
 -- name: choose_without_inputs
 -- Add the packages that lose a required input, or the last of their optional inputs, with the
--- outputs of those already chosen, or that follow a chosen package in its line that has not
+-- outputs of those already selected, or that follow a selected package in its line that has not
 -- succeeded. Launched and successful packages are not added, except a running one that still waits
 -- for a required input, which it would never get.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from (select input.package_id as id, max(input.required) as required,
                max(input.required = 1 and file.present = 0) as never
-          from chosen
-          join file on file.package_id = chosen.package_id
+          from selected_package
+          join file on file.package_id = selected_package.package_id
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
          group by input.package_id) as losing
   join package on package.id = losing.id
@@ -98,11 +100,12 @@ select package.id
                         where other.package_id = losing.id
                           and other.required = 0 and other.dropped = 0 and other.own = 0
                           and not (kept.late = 1 and kept.present = 1)
-                          and coalesce(kept.package_id, 0) not in (select package_id from chosen)))
+                          and coalesce(kept.package_id, 0) not in (select package_id
+                                                                     from selected_package)))
  union
 select package.id
-  from chosen
-  join package as before on before.id = chosen.package_id
+  from selected_package
+  join package as before on before.id = selected_package.package_id
                         and before.phase not in ('transferring', 'done')
   join package on package.line_id = before.line_id and package.seq = before.seq + 1
  where package.phase in (select name from phase where may_start = 1);
@@ -118,10 +121,10 @@ select package_path.path,
        package.phase = 'waiting' and package.early = 0
        and package.missing = losing.absent as starts
   from (select input.package_id, count(*) as lost, sum(file.present = 0) as absent
-          from chosen
-          join file on file.package_id = chosen.package_id
+          from selected_package
+          join file on file.package_id = selected_package.package_id
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-         where input.package_id not in (select package_id from chosen)
+         where input.package_id not in (select package_id from selected_package)
          group by input.package_id) as losing
   join package on package.id = losing.package_id
   join package_path on package_path.package_id = package.id
@@ -130,28 +133,29 @@ select package_path.path,
         and package.phase in (select name from phase where is_active = 1))
  order by package.id;
 
--- name: chosen_files
+-- name: dropped_files
 -- The files that the selection removes from every list.
-select file.name from chosen join file on file.package_id = chosen.package_id
+select file.name from selected_package join file on file.package_id = selected_package.package_id
  where file.dropped = 0 order by file.id limit :limit;
 
--- name: unassign_readers_of_chosen
--- assigned -> ready: the inputs of the package change with the chosen packages.
+-- name: unassign_readers_of_selected
+-- assigned -> ready: the inputs of the package change with the selected packages.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = :actor, note = :note
  where phase = 'assigned'
    and id in (select input.package_id
-                from chosen
-                join file on file.package_id = chosen.package_id
+                from selected_package
+                join file on file.package_id = selected_package.package_id
                 join input on input.file_id = file.id);
 
 -- name: drop_inputs
--- Remove the outputs of the chosen packages from the lists of all packages that have not begun.
+-- Remove the outputs of the selected packages from the lists of all packages that have not begun.
 update input
    set dropped = 1
  where own = 0 and dropped = 0
-   and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
-   and package_id not in (select package_id from chosen)
+   and file_id in (select file.id
+                     from selected_package join file on file.package_id = selected_package.package_id)
+   and package_id not in (select package_id from selected_package)
    and (select phase from package where package.id = input.package_id)
        in ('waiting', 'ready', 'cooloff', 'held', 'failed', 'canceled');
 
@@ -161,8 +165,9 @@ update input
 update input
    set dropped = 1
  where own = 0 and dropped = 0
-   and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
-   and package_id not in (select package_id from chosen)
+   and file_id in (select file.id
+                     from selected_package join file on file.package_id = selected_package.package_id)
+   and package_id not in (select package_id from selected_package)
    and (select early = 1 and phase in (select name from phase where is_active = 1)
           from package where package.id = input.package_id)
    and ((select present from file where file.id = input.file_id) = 0
@@ -172,29 +177,29 @@ update input
                       and streamed_input.state < 2));
 
 -- name: drop_files
--- The outputs of the chosen packages are dropped.
+-- The outputs of the selected packages are dropped.
 update file set dropped = 1
- where dropped = 0 and package_id in (select package_id from chosen);
+ where dropped = 0 and package_id in (select package_id from selected_package);
 
 -- name: drop_idle_packages
 -- not launched -> dropped; successful ones stay.
 update package
    set phase = 'dropped', request = null, staging = 0, not_before = null, changed = :now,
        actor = :actor, note = :note
- where id in (select package_id from chosen)
+ where id in (select package_id from selected_package)
    and (phase in (select name from phase where may_start = 1) or phase = 'unreachable');
 
 -- name: drop_launched_packages
 -- launched -> killing, to be dropped when the wrapper confirms it.
 update package
    set phase = 'killing', request = 'drop', changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen)
+ where id in (select package_id from selected_package)
    and phase in (select name from phase where in_contact = 1);
 
 -- name: drop_killing_packages
 -- Packages already being killed end as dropped.
 update package set request = iif(request = 'kill now', 'drop now', 'drop')
- where id in (select package_id from chosen) and phase = 'killing';
+ where id in (select package_id from selected_package) and phase = 'killing';
 
 -- name: drop_lines
 -- Mark lines as dropped in which only successful packages are left; `named` are those that a person
@@ -202,37 +207,38 @@ update package set request = iif(request = 'kill now', 'drop now', 'drop')
 update line
    set dropped = :now, named = id in (select line_id from asked_line)
  where dropped is null
-   and id in (select package.line_id from chosen join package on package.id = chosen.package_id)
+   and id in (select package.line_id
+                from selected_package join package on package.id = selected_package.package_id)
    and not exists (select 1 from package
                     where package.line_id = line.id and package.phase <> 'dropped'
-                      and package.id not in (select package_id from chosen));
+                      and package.id not in (select package_id from selected_package));
 
--- name: chosen_by_phase
--- How many of the chosen packages are in each phase.
+-- name: selected_by_phase
+-- How many of the selected packages are in each phase.
 select package.phase, count(*) as n
-  from chosen join package on package.id = chosen.package_id
+  from selected_package join package on package.id = selected_package.package_id
  group by package.phase;
 
--- name: chosen_paths
--- The chosen packages by path, a bounded number.
+-- name: selected_paths
+-- The selected packages by path, a bounded number.
 select package_path.path,
        package.phase
-  from (select package_id from chosen order by package_id limit :limit) as some
+  from (select package_id from selected_package order by package_id limit :limit) as some
   join package on package.id = some.package_id
   join package_path on package_path.package_id = package.id
  order by package.id;
 
--- name: chosen_lines
--- Whether any line of the chosen packages is dropped, and whether any is not.
+-- name: selected_lines
+-- Whether any line of the selected packages is dropped, and whether any is not.
 select coalesce(max(line.dropped is not null), 0) as dropped,
        coalesce(max(line.dropped is null), 0) as undropped
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join line on line.id = package.line_id;
 
 -- name: choose_by_path
 -- Choose packages by ranges of the four levels.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from job
   join stage on stage.job_id = job.id
@@ -252,7 +258,7 @@ select package.id
 
 -- name: choose_by_ranges
 -- The same for many selectors at once: lists of a job's name and the ends of three ranges.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from json_each(:ranges) as wanted
  cross join job on job.name = wanted.value ->> 0 and job.visible = 1
@@ -279,7 +285,7 @@ select wanted.key
 
 -- name: choose_by_phase
 -- The same for phases, answered from the index of phases.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from json_each(:phases) as wanted
   cross join job
@@ -298,13 +304,13 @@ select package.id
                                     and attempt.number = package.attempts
                                     and attempt.reason = :reason));
 
--- name: count_chosen_files
+-- name: count_dropped_files
 -- How many files the selection removes from every list.
-select count(*) from chosen join file on file.package_id = chosen.package_id
+select count(*) from selected_package join file on file.package_id = selected_package.package_id
  where file.dropped = 0;
 
 -- name: cancel_failed_packages
 -- failed -> canceled: of a killed line; the note still says why they failed.
 update package
    set phase = 'canceled', changed = :now, actor = :actor
- where id in (select package_id from chosen) and phase = 'failed';
+ where id in (select package_id from selected_package) and phase = 'failed';

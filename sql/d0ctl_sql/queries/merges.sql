@@ -29,18 +29,18 @@ select id, attempts, merge_id, :now
  where merge_id >= :first and merge_id <= :last and status = 'merging';
 
 -- name: choose_mergers
--- Select also the packages that merge outputs of the chosen ones.
-insert or ignore into chosen (package_id)
+-- Select also the packages that merge outputs of the selected ones.
+insert or ignore into selected_package (package_id)
 select distinct content.merge_id
-  from chosen join content on content.package_id = chosen.package_id
+  from selected_package join content on content.package_id = selected_package.package_id
  where content.merge_id is not null;
 
 -- name: choose_outdated_merges
--- Select the chosen packages that have merged an output which was made again since they began.
+-- Select the selected packages that have merged an output which was made again since they began.
 insert or ignore into needed (package_id)
 select merging.id
-  from chosen
-  join package as merging on merging.id = chosen.package_id and merging.phase = 'done'
+  from selected_package
+  join package as merging on merging.id = selected_package.package_id and merging.phase = 'done'
  where exists (select 1
                  from content
                  join package as maker on maker.id = content.package_id and maker.phase = 'done'
@@ -50,13 +50,13 @@ select merging.id
                         where package_id = merging.id and new = 'assigned'));
 
 -- name: choose_needed
--- Choose the selected packages.
-insert or ignore into chosen (package_id) select package_id from needed;
+-- Select the packages that are needed.
+insert or ignore into selected_package (package_id) select package_id from needed;
 
 -- name: merge_outputs_again
 -- prepared -> merging: they were made again for the package that merges them.
 update content set status = 'merging'
- where status = 'prepared' and merge_id in (select package_id from chosen);
+ where status = 'prepared' and merge_id in (select package_id from selected_package);
 
 -- name: unfinish_merges
 -- finished, failed -> merging: their packages merge again, or were retried by a user.
@@ -64,16 +64,16 @@ update content set status = 'merging'
  where (status = 'finished'
         or (status = 'failed'
             and (select phase from package where package.id = content.package_id) = 'done'))
-   and merge_id in (select chosen.package_id
-                      from chosen join package on package.id = chosen.package_id
+   and merge_id in (select selected_package.package_id
+                      from selected_package join package on package.id = selected_package.package_id
                      where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
 
 -- name: finish_merges
 -- merging -> finished: they were merged.
 update content set status = 'finished'
  where status = 'merging'
-   and merge_id in (select chosen.package_id
-                      from chosen join package on package.id = chosen.package_id
+   and merge_id in (select selected_package.package_id
+                      from selected_package join package on package.id = selected_package.package_id
                      where package.phase = 'done');
 
 -- name: merge_ranges
@@ -81,8 +81,8 @@ update content set status = 'finished'
 update event_range set status = 'merged'
  where status = 'done'
    and package_id in (select content.package_id
-                        from chosen
-                        join content on content.merge_id = chosen.package_id
+                        from selected_package
+                        join content on content.merge_id = selected_package.package_id
                          and content.status = 'finished');
 
 -- name: end_merge_attempts
@@ -91,9 +91,9 @@ update content_attempt
    set ended = :now, outcome = found.outcome
   from (select content.id, content.attempts,
                iif(package.phase = 'done', 'finished', package.phase) as outcome
-          from chosen
-          join content on content.merge_id = chosen.package_id
-          join package on package.id = chosen.package_id
+          from selected_package
+          join content on content.merge_id = selected_package.package_id
+          join package on package.id = selected_package.package_id
          where package.phase in ('done', 'failed', 'canceled', 'dropped')) as found
  where content_attempt.content_id = found.id and content_attempt.number = found.attempts
    and content_attempt.outcome is not found.outcome;
@@ -102,8 +102,8 @@ update content_attempt
 -- merging -> failed: they were not merged, and so many attempts are enough.
 update content set status = 'failed'
  where status = 'merging'
-   and merge_id in (select chosen.package_id
-                      from chosen join package on package.id = chosen.package_id
+   and merge_id in (select selected_package.package_id
+                      from selected_package join package on package.id = selected_package.package_id
                      where package.phase in ('failed', 'canceled', 'dropped'))
    and (exists (select 1 from package
                  where package.id = content.merge_id and package.phase = 'dropped')
@@ -116,17 +116,17 @@ update content set status = 'failed'
 -- Select the ended packages whose files are merged by other packages.
 insert or ignore into needed (package_id)
 select distinct content.merge_id
-  from chosen
-  join content on content.merge_id = chosen.package_id and content.status = 'merging'
-  join package on package.id = chosen.package_id
+  from selected_package
+  join content on content.merge_id = selected_package.package_id and content.status = 'merging'
+  join package on package.id = selected_package.package_id
  where package.phase in ('failed', 'canceled');
 
 -- name: choose_vain_merges
--- Select the packages that wait to merge an output of a chosen one, which did not make it.
+-- Select the packages that wait to merge an output of a selected one, which did not make it.
 insert or ignore into needed (package_id)
 select distinct content.merge_id
-  from chosen
-  join package as maker on maker.id = chosen.package_id
+  from selected_package
+  join package as maker on maker.id = selected_package.package_id
    and maker.phase in ('failed', 'canceled', 'dropped')
   join content on content.package_id = maker.id and content.output = 1
   join package on package.id = content.merge_id

@@ -112,10 +112,10 @@ on conflict do update
    set runs = run_time_history.runs + excluded.runs, gap = max(run_time_history.gap, excluded.gap);
 
 -- name: declared_outputs
--- The outputs that the chosen packages declare.
+-- The outputs that the selected packages declare.
 select file.package_id, file.name, file.late, file.min_count
-  from chosen
-  join file on file.package_id = chosen.package_id and file.pattern_id is null;
+  from selected_package
+  join file on file.package_id = selected_package.package_id and file.pattern_id is null;
 
 -- name: report_output
 -- An output that an attempt left.
@@ -385,9 +385,9 @@ update package
 -- name: packages_with_results
 -- Of the packages that succeeded, those with outputs for results/ or another node.
 select distinct file.package_id
-  from chosen
-  join package on package.id = chosen.package_id
-  join file on file.package_id = chosen.package_id and file.late = 0
+  from selected_package
+  join package on package.id = selected_package.package_id
+  join file on file.package_id = selected_package.package_id and file.late = 0
  where file.result = 1
     or (file.locator is not null
         and exists (select 1

@@ -360,9 +360,9 @@ select distinct latest.package_id as id
          where outcome in ('failed', 'lost') order by ended desc limit 2000) as latest
  where latest.reason = :reason limit :limit;
 
--- name: outline_chosen
--- The ids of the chosen packages, in the order of paths.
-select package_id from chosen order by package_id;
+-- name: outline_selected
+-- The ids of the selected packages, in the order of paths.
+select package_id from selected_package order by package_id;
 
 -- name: outline_first_below
 -- The first package of a line, given by the numbers of its stage and itself.

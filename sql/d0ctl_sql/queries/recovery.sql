@@ -114,12 +114,12 @@ select distinct job.policy as job_policy, requirement.software
   from job left join requirement on requirement.job_id = job.id
  where job.id = :job;
 
--- name: policies_of_chosen
--- The policies of the chosen packages, each with the number of its packages and one of them.
+-- name: policies_of_selected
+-- The policies of the selected packages, each with the number of its packages and one of them.
 select job.policy as job_policy, package.policy, requirement.software, count(*) as packages,
        min(package.id) as sample
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join job on job.id = package.job_id
   join requirement on requirement.id = package.requirement_id
  group by job.policy, package.policy, requirement.software

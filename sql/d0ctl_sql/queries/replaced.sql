@@ -10,7 +10,7 @@ select 1
 
 -- name: choose_replaced
 -- Select the packages that have processed input files of a task before these were replaced.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from dataset
   join content indexed by content_replaced
@@ -40,13 +40,14 @@ update content set package_id = null
 -- ready -> picked: their packages process them again.
 update content set status = 'picked'
  where status = 'ready'
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase not in ('failed', 'canceled', 'dropped'));
 
 -- name: choose_live_replaced
 -- Select the packages that process files again which were replaced.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from dataset
   join content indexed by content_replaced
@@ -57,8 +58,8 @@ select package.id
  where dataset.task_id = :task and dataset.type = 'input';
 
 -- name: keep_mergers
--- Of the chosen packages, only those that merge and have not ended.
-delete from chosen
- where not exists (select 1 from content where content.merge_id = chosen.package_id)
-    or (select phase from package where package.id = chosen.package_id)
+-- Of the selected packages, only those that merge and have not ended.
+delete from selected_package
+ where not exists (select 1 from content where content.merge_id = selected_package.package_id)
+    or (select phase from package where package.id = selected_package.package_id)
        in ('done', 'failed', 'canceled', 'dropped');

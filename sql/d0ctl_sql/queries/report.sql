@@ -12,11 +12,11 @@ select attempt.id, coalesce(attempt.reason, 'unknown')
   cross join package on package.id = attempt.package_id and package.job_id = :job
  where attempt.outcome in ('failed', 'lost');
 
--- name: report_chosen
--- Collect the attempts of the chosen packages that failed.
+-- name: report_selected
+-- Collect the attempts of the selected packages that failed.
 insert into failing (attempt_id, reason)
 select attempt.id, coalesce(attempt.reason, 'unknown')
-  from chosen join attempt on attempt.package_id = chosen.package_id
+  from selected_package join attempt on attempt.package_id = selected_package.package_id
  where attempt.outcome in ('failed', 'lost');
 
 -- name: leave_other_reasons
@@ -103,7 +103,7 @@ select package_path.path,
 
 -- name: shares_of_nodes
 -- How many attempts around the included failures ended on each node, and how many of them are among
--- these failures; of a job, of the chosen packages, or of all.
+-- these failures; of a job, of the selected packages, or of all.
 select attempt.node_name as name, count(*) as number, count(failing.attempt_id) as failed
   from attempt
   left join failing on failing.attempt_id = attempt.id
@@ -112,7 +112,7 @@ select attempt.node_name as name, count(*) as number, count(failing.attempt_id) 
                       and (select max(attempt_id) from failing) + :window
    and (attempt.outcome = 'successful' or failing.attempt_id is not null)
    and (:job is null or package.job_id = :job)
-   and (:chosen = 0 or exists (select 1 from chosen where package_id = package.id))
+   and (:selected = 0 or exists (select 1 from selected_package where package_id = package.id))
  group by attempt.node_name;
 
 -- name: shares_of_software
@@ -129,7 +129,7 @@ select binary.software as name,
    and (attempt.outcome = 'successful' or failing.attempt_id is not null)
    and binary.software is not null
    and (:job is null or package.job_id = :job)
-   and (:chosen = 0 or exists (select 1 from chosen where package_id = package.id))
+   and (:selected = 0 or exists (select 1 from selected_package where package_id = package.id))
  group by 1;
 
 -- name: shares_of_inputs
@@ -147,7 +147,7 @@ select file.name, count(*) as number, count(failing.attempt_id) as failed
   join package on package.id = attempt.package_id
  where (attempt.outcome = 'successful' or failing.attempt_id is not null)
    and (:job is null or package.job_id = :job)
-   and (:chosen = 0 or exists (select 1 from chosen where package_id = package.id))
+   and (:selected = 0 or exists (select 1 from selected_package where package_id = package.id))
    and exists (select 1 from input
                 where input.file_id = some.file_id and input.package_id = package.id)
  group by some.file_id;
@@ -168,16 +168,16 @@ select attempt.id, package.id, package.stage_id, requirement.cpus,
  where job.visible = 1 and (job.ended is null or job.ended >= :since)
    and attempt.ended >= :since and attempt.outcome <> 'refused';
 
--- name: use_of_chosen
--- Collect the attempts of the chosen packages that ended since a time, likewise.
+-- name: use_of_selected
+-- Collect the attempts of the selected packages that ended since a time, likewise.
 insert into attempt_use (attempt_id, package_id, stage_id, cpus, waited)
 select attempt.id, package.id, package.stage_id, requirement.cpus,
        max(0, attempt.started - coalesce(
            (select max(event.at) from event
              where event.package_id = package.id and event.new = 'ready'
                and event.at <= attempt.launched), job.submitted))
-  from chosen
-  cross join package on package.id = chosen.package_id
+  from selected_package
+  cross join package on package.id = selected_package.package_id
   join job on job.id = package.job_id
   join requirement on requirement.id = package.requirement_id
   join attempt on attempt.package_id = package.id

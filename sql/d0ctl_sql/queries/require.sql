@@ -32,7 +32,7 @@ select 1
 
 -- name: choose_unsuccessful
 -- Choose the lines of a stage that have not fully succeeded.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select mate.id
   from package indexed by package_in_phase
   join package as mate on mate.line_id = package.line_id
@@ -41,11 +41,11 @@ select mate.id
 
 -- name: spare_lines
 -- Omit lines that no stage reads, or from which a stage reads that requires more.
-delete from chosen
+delete from selected_package
  where package_id in
     (select package.id
-       from chosen
-       join package on package.id = chosen.package_id
+       from selected_package
+       join package on package.id = selected_package.package_id
       where coalesce((select max(stage.require)
                         from package as mate
                         join file on file.package_id = mate.id and file.dropped = 0
@@ -62,7 +62,7 @@ delete from chosen
                         join stage on stage.id = reader.stage_id
                        where mate.line_id = package.line_id), 2) > :reached);
 
--- name: count_chosen_lines
--- How many lines the chosen packages are of.
+-- name: count_selected_lines
+-- How many lines the selected packages are of.
 select count(distinct package.line_id)
-  from chosen join package on package.id = chosen.package_id;
+  from selected_package join package on package.id = selected_package.package_id;

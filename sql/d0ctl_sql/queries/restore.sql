@@ -1,56 +1,58 @@
 -- name: ask_lines
--- Remember the lines of the chosen packages as the requested ones.
+-- Remember the lines of the selected packages as the requested ones.
 insert or ignore into asked_line (line_id)
-select package.line_id from chosen join package on package.id = chosen.package_id;
+select package.line_id from selected_package join package on package.id = selected_package.package_id;
 
 -- name: clear_asked
 -- No lines are requested yet.
 delete from asked_line;
 
 -- name: keep_named
--- Keep only chosen packages of lines that were dropped by name.
-delete from chosen
+-- Keep only selected packages of lines that were dropped by name.
+delete from selected_package
  where (select line.dropped is null or line.named = 0
           from package join line on line.id = package.line_id
-         where package.id = chosen.package_id);
+         where package.id = selected_package.package_id);
 
 -- name: leave_without_inputs
--- Remove packages that would still lack a dropped file if the chosen ones were back.
-delete from chosen
+-- Remove packages that would still lack a dropped file if the selected ones were back.
+delete from selected_package
  where (select phase from package where id = package_id) = 'dropped'
    and (exists (select 1
                   from input join file on file.id = input.file_id
-                 where input.package_id = chosen.package_id and input.own = 0
+                 where input.package_id = selected_package.package_id and input.own = 0
                    and input.required = 1 and file.dropped = 1
-                   and coalesce(file.package_id, 0) not in (select package_id from chosen))
+                   and coalesce(file.package_id, 0) not in (select package_id
+                                                              from selected_package))
         or (exists (select 1 from input
-                     where input.package_id = chosen.package_id and input.own = 0
+                     where input.package_id = selected_package.package_id and input.own = 0
                        and input.required = 0)
             and not exists (select 1
                               from input join file on file.id = input.file_id
-                             where input.package_id = chosen.package_id and input.own = 0
+                             where input.package_id = selected_package.package_id and input.own = 0
                                and input.required = 0
                                and (file.dropped = 0
-                                    or file.package_id in (select package_id from chosen))))
+                                    or file.package_id in (select package_id
+                                                             from selected_package))))
         or exists (select 1
                      from package
                      join package as before on before.line_id = package.line_id
                                            and before.seq = package.seq - 1
-                    where package.id = chosen.package_id and before.phase = 'dropped'
-                      and before.id not in (select package_id from chosen)));
+                    where package.id = selected_package.package_id and before.phase = 'dropped'
+                      and before.id not in (select package_id from selected_package)));
 
 -- name: choose_restored
--- Add dropped packages that lack nothing once the chosen ones are back.
-insert or ignore into chosen (package_id)
+-- Add dropped packages that lack nothing once the selected ones are back.
+insert or ignore into selected_package (package_id)
 select package.id
   from (select input.package_id as id
-          from chosen
-          join file on file.package_id = chosen.package_id
+          from selected_package
+          join file on file.package_id = selected_package.package_id
           join input on input.file_id = file.id and input.own = 0
          union
         select after.id
-          from chosen
-          join package as before on before.id = chosen.package_id
+          from selected_package
+          join package as before on before.id = selected_package.package_id
           join package as after on after.line_id = before.line_id
                                and after.seq = before.seq + 1) as near
   join package on package.id = near.id and package.phase = 'dropped'
@@ -59,7 +61,8 @@ select package.id
                      from input join file on file.id = input.file_id
                     where input.package_id = package.id and input.own = 0
                       and input.required = 1 and file.dropped = 1
-                      and coalesce(file.package_id, 0) not in (select package_id from chosen))
+                      and coalesce(file.package_id, 0) not in (select package_id
+                                                                 from selected_package))
    and (not exists (select 1 from input
                      where input.package_id = package.id and input.own = 0
                        and input.required = 0)
@@ -68,18 +71,18 @@ select package.id
                     where input.package_id = package.id and input.own = 0
                       and input.required = 0
                       and (file.dropped = 0
-                           or file.package_id in (select package_id from chosen))))
+                           or file.package_id in (select package_id from selected_package))))
    and not exists (select 1 from package as before
                     where before.line_id = package.line_id and before.seq = package.seq - 1
                       and before.phase = 'dropped'
-                      and before.id not in (select package_id from chosen));
+                      and before.id not in (select package_id from selected_package));
 
 -- name: launched_without
--- A package that was launched, or has succeeded, without files of the chosen ones.
+-- A package that was launched, or has succeeded, without files of the selected ones.
 select package_path.path,
        package.phase, attempt.launched
-  from chosen
-  join file on file.package_id = chosen.package_id
+  from selected_package
+  join file on file.package_id = selected_package.package_id
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
   join package on package.id = input.package_id
               and package.phase in (select name from phase
@@ -89,14 +92,14 @@ select package_path.path,
  limit 1;
 
 -- name: repackaged_elsewhere
--- A chosen package of a task whose files have gone into other packages.
+-- A selected package of a task whose files have gone into other packages.
 select package_path.path
-  from chosen
-  join package on package.id = chosen.package_id and package.phase = 'dropped'
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'dropped'
   join task on task.job_id = package.job_id
   join package_path on package_path.package_id = package.id
- where not exists (select 1 from content where content.package_id = chosen.package_id)
-   and not exists (select 1 from event_range where event_range.package_id = chosen.package_id)
+ where not exists (select 1 from content where content.package_id = selected_package.package_id)
+   and not exists (select 1 from event_range where event_range.package_id = selected_package.package_id)
  limit 1;
 
 -- name: gaining
@@ -108,10 +111,10 @@ select package_path.path,
        gaining.absent > 0 as waits
   from (select input.package_id, count(distinct input.file_id) as gained,
                sum(file.present = 0) as absent
-          from chosen
-          join file on file.package_id = chosen.package_id
+          from selected_package
+          join file on file.package_id = selected_package.package_id
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
-         where input.package_id not in (select package_id from chosen)
+         where input.package_id not in (select package_id from selected_package)
          group by input.package_id) as gaining
   join package on package.id = gaining.package_id
   join package_path on package_path.package_id = package.id
@@ -119,25 +122,26 @@ select package_path.path,
 
 -- name: restorable_files
 -- The files that the selection puts back into the lists; bounded.
-select file.name from chosen join file on file.package_id = chosen.package_id
+select file.name from selected_package join file on file.package_id = selected_package.package_id
  where file.dropped = 1 order by file.id limit :limit;
 
 -- name: count_restorable_files
 -- How many files the selection puts back into the lists.
-select count(*) from chosen join file on file.package_id = chosen.package_id
+select count(*) from selected_package join file on file.package_id = selected_package.package_id
  where file.dropped = 1;
 
 -- name: restore_files
--- The outputs of the chosen packages are in the lists again.
+-- The outputs of the selected packages are in the lists again.
 update file set dropped = 0
- where dropped = 1 and package_id in (select package_id from chosen);
+ where dropped = 1 and package_id in (select package_id from selected_package);
 
 -- name: restore_inputs
 -- All packages that have not begun read them again.
 update input
    set dropped = 0
  where own = 0 and dropped = 1
-   and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
+   and file_id in (select file.id
+                     from selected_package join file on file.package_id = selected_package.package_id)
    and (select phase from package where package.id = input.package_id)
        in ('waiting', 'ready', 'cooloff', 'held', 'assigned', 'failed', 'canceled', 'dropped');
 
@@ -146,14 +150,15 @@ update input
 update input
    set dropped = 1
  where own = 0 and dropped = 0 and required = 0
-   and package_id in (select package_id from chosen)
+   and package_id in (select package_id from selected_package)
    and (select dropped from file where file.id = input.file_id) = 1;
 
 -- name: restore_lines
--- Lines of the chosen packages are no longer dropped.
+-- Lines of the selected packages are no longer dropped.
 update line set dropped = null
  where +dropped is not null
-   and id in (select package.line_id from chosen join package on package.id = chosen.package_id);
+   and id in (select package.line_id
+                from selected_package join package on package.id = selected_package.package_id);
 
 -- name: forget_names
 -- Requested lines are no longer dropped by name.
@@ -166,8 +171,8 @@ update package
        note = :note
  where phase in ('ready', 'assigned') and missing > 0
    and id in (select input.package_id
-                from chosen
-                join file on file.package_id = chosen.package_id
+                from selected_package
+                join file on file.package_id = selected_package.package_id
                 join input on input.file_id = file.id);
 
 -- name: restore_packages
@@ -181,14 +186,15 @@ update package
                     when 'held' then 'held'
                     else case when missing = 0 then 'ready' else 'waiting' end end,
        request = null, node_id = null, changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase = 'dropped';
+ where id in (select package_id from selected_package) and phase = 'dropped';
 
 -- name: lose_restored
--- Outputs of the chosen packages that have been removed meanwhile.
+-- Outputs of the selected packages that have been removed meanwhile.
 insert into lost_copy (file_id, cluster_id)
 select file.id, 0
-  from chosen
-  join package on package.id = chosen.package_id and package.phase in ('done', 'transferring')
+  from selected_package
+  join package on package.id = selected_package.package_id
+       and package.phase in ('done', 'transferring')
   join file on file.package_id = package.id and file.present = 0;
 
 -- name: keep_left_out

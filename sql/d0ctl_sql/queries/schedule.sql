@@ -310,7 +310,7 @@ update bad_node set canary_id = decision.package_id
  where bad_node.node_id = decision.node_id and package.node_id = decision.node_id;
 
 -- name: want_inputs
--- Request the inputs that the cluster of the chosen node lacks; now, if they were postponed.
+-- Request the inputs that the cluster of the selected node lacks; now, if they were postponed.
 insert into transfer (file_id, cluster_id, wanted)
 select distinct input.file_id, node.cluster_id, :now
   from decision
@@ -487,7 +487,8 @@ update job set ended = :now where id = :job and ended is null;
 -- Chosen packages move again, so their jobs have not ended.
 update job set ended = null
  where ended is not null
-   and id in (select package.job_id from chosen join package on package.id = chosen.package_id);
+   and id in (select package.job_id
+                from selected_package join package on package.id = selected_package.package_id);
 
 -- name: reopen_ready
 -- Jobs that had ended, and in which a package has become ready again.

@@ -50,11 +50,11 @@ select phase, count(*) as n
    and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
  group by phase;
 
--- name: ready_chosen
--- How many of the chosen packages are ready, by their requests.
+-- name: ready_selected
+-- How many of the selected packages are ready, by their requests.
 select package.requirement_id as id, count(*) as n
-  from chosen
-  join package on package.id = chosen.package_id and package.phase = 'ready'
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'ready'
  group by package.requirement_id;
 
 -- name: jobs_with_failures

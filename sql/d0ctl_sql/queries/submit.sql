@@ -273,94 +273,96 @@ select package.id
  where stage.job_id = :job
  limit :limit;
 
--- name: chosen_attempts_to_purge
+-- name: selected_attempts_to_purge
 -- Remember which attempts' folders are to be removed on their nodes.
 insert into purge (node_id, attempt_id)
 select attempt.node_id, attempt.id
-  from chosen
-  join attempt on attempt.package_id = chosen.package_id
+  from selected_package
+  join attempt on attempt.package_id = selected_package.package_id
   join node on node.id = attempt.node_id;
 
--- name: chosen_brought_to_purge
+-- name: selected_brought_to_purge
 -- Remember the copies that were made in other caches.
 insert into purge (node_id, path)
 select location.node_id, location.path
-  from chosen
-  join file on file.package_id = chosen.package_id
+  from selected_package
+  join file on file.package_id = selected_package.package_id
   join location on location.file_id = file.id
   join node on node.id = location.node_id
  where location.path like '%/cache/in/%';
 
 -- name: cancel_foreign_consumers
--- not launched -> canceled: packages of other jobs that wait for outputs of the chosen ones.
+-- not launched -> canceled: packages of other jobs that wait for outputs of the selected ones.
 update package
    set phase = 'canceled', node_id = null, staging = 0, not_before = null, changed = :now,
        actor = null, note = 'the job was removed that makes its inputs'
  where phase in (select name from phase where is_idle = 1) and job_id <> :job
    and id in (select input.package_id
-                from chosen
-                join file on file.package_id = chosen.package_id
+                from selected_package
+                join file on file.package_id = selected_package.package_id
                 join input on input.file_id = file.id);
 
 -- name: drop_foreign_inputs
--- Remove outputs of the chosen packages from the missing inputs of other jobs.
+-- Remove outputs of the selected packages from the missing inputs of other jobs.
 update input set dropped = 1
  where own = 0 and dropped = 0
-   and file_id in (select file.id from chosen join file on file.package_id = chosen.package_id)
+   and file_id in (select file.id
+                     from selected_package join file on file.package_id = selected_package.package_id)
    and (select job_id from package where package.id = input.package_id) <> :job;
 
--- name: delete_chosen_inputs
--- Remove the inputs of chosen packages.
-delete from input where package_id in (select package_id from chosen);
+-- name: delete_selected_inputs
+-- Remove the inputs of selected packages.
+delete from input where package_id in (select package_id from selected_package);
 
--- name: delete_inputs_of_chosen_files
--- Remove the files of chosen packages from every list.
+-- name: delete_inputs_of_selected_files
+-- Remove the files of selected packages from every list.
 delete from input where file_id in
-    (select id from file where package_id in (select package_id from chosen));
+    (select id from file where package_id in (select package_id from selected_package));
 
--- name: delete_chosen_locations
--- Remove the copies of chosen packages' files from the catalogue.
+-- name: delete_selected_locations
+-- Remove the copies of selected packages' files from the catalogue.
 delete from location where file_id in
-    (select id from file where package_id in (select package_id from chosen));
+    (select id from file where package_id in (select package_id from selected_package));
 
--- name: delete_chosen_transfers
--- Remove transfers of chosen packages' files.
+-- name: delete_selected_transfers
+-- Remove transfers of selected packages' files.
 delete from transfer where file_id in
-    (select id from file where package_id in (select package_id from chosen));
+    (select id from file where package_id in (select package_id from selected_package));
 
--- name: delete_chosen_files
--- Remove the files that chosen packages make.
-delete from file where package_id in (select package_id from chosen);
+-- name: delete_selected_files
+-- Remove the files that selected packages make.
+delete from file where package_id in (select package_id from selected_package);
 
--- name: delete_chosen_binaries
--- Remove the binaries of chosen packages.
-delete from binary where package_id in (select package_id from chosen);
+-- name: delete_selected_binaries
+-- Remove the binaries of selected packages.
+delete from binary where package_id in (select package_id from selected_package);
 
--- name: delete_chosen_binary_attempts
--- Remove the binaries' records of chosen packages' attempts.
+-- name: delete_selected_binary_attempts
+-- Remove the binaries' records of selected packages' attempts.
 delete from binary_attempt where attempt_id in
-    (select id from attempt where package_id in (select package_id from chosen));
+    (select id from attempt where package_id in (select package_id from selected_package));
 
--- name: delete_chosen_notes
--- Remove the remarks of chosen packages' wrappers.
+-- name: delete_selected_notes
+-- Remove the remarks of selected packages' wrappers.
 delete from note where attempt_id in
-    (select attempt.id from chosen join attempt on attempt.package_id = chosen.package_id);
+    (select attempt.id
+       from selected_package join attempt on attempt.package_id = selected_package.package_id);
 
--- name: delete_chosen_progress
--- Remove the progress of chosen packages.
-delete from progress where package_id in (select package_id from chosen);
+-- name: delete_selected_progress
+-- Remove the progress of selected packages.
+delete from progress where package_id in (select package_id from selected_package);
 
--- name: delete_chosen_attempts
--- Remove the attempts of chosen packages.
-delete from attempt where package_id in (select package_id from chosen);
+-- name: delete_selected_attempts
+-- Remove the attempts of selected packages.
+delete from attempt where package_id in (select package_id from selected_package);
 
--- name: delete_chosen_events
--- Remove the history of chosen packages.
-delete from event where package_id in (select package_id from chosen);
+-- name: delete_selected_events
+-- Remove the history of selected packages.
+delete from event where package_id in (select package_id from selected_package);
 
--- name: delete_chosen_packages
--- Remove chosen packages themselves.
-delete from package where id in (select package_id from chosen);
+-- name: delete_selected_packages
+-- Remove selected packages themselves.
+delete from package where id in (select package_id from selected_package);
 
 -- name: delete_empty_lines
 -- Remove a bounded run of a job's lines that have no package left.

@@ -137,8 +137,8 @@ select dataset.id, 0, made.seq, :job || ':' || made.name, made.size, made.checks
 -- Files that were just made become files of datasets that take them as they are made.
 insert into content (dataset_id, output, seq, name, size, checksum, status)
 select dataset.id, 0, made.seq, job.name || ':' || made.name, made.size, made.checksum, 'ready'
-  from chosen
-  join content as made on made.package_id = chosen.package_id
+  from selected_package
+  join content as made on made.package_id = selected_package.package_id
    and made.output = 1 and made.status = 'prepared'
   join dataset on dataset.source_id = made.dataset_id
    and json_extract(dataset.source, '$."early-start"')
@@ -385,7 +385,7 @@ select max(id) from (select id from event where id > :after order by id limit :l
 
 -- name: choose_moved
 -- The packages that changed between two events and of which files of tasks are processed or made.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select distinct event.package_id
   from event
  where event.id > :after and event.id <= :upto
@@ -397,24 +397,27 @@ select distinct event.package_id
 -- picked -> running: their packages were launched, or have ended.
 update content set status = 'running'
  where status = 'picked' and output = 0
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.status in ('launched', 'successful', 'failed'));
 
 -- name: start_outputs
 -- defined -> running: their packages were launched, or have ended.
 update content set status = 'running'
  where status = 'defined' and output = 1
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.status in ('launched', 'successful', 'failed'));
 
 -- name: finish_contents
 -- running -> finished: their packages were successful.
 update content set status = 'finished'
  where status = 'running' and output = 0
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase = 'done');
 
 -- name: prepare_outputs
@@ -425,16 +428,18 @@ update content
                             where file.package_id = content.package_id
                               and file.name = content.name)
  where status = 'running' and output = 1
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase = 'done');
 
 -- name: unfinish_contents
 -- finished, failed -> picked: their packages are made again, or were retried by a user.
 update content set status = 'picked'
  where output = 0 and status in ('finished', 'failed')
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
 
 -- name: unprepare_outputs
@@ -442,16 +447,18 @@ update content set status = 'picked'
 -- a user.
 update content set status = 'defined'
  where output = 1 and status in ('prepared', 'merging', 'finished', 'failed')
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
 
 -- name: fail_contents
 -- picked, running -> failed: their packages failed, and so many attempts are enough.
 update content set status = 'failed'
  where output = 0 and status in ('picked', 'running')
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase in ('failed', 'canceled', 'dropped'))
    and (exists (select 1 from package
                  where package.id = content.package_id and package.phase = 'dropped')
@@ -464,18 +471,19 @@ update content set status = 'failed'
 -- defined, running -> failed: their packages failed.
 update content set status = 'failed'
  where output = 1 and status in ('defined', 'running')
-   and package_id in (select chosen.package_id
-                        from chosen join package on package.id = chosen.package_id
+   and package_id in (select selected_package.package_id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
                        where package.phase in ('failed', 'canceled', 'dropped'));
 
 -- name: choose_repackaged
 -- Select the ended packages whose files go into other packages.
 insert or ignore into needed (package_id)
 select distinct content.package_id
-  from chosen
-  join content on content.package_id = chosen.package_id
+  from selected_package
+  join content on content.package_id = selected_package.package_id
    and content.output = 0 and content.status in ('picked', 'running')
-  join package on package.id = chosen.package_id
+  join package on package.id = selected_package.package_id
  where package.phase in ('failed', 'canceled');
 
 -- name: return_contents
@@ -510,7 +518,7 @@ delete from needed;
 update task set next_look = 0
  where next_look > 0
    and job_id in (select package.job_id
-                    from chosen join package on package.id = chosen.package_id);
+                    from selected_package join package on package.id = selected_package.package_id);
 
 -- name: finish_outputs
 -- prepared -> finished: some outputs of a task that are not merged any more.
@@ -543,9 +551,9 @@ update content_attempt
    set ended = :now, outcome = found.outcome
   from (select content.id, content.attempts,
                iif(package.phase = 'done', 'finished', package.phase) as outcome
-          from chosen
-          join content on content.package_id = chosen.package_id and content.output = 0
-          join package on package.id = chosen.package_id
+          from selected_package
+          join content on content.package_id = selected_package.package_id and content.output = 0
+          join package on package.id = selected_package.package_id
          where package.phase in ('done', 'failed', 'canceled', 'dropped')) as found
  where content_attempt.content_id = found.id and content_attempt.number = found.attempts
    and content_attempt.outcome is not found.outcome;
@@ -662,4 +670,4 @@ select :now, task.id, task.status, task.status, :note
 
 -- name: choose_packages_of_task
 -- Select the packages of a job.
-insert or ignore into chosen (package_id) select id from package where job_id = :job;
+insert or ignore into selected_package (package_id) select id from package where job_id = :job;

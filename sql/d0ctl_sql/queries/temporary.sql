@@ -1,6 +1,6 @@
 -- name: temporary_tables
 -- The temporary tables of a writing connection for a batch.
-create temp table chosen (package_id integer primary key);
+create temp table selected_package (package_id integer primary key);
 create temp table moment (at real, last integer);
 create temp table asked_line (line_id integer primary key);
 create temp table needed (package_id integer primary key);
@@ -45,16 +45,16 @@ create temp table arrived_copy (file_id integer, cluster_id integer, result inte
                                 node_id integer, size integer, checksum text, inode integer,
                                 mtime integer, primary key (file_id, cluster_id, result))
                                 without rowid;
-create temp table chosen_file (file_id integer primary key);
+create temp table selected_file (file_id integer primary key);
 create temp table transit_copy (file_id integer, cluster_id integer);
 
 -- name: temporary_choice
 -- The temporary tables of a read-only connection to select files.
-create temp table if not exists chosen_file (file_id integer primary key);
+create temp table if not exists selected_file (file_id integer primary key);
 
 -- name: temporary_sizes
 -- Let the planner believe that the temporary tables are small, so that joins start at them.
-insert into chosen (package_id) values (0);
+insert into selected_package (package_id) values (0);
 insert into asked_line (line_id) values (0);
 insert into needed (package_id) values (0);
 insert into split_content (content_id) values (0);
@@ -75,10 +75,10 @@ insert into unneeded (file_id) values (0);
 insert into incoming (id) values (0);
 insert into reported_gap (package_id) values (0);
 insert into lost_copy (file_id) values (0);
-insert into chosen_file (file_id) values (0);
+insert into selected_file (file_id) values (0);
 insert into transit_copy (file_id) values (0);
 analyze temp;
-delete from chosen;
+delete from selected_package;
 delete from asked_line;
 delete from needed;
 delete from split_content;
@@ -98,16 +98,16 @@ delete from unneeded;
 delete from incoming;
 delete from reported_gap;
 delete from lost_copy;
-delete from chosen_file;
+delete from selected_file;
 delete from transit_copy;
 
--- name: clear_chosen
+-- name: clear_selected
 -- Begin a new selection.
-delete from chosen;
+delete from selected_package;
 
 -- name: choose_package
 -- Add a package to the selection.
-insert or ignore into chosen (package_id) values (?);
+insert or ignore into selected_package (package_id) values (?);
 
 -- name: clear_decision
 -- Begin a new batch of decisions.

@@ -259,11 +259,11 @@ update unneeded set rank = 1 where rank = 2;
 select 1 from purge where path = :path;
 
 -- name: lose_absent_inputs
--- Unneeded inputs of the chosen packages that were removed: to be made again.
+-- Unneeded inputs of the selected packages that were removed: to be made again.
 insert into lost_copy (file_id, cluster_id)
 select distinct file.id, 0
-  from chosen
-  join input on input.package_id = chosen.package_id and input.own = 0 and input.dropped = 0
+  from selected_package
+  join input on input.package_id = selected_package.package_id and input.own = 0 and input.dropped = 0
   join file on file.id = input.file_id and file.package_id is not null and file.present = 0;
 
 -- name: keep_staged

@@ -19,24 +19,24 @@ update package
 
 -- name: choose_launched
 -- Choose the launched packages of a job.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from package indexed by package_in_phase
  where package.job_id = :job
    and package.phase in (select name from phase where has_attempt = 1);
 
 -- name: ask_to_pause
--- Ask the chosen packages that run, or are about to, to suspend.
+-- Ask the selected packages that run, or are about to, to suspend.
 update package
    set request = 'pause', actor = :actor, note = :note, changed = :now
- where id in (select package_id from chosen)
+ where id in (select package_id from selected_package)
    and phase in ('starting', 'staging-in', 'running') and request is not 'pause';
 
 -- name: ask_to_resume
--- Ask the chosen packages that are suspended, or will be, to resume.
+-- Ask the selected packages that are suspended, or will be, to resume.
 update package
    set request = 'resume', actor = :actor, note = :note, changed = :now
- where id in (select package_id from chosen)
+ where id in (select package_id from selected_package)
    and (phase = 'suspended'
         or (phase in ('starting', 'staging-in', 'running') and request = 'pause'));
 
@@ -52,7 +52,7 @@ update package set request = null
 update package
    set phase = 'held', parked = 1, node_id = null, staging = 0,
        changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen)
+ where id in (select package_id from selected_package)
    and phase in ('waiting', 'ready', 'cooloff', 'assigned');
 
 -- name: unpark_packages
@@ -62,12 +62,12 @@ update package
                     when missing = 0 then 'ready' else 'waiting' end,
        not_before = iif(not_before > :now, not_before, null), parked = 0,
        changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase = 'held' and parked = 1;
+ where id in (select package_id from selected_package) and phase = 'held' and parked = 1;
 
--- name: chosen_pausable
--- The chosen packages by phase, whether pause holds them, and whether they are asked to pause.
+-- name: selected_pausable
+-- The selected packages by phase, whether pause holds them, and whether they are asked to pause.
 select package.phase, package.parked, package.request is 'pause' as asked, count(*) as n
-  from chosen join package on package.id = chosen.package_id
+  from selected_package join package on package.id = selected_package.package_id
  group by package.phase, package.parked, package.request is 'pause';
 
 -- name: finish_job
@@ -78,11 +78,12 @@ update job
  where id = :job and (finish is null or (finish = 'soft' and :how = 'hard'));
 
 -- name: reopen_finished
--- Jobs of the chosen packages are no longer finished.
+-- Jobs of the selected packages are no longer finished.
 update job
    set finish = null, finish_actor = null, finish_note = null, finish_since = null
  where finish is not null
-   and id in (select package.job_id from chosen join package on package.id = chosen.package_id);
+   and id in (select package.job_id
+                from selected_package join package on package.id = selected_package.package_id);
 
 -- name: finishing_jobs
 -- Jobs that are being finished, and who requested it.
@@ -92,7 +93,7 @@ select id, name, finish, finish_actor, finish_note, finish_since
 
 -- name: choose_idle
 -- Choose packages of a job that are not launched, a limited number.
-insert or ignore into chosen (package_id)
+insert or ignore into selected_package (package_id)
 select package.id
   from package indexed by package_in_phase
  where package.job_id = :job
@@ -106,11 +107,11 @@ select distinct stage.seq
  where stage.job_id = :job and requirement.job_id = :job and requirement.priority is not null
  order by stage.seq;
 
--- name: priorities_of_chosen
--- The priorities of the chosen packages, their own or that of their job.
+-- name: priorities_of_selected
+-- The priorities of the selected packages, their own or that of their job.
 select distinct coalesce(requirement.priority, job.priority) as priority
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
   join job on job.id = package.job_id
  order by 1;
@@ -132,16 +133,16 @@ update stage set max_running = :most where id = :stage;
 update job set max_failures = :most where id = :job;
 
 -- name: choose_retry
--- Keep only chosen packages in these phases.
-delete from chosen
+-- Keep only selected packages in these phases.
+delete from selected_package
  where (select phase from package where id = package_id)
        not in (select value from json_each(:phases));
 
 -- name: hopeless_reasons
 -- Chosen packages that ended at a limit which is still the same.
 select package.id, attempt.reason
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
  where package.phase <> 'cooloff'       -- there the policy has seen to it
@@ -152,29 +153,29 @@ select package.id, attempt.reason
 -- name: hopeless_inputs
 -- Chosen packages that can't run without a file of a dropped line, and one such file.
 select package.id, file.name
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join input on input.package_id = package.id and input.own = 0 and input.required = 1
             and input.dropped = 0
   join file on file.id = input.file_id and file.dropped = 1 and file.present = 0
  group by package.id;
 
--- name: chosen_requirements
--- The requests of the chosen packages to a node, and how many have each.
+-- name: selected_requirements
+-- The requests of the selected packages to a node, and how many have each.
 select requirement.*, count(*) as n
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
  group by requirement.id;
 
 -- name: choose_of_requirement
 -- Chosen packages with a requirement.
-select package.id from chosen join package on package.id = chosen.package_id
+select package.id from selected_package join package on package.id = selected_package.package_id
  where package.requirement_id = :requirement;
 
 -- name: leave_out_package
 -- Remove a package from the selection.
-delete from chosen where package_id = ?;
+delete from selected_package where package_id = ?;
 
 -- name: same_requirement
 -- A requirement of a stage with exactly these requests.
@@ -186,29 +187,29 @@ select id from requirement
    and seconds is :seconds and avoid is null and boost = 0 and stay is null;
 
 -- name: change_requirement
--- Change the requests of the chosen packages with a requirement.
+-- Change the requests of the selected packages with a requirement.
 update package set requirement_id = :new
- where id in (select package_id from chosen) and requirement_id = :old;
+ where id in (select package_id from selected_package) and requirement_id = :old;
 
 -- name: change_wall_time
--- Change the wall time of the chosen packages.
-update package set wall_time = :wall_time where id in (select package_id from chosen);
+-- Change the wall time of the selected packages.
+update package set wall_time = :wall_time where id in (select package_id from selected_package);
 
 -- name: change_environment
--- Add variables to those of the chosen packages, or give them other values.
+-- Add variables to those of the selected packages, or give them other values.
 update package
    set environment = json_patch(coalesce(environment, '{}'), :variables)
- where id in (select package_id from chosen);
+ where id in (select package_id from selected_package);
 
 -- name: change_script
 -- Change the script of a binary.
 update binary set script = ?, argv = ?, parameters = ? where package_id = ? and seq = ?;
 
--- name: chosen_places
--- The positions of the chosen packages in their jobs.
+-- name: selected_positions
+-- The positions of the selected packages in their jobs.
 select package.id, package.job_id, stage.seq as stage, line.seq as line, package.seq
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join line on line.id = package.line_id
   join stage on stage.id = package.stage_id
  order by stage.seq, line.seq, package.seq;
@@ -219,13 +220,14 @@ update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
        not_before = null, restarts = 0, tried_from = attempts, request = 'resubmit',
        accept = null, changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase in ('failed', 'canceled', 'cooloff');
+ where id in (select package_id
+                from selected_package) and phase in ('failed', 'canceled', 'cooloff');
 
 -- name: set_successful
 -- failed, canceled -> done: by hand.
 update package
    set phase = 'done', request = null, changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase in ('failed', 'canceled');
+ where id in (select package_id from selected_package) and phase in ('failed', 'canceled');
 
 -- name: outputs_to_accept
 -- Chosen packages with a missing output: the names of these, those that their last attempt with any
@@ -237,8 +239,8 @@ select package.id as package_id, attempt.id as attempt, attempt.node_name, attem
                                             'least', coalesce(file.min_count, 0)))
           from file where file.package_id = package.id and file.present = 0
                       and file.pattern_id is null) as lacking
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
   left join attempt on attempt.id = (select id from attempt as past
                                       where past.package_id = package.id
@@ -255,42 +257,42 @@ update package
        requirement_id = :requirement, changed = :now, actor = :actor, note = :note
  where id = :package and phase in ('failed', 'canceled');
 
--- name: kept_of_chosen
+-- name: kept_of_selected
 -- Chosen packages of which previous attempts left files.
 select attempt.id, package.id as package_id, attempt.node_name, requirement.id as requirement_id,
        requirement.memory, requirement.avoid, requirement.boost, requirement.failed_on,
        requirement.stay
-  from chosen
-  join package on package.id = chosen.package_id
+  from selected_package
+  join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
   join attempt on attempt.package_id = package.id and attempt.kept is not null;
 
--- name: purge_kept_of_chosen
--- Have files removed that earlier attempts of the chosen packages left.
+-- name: purge_kept_of_selected
+-- Have files removed that earlier attempts of the selected packages left.
 insert into purge (node_id, path)
 select node.id, 'cache/' || attempt.id
-  from chosen
-  join attempt on attempt.package_id = chosen.package_id and attempt.kept is not null
+  from selected_package
+  join attempt on attempt.package_id = selected_package.package_id and attempt.kept is not null
   join node on node.id = attempt.node_id;
 
--- name: forget_kept_of_chosen
--- The next attempts of the chosen packages begin from scratch.
+-- name: forget_kept_of_selected
+-- The next attempts of the selected packages begin from scratch.
 update attempt set kept = null, left_size = null
- where kept is not null and package_id in (select package_id from chosen);
+ where kept is not null and package_id in (select package_id from selected_package);
 
 -- name: set_unscheduled
 -- done -> ready or waiting: by hand, to be made again.
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, node_id = null,
        restarts = 0, request = 'resubmit', changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase = 'done';
+ where id in (select package_id from selected_package) and phase = 'done';
 
--- name: purge_chosen_outputs
--- Remove cached copies of the outputs of chosen packages, unless a launched package reads them.
+-- name: purge_selected_outputs
+-- Remove cached copies of the outputs of selected packages, unless a launched package reads them.
 insert into purge (node_id, path)
 select location.node_id, location.path
-  from chosen
-  join file on file.package_id = chosen.package_id
+  from selected_package
+  join file on file.package_id = selected_package.package_id
   join location on location.file_id = file.id and location.shared = 0
   join node on node.id = location.node_id
  where not exists (select 1
@@ -298,12 +300,12 @@ select location.node_id, location.path
                     where input.file_id = file.id
                       and reader.is_live = 1);
 
--- name: lose_chosen_outputs
--- Outputs of the chosen packages no longer count.
+-- name: lose_selected_outputs
+-- Outputs of the selected packages no longer count.
 insert into lost_copy (file_id, cluster_id)
 select file.id, coalesce(location.cluster_id, 0)
-  from chosen
-  join file on file.package_id = chosen.package_id
+  from selected_package
+  join file on file.package_id = selected_package.package_id
   left join location on location.file_id = file.id;
 
 -- name: wait_for_lost_outputs
@@ -316,8 +318,8 @@ update package
                 from lost_copy join input on input.file_id = lost_copy.file_id
                union
               select after.id
-                from chosen
-                join package as maker on maker.id = chosen.package_id
+                from selected_package
+                join package as maker on maker.id = selected_package.package_id
                 join package as after on after.line_id = maker.line_id
                                      and after.seq = maker.seq + 1);
 
@@ -325,14 +327,15 @@ update package
 -- unreachable -> failed: by hand, for one that will never report again.
 update package
    set phase = 'failed', request = null, changed = :now, actor = :actor, note = :note
- where id in (select package_id from chosen) and phase = 'unreachable';
+ where id in (select package_id from selected_package) and phase = 'unreachable';
 
 -- name: end_given_up
--- Attempts of chosen packages that were given up by hand no longer count.
+-- Attempts of selected packages that were given up by hand no longer count.
 update attempt
    set outcome = 'lost', ended = :now, reason = 'lost', message = :message
  where outcome is null
-   and id in (select attempt_id from chosen join package on package.id = chosen.package_id
+   and id in (select attempt_id
+                from selected_package join package on package.id = selected_package.package_id
                where package.phase = 'failed');
 
 -- name: job_source
@@ -343,41 +346,41 @@ select source, parameters from job where name = :job and visible = 1;
 -- The scripts of the binaries of a package.
 select seq, script, argv, parameters from binary where package_id = :package order by seq;
 
--- name: chosen_package_files
--- The inputs and outputs of the chosen packages.
+-- name: selected_package_files
+-- The inputs and outputs of the selected packages.
 select input.package_id, input.binary, file.name, 'in' as kind
-  from chosen
-  join input on input.package_id = chosen.package_id
+  from selected_package
+  join input on input.package_id = selected_package.package_id
   join file on file.id = input.file_id
  union all
 select file.package_id, file.binary, file.name, 'out'
-  from chosen join file on file.package_id = chosen.package_id;
+  from selected_package join file on file.package_id = selected_package.package_id;
 
 -- name: keep_idle
--- Keep only chosen packages that are not launched and have not ended.
-delete from chosen
+-- Keep only selected packages that are not launched and have not ended.
+delete from selected_package
  where (select phase from package where id = package_id)
        not in ('waiting', 'ready', 'cooloff', 'held', 'assigned');
 
 -- name: keep_acknowledged
--- Of the chosen packages keep those whose failures are acknowledged.
-delete from chosen where package_id not in (select package_id from acknowledgement);
+-- Of the selected packages keep those whose failures are acknowledged.
+delete from selected_package where package_id not in (select package_id from acknowledgement);
 
 -- name: leave_out_acknowledged
--- Of the chosen packages keep those whose failures are not acknowledged.
-delete from chosen where package_id in (select package_id from acknowledgement);
+-- Of the selected packages keep those whose failures are not acknowledged.
+delete from selected_package where package_id in (select package_id from acknowledgement);
 
 -- name: acknowledge_failures
--- Acknowledge the failures of the chosen packages that have failed.
+-- Acknowledge the failures of the selected packages that have failed.
 insert into acknowledgement (package_id, stage_id, at, actor, note)
 select package.id, package.stage_id, :now, :actor, :note
-  from chosen join package on package.id = chosen.package_id
+  from selected_package join package on package.id = selected_package.package_id
  where package.phase = 'failed'
     on conflict do nothing;
 
 -- name: withdraw_acknowledgements
--- The failures of the chosen packages need a person again.
-delete from acknowledgement where package_id in (select package_id from chosen);
+-- The failures of the selected packages need a person again.
+delete from acknowledgement where package_id in (select package_id from selected_package);
 
 -- name: acknowledgement
 -- Who acknowledged the failure of a package, when and why.

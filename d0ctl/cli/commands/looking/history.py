@@ -57,9 +57,9 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
         reasons = failure_counts.reasons_of_job(store, job.id)
         failed = failure_counts.attempts_of_job(store, job.id, limit)
     else:
-        selection.choose(store, wanted, now=time.time(), lenient=True)
-        reasons = failure_counts.reasons_of_chosen(store)
-        failed = failure_counts.attempts_of_chosen(store, limit)
+        selected = selection.choose(store, wanted, now=time.time(), lenient=True)
+        reasons = failure_counts.reasons_of_selected(selected)
+        failed = failure_counts.attempts_of_selected(selected, limit)
     if wanted.is_one and wanted.level == "package":
         one = browse.package(store, wanted)
         events = [_event(event) for event in one_package.events(store, one.id)]

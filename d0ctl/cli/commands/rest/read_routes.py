@@ -78,8 +78,9 @@ def some_packages(
     """Return the first of the packages that a selector names."""
     now = time.time()
     with _reading(state) as store:
-        selection.choose(store, located(store, select.parse_all([selector])), now=now, lenient=True)
-        rows = selection.chosen(store)[:limit]
+        wanted = located(store, select.parse_all([selector]))
+        selected = selection.choose(store, wanted, now=now, lenient=True)
+        rows = selection.packages(selected, limit)
         return {"packages": [documents.package_row(row, now) for row in rows]}
 
 

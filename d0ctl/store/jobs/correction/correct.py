@@ -11,7 +11,7 @@ from d0ctl.jobfile.spec import JobSpec, LineSpec
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts.late_outputs import FORGET
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import restore_line, retry
 from d0ctl.store.jobs.correction.comparison import (
@@ -80,23 +80,22 @@ class Correction(Struct):
 
     def _run_again(self, phase: Phase) -> None:
         """done, failed -> ready or waiting, like a person's retry."""
-        lifecycle.choose(self.store, self.again)
-        retry.keep_phases(self.store, [phase])
-        if not lifecycle.count(self.store):
+        selected = self.store.select(self.again)
+        retry.keep_phases(selected, [phase])
+        if not selected.count():
             return
         if phase == Phase.DONE:
-            retry.make_again(self.store, actor=self.actor, note=self.note, now=self.now)
+            retry.make_again(selected, actor=self.actor, note=self.note, now=self.now)
         else:
-            retry.retry(self.store, actor=self.actor, note=self.note, now=self.now)
+            retry.retry(selected, actor=self.actor, note=self.note, now=self.now)
 
     def _bring_back(self) -> None:
         """dropped -> as before: lines that the job file has again."""
         packages = [package.id for line in self.found.back for package in line.packages]
         if packages:
-            lifecycle.choose(self.store, packages)
-            self.store.change("clear_asked")
-            lifecycle.ask_lines(self.store)
-            restore_line.restore(self.store, actor=self.actor, note=self.note, now=self.now)
+            selected = self.store.select(packages)
+            lifecycle.ask_lines(selected)
+            restore_line.restore(selected, actor=self.actor, note=self.note, now=self.now)
 
     def _take_files(self) -> None:
         """Forget copies of files that another package makes from now on."""
@@ -140,12 +139,12 @@ class Correction(Struct):
 
     def _clear(self) -> None:
         """Remove the assignments, retained files, inputs and binaries of changed packages."""
-        lifecycle.choose(self.store, self.written)
-        self.store.change("unassign_chosen", **self._by)
-        self.store.change("purge_kept_of_chosen")
-        self.store.change("forget_kept_of_chosen")
-        self.store.change("delete_chosen_inputs")
-        self.store.change("delete_chosen_binaries")
+        selected = self.store.select(self.written)
+        selected.change("unassign_selected", **self._by)
+        selected.change("purge_kept_of_selected")
+        selected.change("forget_kept_of_selected")
+        selected.change("delete_selected_inputs")
+        selected.change("delete_selected_binaries")
 
     def _write(self, stages: list[int]) -> None:
         """Write the additions and changes of the job file."""
@@ -176,8 +175,7 @@ class Correction(Struct):
         for chunk in revision.rest():
             rows.insert(chunk)
         self.store.change_many("correct_line", names)
-        lifecycle.choose(self.store, self.written)
-        self.store.change("drop_added_files")
+        self.store.select(self.written).change("drop_added_files")
         self.touched |= {*self.written, *rows.added}
 
     def _order(self, stages: list[int]) -> None:
@@ -198,9 +196,9 @@ class Correction(Struct):
             elif before or there:
                 self.store.change("close_stage", stage=stage)
                 self.store.change("open_added_lines", stage=stage)
-                lifecycle.choose(self.store, ())
-                self.store.change("choose_first_of_stage", stage=stage)
-                self.touched.update(row[0] for row in self.store.rows("ids_of_choice"))
+                selected = self.store.select()
+                selected.change("choose_first_of_stage", stage=stage)
+                self.touched.update(row[0] for row in selected.rows("selected_ids"))
 
     def _order_lines(self) -> None:
         numbers = line_numbers(self.found.stages)
@@ -220,20 +218,16 @@ class Correction(Struct):
 
     def _count(self) -> None:
         """Count again what packages wait for, and set them waiting or ready."""
-        count_anew(self.store, self.touched)
-        self.store.change("wait_corrected", **self._by)
-        lifecycle.choose(self.store, self.written)
-        self.store.change("end_cooloff_of_chosen", **self._by)
+        count_anew(self.store, self.touched).change("wait_corrected", **self._by)
+        self.store.select(self.written).change("end_cooloff_of_selected", **self._by)
 
     def _drop_lost(self) -> None:
         """Drop the lines that are missing in the job file."""
         lines = self.found.lost
         if lines:
-            lifecycle.choose(
-                self.store, (package.id for line in lines for package in line.packages)
-            )
-            lifecycle.ask_lines(self.store)
-            lifecycle.drop(self.store, actor=self.actor, note=self.note, now=self.now)
+            selected = self.store.select(package.id for line in lines for package in line.packages)
+            lifecycle.ask_lines(selected)
+            lifecycle.drop(selected, actor=self.actor, note=self.note, now=self.now)
             self.store.change_many("leave_line", ((line.id,) for line in lines))
 
     def _forget_files(self) -> None:
@@ -253,35 +247,37 @@ class Correction(Struct):
     def _settle(self) -> None:
         """Remake removed files that are read again, and record the new definition."""
         store, spec = self.store, self.spec
-        make_absent_again(store, self.touched, now=self.now)
-        store.change("reopen_jobs")
-        store.change("reopen_finished")
+        selected = make_absent_again(store, self.touched, now=self.now)
+        selected.change("reopen_jobs")
+        selected.change("reopen_finished")
         store.change("forget_needs", job=self.job)
         declared = declared_results(spec) if self.declared is None else self.declared
         store.change("correct_results", job=self.job, declared=json.dumps(declared))
         store.change("correct_job", job=self.job, **job_columns(spec))
 
 
-def count_anew(store: Store, packages: Iterable[int]) -> None:
+def count_anew(store: Store, packages: Iterable[int]) -> Selection:
     """Count what packages wait for, with the files of the late outputs that they read."""
-    lifecycle.choose(store, packages)
+    selected = store.select(packages)
     late = [
         (row["id"], row["package_id"], row["binary"], row["pattern"])
-        for row in store.rows("take_known_late_files")
+        for row in selected.rows("take_known_late_files")
         if takes(row["match"], row["name"])
     ]
     store.change_many("read_late_file", late)
-    store.change("count_early_inputs")
-    store.change("count_missing")
-    store.change("leave_out_all_dropped")
+    selected.change("count_early_inputs")
+    selected.change("count_missing")
+    selected.change("leave_out_all_dropped")
+    return selected
 
 
-def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> None:
+def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> Selection:
     """Schedule the makers of removed files that packages read."""
-    lifecycle.choose(store, packages)
+    selected = store.select(packages)
     store.change("clear_lost")
-    store.change("lose_absent_inputs")
+    selected.change("lose_absent_inputs")
     copies.remake(store, now=now)
+    return selected
 
 
 def named_by_number(spec: LineSpec, number: int, seq: int) -> LineSpec:

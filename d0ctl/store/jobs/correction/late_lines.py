@@ -208,8 +208,7 @@ class _Making(Struct):
             rows.insert(chunk)
             store.change("count_lines", stage=stage.old.id, lines=last)
             store.change("open_added_lines", stage=stage.old.id)
-            count_anew(store, rows.added)
-            store.change("leave_to_lines", job=self.job)
+            count_anew(store, rows.added).change("leave_to_lines", job=self.job)
             make_absent_again(store, rows.added, now=self.clock())
         rows.added.clear()
         self.lines[number] = last
@@ -250,8 +249,8 @@ class _Making(Struct):
         """Raise _Changed if a package to be written or dropped has begun, or has ended."""
         lost = {package.id: package.phase for line in self.found.lost for package in line.packages}
         before = {**{key: place.phase for key, place in self.found.rewritten.items()}, **lost}
-        lifecycle.choose(self.store, before)
-        if {row["id"]: row["phase"] for row in self.store.rows("phases_of_choice")} != before:
+        rows = self.store.select(before).rows("phases_of_selected")
+        if {row["id"]: row["phase"] for row in rows} != before:
             raise _Changed
 
 

@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Mapping
 from msgspec import Struct
 
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit, retry
 from d0ctl.store.jobs.correction import comparison, standing
@@ -89,21 +88,21 @@ def _reads(
 
 def _makers_of_absent(store: Store, files: Iterable[int], apart: Iterable[int]) -> frozenset[int]:
     """Return the packages that make these files and, recursively, their missing inputs."""
-    lifecycle.choose(store, ())
-    store.change("choose_makers_of_absent", files=json.dumps(list(files)))
-    while store.change("choose_makers_again") > 0:
+    selected = store.select()
+    selected.change("choose_makers_of_absent", files=json.dumps(list(files)))
+    while selected.change("choose_makers_again") > 0:
         pass
-    retry.leave_out(store, apart)
-    return frozenset(row[0] for row in store.rows("ids_of_choice"))
+    retry.leave_out(selected, apart)
+    return frozenset(row[0] for row in selected.rows("selected_ids"))
 
 
 def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
     """Return successful packages that have read files of these, directly or indirectly."""
     first = set(packages)
-    lifecycle.choose(store, first)
-    while store.change("choose_readers_done") > 0:
+    selected = store.select(first)
+    while selected.change("choose_readers_done") > 0:
         pass
-    return [row[0] for row in store.rows("ids_of_choice") if row[0] not in first]
+    return [row[0] for row in selected.rows("selected_ids") if row[0] not in first]
 
 
 def declared_results(spec: JobSpec) -> list[str]:

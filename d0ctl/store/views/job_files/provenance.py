@@ -10,7 +10,7 @@ from msgspec import Struct
 from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
 from d0ctl.select import parse
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views import selection
 
@@ -62,8 +62,7 @@ class Run(Struct):
 
 def runs_of_job(store: Store, job: str, *, now: float) -> list[Run]:
     """Return the runs of the packages of a job that have succeeded."""
-    selection.choose(store, parse(job), now=now)
-    return _runs(store)
+    return _runs(selection.choose(store, parse(job), now=now))
 
 
 def leading_to(runs: list[Run], file: int) -> list[Run]:
@@ -81,23 +80,23 @@ def leading_to(runs: list[Run], file: int) -> list[Run]:
 
 def run_of_file(store: Store, file: int, maker: str, *, now: float) -> Run | None:
     """Return the run that made a file; None if unknown."""
-    selection.choose(store, parse(maker), now=now)
-    return next((run for run in _runs(store) if any(one.id == file for one in run.made)), None)
+    runs = _runs(selection.choose(store, parse(maker), now=now))
+    return next((run for run in runs if any(made.id == file for made in run.made)), None)
 
 
-def _runs(store: Store) -> list[Run]:
+def _runs(selected: Selection) -> list[Run]:
     read, made = defaultdict(list), defaultdict(list)
-    for row in store.rows("files_read_by_chosen"):
+    for row in selected.rows("files_read_by_selected"):
         locators = (row["locator"],) if row["locator"] else ()
         read[row["package_id"], row["binary"]].append(make(FileFacts, row, locators=locators))
-    for row in store.rows("files_made_by_chosen"):
+    for row in selected.rows("files_made_by_selected"):
         stored = tuple(json.loads(row["stored"] or "[]"))
         made[row["package_id"], row["binary"]].append(
             make(FileFacts, row, locators=stored, local=None)
         )
     return [
         _run(row, read[row["package_id"], row["seq"]], made[row["package_id"], row["seq"]])
-        for row in store.rows("runs_of_chosen")
+        for row in selected.rows("runs_of_selected")
     ]
 
 

@@ -40,8 +40,9 @@ def run(selector: str, lines: int, json: bool) -> None:
     now = time.time()
     with session.reader() as store:
         with store.reading():
-            failed = selection.choose(store, wanted, now=now, lenient=True)
-            found = failure_counts.last_of_chosen(store, MOST_READ)
+            selected = selection.choose(store, wanted, now=now, lenient=True)
+            failed = selected.count()
+            found = failure_counts.last_of_selected(selected, MOST_READ)
         logs = failed_logs.grouped(found, lines)
         answered = bool(store.home.archive) or _read_stdout(store, logs, lines)
     name = selector.partition(":")[0]

@@ -77,8 +77,9 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
         of = eta.horizon(store, now=now)
         return {"jobs": [documents.job(job, of, now) for job in status.jobs_of(store, wanted)]}
     if not wanted.is_one:
-        selection.choose(store, wanted, now=now, lenient=True)
-        return {"packages": [documents.package_row(row, now) for row in selection.chosen(store)]}
+        selected = selection.choose(store, wanted, now=now, lenient=True)
+        rows = selection.packages(selected)
+        return {"packages": [documents.package_row(row, now) for row in rows]}
     if wanted.level in ("package", "binary"):
         from d0ctl.cli import package_documents
         from d0ctl.show import card_contents
