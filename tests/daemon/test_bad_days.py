@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from d0ctl.daemon.desk import Desk
 from d0ctl.jobfile.spec import BinarySpec, InputSpec
 from d0ctl.select import parse
@@ -58,15 +60,30 @@ def test_estimates_that_are_wrong_by_a_hundred_delay_nothing_and_end_nothing(des
     assert read(desk.store, "attempt", "outcome") == [("successful",)] * 8
 
 
-def test_arguments_that_are_too_long_for_a_program_are_named_with_what_to_write_instead(
-    desk: Desk,
+TOO_LONG = (
+    "Argument list too long (its arguments or its environment are too long for the kernel:"
+    " `{inputs.list}` in `run`, and $D0CTL_INPUTS, name a file with one input per line; a long"
+    " value can be an input file)"
+)
+
+
+@pytest.mark.parametrize(
+    ("too_long", "environment", "said"),
+    [
+        (BinarySpec(name="work", argv=("true", "x" * 200_000)), {}, "can't start binary 1 (work)"),
+        (binary("/bin/true " + "x" * 200_000), {}, "(command not executable)"),
+        (binary("true"), {"LONG": "x" * 200_000}, "can't start binary 1"),
+    ],
+)
+def test_arguments_that_are_too_long_fail_at_once_with_what_to_write_instead(
+    desk: Desk, too_long: BinarySpec, environment: dict[str, str], said: str
 ) -> None:
-    long = BinarySpec(name="work", argv=("true", "x" * 200_000))
-    submitted(desk.store, job("job", [package(long)]))
+    submitted(desk.store, job("job", [package(too_long, environment=environment)]))
 
-    turn_until(desk, lambda: read(desk.store, "attempt", "reason") == [("launch-failed",)])
+    turn_until(desk, lambda: phases(desk.store) == {"job/1/1/1": "failed"})
 
-    assert read(desk.store, "attempt", "message") == [
-        ("can't start binary 1 (work): true: Argument list too long"
-         " (`{inputs.list}` in `run` is the name of a file with all inputs)",)
-    ]  # fmt: skip
+    ((reason, message),) = read(desk.store, "attempt", "reason", "message")
+    assert reason == "exit-code"
+    assert said in message
+    assert message.endswith(TOO_LONG)
+    assert "correct the job file, then `d0ctl run FILE --as NAME`" in why(desk, "job/1/1/1")

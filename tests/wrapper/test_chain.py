@@ -68,6 +68,8 @@ def test_a_chain_ends_with_its_first_failure(node: Client) -> None:
         (binary("no-such-reco"), "software-missing", None, None, "no-such-reco"),
         (binary("/etc/passwd"), "software-missing", None, None, "denied"),
         (binary("/etc"), "software-missing", None, None, "denied"),
+        (binary("true", "x" * 200_000), "exit-code", None, None, "too long for the kernel"),
+        (binary(script=f"/bin/true {'x' * 200_000}"), "exit-code", 126, None, "too long for the"),
         (binary(script="kill -SEGV $$"), "seg-fault", None, 11, "SIGSEGV"),
         (binary(script="sh -c 'kill -SEGV $$'; true"), "seg-fault", 139, 11, "SIGSEGV"),
         (binary(script="kill -KILL $$"), "signal", None, 9, "SIGKILL"),

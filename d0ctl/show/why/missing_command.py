@@ -30,6 +30,10 @@ AGAIN = "`d0ctl run FILE --as NAME`, or remove the job and run it again"
 """What to do after the job file was corrected; a retry runs the job as it was submitted."""
 
 
+_TOO_LONG = "Argument list too long"
+"""The error of the kernel for arguments and an environment that it does not take."""
+
+
 class Missing(Struct, frozen=True):
     """The missing thing, and what to do; whether a retry may help then."""
 
@@ -39,6 +43,8 @@ class Missing(Struct, frozen=True):
 
 def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
     """Say which command or file was missing; None for other failures."""
+    if _TOO_LONG in (last.message or ""):
+        return Missing(f"correct the job file, then {AGAIN}", may_retry=False)
     if last.exit_code in (126, 127):
         return _command(store, package, last)
     return _file(store, package, last) if last.exit_code else None

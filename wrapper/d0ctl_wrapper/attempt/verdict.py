@@ -37,6 +37,12 @@ FULL_RECENTLY_S = 30.0
 LAST_LINES = 5
 """The lines at the end of a log in which a program says that the disk is full; some say more."""
 
+TOO_LONG = (
+    " (its arguments or its environment are too long for the kernel: `{inputs.list}` in `run`, and"
+    " $D0CTL_INPUTS, name a file with one input per line; a long value can be an input file)"
+)
+"""What to do about arguments that are too long."""
+
 _NOT_STARTABLE = (errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ENOEXEC, errno.EPERM)
 """The errors of exec for a program that is missing or not executable."""
 
@@ -71,11 +77,16 @@ class MissingOutput(Failed):
 def not_started(who: str, program: str, error: OSError) -> Failed:
     """Return the failure of a binary whose program could not be started."""
     reason = "software-missing" if error.errno in _NOT_STARTABLE else "launch-failed"
-    reason = "disk-full" if error.errno in FULL else reason
-    what = "can't start %s: %s: %s" % (who, program, error.strerror)
+    return start_failure(reason, "can't start %s: %s" % (who, program), error)
+
+
+def start_failure(reason: str, what: str, error: OSError) -> Failed:
+    """Return the failure to start a program; it can never succeed if its arguments or environment
+    are longer than the kernel takes."""
+    detail = "%s: %s" % (what, error.strerror)
     if error.errno == errno.E2BIG:
-        what += " (`{inputs.list}` in `run` is the name of a file with all inputs)"
-    return Failed(reason, what)
+        return Failed("exit-code", detail + TOO_LONG)
+    return Failed("disk-full" if error.errno in FULL else reason, detail)
 
 
 _OF_WRITING = re.compile("space|disk|quota|writ|creat|open|sav|stor|copy|flush|I/O|output", re.I)
@@ -156,6 +167,8 @@ def judge(who: str, code: "int | None", number: "int | None", by_shell: bool, er
         return
     line = last_line(err)
     detail = "%s %s" % (who, exit_phrase(code)) + (": " + line if line else "")
+    if code == 126 and line.endswith(os.strerror(errno.E2BIG)):
+        raise Failed("exit-code", detail + TOO_LONG)
     is_missing = by_shell and code in (126, 127)
     raise Failed("software-missing" if is_missing else "exit-code", detail)
 

@@ -9,7 +9,6 @@ from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path, write
 from d0ctl_wrapper.protocol.text import last_line, signal_name
 
@@ -70,8 +69,7 @@ def _start(
         argv = [*SHELLS[script.shell], path]
         return spawn(Command(argv, {**context.environment, **more}, out, err))
     except OSError as error:
-        reason = "disk-full" if error.errno in FULL else script.reason
-        raise Failed(reason, "can't start %s: %s" % (script.who, error.strerror))
+        raise verdict.start_failure(script.reason, "can't start %s" % script.who, error)
     finally:
         os.umask(0o077)
 

@@ -18,7 +18,6 @@ from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.script import ScriptContext
 from d0ctl_wrapper.attempt.run.spawn import Command, be_nice, spawn
 from d0ctl_wrapper.attempt.verdict import Failed
-from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.protocol.paths import to_path, write
 from d0ctl_wrapper.protocol.text import one_line
 
@@ -70,8 +69,8 @@ class Startup:
             self._make_files()
             self._start()
         except OSError as error:
-            reason = "disk-full" if error.errno in FULL else "software-missing"
-            raise Failed(reason, "can't start %s: %s" % (self.who, error.strerror))
+            what = "can't start %s" % self.who
+            raise verdict.start_failure("software-missing", what, error)
         be_nice(self.pid, nice)
         self._wait(self._answer)
         if self.has_ended:

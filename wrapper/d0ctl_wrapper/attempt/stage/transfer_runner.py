@@ -3,10 +3,12 @@
 A transfer that takes too long or makes no progress is ended, and a kill ends it like a binary.
 """
 
+import errno
 import os
 from typing import Any, Callable, Dict, List, NamedTuple
 
 from d0ctl_wrapper import program
+from d0ctl_wrapper.attempt import verdict
 from d0ctl_wrapper.attempt.intervals import Backoff, Watch, Watcher
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
@@ -102,6 +104,8 @@ class TransferRunner:
         try:
             pid = spawn(Command(argv, self._environment, self._log + b".out", self._log + b".err"))
         except OSError as error:
+            if error.errno == errno.E2BIG:
+                raise verdict.start_failure("", "%s: can't start the shell" % what, error)
             raise TransferFailed("%s: can't start the shell: %s" % (what, error.strerror))
         status = self._wait(what, pid, target)
         if status != 0:
