@@ -208,3 +208,14 @@ def test_no_retry_remake_drop_or_restore_loses_the_failure_history(site: Site, d
     assert "exit-code  2 times  " in screen
     report = document(d0ctl("report", "failures", "--json").stdout)
     assert (report["failures"], report["failed"]) == (3, 0)
+
+
+def test_actions_on_software_with_the_name_of_a_job_are_not_those_of_the_job(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl("software", "add", "prod/v1", "--script", "true")
+
+    assert d0ctl("software", "list").stdout.startswith("prod/v1")
+    assert "software add" not in d0ctl("history", "prod").stdout
+    assert "software add" not in d0ctl("status", "prod").stdout

@@ -175,3 +175,17 @@ def test_this_machine_has_no_host_key(site: Site, d0ctl: Type) -> None:
     assert result.stderr.startswith(
         "d0ctl: `localhost` is reached without ssh, so it has no host key"
     )
+
+
+def test_a_misspelt_node_is_guessed(site: Site, d0ctl: Type) -> None:
+    for verb in ("check", "drain", "remove"):
+        assert d0ctl("node", verb, "localhst").stderr == (
+            "d0ctl: there is no node `localhst`\ndid you mean `localhost`?\n"
+        )
+
+
+def test_a_node_that_exists_can_be_changed(site: Site, d0ctl: Type) -> None:
+    answer = d0ctl("node", "add", "localhost", "farm02")
+
+    assert answer.exit_code == 4
+    assert answer.stderr.endswith("d0ctl node set localhost KEY=VALUE   # or remove it first\n")

@@ -16,7 +16,7 @@ def test_a_site_file_is_checked_without_a_home(d0ctl: Type, site_file: Path, hom
     result = d0ctl("site", "check", str(site_file))
 
     assert (result.exit_code, result.stdout) == (
-        0, "ok: 1 node, 1 of software, `code-server`, `defaults`\n"
+        0, "ok: 1 node, 1 software, `code-server`, `defaults`\n"
     )  # fmt: skip
     assert not home.exists()
     assert result.stderr == ""

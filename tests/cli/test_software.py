@@ -145,3 +145,9 @@ def test_a_retry_with_other_parameters_reaches_the_script_of_the_catalogue(
 
     assert result.exit_code == 0, result.stderr
     assert value(site.store, "binary", "parameters") == '{"x":"b"}'
+
+
+def test_misspelt_software_is_guessed(site: Site, d0ctl: Type) -> None:
+    d0ctl("software", "add", "reco/v1", "--script", "true")
+
+    assert d0ctl("software", "push", "reco/v2").stderr.endswith("did you mean `reco/v1`?\n")

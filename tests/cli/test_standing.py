@@ -103,6 +103,8 @@ def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Ty
     assert "file `x` can't be copied: node `far` is down: connection refused" in answer
     assert "on its way" not in answer
     assert "d0ctl node check far" in answer
+    assert "d0ctl node remove far   # if it is gone for good" in answer
+    assert "d0ctl node remove far   # if it is gone for good" in d0ctl("why", "far").stdout
 
 
 def test_a_node_that_was_used_by_run_was_contacted(site: Site, d0ctl: Type) -> None:

@@ -80,3 +80,21 @@ def test_faults_of_throttles_are_found_by_site_check(d0ctl: Type, tmp_path: Path
     assert "a throttle needs `max-running` or `max-launches`" in said
     assert "`job b` takes keys of a throttle" in said
     assert "`max-launches` takes a number and a time from 1s to 31d" in said
+
+
+def test_a_limit_of_a_node_that_is_not_there_says_so(site: Site, d0ctl: Type) -> None:
+    unknown = d0ctl("throttle", "set", "node", "localhst", "--max-running", "1").stdout
+    known = d0ctl("throttle", "set", "node", "local*", "--max-running", "1").stdout
+
+    assert unknown.endswith("there is no node `localhst` yet\n")
+    assert "there is no" not in known
+    assert (
+        "there is no"
+        not in d0ctl("throttle", "set", "researcher", "x", "--max-running", "1").stdout
+    )
+
+
+def test_a_name_without_its_kind_is_completed(site: Site, d0ctl: Type) -> None:
+    answer = d0ctl("throttle", "set", "localhost", "--max-running", "1").stderr
+
+    assert answer.endswith("d0ctl throttle set node localhost --max-running 50\n")

@@ -175,6 +175,17 @@ def test_every_rule_is_broken_by_a_test() -> None:
     assert set(check.CHECKS) - broken == {"check_integrity", *check.LASTING}
 
 
+def test_a_copy_that_waits_for_one_on_this_machine_is_no_fault(site: Site, found: Found) -> None:
+    """As when the node that has the file is down."""
+    site.submit(production())
+    damage(site,
+        "insert into location (file_id, cluster_id, path, made) values (1, 2, '/x', 1)",
+        "insert into transfer (file_id, cluster_id, wanted, not_before)"
+        " values (1, 1, 1, 1), (1, 2, 1, 1e13)")  # fmt: skip
+
+    assert "parked" not in {one.check for one in found()}
+
+
 def test_a_damaged_file_is_reported_and_does_not_end_the_check(site: Site, found: Found) -> None:
     site.submit(production())
     spoil(site.store.home.database, "event_of_package")

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from shlex import quote
 from typing import Any
 
 from d0ctl.actions import undo, wording
@@ -12,6 +14,7 @@ from d0ctl.sitefile.people.shares import KINDS, THROTTLE_TYPES
 from d0ctl.store.clusters import throttles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import setting
+from d0ctl.store.views import names
 from d0ctl.units import listed
 
 NONE = "none"
@@ -42,8 +45,9 @@ class ThrottleName:
 def parse(words: Sequence[str]) -> ThrottleName:
     """Read a kind and a name or pattern. Raises BadUsage."""
     if len(words) != 2 or words[0] not in KINDS or len(words[1].split()) != 1:
+        name = words[-1] if words and words[-1] not in KINDS else "farm02"
         raise BadUsage(f"`{' '.join(words)}` is not a {listed(KINDS, 'or')} and its name",
-                       hint="d0ctl throttle set researcher emmy --max-running 50")  # fmt: skip
+                       hint=f"d0ctl throttle set node {quote(name)} --max-running 50")  # fmt: skip
     return ThrottleName(*words)
 
 
@@ -78,6 +82,8 @@ class ThrottlePlan(Plan):
 
     before: Mapping[str, Any]
     after: Mapping[str, Any]
+    is_known: bool = True
+    """Whether a node or job of that name is there; researchers need not be known."""
 
     @property
     def limits(self) -> Mapping[str, tuple[Any, Any]]:
@@ -97,7 +103,13 @@ def plan(
     before = (setting(store, "throttles") or {}).get(request.target.brief, {})
     after = {key: limit for key, limit in {**before, **changes}.items() if limit != NONE}
     return ThrottlePlan(request=request, before=before, after=after,
+                        is_known=_is_known(store, request.target),
                         is_empty=bool(changes) and after == before)  # fmt: skip
+
+
+def _is_known(store: Store, name: ThrottleName) -> bool:
+    known = {"node": names.nodes, "job": names.jobs}.get(name.kind)
+    return known is None or any(fnmatchcase(one, name.pattern) for one in known(store))
 
 
 def change(store: Store, plan: ThrottlePlan, by: Author) -> None:
@@ -117,11 +129,20 @@ def undo_set(plan: ThrottlePlan) -> str | None:
 def describe(plan: ThrottlePlan) -> Iterator[str]:
     """Say what the limits would be."""
     yield _said(plan, "would change limits of")
+    yield from _unknown(plan)
 
 
 def report(plan: ThrottlePlan) -> Iterator[str]:
     """Say what the limits are now."""
     yield _said(plan, "limits of")
+    yield from _unknown(plan)
+
+
+def _unknown(plan: ThrottlePlan) -> Iterator[str]:
+    """Say that nothing has that name yet: it may be misspelt."""
+    name = plan.request.target
+    if plan.limits and not plan.is_known and plan.after:
+        yield f"there is no {name.kind} `{name.pattern}` yet"
 
 
 def _said(plan: ThrottlePlan, verb: str) -> str:

@@ -16,7 +16,7 @@ PAST = {"add": "added", "change": "changed", "remove": "removed"}
 
 def summary(site: Site) -> str:
     """Return how many nodes and how much software a file has, and its sections."""
-    parts = [count(len(site.nodes), "node"), f"{count(len(site.software))} of software"]
+    parts = [count(len(site.nodes), "node"), f"{count(len(site.software))} software"]
     return "ok: " + ", ".join([*parts, *(f"`{name}`" for name in site.settings)])
 
 

@@ -25,7 +25,10 @@ def draw(
     now: float,
 ) -> None:
     """Draw the ways by which people are notified, and the messages."""
-    sheet.add(f"people are notified by {listed(ways)}" if ways else f"{NO_MAIL}: docs/mail.md")
+    nothing = "" if waiting or on_way else "; nothing is waiting"
+    sheet.add(
+        f"people are notified by {listed(ways)}{nothing}" if ways else f"{NO_MAIL}: docs/mail.md"
+    )
     _section(sheet, "waiting", [_waiting(row, now) for row in waiting])
     _section(sheet, "on the way", [_on_way(row, now) for row in on_way])
     _section(sheet, "last", [_ended(row, now, sheet.glyphs) for row in ended])

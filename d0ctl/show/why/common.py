@@ -219,3 +219,8 @@ def _chosen_because(row: Row) -> str:
 def choice_document(row: Row) -> dict[str, Any]:
     """Return the same for scripts."""
     return {key: iso(row[key]) if key == "at" else row[key] for key in row.keys()}  # noqa: SIM118
+
+
+def gone_for_good(node: str) -> str:
+    """Return what to type if a node will not come back."""
+    return f"d0ctl node remove {node}   # if it is gone for good: its files are made again"

@@ -1,7 +1,7 @@
 """Why a node is in its state, and which packages use it."""
 
 from d0ctl.show import direct_streams
-from d0ctl.show.why.common import MOST, Explanation, usage
+from d0ctl.show.why.common import MOST, Explanation, gone_for_good, usage
 from d0ctl.show.why.phases import node_pauses
 from d0ctl.show.why.production import overflow
 from d0ctl.store.connection import Row, Store
@@ -35,7 +35,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.facts.append(
             "its running packages continue; packages that were assigned to it run elsewhere"
         )
-        explanation.commands.append(f"d0ctl node check {name}")
+        explanation.commands += [f"d0ctl node check {name}", gone_for_good(name)]
     elif row["doubted"] is not None:
         _in_doubt(row, explanation, now)
     elif row["drained"]:

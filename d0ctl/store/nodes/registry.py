@@ -70,8 +70,17 @@ def named(store: Store, name: str) -> Row:
     """Return the node of that name. Raises NotFound."""
     row = find(store, name)
     if row is None:
-        raise NotFound(f"there is no node `{name}`", hint="d0ctl node list")
+        raise no_such_node(store, name)
     return row
+
+
+def no_such_node(store: Store, name: str) -> NotFound:
+    """Return the error for a node that does not exist."""
+    from d0ctl.jobfile.yaml.faults import near  # only for the error
+
+    meant = near(name, [row["name"] for row in nodes(store)])
+    hint = f"did you mean `{meant}`?" if meant else "d0ctl node list"
+    return NotFound(f"there is no node `{name}`", hint=hint)
 
 
 def in_cluster(store: Store, cluster: int) -> list[Row]:
@@ -113,7 +122,8 @@ def add(
 def check_new(store: Store, name: str) -> None:
     """Raise Refused if a node of that name exists."""
     if find(store, name):
-        raise Refused(f"node `{name}` already exists", hint=f"d0ctl node remove {name}")
+        hint = f"d0ctl node set {name} KEY=VALUE   # or remove it first"
+        raise Refused(f"node `{name}` already exists", hint=hint)
 
 
 def check_machine(

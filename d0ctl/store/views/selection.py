@@ -13,7 +13,6 @@ from d0ctl.select.span import Span
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.rows import make
-from d0ctl.store.views import names
 from d0ctl.store.views.browse import (
     jobs,
     line,
@@ -104,8 +103,7 @@ def _choose(selected: Selection, wanted: Selector, now: float) -> int:
 def check_node(store: Store, name: str) -> None:
     """Raise NotFound, with the nearest name, for a node that does not exist."""
     if not registry.find(store, name):
-        raise NotFound(f"there is no node `{name}`",
-                       hint=nearest(name, names.nodes(store)) or "d0ctl node list")  # fmt: skip
+        raise registry.no_such_node(store, name)
 
 
 def _check_levels(store: Store, wanted: Selector) -> None:

@@ -4,11 +4,13 @@ insert into action (at, actor, verb, target, note, packages, undo)
 values (:now, :actor, :verb, :target, :note, :packages, :undo);
 
 -- name: actions_on
--- Actions of people on a job; bounded.
+-- Actions of people on a job; bounded. Software, nodes and so on may have the name of a job.
 select at, actor, verb, target, note, packages, undo from action
- where instr(' ' || target || ' ', ' ' || :job || ' ') > 0
-    or instr(' ' || target, ' ' || :job || '/') > 0
-    or instr(' ' || target, ' ' || :job || ':') > 0
+ where (instr(' ' || target || ' ', ' ' || :job || ' ') > 0
+        or instr(' ' || target, ' ' || :job || '/') > 0
+        or instr(' ' || target, ' ' || :job || ':') > 0)
+   and substr(verb, 1, instr(verb, ' ')) not in
+       ('software ', 'node ', 'cluster ', 'researcher ', 'throttle ', 'store ', 'token ', 'site ')
  order by id desc limit :limit;
 
 -- name: last_action

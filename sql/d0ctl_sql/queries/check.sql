@@ -308,6 +308,7 @@ select 'file ' || file.id || ' (' || file.name || ')' as subject,
 
 -- name: check_parked
 -- Copies that are postponed because there is no source, although there is one.
+-- Not those that wait for a copy on the control host (cluster 1), which d0ctl tries to get.
 select job.name || ':' || file.name as subject,
        'is to be copied, and nobody tries, though it is there' as detail
   from transfer
@@ -315,6 +316,9 @@ select job.name || ':' || file.name as subject,
   join job on job.id = file.job_id and job.visible = 1
  where transfer.not_before >= :parked
    and exists (select 1 from location where location.file_id = file.id)
+   and not exists (select 1 from transfer as here
+                    where here.file_id = transfer.file_id and here.cluster_id = 1
+                      and here.not_before < :parked)
  limit 20;
 
 -- name: check_transferring

@@ -57,7 +57,7 @@ def _ways(said: dict[str, Any]) -> list[str]:
     """Return the ways by which people are notified."""
     from d0ctl.notify.notifier import way
 
-    ways = [f"mail by {said['host']}"] if "host" in said else []
+    ways = [f"mail through {said['host']}"] if "host" in said else []
     kind = "the command " if "command" in said else ""
     return ways + [kind + name for name in filter(None, [way(said)])]
 

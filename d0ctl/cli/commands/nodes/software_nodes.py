@@ -16,6 +16,7 @@ from d0ctl.store.clusters import capacity
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on
+from d0ctl.store.views import names as known_names
 from d0ctl.units import listed
 
 Entry = Mapping[str, Any]
@@ -103,7 +104,7 @@ def _entries(store: Store, verb: str, title: str, node: Row, *, is_named: bool) 
         platforms = dict.fromkeys(("", node["platform"] or ""))
         return [{"name": name, "version": version, "platform": p, **NO_FILES} for p in platforms]
     if not catalogue.entries(title):
-        raise no_such(title)
+        raise no_such(title, known_names.software(store))
     if is_named:
         platform = node["platform"] or "unknown: d0ctl node check " + node["name"]
         raise Refused(f"there is no software `{title}` for the platform of node "

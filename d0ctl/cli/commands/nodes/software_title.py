@@ -1,6 +1,9 @@
 """How software is named on the command line: NAME/VERSION."""
 
+from collections.abc import Iterable
+
 from d0ctl.errors import BadUsage, NotFound
+from d0ctl.store.views.browse import nearest
 
 
 def split(title: str) -> tuple[str, str]:
@@ -11,6 +14,7 @@ def split(title: str) -> tuple[str, str]:
     return name, version
 
 
-def no_such(title: str) -> NotFound:
-    """Return the error for software that is not in the catalogue."""
-    return NotFound(f"there is no software `{title}`", hint="d0ctl software list")
+def no_such(title: str, known: Iterable[str] = ()) -> NotFound:
+    """Return the error for software that is not in the catalogue, with the nearest title."""
+    hint = nearest(title, known) or "d0ctl software list"
+    return NotFound(f"there is no software `{title}`", hint=hint)

@@ -1,7 +1,9 @@
 """Why a package is not launched: ready, cooling off, held, or assigned to a node."""
 
+from collections.abc import Iterator, Sequence
+
 from d0ctl.model import Phase
-from d0ctl.show.why.common import MOST, kept_back, speed, transfer_text
+from d0ctl.show.why.common import MOST, gone_for_good, kept_back, speed, transfer_text
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.subject import Subject, job_hold
@@ -9,7 +11,10 @@ from d0ctl.store.files import links
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
-from d0ctl.units import count, duration, iso, moment
+from d0ctl.units import count, duration, iso, listed, moment
+
+MOST_NAMED = 3
+"""How many files on a node that is down are named."""
 
 
 def ready(subject: Subject) -> None:
@@ -83,12 +88,11 @@ def assigned(subject: Subject) -> None:
         explanation.answer = (
             f"{subject.name} will run on `{one.node}`, where {inputs} not yet present"
         )
-        explanation.facts += [_fetch(file) for file in moving]
+        explanation.facts += _fetches(moving, one.staging)
         if recent := links.arriving(subject.store, one.node or ""):
             subject.fact(f"recent transfers to `{one.node}` ran at {speed(*recent)}")
-        explanation.commands += [
-            f"d0ctl node check {file.source}" for file in moving if _is_away(file)
-        ]
+        for source in dict.fromkeys(file.source for file in moving if _is_away(file)):
+            explanation.commands += [f"d0ctl node check {source}", gone_for_good(str(source))]
     else:
         explanation.answer = f"{subject.name} will run on `{one.node}` and is launched next"
         _archives(subject)
@@ -112,12 +116,21 @@ def _archives(subject: Subject) -> None:
         subject.fact(f"software `{row['title']}` is being copied{error}")
 
 
-def _fetch(file: Transfer) -> str:
-    """Describe an input that the node lacks: being copied, unless the node that has it is down."""
-    if not _is_away(file):
-        return transfer_text(file.name, file.tries, file.last_error)
-    error = f": {file.source_error}" if file.source_error else ""
-    return f"file `{file.name}` can't be copied: node `{file.source}` is down{error}"
+def _fetches(files: Sequence[Transfer], number: int) -> Iterator[str]:
+    """Describe inputs that the node lacks: being copied, unless the node that has them is down."""
+    away: dict[str | None, list[Transfer]] = {}
+    for file in files:
+        if _is_away(file):
+            away.setdefault(file.source, []).append(file)
+        else:
+            yield transfer_text(file.name, file.tries, file.last_error)
+    for source, lost in away.items():
+        names = [f"`{file.name}`" for file in lost[:MOST_NAMED]]
+        more = (number if len(lost) == len(files) else len(lost)) - len(names)
+        names += [f"{more:,} more"] if more > 0 else []
+        noun = "file" if len(names) == 1 else "files"
+        error = f": {lost[0].source_error}" if lost[0].source_error else ""
+        yield f"{noun} {listed(names)} can't be copied: node `{source}` is down{error}"
 
 
 def _is_away(file: Transfer) -> bool:
