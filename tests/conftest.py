@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+import signal
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator
@@ -23,6 +24,11 @@ from tests.support.site import Site
 
 # Drawing is most of what tests of the dashboard cost, and they look less often than people.
 os.environ.setdefault("TEXTUAL_FPS", "15")
+
+# A shell that starts the tests in the background has them ignore ctrl-C, and so what they start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 # How long examples take says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", suppress_health_check=[HealthCheck.too_slow], deadline=None)

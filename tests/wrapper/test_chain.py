@@ -3,6 +3,7 @@
 import os
 import resource
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,18 @@ def test_a_binary_starts_with_the_signals_of_a_login_shell(node: Client) -> None
     fields = dict(line.split() for line in (node.folder(1) / "1.out").read_text().splitlines())
     assert int(fields["SigBlk:"], 16) == 0
     assert int(fields["SigIgn:"], 16) & 0x7FFFFFFF == 0, "of all but the C library's own signals"
+
+
+def test_a_binary_does_not_ignore_the_signals_that_nohup_and_background_jobs_ignore(
+    connect: Connect, tmp_path: Path
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\ntrap '' HUP INT QUIT\nexec {sys.executable} \"$@\"\n")
+    python.chmod(0o755)
+    node = connect(str(python))
+    node.wait("hello")
+
+    node.run(binary("grep", "^SigIgn", "/proc/self/status"))
+
+    (ignored,) = (node.folder(1) / "1.out").read_text().split()[1:]
+    assert int(ignored, 16) & 0x7FFFFFFF == 0

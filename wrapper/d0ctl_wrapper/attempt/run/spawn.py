@@ -5,8 +5,12 @@ import os
 import signal
 from typing import Dict, List, NamedTuple
 
-DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT)
-"""Signals that Python or the relay ignores, and that get their default action in a program."""
+DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+"""Signals that get their default action in a program.
+
+Python ignores the first two and the relay the third. `nohup` and a shell that starts d0ctl in the
+background ignore the last three.
+"""
 
 SIGNALS = (signal.SIGCHLD, signal.SIGTERM, signal.SIGUSR1)
 """Signals that a wrapper blocks and waits for, so that none is missed."""
