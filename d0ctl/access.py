@@ -109,9 +109,9 @@ def owned(path: Path) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     target = path.stat() if stat.S_ISLNK(status.st_mode) else status
-    for one in (status, target):
-        if one.st_uid not in (os.geteuid(), 0):
-            raise _foreign(path, one.st_uid)
+    for info in (status, target):
+        if info.st_uid not in (os.geteuid(), 0):
+            raise _foreign(path, info.st_uid)
     return status
 
 

@@ -26,7 +26,7 @@ class SiteKey(Struct, frozen=True):
 
     def token(self, attempt: int) -> str:
         """Return the secret by which messages of an attempt prove that its wrapper wrote them."""
-        key = next((one.key for one in self.previous if attempt <= one.last), self.key)
+        key = next((key.key for key in self.previous if attempt <= key.last), self.key)
         return message.token(key, attempt)
 
 
@@ -78,7 +78,7 @@ def rotate(home: Home, *, last: int, oldest: int | None) -> None:
     previous = list(present.previous)
     if not previous or previous[-1].last < last:  # else the present key has signed nothing
         previous.append(PreviousKey(last, present.key))
-    needed = [one for one in previous if oldest is not None and one.last >= oldest]
+    needed = [key for key in previous if oldest is not None and key.last >= oldest]
     _replace(home.previous_keys, _text(needed))
     _replace(home.key, os.urandom(KEY_BYTES))
 

@@ -89,7 +89,7 @@ def _texts(request: NodeRequest[SetOptions], keys: Collection[str]) -> dict[str,
 def _values(texts: Mapping[str, str]) -> dict[str, Any]:
     """Return the texts as in a site file, without those that are cleared."""
     return {
-        key: [one for one in text.split(",") if one] if key in LISTS else text
+        key: [item for item in text.split(",") if item] if key in LISTS else text
         for key, text in texts.items()
         if text != NONE
     }

@@ -22,7 +22,9 @@ def requests(
 
     action = ACTIONS[name]
     lists = {
-        one.name for one in fields_of(action.options) if one.option.kind in ("list", "arguments")
+        field.name
+        for field in fields_of(action.options)
+        if field.option.kind in ("list", "arguments")
     }
     texts = {
         key: [value] if key in lists and isinstance(value, str) else _written(value)
@@ -82,10 +84,10 @@ def carry_out_each(
             if not keep_going:
                 raise
             failures.append(str(error))
-    text = "\n".join(one.text for one in done)
-    undo = "\n".join(one.undo for one in done if one.undo) or None
+    text = "\n".join(result.text for result in done)
+    undo = "\n".join(result.undo for result in done if result.undo) or None
     job = done[0].job if len(done) == 1 else ""
-    packages = sum(one.packages for one in done)
+    packages = sum(result.packages for result in done)
     return Done(packages, text, undo, job, failures=tuple(failures))
 
 

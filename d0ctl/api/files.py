@@ -24,8 +24,8 @@ class Files(FileVerbs):
     ) -> None:
         """Select files. Raises BadUsage."""
         self.choices = [
-            file_choice.parse(one, node=node, disposition=disposition)
-            for one in selectors or ("*:*",)
+            file_choice.parse(selector, node=node, disposition=disposition)
+            for selector in selectors or ("*:*",)
         ]
         self.home = find_home(home)
 

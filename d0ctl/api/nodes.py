@@ -84,7 +84,7 @@ class Nodes(NodeVerbs):
         found: list[str] = []
         for name in self.names:
             is_pattern = bool(set("*?[") & set(name))
-            matching = [one for one in known if fnmatchcase(one, name)] if is_pattern else [name]
+            matching = [node for node in known if fnmatchcase(node, name)] if is_pattern else [name]
             if not matching and name != "*":
                 raise NotFound(f"no node matches `{name}`", hint="d0ctl node list")
             found += matching
@@ -95,4 +95,4 @@ class Nodes(NodeVerbs):
         if self.home.exists():
             with opening.reader(self.home) as store:
                 known = [row["name"] for row in registry.nodes(store)]
-        return [NodeName(one) for one in self._matching(known)]
+        return [NodeName(node) for node in self._matching(known)]

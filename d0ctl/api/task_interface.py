@@ -83,4 +83,4 @@ def tasks(pattern: str = "*", *, home: str | PathLike[str] | None = None) -> lis
     """Return the tasks whose names match, the newest first."""
     found = find_home(home)
     with opening.reader(found) as store, store.reading():
-        return [Task(one.name, home=found.root) for one in views.tasks(store, pattern)]
+        return [Task(task.name, home=found.root) for task in views.tasks(store, pattern)]

@@ -71,9 +71,11 @@ def size_range(found: Range | None) -> jobs.SizeRange | None:
     return {"low": round(found.low), "middle": round(found.middle), "high": round(found.high)}
 
 
-def shortfall(one: Shortfall) -> jobs.Shortfall:
+def shortfall(lacks: Shortfall) -> jobs.Shortfall:
     """Return what a package lacks."""
-    return fill(jobs.Shortfall, one, inputs=one.given, of=one.asked, missing=list(one.names))
+    return fill(
+        jobs.Shortfall, lacks, inputs=lacks.given, of=lacks.asked, missing=list(lacks.names)
+    )
 
 
 def stage(stage: StageSummary) -> jobs.Stage:
@@ -92,10 +94,10 @@ def package_row(row: PackageRow, now: float) -> jobs.PackageRow:
     return fill(jobs.PackageRow, row, eta=eta, acknowledged=_acknowledged(row))
 
 
-def _acknowledged(one: PackageRow | FailureView | TaskSummary) -> jobs.Acknowledgement | None:
-    if one.acknowledged is None:
+def _acknowledged(row: PackageRow | FailureView | TaskSummary) -> jobs.Acknowledgement | None:
+    if row.acknowledged is None:
         return None
-    return acknowledgement(one.acknowledged, one.acknowledged_at, one.acknowledged_because)
+    return acknowledgement(row.acknowledged, row.acknowledged_at, row.acknowledged_because)
 
 
 def acknowledgement(by: str, at: float | None, reason: str | None) -> jobs.Acknowledgement:
@@ -103,39 +105,40 @@ def acknowledgement(by: str, at: float | None, reason: str | None) -> jobs.Ackno
     return {"by": by, "at": iso(at), "reason": reason}
 
 
-def job_card(store: Store, one: JobSummary, now: float) -> jobs.JobCard:
+def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
     """Return all about a job."""
-    dropped, settings = browse.dropped_lines(store, one.id), browse.settings(store, one.id)
-    short = short_packages(store, one.id) if dropped else []
-    running = browse.in_phases(store, one.id, LIVE, MOST_LIVE)
-    late = activity.stragglers(store, one.id, MOST_STRAGGLERS, now=now)
+    dropped, settings = browse.dropped_lines(store, summary.id), browse.settings(store, summary.id)
+    short = short_packages(store, summary.id) if dropped else []
+    running = browse.in_phases(store, summary.id, LIVE, MOST_LIVE)
+    late = activity.stragglers(store, summary.id, MOST_STRAGGLERS, now=now)
     return fill(
         jobs.JobCard,
         settings,
-        **job(one, eta.horizon(store, now=now), now),
+        **job(summary, eta.horizon(store, now=now), now),
         max_alike_failures=settings.most_alike,
         dropped=dropped,
         left_out=[shortfall(each) for each in short],
-        stages=[stage(each) for each in browse.stages(store, one)],
-        nodes=browse.where(store, one.id),
+        stages=[stage(each) for each in browse.stages(store, summary)],
+        nodes=browse.where(store, summary.id),
         running=[package_row(row, now) for row in running],
-        failed=[failure(each) for each in browse.failures(store, one.id, MOST_FAILED)],
+        failed=[failure(each) for each in browse.failures(store, summary.id, MOST_FAILED)],
         excluded=[
             fill(jobs.Exclusion, row, node=row["name"])
-            for row in node_record.exclusions(store, one.id)
+            for row in node_record.exclusions(store, summary.id)
         ],
         stragglers=[fill(jobs.Straggler, each) for each in late],
     )
 
 
-def stage_card(store: Store, of: JobSummary, one: StageSummary, now: float) -> jobs.StageCard:
+def stage_card(store: Store, of: JobSummary, summary: StageSummary, now: float) -> jobs.StageCard:
     """Return all about a stage."""
-    lines = browse.lines(store, of, one, 1, MOST_LINES)
+    lines = browse.lines(store, of, summary, 1, MOST_LINES)
+    failures = browse.failures(store, of.id, MOST_FAILED, summary.id)
     return {
-        "job": of.name, **stage(one),
-        "path": f"{of.name}/{one.seq}",
+        "job": of.name, **stage(summary),
+        "path": f"{of.name}/{summary.seq}",
         "line_list": [line(each) for each in lines],
-        "failed": [failure(each) for each in browse.failures(store, of.id, MOST_FAILED, one.id)],
+        "failed": [failure(each) for each in failures],
     }  # fmt: skip
 
 
@@ -143,40 +146,40 @@ def line_card(store: Store, of: JobSummary, stage: StageSummary, number: int,
               now: float) -> jobs.LineCard:  # fmt: skip
     """Return all about a line. Raises NotFound."""
     path = f"{of.name}/{stage.seq}/{number}"
-    one = browse.line(store, of, stage, number)
+    summary = browse.line(store, of, stage, number)
     selected = selection.choose(store, parse(path), now=now)
     return {
-        "job": of.name, "stage": stage.seq, "stage_name": stage.name, **line(one),
+        "job": of.name, "stage": stage.seq, "stage_name": stage.name, **line(summary),
         "path": path,
         "package_list": [package_row(row, now) for row in selection.packages(selected)],
     }  # fmt: skip
 
 
-def failure(one: FailureView) -> jobs.Failure:
+def failure(view: FailureView) -> jobs.Failure:
     """Return a failed package with the attempt that says why."""
-    return fill(jobs.Failure, one, attempt=one.number, node=one.node_name,
-                acknowledged=_acknowledged(one))  # fmt: skip
+    return fill(jobs.Failure, view, attempt=view.number, node=view.node_name,
+                acknowledged=_acknowledged(view))  # fmt: skip
 
 
-def task_document(one: TaskSummary) -> tasks.Task:
+def task_document(task: TaskSummary) -> tasks.Task:
     """Return a task."""
-    return fill(tasks.Task, one, task=one.name, packages=one.made, files=dict(one.files),
-                acknowledged=_acknowledged(one))  # fmt: skip
+    return fill(tasks.Task, task, task=task.name, packages=task.made, files=dict(task.files),
+                acknowledged=_acknowledged(task))  # fmt: skip
 
 
 def task_card(
-    one: TaskSummary, datasets: Sequence[DatasetView], remains: Remains
+    task: TaskSummary, datasets: Sequence[DatasetView], remains: Remains
 ) -> tasks.TaskCard:
     """Return a task with its datasets, and with what it has left if it has ended."""
-    left = fill(tasks.Left, remains) if one.ended is not None else None
-    return {**task_document(one), "datasets": [dataset_document(each) for each in datasets],
+    left = fill(tasks.Left, remains) if task.ended is not None else None
+    return {**task_document(task), "datasets": [dataset_document(each) for each in datasets],
             "left": left}  # fmt: skip
 
 
-def dataset_document(one: DatasetView) -> tasks.Dataset:
+def dataset_document(dataset: DatasetView) -> tasks.Dataset:
     """Return a dataset of a task."""
-    return fill(tasks.Dataset, one, dataset=one.name, files=dict(one.files),
-                ranges=dict(one.ranges))  # fmt: skip
+    return fill(tasks.Dataset, dataset, dataset=dataset.name, files=dict(dataset.files),
+                ranges=dict(dataset.ranges))  # fmt: skip
 
 
 def task_change(row: Row) -> tasks.TaskChange:

@@ -22,8 +22,8 @@ def finished(app: typer.Typer, name: str) -> Any:
     for own, part in getattr(command, "commands", {"": command}).items():
         taken = {option for param in part.params for option in param.opts}
         # `software add --archive` is an option of its own
-        part.params.extend(one for one in typer.main.get_command(_anywhere).params
-                           if taken.isdisjoint(one.opts))  # fmt: skip
+        part.params.extend(option for option in typer.main.get_command(_anywhere).params
+                           if taken.isdisjoint(option.opts))  # fmt: skip
         with_help(part)
         part.epilog = part.epilog or epilog(f"{name} {own}".strip())
     convert_plain_values(command)

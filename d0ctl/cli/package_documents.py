@@ -29,42 +29,42 @@ MOST_FILES = 1_000
 """How many inputs, and how many outputs, a package's document lists; missing ones first."""
 
 
-def attempt(one: AttemptView) -> packages.Attempt:
+def attempt(view: AttemptView) -> packages.Attempt:
     """Return one try at a package."""
     return fill(
         packages.Attempt,
-        one,
-        attempt=one.number,
-        node=one.node_name,
-        began=one.began or 1,
-        log=f"{one.base}/attempts/{one.id}" if one.base else None,
+        view,
+        attempt=view.number,
+        node=view.node_name,
+        began=view.began or 1,
+        log=f"{view.base}/attempts/{view.id}" if view.base else None,
     )
 
 
-def package(store: Store, one: PackageView, now: float) -> packages.Package:
+def package(store: Store, view: PackageView, now: float) -> packages.Package:
     """Return all about a package."""
-    times = eta.package_times(store, one.id, now=now)
-    lacks = find_shortfall(store, one.id, one.path)
-    seen = one_package.acknowledgement(store, one.id)
+    times = eta.package_times(store, view.id, now=now)
+    lacks = find_shortfall(store, view.id, view.path)
+    seen = one_package.acknowledgement(store, view.id)
     return fill(
         packages.Package,
-        one,
+        view,
         acknowledged=None if seen is None else acknowledgement(seen.actor, seen.at, seen.note),
-        package=one.seq,
-        asked=fill(packages.PackageRequests, one),
-        attempts=[attempt(each) for each in one_package.attempts(store, one.id)],
+        package=view.seq,
+        asked=fill(packages.PackageRequests, view),
+        attempts=[attempt(each) for each in one_package.attempts(store, view.id)],
         failures=[
             fill(packages.Failures, each, node=each.node_name)
-            for each in one_package.failure_history(store, one.id)
+            for each in one_package.failure_history(store, view.id)
         ],
         estimated_start=time_range(times.start if times else None),
         estimated_end=time_range(times.end if times else None),
-        progress=_progress(one_package.progress(store, one.id), one.phase, now),
-        notes=[note(each) for each in one_package.notes(store, one.id)],
-        binaries=[_binary(each) for each in one_package.binaries(store, one.id)],
+        progress=_progress(one_package.progress(store, view.id), view.phase, now),
+        notes=[note(each) for each in one_package.notes(store, view.id)],
+        binaries=[_binary(each) for each in one_package.binaries(store, view.id)],
         left_out=None if lacks is None else shortfall(lacks),
-        inputs=[_input(each) for each in one_package.inputs(store, one.id, MOST_FILES)],
-        outputs=[_output(each) for each in one_package.outputs(store, one.id, MOST_FILES)],
+        inputs=[_input(each) for each in one_package.inputs(store, view.id, MOST_FILES)],
+        outputs=[_output(each) for each in one_package.outputs(store, view.id, MOST_FILES)],
     )
 
 
@@ -89,9 +89,9 @@ def live_status(status: LiveStatus | None) -> packages.LiveStatus | None:
     )
 
 
-def note(one: NoteView) -> packages.Note:
+def note(view: NoteView) -> packages.Note:
     """Return a remark of a wrapper."""
-    return fill(packages.Note, one, attempt=one.number)
+    return fill(packages.Note, view, attempt=view.number)
 
 
 def binary(card: Binary) -> packages.BinaryCard:
@@ -112,9 +112,9 @@ def binary(card: Binary) -> packages.BinaryCard:
     )
 
 
-def _binary(one: BinaryView) -> packages.Binary:
-    asked = fill(packages.BinaryRequests, one)
-    return fill(packages.Binary, one, binary=one.seq, asked=asked, cpu=one.cpu_time)
+def _binary(view: BinaryView) -> packages.Binary:
+    asked = fill(packages.BinaryRequests, view)
+    return fill(packages.Binary, view, binary=view.seq, asked=asked, cpu=view.cpu_time)
 
 
 def _input(entry: InputView) -> packages.Input:

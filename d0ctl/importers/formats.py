@@ -53,7 +53,7 @@ def _by_plugin(path: Path, form: str) -> Imported:
     """Have a plug-in read a file. Raises PluginFailed, and BadUsage if there is none."""
     plugin = named("importer", form)
     if plugin is None:
-        known = (*FORMATS, *(one.name for one in installed("importer")))
+        known = (*FORMATS, *(plugin.name for plugin in installed("importer")))
         names = ", ".join(f"`{name}`" for name in known)
         raise BadUsage(f"`{form}` is not one of {names}{did_you_mean(form, known)}")
     found = plugin.call(path)

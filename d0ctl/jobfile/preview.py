@@ -84,18 +84,18 @@ class Preview:
         self._pending: list[tuple[StagePreview, int, InputSpec]] = []
         """Inputs that are from a later stage, if from any."""
         self._lines: dict[int, list[_Line]] | None = {} if listing else None
-        names = [one.name for one in job.stages]
+        names = [stage.name for stage in job.stages]
         self.stages = [
-            StagePreview(at, one.name, require=one.require, max_running=one.max_running,
-                         after=tuple(names[number - 1] for number in one.after),
-                         is_final=one.final)
-            for at, one in enumerate(job.stages, 1)
+            StagePreview(at, stage.name, require=stage.require, max_running=stage.max_running,
+                         after=tuple(names[number - 1] for number in stage.after),
+                         is_final=stage.final)
+            for at, stage in enumerate(job.stages, 1)
         ]  # fmt: skip
         for stage, spec in zip(self.stages, job.stages, strict=True):
             for number, line in enumerate(spec.lines, 1):
                 self._count(stage, number, line)
-        for stage, number, one in self._pending:
-            self._note(stage, self._source(stage, number, one), one)
+        for stage, number, package in self._pending:
+            self._note(stage, self._source(stage, number, package), package)
         for name in self._plain - self._read:
             self.stages[self._makers[name][0] - 1].results += 1
         for stage in self.stages:
@@ -106,11 +106,11 @@ class Preview:
         folder = f"{self.job.directory.rstrip('/')}/"
         for number, line in enumerate((self._lines or {}).get(stage.number, ()), 1):
             reads: dict[Source, list[str]] = {}
-            for one in line.inputs:
-                source = self._source(stage, number, one)
+            for file in line.inputs:
+                source = self._source(stage, number, file)
                 if source.kind != "line":
                     names = reads.setdefault(source, [])
-                    name = one.file.rpartition(":")[2].removeprefix(folder)
+                    name = file.file.rpartition(":")[2].removeprefix(folder)
                     names += [name] if name not in names else []
             path = f"{stage.number}/{number}"
             after = [f"{stage_number}/{line_number}" for stage_number, line_number in line.after]
@@ -142,11 +142,11 @@ class Preview:
                         self._plain.add(output.file)
         stage.makes += len(makes)
         inputs = tuple(_inputs(line))
-        for one in inputs:
-            if one.made and one.file not in self._makers and not foreign(one.file):
-                self._pending.append((stage, number, one))
+        for file in inputs:
+            if file.made and file.file not in self._makers and not foreign(file.file):
+                self._pending.append((stage, number, file))
             else:
-                self._note(stage, self._source(stage, number, one), one)
+                self._note(stage, self._source(stage, number, file), file)
         if self._lines is not None:
             kept = _Line(line.name, len(line.packages), inputs, makes, line.after)
             self._lines.setdefault(stage.number, []).append(kept)

@@ -55,4 +55,6 @@ def own_parameters(text: str) -> dict[str, str]:
     _, node = root.items.get("parameters", (None, None))
     if not isinstance(node, Mapping):
         return {}
-    return {name: one.text for name, (_, one) in node.items.items() if isinstance(one, Scalar)}
+    return {
+        name: value.text for name, (_, value) in node.items.items() if isinstance(value, Scalar)
+    }

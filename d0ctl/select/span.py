@@ -30,7 +30,9 @@ class Span(Struct, frozen=True):
         """Return the selected numbers of so many; `last` is smaller if there is none."""
         if not self.counts_back:
             return self
-        first, last = (one + size + 1 if one < 0 else one for one in (self.first, self.last))
+        first, last = (
+            number + size + 1 if number < 0 else number for number in (self.first, self.last)
+        )
         return Span(max(1, first), last)
 
     @property

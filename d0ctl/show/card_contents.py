@@ -170,7 +170,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
     site = standstill.production(store, now=now, driven=driven)
     return Part(
         job.name, job, job, group.job(store, job, now, driven=driven),
-        cause=next((one.standing.cause for one in site.jobs if one.id == job.id), None),
+        cause=next((other.standing.cause for other in site.jobs if other.id == job.id), None),
         live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
         kept_back=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_KEPT_BACK),
         failed=browse.failures(store, job.id, MOST_FAILED),

@@ -47,15 +47,15 @@ Logs = Mapping[str, list[FailedLog]]
 def grouped(failures: Sequence[FailureView], lines: int) -> Logs:
     """Group failures by reason, and those that differ only in numbers into one log."""
     logs: dict[tuple[str, str, str], FailedLog] = {}
-    for one in failures:
-        last = (one.stderr or "").rstrip().splitlines()[-lines:]
-        words = (one.message or "", "\n".join(last))
+    for failed in failures:
+        last = (failed.stderr or "").rstrip().splitlines()[-lines:]
+        words = (failed.message or "", "\n".join(last))
         message, text = (_NUMBER.sub("0", part) for part in words)
-        key = (one.reason or "unknown", message, text)
+        key = (failed.reason or "unknown", message, text)
         if key in logs:
-            logs[key].alike.append(one.path)
+            logs[key].alike.append(failed.path)
         else:
-            logs[key] = FailedLog(one, last, "stderr" if last else None)
+            logs[key] = FailedLog(failed, last, "stderr" if last else None)
     by_reason: dict[str, list[FailedLog]] = {}
     for (reason, _, _), log in logs.items():
         by_reason.setdefault(reason, []).append(log)
@@ -90,8 +90,8 @@ def draw(sheet: Sheet, logs: Logs, selector: str, failed: int, now: float) -> No
 
 
 def _log(sheet: Sheet, log: FailedLog, now: float) -> None:
-    one = replace(log.failure, stderr="\n".join(log.lines))
-    failure(sheet, one, now, len(log.lines))
+    shown = replace(log.failure, stderr="\n".join(log.lines))
+    failure(sheet, shown, now, len(log.lines))
     if log.trouble:
         sheet.say(log.trouble, "warn", indent=" " * 4)
     elif not log.lines:

@@ -66,7 +66,7 @@ def ending(store: Store, job: int) -> Ending | None:
     if row is None:
         return None
     counts = dict(counts_of(store, job))
-    segments = tuple(_segment(store, one) for one in new_events.incomplete(store, job, counts))
+    segments = tuple(_segment(store, part) for part in new_events.incomplete(store, job, counts))
     return Ending(
         row["name"], row["title"], _status(store, job, counts), counts, row["submitted"],
         row["ended"], segments, sum(counts.values()) - counts.get("done", 0),

@@ -75,18 +75,18 @@ def how_far(
 
 def failures(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:
     """Add each failure with its reason and the last lines of stderr."""
-    for one in failed:
-        failure(sheet, one, now, STDERR_LINES)
+    for view in failed:
+        failure(sheet, view, now, STDERR_LINES)
 
 
-def failure(sheet: Sheet, one: FailureView, now: float, lines: int) -> None:
+def failure(sheet: Sheet, view: FailureView, now: float, lines: int) -> None:
     """Add a failure with its reason and the last lines of stderr."""
-    name = "" if one.name == one.path.rpartition("/")[2] else f" {one.name}"
-    sheet.add("  ", signs.glyph("failed", sheet.glyphs), " ", (one.path, "strong"),
-              f"{name} on {one.node_name}, {moment(one.ended, now)}")  # fmt: skip
-    sheet.say(cause(one.reason, one.message), "bad", indent=" " * 4)
-    if one.stderr:
-        sheet.quote(one.stderr, lines)
+    name = "" if view.name == view.path.rpartition("/")[2] else f" {view.name}"
+    sheet.add("  ", signs.glyph("failed", sheet.glyphs), " ", (view.path, "strong"),
+              f"{name} on {view.node_name}, {moment(view.ended, now)}")  # fmt: skip
+    sheet.say(cause(view.reason, view.message), "bad", indent=" " * 4)
+    if view.stderr:
+        sheet.quote(view.stderr, lines)
 
 
 def cause(reason: str | None, message: str | None) -> str:

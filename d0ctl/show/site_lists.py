@@ -25,40 +25,40 @@ def no_batch_system(name: str) -> str:
     return f"there is no batch system `{name}`; nodes have `d0ctl node check`"
 
 
-def cluster(one: ClusterView) -> list[Cell]:
+def cluster(view: ClusterView) -> list[Cell]:
     """Return the line of a cluster, in columns."""
-    whose = f"private to {listed(one.researchers) or 'nobody yet'}" if one.private else "shared"
+    whose = f"private to {listed(view.researchers) or 'nobody yet'}" if view.private else "shared"
     return [
-        (one.name, "strong"), _platform(one), whose, _nodes(one),
-        _space(one), f"software: {listed(one.software)}" if one.software else "",
+        (view.name, "strong"), _platform(view), whose, _nodes(view),
+        _space(view), f"software: {listed(view.software)}" if view.software else "",
     ]  # fmt: skip
 
 
-def _platform(one: ClusterView) -> str:
-    return f"{one.platform or ''}{f' ({one.describes})' if one.describes else ''}"
+def _platform(view: ClusterView) -> str:
+    return f"{view.platform or ''}{f' ({view.describes})' if view.describes else ''}"
 
 
-def _nodes(one: ClusterView) -> str:
-    if one.pilots is not None:
-        wrong = [] if one.fault is None else [batch_fault(one.name, one.fault, time.time()).text]
-        return "; ".join([pilots.summary(one.mode, one.pilots, one.jobs), *wrong])
-    return f"nodes: {listed(one.nodes) or 'none'}"
+def _nodes(view: ClusterView) -> str:
+    if view.pilots is not None:
+        wrong = [] if view.fault is None else [batch_fault(view.name, view.fault, time.time()).text]
+        return "; ".join([pilots.summary(view.mode, view.pilots, view.jobs), *wrong])
+    return f"nodes: {listed(view.nodes) or 'none'}"
 
 
-def _space(one: ClusterView) -> str:
-    if one.capacity is None:
+def _space(view: ClusterView) -> str:
+    if view.capacity is None:
         return ""
-    share = f", {one.software_share:.0%} of it for software" if one.software_share else ""
-    used = "not counted yet" if one.cached is None else f"{size(one.cached)} in use"
-    return f"cache of {size(one.capacity)}{share}: {used}"
+    share = f", {view.software_share:.0%} of it for software" if view.software_share else ""
+    used = "not counted yet" if view.cached is None else f"{size(view.cached)} in use"
+    return f"cache of {size(view.capacity)}{share}: {used}"
 
 
-def researcher(one: ResearcherView) -> list[Cell]:
+def researcher(view: ResearcherView) -> list[Cell]:
     """Return the line of a researcher, in columns."""
     return [
-        (one.name, "strong"), one.mail or "", count(one.jobs, "job"),
-        f"private: {listed(one.clusters)}" if one.clusters else "",
-        f"share: {listed(one.shares, 'or')}" if one.shares else "",
+        (view.name, "strong"), view.mail or "", count(view.jobs, "job"),
+        f"private: {listed(view.clusters)}" if view.clusters else "",
+        f"share: {listed(view.shares, 'or')}" if view.shares else "",
     ]  # fmt: skip
 
 
@@ -80,14 +80,14 @@ MOST = 5
 """How many names a line has."""
 
 
-def throttle(one: Throttle, used: Sequence[Allowance]) -> list[Cell]:
+def throttle(limit: Throttle, used: Sequence[Allowance]) -> list[Cell]:
     """Return the line of a throttle, in columns, with everything that it limits now."""
-    running = "" if one.max_running is None else f"{one.max_running:,} at once"
-    launches = "" if one.launches is None else f"{one.launches:,} in {duration(one.per_s)}"
-    here = [each for each in used if each.throttle == one]
+    running = "" if limit.max_running is None else f"{limit.max_running:,} at once"
+    launches = "" if limit.launches is None else f"{limit.launches:,} in {duration(limit.per_s)}"
+    here = [each for each in used if each.throttle == limit]
     names = [f"{each.name} {_counts(each)}" for each in here[:MOST]]
     more = [f"{len(here) - MOST:,} more"] if len(here) > MOST else []
-    return [(one.name, "strong"), running, launches, (listed([*names, *more]), "faint")]
+    return [(limit.name, "strong"), running, launches, (listed([*names, *more]), "faint")]
 
 
 def _counts(allowance: Allowance) -> str:
@@ -98,7 +98,7 @@ def _counts(allowance: Allowance) -> str:
 
 def kind_of_store(entry: Mapping[str, Any]) -> tuple[str, str | None]:
     """Return the kind of a store, and where it is."""
-    found = next((one for one in stores.KINDS if one in entry), None)
+    found = next((kind for kind in stores.KINDS if kind in entry), None)
     return ("commands", None) if found is None else (found, entry[found])
 
 

@@ -76,10 +76,11 @@ def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     from d0ctl.show.cards.file_lists import SCREEN
 
     if wanted.level == "binary":
-        one = card_contents.binary(store, browse.package(store, wanted), wanted.binary.first)
-        binary.draw(page, one, now, SCREEN)
-        _next(page, f"d0ctl why {one.path}", f"d0ctl logs {one.path}",
-              f"d0ctl status {one.package.path}")  # fmt: skip
+        view = browse.package(store, wanted)
+        binary_card = card_contents.binary(store, view, wanted.binary.first)
+        binary.draw(page, binary_card, now, SCREEN)
+        _next(page, f"d0ctl why {binary_card.path}", f"d0ctl logs {binary_card.path}",
+              f"d0ctl status {binary_card.package.path}")  # fmt: skip
         return
     card = card_contents.package(store, browse.package(store, wanted), now)
     package.draw(page, card, now, limits=SCREEN)

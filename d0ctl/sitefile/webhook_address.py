@@ -37,7 +37,7 @@ def _url(text: str, where: str | None = None) -> str:
         is_usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         is_usable = False
-    if not is_usable or not text.isascii() or any(one <= " " for one in text):
+    if not is_usable or not text.isascii() or any(character <= " " for character in text):
         name = f"the first line of {where}" if where else f"`{text}`"
         raise BadValueError(f"{name} is not a URL such as `https://example.org/hook`")
     return text

@@ -33,8 +33,8 @@ def read_merge(
         level.reading.fault(node.position, "`merge` needs `files-per-merge` or "
                             "`gigabytes-per-merge`")  # fmt: skip
     for stage in recipe.stages[:1]:
-        for output in [one for line in stage.lines for package in line.packages
-                       for binary in package.binaries for one in binary.outputs]:  # fmt: skip
+        for output in [output for line in stage.lines for package in line.packages
+                       for binary in package.binaries for output in binary.outputs]:  # fmt: skip
             if output.fields.fixed.get("late"):
                 message = "late outputs can't be merged: their names are not known before"
                 level.reading.fault(output.position, message)
@@ -52,11 +52,11 @@ def _datasets(level: Level, outputs: Sequence[DatasetSpec]) -> tuple[str, ...]:
     """Return the names of the output datasets that are merged: by default all but logs."""
     node = level.get("datasets")
     if node is None:
-        return tuple(one.name for one in outputs if one.type == "output")
+        return tuple(output.name for output in outputs if output.type == "output")
     if not isinstance(node, ListNode):
         level.reading.fault(node.position, "`datasets` takes a list of output datasets")
         return ()
-    names = [one.name for one in outputs]
+    names = [output.name for output in outputs]
     found = []
     for item in node.items:
         if isinstance(item, Scalar):
@@ -71,9 +71,9 @@ def _datasets(level: Level, outputs: Sequence[DatasetSpec]) -> tuple[str, ...]:
 def with_intermediate(outputs: Sequence[DatasetSpec], merged: Sequence[str]) -> list[DatasetSpec]:
     """Return output datasets, and before each that is merged one for the files to merge."""
     found = []
-    for one in outputs:
-        if one.name in merged:
-            found.append(DatasetSpec(one.name + SUFFIX, f"tmpl_{one.type}", one.source))
-            one = replace(one, source={**(one.source or {}), "merged": True})
-        found.append(one)
+    for output in outputs:
+        if output.name in merged:
+            found.append(DatasetSpec(output.name + SUFFIX, f"tmpl_{output.type}", output.source))
+            output = replace(output, source={**(output.source or {}), "merged": True})
+        found.append(output)
     return found

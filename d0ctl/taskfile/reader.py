@@ -95,7 +95,7 @@ def _inputs(level: Level) -> list[DatasetSpec]:
     for name, (_, value) in node.items.items():
         if (read := read_source(name, value, level.reading)) is not None:
             found.append(DatasetSpec(name, read[0], read[1]))
-    if found and all(one.type == "lib" for one in found):
+    if found and all(dataset.type == "lib" for dataset in found):
         level.reading.fault(node.position, "one dataset at least must have the type `input`")
     return found
 
@@ -126,7 +126,7 @@ def _text(level: Level, key: str, default: str) -> str:
 
 
 def _check_names(level: Level, datasets: AnySequence[DatasetSpec]) -> None:
-    names = [one.name for one in datasets]
+    names = [dataset.name for dataset in datasets]
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         level.reading.fault(level.position("inputs"), f"two datasets have the name {shown(name)}")
 
@@ -149,8 +149,9 @@ def _rules(
     found["takes_files"] = any(
         entry.fields.fixed.get("acquire") in (None, Acquire.PRE_FETCH) for entry in readers
     )
-    far = [one.source["node"] for one in inputs
-           if one.type == "input" and one.source is not None and "node" in one.source]  # fmt: skip
+    far = [dataset.source["node"] for dataset in inputs
+           if dataset.type == "input" and dataset.source is not None
+           and "node" in dataset.source]  # fmt: skip
     for entry in readers if far else ():
         reading.fault(entry.position, f"files in a folder of a node stay there: use `{{files}}` in "
                       f"`run` only, with `nodes: {far[0]}`")  # fmt: skip

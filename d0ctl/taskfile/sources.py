@@ -173,12 +173,12 @@ def _raise(faults: Faults, kind: type[Exception]) -> None:
 
 def _refuse_doubles(found: Sequence[Found]) -> None:
     seen: set[str] = set()
-    for one in found:
-        if not one.name or not one.name.isprintable():
-            raise Unusable(f"it has a file with the name {one.name!a}")
-        if one.name in seen:
-            raise Unusable(f"it has the file {shown(one.name)} twice")
-        seen.add(one.name)
+    for source in found:
+        if not source.name or not source.name.isprintable():
+            raise Unusable(f"it has a file with the name {source.name!a}")
+        if source.name in seen:
+            raise Unusable(f"it has the file {shown(source.name)} twice")
+        seen.add(source.name)
 
 
 def _local(names: Iterable[str], reading: Reading) -> Iterable[Found]:

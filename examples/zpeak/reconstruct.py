@@ -58,10 +58,10 @@ def reconstruct(leptons: Columns) -> Columns:
         pair = best_pair(leptons["kind"][here], leptons["charge"][here], leptons["pt"][here])
         if pair:
             pairs.append((start + pair[0], start + pair[1]))
-    one, other = np.array(pairs, dtype=int).reshape(-1, 2).T
+    lepton, antilepton = np.array(pairs, dtype=int).reshape(-1, 2).T
     momenta = four_momenta(leptons)
-    identity = {name: leptons[name][one] for name in ("event", "kind")}
-    return identity | kinematics(momenta[one] + momenta[other])
+    identity = {name: leptons[name][lepton] for name in ("event", "kind")}
+    return identity | kinematics(momenta[lepton] + momenta[antilepton])
 
 
 def main() -> None:

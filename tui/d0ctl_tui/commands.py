@@ -259,7 +259,10 @@ SCREENS = {
 
 def with_keys(commands: Iterable[Command], keys: Mapping[str, str]) -> tuple[Command, ...]:
     """Return commands with the keys of the user, by name."""
-    return tuple(replace(one, keys=keys[one.id]) if one.id in keys else one for one in commands)
+    return tuple(
+        replace(command, keys=keys[command.id]) if command.id in keys else command
+        for command in commands
+    )
 
 
 def bindings(*tables: Iterable[Command]) -> list[BindingType]:

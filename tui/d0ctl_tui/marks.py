@@ -89,16 +89,16 @@ class Marks(Struct):
         if not self.covers(path, id):
             self.paths.add(path)
             return
-        for whole in [one for one in self.wholes if one.covers(path, id)]:
+        for whole in [whole for whole in self.wholes if whole.covers(path, id)]:
             self.wholes.remove(whole)
             self.paths.update(whole.names())
         self.paths.discard(path)
 
     def toggle_whole(self, whole: MarkedList, path: str, id: int | None) -> None:
         """Mark all rows of a list that contains this row; remove the marks if all are marked."""
-        same = [one for one in self.wholes if one.covers(path, id)]
-        for one in same:
-            self.wholes.remove(one)
+        same = [whole for whole in self.wholes if whole.covers(path, id)]
+        for other in same:
+            self.wholes.remove(other)
         if not same:
             names = set(whole.names()) if self.paths else set()
             self.paths -= names

@@ -94,33 +94,33 @@ class PlannedActions(PlannedAction, frozen=True):
 
     def switched(self) -> "PlannedActions":
         """Return the same actions in their next way."""
-        return together([one.switched() for one in self._all])
+        return together([action.switched() for action in self._all])
 
     def with_values(self, text: str) -> "PlannedActions":
         """Return the same actions with values. Raises BadUsage."""
-        return together([one.with_values(text) for one in self._all])
+        return together([action.with_values(text) for action in self._all])
 
     def command(self, reason: str) -> str:
         """Return the commands that do the same."""
         return "; d0ctl ".join(
-            one.command(reason).removeprefix("d0ctl " if at else "")
-            for at, one in enumerate(self._all)
+            action.command(reason).removeprefix("d0ctl " if at else "")
+            for at, action in enumerate(self._all)
         )
 
     def preview(self, home: Home) -> list[str]:
         """Return what each would do, or why it is refused. Raises D0Error if all are."""
-        return self._each(lambda one: one.preview(home))
+        return self._each(lambda action: action.preview(home))
 
     def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> list[str]:
         """Do them, and return what was done. Raises D0Error if all are refused."""
-        return self._each(lambda one: one.apply(home, actor, reason, seen))
+        return self._each(lambda action: action.apply(home, actor, reason, seen))
 
     def _each(self, do: Callable[[PlannedAction], list[str]]) -> list[str]:
         lines: list[str] = []
         refused: list[D0Error] = []
-        for one in self._all:
+        for action in self._all:
             try:
-                lines += do(one)
+                lines += do(action)
             except (BadUsage, NotFound, Refused) as error:
                 refused.append(error)
         if not lines:
@@ -182,8 +182,8 @@ def _applies(store: Store, name: str, wanted: Selector | None) -> bool:
 
 def _may_be_done(store: Store, name: str, wanted: Target) -> bool:
     """Return whether an action would not be refused; true if that depends on its argument."""
-    if any(one.option.is_argument and one.default in (MISSING, ())
-           for one in fields_of(ACTIONS[name].options)):  # fmt: skip
+    if any(field.option.is_argument and field.default in (MISSING, ())
+           for field in fields_of(ACTIONS[name].options)):  # fmt: skip
         return True
     try:
         actions.preview(store, actions.request(name, wanted), now=time.time())

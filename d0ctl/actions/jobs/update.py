@@ -224,7 +224,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
 def _by_phase(places: Collection[Place]) -> str:
     phases = [place.phase or "new" for place in places]
     return ", ".join(
-        f"{count(phases.count(one))} {one}" for one in ("new", *Phase) if one in phases
+        f"{count(phases.count(phase))} {phase}" for phase in ("new", *Phase) if phase in phases
     )
 
 

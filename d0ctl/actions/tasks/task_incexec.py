@@ -31,7 +31,7 @@ def plan(store: Store, request: NodeRequest[IncexecOptions], now: float) -> Task
             raise BadUsage(f"task `{task.name}` has no parameter `{name}`", hint=f"it has {known}")
     if task.status != "paused":
         _moving.check(store, task, "defined", "looked up again")
-    files = sum(state.counts(store, task.id).get(one, 0) for one in ("failed", "partial"))
+    files = sum(state.counts(store, task.id).get(status, 0) for status in ("failed", "partial"))
     return TaskPlan(request=request, task=task, status="defined", files=files)
 
 

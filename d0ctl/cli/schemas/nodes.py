@@ -102,8 +102,8 @@ class BatchFault(TypedDict):
 
     what: Annotated[str, Meta(description="submit, queue or pilot.")]
     text: str
-    since: str | None
-    retry: Annotated[str | None, Meta(description="When pilots are submitted again.")]
+    since: Time | None
+    retry: Annotated[Time | None, Meta(description="When pilots are submitted again.")]
 
 
 class Cluster(TypedDict):

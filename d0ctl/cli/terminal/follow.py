@@ -44,13 +44,13 @@ class Following:
         """Wait for the requested attempt, or for any."""
         is_reported = False
         while True:
-            one = self._package()
-            tries = one_package.attempts(self._store, one.id)
-            if _is_final(one) or (tries and (self._number or 0) <= tries[-1].number):
-                return visiting.attempt_of(self._store, one, self._number)
+            package = self._package()
+            tries = one_package.attempts(self._store, package.id)
+            if _is_final(package) or (tries and (self._number or 0) <= tries[-1].number):
+                return visiting.attempt_of(self._store, package, self._number)
             if not is_reported:
                 is_reported = True
-                say(following.not_launched(one))
+                say(following.not_launched(package))
                 self._warn_without_driver()
             time.sleep(LOOK_S)
 
@@ -58,24 +58,24 @@ class Following:
         """Wait for the attempt after one that has ended; None if there will be none."""
         is_reported = False
         while True:
-            one = self._package()
-            tried = visiting.attempt_of(self._store, one, None)
+            package = self._package()
+            tried = visiting.attempt_of(self._store, package, None)
             if tried.number > previous.number:
                 say(following.begun(tried))
                 return tried
-            if _is_final(one):
+            if _is_final(package):
                 return None
             if tried.ended is None and not any_driver(self._store):
                 say(following.NOT_RECORDED)
                 return None
             if tried.ended is not None and not is_reported:
                 is_reported = True
-                say(following.between(tried, one.phase))
+                say(following.between(tried, package.phase))
             time.sleep(LOOK_S)
 
     def _has_ended(self, tried: AttemptView) -> bool:
         tries = one_package.attempts(self._store, self._package().id)
-        return any(one.id == tried.id and one.ended is not None for one in tries)
+        return any(attempt.id == tried.id and attempt.ended is not None for attempt in tries)
 
     def _package(self) -> PackageView:
         return browse.package(self._store, self._wanted)

@@ -24,7 +24,7 @@ def selectors(incomplete: str) -> list[str]:
     """Job names; after a `/` the numbers of stages, lines and packages; after a `:` states."""
     path, colon, state = incomplete.rpartition(":")
     if colon:
-        return [f"{path}:{one}" for one in states(state)]
+        return [f"{path}:{state_name}" for state_name in states(state)]
     *before, last = incomplete.split("/")
     if not before:
         return job_names(incomplete)
@@ -32,7 +32,7 @@ def selectors(incomplete: str) -> list[str]:
         return []
     job, numbers = before[0], [int(number) for number in before[1:]]
     if not numbers:
-        return _beginning(incomplete, (f"{job}/{one}" for one in _read(stages_of(job))))
+        return _beginning(incomplete, (f"{job}/{name}" for name in _read(stages_of(job))))
     if len(numbers) == 1:
         most = _count(lambda store: names.lines(store, job, numbers[0]))
     elif len(numbers) == LINE:

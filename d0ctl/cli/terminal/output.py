@@ -145,7 +145,7 @@ def confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def refuse_both(one: bool, other: bool, names: str) -> None:
+def refuse_both(first: bool, other: bool, names: str) -> None:
     """Raise BadUsage if two options that exclude each other were given."""
-    if one and other:
+    if first and other:
         raise BadUsage(f"{names} exclude each other")

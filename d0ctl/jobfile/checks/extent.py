@@ -39,7 +39,7 @@ def _each_line(part: PackageRange) -> Iterator[tuple[str, int]]:
     yield "packages", max(1, len(packages))
     yield "binaries", len(binaries)
     yield "outputs", sum(len(binary.outputs) for binary in binaries)
-    yield "inputs", sum(recipe.file is not None for one in binaries for recipe in one.inputs)
+    yield "inputs", sum(recipe.file is not None for binary in binaries for recipe in binary.inputs)
     yield "lines that `after` names", len(part.line.fields.fixed.get("after", ()))
 
 

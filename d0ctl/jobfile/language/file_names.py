@@ -79,7 +79,7 @@ def own_name(file: str) -> str:
 
 def takes(match: str | None, name: str) -> bool:
     """Return whether a reader of a late output takes a file; `match` has one pattern per line."""
-    return match is None or any(fnmatchcase(name, one) for one in match.split("\n"))
+    return match is None or any(fnmatchcase(name, pattern) for pattern in match.split("\n"))
 
 
 def is_pattern(file: str) -> bool:

@@ -42,7 +42,7 @@ def _of_plugin(name: str, query: str, scalar: Scalar, most: int, reading: Readin
             message = f"catalogue {shown(name)} has nothing for {shown(query)}"
         else:
             rows, columns = [], ()
-            known = [*BUILT_IN, *(one.name for one in installed("catalogue"))]
+            known = [*BUILT_IN, *(plugin.name for plugin in installed("catalogue"))]
             message = f"no installed package has a catalogue {shown(name)}"
             message += did_you_mean(name, known) or f"; there are {listed(map(shown, known))}"
     except PluginFailed as error:

@@ -32,7 +32,9 @@ def check_command(key: str, scalar: Scalar, reading: Reading, names: tuple[str, 
 
 def merging_plugin(name: str) -> Plugin | None:
     """Return the plug-in that merges files of a name, by the longest end. Raises PluginFailed."""
-    ends = [one.name for one in installed("merger") if name.lower().endswith(one.name.lower())]
+    ends = [
+        plugin.name for plugin in installed("merger") if name.lower().endswith(plugin.name.lower())
+    ]
     return named("merger", max(ends, key=len)) if ends else None
 
 

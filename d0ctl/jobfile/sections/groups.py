@@ -126,9 +126,9 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
     name = reading.text(scalar)
     if "/" in name:
         return Members(_other_members(name, scalar, node, reading))
-    stage = next((one for one in reversed(reading.stages) if one.name == name), None)
+    stage = next((stage for stage in reversed(reading.stages) if stage.name == name), None)
     if stage is None:
-        hint = did_you_mean(name, (one.name for one in reading.stages))
+        hint = did_you_mean(name, (stage.name for stage in reading.stages))
         reading.fault(scalar.position, f"there is no stage {shown(name)} before this one{hint}")
         return Members(())
     made = sum(line.loop.size * max(1, line.files) for line in stage.lines)
@@ -199,7 +199,7 @@ def _matching(
     text = reading.text(pattern) if pattern is not None else ""
     key = "index", stage
     if key not in reading.sources:
-        reading.sources[key] = NameIndex([own_name(one.name) for one in found])
+        reading.sources[key] = NameIndex([own_name(file.name) for file in found])
     index: NameIndex = reading.sources[key]
     found = [found[at] for at in index.matching(text)]
     if index.is_spent and pattern is not None:
@@ -220,7 +220,9 @@ def _unconsumed(stage: StageRecipe) -> Iterator[Member]:
             for binary in binaries:
                 found.update((member.name, member) for member in _made(binary, values))
                 consumed.update(
-                    one.file.render(values) for one in binary.inputs if one.file is not None
+                    recipe.file.render(values)
+                    for recipe in binary.inputs
+                    if recipe.file is not None
                 )
     return (member for member in found.values() if member.name not in consumed)
 

@@ -46,7 +46,7 @@ def _hint(name: str, known: list[str]) -> str:
         return f" (did you mean `{_MEANT[name]}`?)"
     if meant := did_you_mean(name, known):
         return meant
-    return f"; it has {listed(f'`{one}`' for one in known)}" if len(known) <= FEW_KEYS else ""
+    return f"; it has {listed(f'`{key}`' for key in known)}" if len(known) <= FEW_KEYS else ""
 
 
 class Reading(Struct, frozen=True):

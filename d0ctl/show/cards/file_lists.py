@@ -32,12 +32,14 @@ SCREEN = Limits(files=12, attempts=10, changes=0, more="--json prints all")
 
 def inputs(sheet: Sheet, inputs: Sequence[InputView], limits: Limits) -> None:
     """Add the files that are read, except those that the package makes itself."""
-    shown = [one for one in inputs if not one.own]
+    shown = [file for file in inputs if not file.own]
     if not shown:
         return
-    missing = sum(not (one.present or one.dropped or one.maker_phase == "done") for one in shown)
+    missing = sum(
+        not (file.present or file.dropped or file.maker_phase == "done") for file in shown
+    )
     sheet.head("inputs", f"{missing} still missing" if missing else "")
-    sheet.table([_input(sheet, one) for one in shown[: limits.files]], give=0)
+    sheet.table([_input(sheet, file) for file in shown[: limits.files]], give=0)
     _more(sheet, len(shown), limits)
 
 

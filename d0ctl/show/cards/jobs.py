@@ -44,8 +44,8 @@ def draw(
         return
     stop(sheet, obstacles(production, now))
     found = list(job_obstacles(production).values())[:MOST_OBSTACLES]
-    for one in found:
-        sheet.say(one.text, "warn")
+    for obstacle in found:
+        sheet.say(obstacle.text, "warn")
     if found:
         sheet.add()
     _totals(sheet, jobs, production)
@@ -63,8 +63,8 @@ def _totals(sheet: Sheet, jobs: Sequence[JobSummary], production: Production) ->
     if len(active) < LEAST_TOTALED:
         return
     counts: Counter[str] = Counter()
-    for one in active:
-        counts.update(one)
+    for phases in active:
+        counts.update(phases)
     done = by_status(counts)["successful"]
     up = sum(view.node.takes for view in production.nodes)
     of = f"{count(done)} of {count(sum(counts.values()), 'package')} done"
@@ -103,8 +103,8 @@ def _room_for_bars(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> int:
 
 def stop(sheet: Sheet, found: Iterable[Obstacle]) -> None:
     """Add what stops all jobs, with the commands that help, above everything else."""
-    for one in found:
-        text = f" {one.text}: {'; '.join(one.commands)}"
+    for obstacle in found:
+        text = f" {obstacle.text}: {'; '.join(obstacle.commands)}"
         sheet.add(signs.glyph("failed", sheet.glyphs), (text, "bad"))
     if sheet.lines:
         sheet.add()

@@ -86,7 +86,9 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
 
 
 def _requests(view: PackageView) -> list[str]:
-    words = [one.words(amount) for one in RESOURCES if (amount := getattr(view, one.name))]
+    words = [
+        resource.words(amount) for resource in RESOURCES if (amount := getattr(view, resource.name))
+    ]
     words += [f"at most {duration(view.wall_time)}"] if view.wall_time else []
     words += [f"platform {view.platform}"] if view.platform else []
     if nodes := json.loads(view.nodes):
@@ -102,20 +104,20 @@ def _requests(view: PackageView) -> list[str]:
     return words
 
 
-def progress(sheet: Sheet, one: ProgressView, phase: str, now: float) -> None:
+def progress(sheet: Sheet, view: ProgressView, phase: str, now: float) -> None:
     """Add the last report of the wrapper."""
-    if one.percent is not None:
-        sheet.add(*signs.gauge(one.percent / 100, min(40, sheet.columns - 2), sheet.glyphs))
-    words = [how_far(one.percent, one.eta, None, now, phase) or "running"]
-    if one.done is not None and one.total is not None:
-        words.append(f"{one.done:,.6g} of {one.total:,.6g}")
-    if (eta := known_eta(phase, one.eta, now)) is not None:
+    if view.percent is not None:
+        sheet.add(*signs.gauge(view.percent / 100, min(40, sheet.columns - 2), sheet.glyphs))
+    words = [how_far(view.percent, view.eta, None, now, phase) or "running"]
+    if view.done is not None and view.total is not None:
+        words.append(f"{view.done:,.6g} of {view.total:,.6g}")
+    if (eta := known_eta(phase, view.eta, now)) is not None:
         words.append(f"ends about {moment(eta, now)}")
-    words += [f"{duration(one.cpu)} of cpu", f"{size(one.rss)} of memory",
-              f"reported {moment(one.at, now)}"]  # fmt: skip
-    sheet.say(f"binary {one.binary}: {' · '.join(words)}")
-    if one.line:
-        sheet.say(one.line, "faint", indent="  ")
+    words += [f"{duration(view.cpu)} of cpu", f"{size(view.rss)} of memory",
+              f"reported {moment(view.at, now)}"]  # fmt: skip
+    sheet.say(f"binary {view.binary}: {' · '.join(words)}")
+    if view.line:
+        sheet.say(view.line, "faint", indent="  ")
 
 
 def _use(sheet: Sheet, package: Package, now: float) -> None:
@@ -156,9 +158,9 @@ def _attempts(sheet: Sheet, attempts: Sequence[AttemptView], now: float) -> None
         return
     sheet.head("attempts")
     sheet.table([_attempt(attempt, now) for attempt in reversed(attempts)])
-    for one in reversed(attempts):
-        if details := _details(one):
-            sheet.say(f"attempt {one.number} {'; '.join(details)}", "faint", indent="  ")
+    for attempt in reversed(attempts):
+        if details := _details(attempt):
+            sheet.say(f"attempt {attempt.number} {'; '.join(details)}", "faint", indent="  ")
 
 
 def _attempt(attempt: AttemptView, now: float) -> list[Cell]:

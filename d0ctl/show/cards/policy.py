@@ -13,14 +13,18 @@ _TIMES = ("longest", "release", "attempt", "all-attempts")
 
 def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
     """Draw the policies in force, each with its packages."""
-    for one in found:
-        if title := _title(one, len(found) > 1):
+    for policy in found:
+        if title := _title(policy, len(found) > 1):
             sheet.add((title, "strong"))
-        rows = [_row(reason, one.policy) for reason in sorted(one.policy.said) if reason != "never"]
+        rows = [
+            _row(reason, policy.policy)
+            for reason in sorted(policy.policy.said)
+            if reason != "never"
+        ]
         heads: list[Cell] = [(word, "faint") for word in ("reason", "action", "from")]
         sheet.table([heads, *rows], indent=0)
         sheet.add("any other reason: it stays failed until a person retries or drops it")
-        sheet.add(f"never again: {_never(one.policy)}")
+        sheet.add(f"never again: {_never(policy.policy)}")
         if len(found) > 1:
             sheet.add()
 
@@ -31,8 +35,9 @@ def draw_trial(sheet: Sheet, found: Sequence[Trial]) -> None:
         sheet.add("no failures in this time")
         return
     heads: list[Cell] = [(word, "faint") for word in ("reason", "failures", "happened", "would be")]
-    sheet.table([heads, *([one.reason, f"{one.count:,}", _counts(one.happened), _counts(one.would)]
-                          for one in found)], indent=0)  # fmt: skip
+    rows = [[trial.reason, f"{trial.count:,}", _counts(trial.happened), _counts(trial.would)]
+            for trial in found]  # fmt: skip
+    sheet.table([heads, *rows], indent=0)
     sheet.add("each failure is judged as it was recorded; the outcome of further tries is unknown")
 
 
@@ -68,7 +73,7 @@ def _origins(policy: Policy, reason: str) -> str:
 def _words(key: str, value: Any) -> str:
     """Return a key and its value as a site file has them."""
     if key == "delay":
-        return f"delay {' '.join(format_time(one) for one in value)}"
+        return f"delay {' '.join(format_time(seconds) for seconds in value)}"
     if key == "escalate":
         return " ".join(f"{name} x{factor:g}" for name, factor in value.items())
     if value == "only":

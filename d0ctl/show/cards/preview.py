@@ -159,7 +159,7 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
     """Return how long the job may take on the nodes there are, stage by stage."""
     total, slots_seen, unknown = 0.0, 0, []
     fitting = {fit.stage for fit in fits if None in fit.nodes.values()}
-    if unfit := list(dict.fromkeys(f"`{one.stage}`" for one in fits if one.stage not in fitting)):
+    if unfit := list(dict.fromkeys(f"`{fit.stage}`" for fit in fits if fit.stage not in fitting)):
         return f"no estimate: no node can run packages of {listed(unfit)}"
     for stage in stages:
         each = seconds(stage, earlier)
@@ -173,22 +173,26 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
     if unknown:
         why = "give `runtime`, or run it once"
         return f"no estimate: the run time of packages of {listed(unknown)} is unknown; {why}"
-    source = f" as in `{earlier.job}`" if earlier and not all(one.runtime for one in stages) else ""
+    source = (
+        f" as in `{earlier.job}`"
+        if earlier and not all(stage_preview.runtime for stage_preview in stages)
+        else ""
+    )
     return f"about {duration(total)} on {count(slots_seen, 'CPU')}{source}, if nothing else runs"
 
 
-def line(one: LinePreview, absent: Absent) -> list[Cell]:
+def line(preview: LinePreview, absent: Absent) -> list[Cell]:
     """Return a line of a stage, in columns: its number, its loop values, what it reads, makes."""
-    reads = listed(_named(source, names, absent) for source, names in one.reads.items())
-    if one.after:
-        reads += f"{', ' if reads else ''}after {_some(one.after)}"
+    reads = listed(_named(source, names, absent) for source, names in preview.reads.items())
+    if preview.after:
+        reads += f"{', ' if reads else ''}after {_some(preview.after)}"
     return [
-        (one.path, "strong"),
-        one.name if one.name != one.path.rpartition("/")[2] else "",
-        count(one.packages, "package") if one.packages > 1 else "",
+        (preview.path, "strong"),
+        preview.name if preview.name != preview.path.rpartition("/")[2] else "",
+        count(preview.packages, "package") if preview.packages > 1 else "",
         reads,
         "->",
-        _some(one.makes) if one.makes else "nothing",
+        _some(preview.makes) if preview.makes else "nothing",
     ]
 
 

@@ -23,22 +23,26 @@ def summary(site: Site) -> str:
 def differences(found: Sequence[Difference]) -> list[str]:
     """Return a line for each node, software and section that changes."""
     return [
-        clean(f"{SIGNS[one.verb]} {one.kind} {one.name}")
-        + (f": {', '.join(one.keys)}" if one.keys and one.kind != "setting" else "")
-        for one in found
+        clean(f"{SIGNS[difference.verb]} {difference.kind} {difference.name}")
+        + (
+            f": {', '.join(difference.keys)}"
+            if difference.keys and difference.kind != "setting"
+            else ""
+        )
+        for difference in found
     ]
 
 
 def comparison(found: Sequence[Difference]) -> list[str]:
     """Return these lines with values, except those of software, as they are and would be."""
     lines = []
-    for one, line in zip(found, differences(found), strict=True):
+    for difference, line in zip(found, differences(found), strict=True):
         pairs = [
             f"{key} {_word(key, was)} -> {_word(key, will)}"
-            for name, value in zip(one.keys, one.values, strict=True)
-            for key, was, will in _pairs(one.kind, name, value)
+            for name, value in zip(difference.keys, difference.values, strict=True)
+            for key, was, will in _pairs(difference.kind, name, value)
         ]
-        head = clean(f"{SIGNS[one.verb]} {one.kind} {one.name}")
+        head = clean(f"{SIGNS[difference.verb]} {difference.kind} {difference.name}")
         lines.append(f"{head}: {', '.join(pairs)}" if pairs else line)
     return lines or [SAME]
 
@@ -77,7 +81,7 @@ def outcome(found: Sequence[Difference], *, would: bool) -> Iterator[str]:
         yield SAME
         return
     yield from differences(found)
-    numbers = {verb: sum(one.verb == verb for one in found) for verb in PAST}
+    numbers = {verb: sum(difference.verb == verb for difference in found) for verb in PAST}
     changes = ", ".join(f"{count(n)} {PAST[verb]}" for verb, n in numbers.items() if n)
     yield f"would be: {changes}" if would else changes
 

@@ -58,7 +58,7 @@ def _node(job: JobRows, stage: StageRows, package: PackageRows, word: str) -> It
     if environment := parsed(row["environment"]):
         pairs = (f"{key}={_word(value)}" for key, value in environment.items())
         yield f'    environment = "{" ".join(pairs)}"'
-    files = dict.fromkeys(one["name"] for one in package.inputs if not one["own"])
+    files = dict.fromkeys(file["name"] for file in package.inputs if not file["own"])
     if files:
         yield f"    transfer_input_files = {', '.join(files)}"
     if names := [output["name"] for output in package.outputs if not output["late"]]:
@@ -83,8 +83,8 @@ def _program(package: PackageRows) -> str:
     """Return the binaries of a package as one text for the shell."""
     parts = []
     for binary in package.binaries:
-        names = [one["name"] if one["own"] else local_name(one["name"], one["local"])
-                 for one in package.inputs if one["binary"] == binary["seq"]]  # fmt: skip
+        names = [file["name"] if file["own"] else local_name(file["name"], file["local"])
+                 for file in package.inputs if file["binary"] == binary["seq"]]  # fmt: skip
         stdin, names = binary["stdin"], [name for name in names if name != binary["stdin"]]
         source = "" if stdin is None else f" < {shlex.quote(stdin)}"
         if binary["argv"]:

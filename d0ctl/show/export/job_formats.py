@@ -20,11 +20,11 @@ def _runs(
     runs = provenance.runs_of_job(store, job.row["name"], now=now)
     if file is None:
         return runs
-    one = file_locations.in_job(store, job.row["name"], file)
-    found = provenance.leading_to(runs, one.id)
+    location = file_locations.in_job(store, job.row["name"], file)
+    found = provenance.leading_to(runs, location.id)
     if not found:
-        raise NotFound(f"no run of job `{job.row['name']}` has made `{one.name}`",
-                       hint=f"d0ctl why {quote(one.path)}")  # fmt: skip
+        raise NotFound(f"no run of job `{job.row['name']}` has made `{location.name}`",
+                       hint=f"d0ctl why {quote(location.path)}")  # fmt: skip
     return found
 
 

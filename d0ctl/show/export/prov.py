@@ -74,10 +74,10 @@ def _add_run(found: _Document, run: Run, plan: str, person: str) -> None:
             label=run.software, checksum=run.software_checksum,
         )  # fmt: skip
         found.relate("used", activity=activity, entity=software)
-    for one in run.read:
-        found.relate("used", activity=activity, entity=_add_file(found, one))
-    for one in run.made:
-        file = _add_file(found, one)
+    for source in run.read:
+        found.relate("used", activity=activity, entity=_add_file(found, source))
+    for output in run.made:
+        file = _add_file(found, output)
         found.relate("wasGeneratedBy", entity=file, activity=activity, time=iso(run.ended))
         for source in run.read:
             found.relate("wasDerivedFrom", generatedEntity=file, activity=activity,

@@ -40,7 +40,7 @@ def text(job: JobRows, runs: list[Run], now: float) -> str:
     crate, name = _Crate(), job.row["name"]
     person = crate.add(_id("user", job.row["originator"]), "Person", name=job.row["originator"])
     actions = [_action(crate, run, person) for run in runs]
-    parts = [{"@id": one} for one, record in crate.records.items() if record["@type"] == "File"]
+    parts = [{"@id": id} for id, record in crate.records.items() if record["@type"] == "File"]
     crate.add(
         "./", "Dataset", name=job.row["title"] or name, author=person,
         description=f"The files of job {name} and the runs that made them.",
@@ -65,8 +65,8 @@ def _action(crate: _Crate, run: Run, person: Record) -> Record:
     return crate.add(
         _id("run", f"{run.path}/{run.seq}"), "CreateAction", name=f"{run.name} of {run.path}",
         description=run.taken or run.command or f"Runs {name}.", agent=person,
-        instrument=instrument, object=_single([_file(crate, one) for one in run.read]),
-        result=_single([_file(crate, one) for one in run.made]), startTime=_time(run.started),
+        instrument=instrument, object=_single([_file(crate, file) for file in run.read]),
+        result=_single([_file(crate, file) for file in run.made]), startTime=_time(run.started),
         endTime=_time(run.ended), location=crate.add(
             _id("node", run.node), "Place", name=run.node, description=run.platform),
         actionStatus="http://schema.org/CompletedActionStatus",

@@ -27,7 +27,7 @@ def text(job: JobRows, now: float) -> str:
             "parents": [found.names[key] for key in parents[package.row["id"]]],
             "children": [found.names[key] for key in children[package.row["id"]]],
             "inputFiles": list(dict.fromkeys(
-                one["name"] for one in package.inputs if not one["own"])),
+                file["name"] for file in package.inputs if not file["own"])),
             "outputFiles": [output["name"] for output in package.outputs],
         }
         for package in job.packages
@@ -56,17 +56,17 @@ def _files(job: JobRows) -> list[dict[str, Any]]:
         for output in package.outputs:
             sizes[output["name"]] = output["size"] or output["size_asked"] or 0
     for package in job.packages:
-        for one in package.inputs:
-            sizes.setdefault(one["name"], one["known_size"] or one["size"] or 0)
+        for file in package.inputs:
+            sizes.setdefault(file["name"], file["known_size"] or file["size"] or 0)
     return [{"id": name, "sizeInBytes": size} for name, size in sizes.items()]
 
 
 def _run(package: PackageRows, name: str) -> dict[str, Any]:
     row, binary = package.row, package.binaries[0]
     names = [
-        local_name(one["name"], one["local"])
-        for one in package.inputs
-        if one["binary"] == binary["seq"]
+        local_name(file["name"], file["local"])
+        for file in package.inputs
+        if file["binary"] == binary["seq"]
     ]
     if binary["argv"]:
         program, *arguments = arguments_with_inputs(parsed(binary["argv"]), names)

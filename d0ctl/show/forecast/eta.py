@@ -103,10 +103,10 @@ def each(seconds: Range) -> str:
 def sizes(found: Sizes) -> str:
     """Say how much memory and disk a package uses; empty if nothing is known."""
     parts = [
-        f"{size(one.middle)} of {what} ({size(one.low)} to {size(one.high)})"
-        for what, one in (("memory", found.memory), ("outputs", found.output),
+        f"{size(estimate.middle)} of {what} ({size(estimate.low)} to {size(estimate.high)})"
+        for what, estimate in (("memory", found.memory), ("outputs", found.output),
                           ("work files", found.work))
-        if one is not None and one.high
+        if estimate is not None and estimate.high
     ]  # fmt: skip
     return listed(parts)
 
@@ -135,13 +135,13 @@ def audit(sheet: Sheet, found: Sequence[Audit]) -> None:
                         ("memory", "memory of packages, as reserved at launch"),
                         ("disk", "disk of packages, as reserved at launch")):  # fmt: skip
         rows: list[list[Cell]] = [
-            [one.name, *_compared(one)] for one in found if one.kind == kind
+            [audit.name, *_compared(audit)] for audit in found if audit.kind == kind
         ]  # fmt: skip
         if rows:
             sheet.head(title)
             sheet.table(rows)
-    pairs = [pair for one in found if one.kind == "stage" for pair in one.pairs]
-    inside = sum(one.within for one in found if one.kind == "stage")
+    pairs = [pair for audit in found if audit.kind == "stage" for pair in audit.pairs]
+    inside = sum(audit.within for audit in found if audit.kind == "stage")
     if (off := horizon.error(pairs)) is not None:
         sheet.say(f"half of {count(len(pairs), 'package')} were off by less than a factor of "
                   f"{off:.2f}; {inside / len(pairs):.0%} ended within their range")  # fmt: skip

@@ -33,19 +33,19 @@ def sides(store: Store, first: str, second: str | None) -> tuple[Side, Side]:
     With just one package, the other side is its previous attempt, or else the last attempt of a
     package of its stage that succeeded. Raises NotFound if there is none.
     """
-    one = browse.package(store, parse(first))
-    tries = _attempts(store, one)
+    package = browse.package(store, parse(first))
+    tries = _attempts(store, package)
     if second is not None:
         other = browse.package(store, parse(second))
-        return _side(store, one, tries[-1]), _side(store, other, _attempts(store, other)[-1])
+        return _side(store, package, tries[-1]), _side(store, other, _attempts(store, other)[-1])
     if len(tries) > 1:
-        return _side(store, one, tries[-2]), _side(store, one, tries[-1])
-    path = browse.successful_beside(store, one)
+        return _side(store, package, tries[-2]), _side(store, package, tries[-1])
+    path = browse.successful_beside(store, package)
     if path is None:
-        raise NotFound(f"`{one.path}` has one attempt, and no other package of its stage has "
+        raise NotFound(f"`{package.path}` has one attempt, and no other package of its stage has "
                        "succeeded: mark two packages to compare them")  # fmt: skip
     other = browse.package(store, parse(path))
-    return _side(store, other, _attempts(store, other)[-1]), _side(store, one, tries[-1])
+    return _side(store, other, _attempts(store, other)[-1]), _side(store, package, tries[-1])
 
 
 def _attempts(store: Store, package: PackageView) -> list[AttemptView]:
@@ -64,10 +64,12 @@ def _side(store: Store, package: PackageView, attempt: AttemptView) -> Side:
 def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: float) -> None:
     """Draw both beside each other, what is different with a mark."""
     rows: list[list[Cell]] = []
-    for name, one, other in _rows(pair, now):
-        differs = one != other
+    for name, value, other in _rows(pair, now):
+        differs = value != other
         look = "warn" if differs else "faint"
-        rows.append([("≠" if differs else "", "warn"), (name, "faint"), (one, look), (other, look)])
+        rows.append(
+            [("≠" if differs else "", "warn"), (name, "faint"), (value, look), (other, look)]
+        )
     sheet.table(rows)
     for side, log in zip(pair, logs, strict=True):
         sheet.head(f"last lines of {side.package.path}", f"attempt {side.attempt.number}")
@@ -84,23 +86,25 @@ def _rows(pair: tuple[Side, Side], now: float) -> Iterator[tuple[str, str, str]]
 
 
 def _values(side: Side, now: float) -> dict[str, str]:
-    one, package, facts = side.attempt, side.package, side.facts
-    began = one.started if one.started is not None else one.launched
-    ended = now if one.ended is None else one.ended
+    attempt, package, facts = side.attempt, side.package, side.facts
+    began = attempt.started if attempt.started is not None else attempt.launched
+    ended = now if attempt.ended is None else attempt.ended
     values = {
-        "attempt": f"{package.path} {one.number}",
-        "outcome": one.outcome or "running",
-        "reason": one.reason or "-",
-        "exit": _exit(one),
-        "node": one.node_name,
+        "attempt": f"{package.path} {attempt.number}",
+        "outcome": attempt.outcome or "running",
+        "reason": attempt.reason or "-",
+        "exit": _exit(attempt),
+        "node": attempt.node_name,
         "system": f"{facts.get('os') or '?'}, python {facts.get('python') or '?'}",
         "machine": f"{facts.get('machine') or '?'}, {facts.get('cpus') or '?'} CPUs",
         "started": moment(began, now),
         "took": duration(ended - began),
-        "CPU time": duration(one.cpu) if one.cpu is not None else "-",
-        "memory": size(one.rss) if one.rss is not None else "-",
+        "CPU time": duration(attempt.cpu) if attempt.cpu is not None else "-",
+        "memory": size(attempt.rss) if attempt.rss is not None else "-",
         "requested": f"{count(package.cpus, 'CPU')}, memory {size(package.memory)}",
-        "inputs": f"{one.inputs} of {one.inputs_asked}" if one.inputs is not None else "-",
+        "inputs": f"{attempt.inputs} of {attempt.inputs_asked}"
+        if attempt.inputs is not None
+        else "-",
     }
     given = {
         **json.loads(package.environment or "{}"),
@@ -112,7 +116,7 @@ def _values(side: Side, now: float) -> dict[str, str]:
     return values
 
 
-def _exit(one: AttemptView) -> str:
-    if one.signal:
-        return f"signal {one.signal}"
-    return "-" if one.exit_code is None else str(one.exit_code)
+def _exit(attempt: AttemptView) -> str:
+    if attempt.signal:
+        return f"signal {attempt.signal}"
+    return "-" if attempt.exit_code is None else str(attempt.exit_code)

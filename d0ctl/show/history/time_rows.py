@@ -58,60 +58,60 @@ class Period(Struct, frozen=True):
 def slots(spans: Iterable[AttemptSpan], now: float, begin: float) -> list[TimeRow]:
     """Return a row for each slot of each node: an attempt takes the first free one."""
     nodes: dict[str, list[AttemptSpan]] = defaultdict(list)
-    for one in spans:
-        nodes[one.node].append(one)
+    for span in spans:
+        nodes[span.node].append(span)
     rows: list[TimeRow] = []
     for node, there in sorted(nodes.items()):
         taken = _places(there, now)
-        busy = sum(_within(one, begin, now) for one in there)
+        busy = sum(_within(span, begin, now) for span in there)
         share = busy / max(1e-9, (now - begin) * len(taken))
         rows += [TimeRow(node, place, 1 + number, share) for number, place in enumerate(taken)]
     return rows
 
 
 def _places(spans: Sequence[AttemptSpan], now: float) -> list[list[AttemptSpan]]:
-    numbers = places((one.launched, now if one.ended is None else one.ended) for one in spans)
+    numbers = places((span.launched, now if span.ended is None else span.ended) for span in spans)
     found: list[list[AttemptSpan]] = [[] for _ in range(1 + max(numbers, default=-1))]
-    for number, one in zip(numbers, spans, strict=True):
-        found[number].append(one)
+    for number, span in zip(numbers, spans, strict=True):
+        found[number].append(span)
     return found
 
 
-def _within(one: AttemptSpan, begin: float, now: float) -> float:
-    end = now if one.ended is None else one.ended
-    return max(0.0, min(end, now) - max(one.launched, begin))
+def _within(span: AttemptSpan, begin: float, now: float) -> float:
+    end = now if span.ended is None else span.ended
+    return max(0.0, min(end, now) - max(span.launched, begin))
 
 
 def lines(spans: Iterable[AttemptSpan]) -> list[TimeRow]:
     """Return a row for each line that has attempts."""
     found: dict[tuple[int, int], list[AttemptSpan]] = defaultdict(list)
-    for one in spans:
-        found[one.stage, one.line].append(one)
+    for span in spans:
+        found[span.stage, span.line].append(span)
     return [TimeRow(f"{stage}/{line}", there) for (stage, line), there in sorted(found.items())]
 
 
 def stragglers(spans: Sequence[AttemptSpan], now: float) -> set[AttemptSpan]:
     """Return attempts that take, or took, much longer than half of their stage."""
     by_stage: dict[tuple[str, int], list[AttemptSpan]] = defaultdict(list)
-    for one in spans:
-        by_stage[one.path.partition("/")[0], one.stage].append(one)
+    for span in spans:
+        by_stage[span.path.partition("/")[0], span.stage].append(span)
     found: set[AttemptSpan] = set()
     for some in by_stage.values():
-        ended = [one.seconds(now) for one in some if one.outcome == "successful"]
+        ended = [span.seconds(now) for span in some if span.outcome == "successful"]
         limit = median(ended) if len(ended) > 2 else float("inf")
         limit = max(STRAGGLING * limit, limit + LEAST_STRAGGLING_S)
-        found.update(one for one in some if one.seconds(now) > limit)
+        found.update(span for span in some if span.seconds(now) > limit)
     return found
 
 
-def look_of_state(one: AttemptSpan) -> str:
+def look_of_state(span: AttemptSpan) -> str:
     """Return the look of an attempt by how it ended."""
-    return "live" if one.ended is None else LOOKS.get(one.outcome or "", "warn")
+    return "live" if span.ended is None else LOOKS.get(span.outcome or "", "warn")
 
 
-def look_of_stage(one: AttemptSpan) -> str:
+def look_of_stage(span: AttemptSpan) -> str:
     """Return the look of an attempt by its stage."""
-    return STAGES[(one.stage - 1) % len(STAGES)]
+    return STAGES[(span.stage - 1) % len(STAGES)]
 
 
 def draw(
@@ -129,17 +129,17 @@ def draw(
     """
     cells: list[Span] = [(" ", "faint")] * period.columns
     failed: set[int] = set()
-    for one in row.spans:
-        end = period.end if one.ended is None else one.ended
-        first, last = period.column(one.launched), period.column(max(one.launched, end - 1e-6))
+    for span in row.spans:
+        end = period.end if span.ended is None else span.ended
+        first, last = period.column(span.launched), period.column(max(span.launched, end - 1e-6))
         for column in range(max(0, first), min(period.columns - 1, last) + 1):
-            if column in failed and one.outcome != "failed":
+            if column in failed and span.outcome != "failed":
                 continue
             at = period.begin + (column + 1) * period.step
-            is_staging = one.started is None or at <= one.started
-            sign = glyphs.rest if is_staging else glyphs.bar[_block(one, slow)]
-            cells[column] = (sign, look(one))
-            if one.outcome == "failed":
+            is_staging = span.started is None or at <= span.started
+            sign = glyphs.rest if is_staging else glyphs.bar[_block(span, slow)]
+            cells[column] = (sign, look(span))
+            if span.outcome == "failed":
                 failed.add(column)
     name = "" if (row.slot or 1) > 1 else foreign(row.of)
     about = f"{row.busy:.0%}" if row.slot == 1 else ""
@@ -147,22 +147,22 @@ def draw(
     return ((f" {name}", "strong"), (pad(about, 4, right=True) + " ", "faint"), *cells)
 
 
-def _block(one: AttemptSpan, slow: set[AttemptSpan]) -> str:
+def _block(span: AttemptSpan, slow: set[AttemptSpan]) -> str:
     """Return the kind of block of an attempt: colour alone has no meaning."""
-    if one.ended is not None and look_of_state(one) == "bad":
+    if span.ended is not None and look_of_state(span) == "bad":
         return "failed"
-    return "launched" if one in slow else "successful"
+    return "launched" if span in slow else "successful"
 
 
 def at_column(row: TimeRow, period: Period, column: int) -> AttemptSpan | None:
     """Return the attempt that a row shows in a column."""
     found: AttemptSpan | None = None
-    for one in row.spans:
-        end = period.end if one.ended is None else one.ended
-        first, last = period.column(one.launched), period.column(max(one.launched, end - 1e-6))
-        is_over = found is not None and found.outcome == "failed" and one.outcome != "failed"
+    for span in row.spans:
+        end = period.end if span.ended is None else span.ended
+        first, last = period.column(span.launched), period.column(max(span.launched, end - 1e-6))
+        is_over = found is not None and found.outcome == "failed" and span.outcome != "failed"
         if first <= column <= last and not is_over:
-            found = one
+            found = span
     return found
 
 
@@ -182,5 +182,7 @@ def axis(period: Period, cursor: int, glyphs: Glyphs) -> Line:
 
 def period_for(spans: Sequence[AttemptSpan], now: float) -> int:
     """Return the shortest period that shows all of them, as its number."""
-    whole = now - min((one.launched for one in spans), default=now)
-    return next((index for index, one in enumerate(PERIODS) if one >= whole), len(PERIODS) - 1)
+    whole = now - min((span.launched for span in spans), default=now)
+    return next(
+        (index for index, seconds in enumerate(PERIODS) if seconds >= whole), len(PERIODS) - 1
+    )

@@ -42,8 +42,8 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
 
 def extent(spans: Sequence[AttemptSpan], now: float) -> tuple[float, float]:
     """Return the first launch and the last end, which is now if something still runs."""
-    ends = (now if one.ended is None else one.ended for one in spans)
-    return min((one.launched for one in spans), default=now), max(ends, default=now)
+    ends = (now if span.ended is None else span.ended for span in spans)
+    return min((span.launched for span in spans), default=now), max(ends, default=now)
 
 
 def _legend(sheet: Sheet, *, has_slow: bool) -> list[Span]:

@@ -18,16 +18,16 @@ def why(task: str, file: FileView, now: float) -> Explanation:
     if file.ranges:
         rest = "" if file.rest is None else f"; no packages yet from event {file.rest:,} on"
         found.facts.append(f"ranges of its events: {ranges(file.ranges)}{rest}")
-    for one in file.open_ranges[:MOST_RANGES]:
-        package = f", package `{one['path']}`" if one["path"] else ""
+    for events in file.open_ranges[:MOST_RANGES]:
+        package = f", package `{events['path']}`" if events["path"] else ""
         found.facts.append(
-            f"events {one['first']:,} to {one['last']:,} are {one['status']} at attempt"
-            f" {one['attempts']}{package}"
+            f"events {events['first']:,} to {events['last']:,} are {events['status']} at attempt"
+            f" {events['attempts']}{package}"
         )
-    for one in file.attempts:
-        ended = f"{one['outcome']} {moment(one['ended'], now)}" if one["outcome"] else "not ended"
-        found.facts.append(f"attempt {one['number']}: package `{one['path']}`, {ended}")
-    paths = [one["path"] for one in (*file.open_ranges, *file.attempts) if one["path"]]
+    for row in file.attempts:
+        ended = f"{row['outcome']} {moment(row['ended'], now)}" if row["outcome"] else "not ended"
+        found.facts.append(f"attempt {row['number']}: package `{row['path']}`, {ended}")
+    paths = [row["path"] for row in (*file.open_ranges, *file.attempts) if row["path"]]
     found.commands += [f"d0ctl why {path}" for path in dict.fromkeys(paths[-1:])]
     found.commands.append(f"d0ctl task status {task}")
     found.details.update(dataset=file.dataset, events=file.events, ranges=dict(file.ranges))

@@ -25,7 +25,9 @@ def submitted(name: str) -> str:
 
 def would_submit(name: str, spec: TaskSpec) -> str:
     """Say what would be submitted."""
-    names = listed([f"`{one.name}`" for one in spec.datasets if one.type in ("input", "lib")])
+    names = listed(
+        [f"`{dataset.name}`" for dataset in spec.datasets if dataset.type in ("input", "lib")]
+    )
     return f"would submit task `{name}` over {names}"
 
 
@@ -46,31 +48,31 @@ def put_list(page: Sheet, tasks: Sequence[TaskSummary], now: float) -> None:
         page.add(NO_TASKS)
         return
     page.table([
-        [(one.name, "strong"), one.status, progress(one), count(one.made, "package"),
-         duration(now - one.since), why(one)]
-        for one in tasks
+        [(task.name, "strong"), task.status, progress(task), count(task.made, "package"),
+         duration(now - task.since), why(task)]
+        for task in tasks
     ], indent=0)  # fmt: skip
 
 
-def progress(one: TaskSummary) -> str:
+def progress(task: TaskSummary) -> str:
     """Return how many of the input files were processed."""
-    whole = sum(one.files.values())
+    whole = sum(task.files.values())
     return (
-        f"{one.files.get('finished', 0):,} of {count(whole, 'file')}" if whole else "no files yet"
+        f"{task.files.get('finished', 0):,} of {count(whole, 'file')}" if whole else "no files yet"
     )
 
 
-def why(one: TaskSummary) -> str:
+def why(task: TaskSummary) -> str:
     """Return why a task has its status, or does not go on."""
-    return one.waits or one.note or ""
+    return task.waits or task.note or ""
 
 
-def seen(one: TaskSummary, now: float) -> str:
+def seen(task: TaskSummary, now: float) -> str:
     """Return who acknowledged that a task ended in vain, when and why."""
-    if one.acknowledged is None:
+    if task.acknowledged is None:
         return ""
-    why = f": {one.acknowledged_because}" if one.acknowledged_because else ""
-    return f"acknowledged by {one.acknowledged} {moment(one.acknowledged_at or now, now)}{why}"
+    why = f": {task.acknowledged_because}" if task.acknowledged_because else ""
+    return f"acknowledged by {task.acknowledged} {moment(task.acknowledged_at or now, now)}{why}"
 
 
 def remaining(name: str, remains: Remains) -> str:
@@ -111,13 +113,13 @@ def put_datasets(page: Sheet, datasets: Sequence[DatasetView]) -> None:
     page.head("datasets")
     is_narrow = page.columns < NARROW
     page.table([
-        [(one.name, "strong"), "" if is_narrow else one.type, one.status, files(one.files),
-         one.note or ""]
-        for one in datasets
+        [(dataset.name, "strong"), "" if is_narrow else dataset.type, dataset.status,
+         files(dataset.files), dataset.note or ""]
+        for dataset in datasets
     ])  # fmt: skip
-    if split := [one for one in datasets if one.ranges]:
+    if split := [dataset for dataset in datasets if dataset.ranges]:
         page.head("ranges of events")
-        page.table([[(one.name, "strong"), ranges(one.ranges)] for one in split])
+        page.table([[(dataset.name, "strong"), ranges(dataset.ranges)] for dataset in split])
 
 
 def put_history(page: Sheet, rows: Sequence[Any], now: float, *, indent: int = 0) -> None:

@@ -53,8 +53,8 @@ def why(store: Store, number: int, now: float) -> Explanation:
     rule = state.timeout(store, task)
     if rule is not None and now >= task.since + rule["after"]:
         found.facts.append(f"it may need you: it is {task.status} for {duration(now - task.since)}")
-    for one in datasets(store, number):
-        found.facts += _of_dataset(one)
+    for dataset in datasets(store, number):
+        found.facts += _of_dataset(dataset)
     if (whole := summary(store, name)).destination:
         found.facts.append(
             f"its outputs are merged at `{whole.destination}`: {whole.destination_why}"
@@ -69,17 +69,17 @@ def why(store: Store, number: int, now: float) -> Explanation:
     return found
 
 
-def _of_dataset(one: DatasetView) -> Iterator[str]:
-    if one.type in ("input", "lib") and one.status not in ("ready", "done"):
-        why = f": {one.note}" if one.note else ""
-        yield f"dataset `{one.name}` is {one.status}{why}"
-    if one.type.startswith("tmpl_"):
+def _of_dataset(dataset: DatasetView) -> Iterator[str]:
+    if dataset.type in ("input", "lib") and dataset.status not in ("ready", "done"):
+        why = f": {dataset.note}" if dataset.note else ""
+        yield f"dataset `{dataset.name}` is {dataset.status}{why}"
+    if dataset.type.startswith("tmpl_"):
         for status, said in MERGES.items():
-            if number := one.files.get(status):
-                yield f"{count(number, 'file')} of dataset `{one.name}` {_are(number)} {said}"
+            if number := dataset.files.get(status):
+                yield f"{count(number, 'file')} of dataset `{dataset.name}` {_are(number)} {said}"
     for status in ("missing", "lost", "broken", "failed"):
-        if (number := one.files.get(status)) and one.type == "input":
-            yield f"{count(number, 'file')} of dataset `{one.name}` {_are(number)} {status}"
+        if (number := dataset.files.get(status)) and dataset.type == "input":
+            yield f"{count(number, 'file')} of dataset `{dataset.name}` {_are(number)} {status}"
 
 
 def _are(number: int) -> str:
@@ -105,9 +105,9 @@ def _of_packages(store: Store, task: Task, now: float) -> Iterator[str]:
     yield from _of_nodes(queue)
     for row in placement.choices_of_stage(store, task.job_id, task.stage_id, MOST):
         yield chosen_node(row, now, subject="the last of them")
-    for one in task_broker.busy(store, queue.able)[:MOST]:
-        yield (f"cluster `{one.name}` has {count(one.packages, 'package')} and"
-               f" {count(one.transfers, 'transfer')} to do")  # fmt: skip
+    for cluster in task_broker.busy(store, queue.able)[:MOST]:
+        yield (f"cluster `{cluster.name}` has {count(cluster.packages, 'package')} and"
+               f" {count(cluster.transfers, 'transfer')} to do")  # fmt: skip
 
 
 def _others(queue: Queue) -> str:

@@ -14,10 +14,10 @@ STEP_S = 3600.0
 def draw(sheet: Sheet, found: Sequence[Profile], now: float, *, is_whole: bool) -> None:
     """Draw a line for each cache; the whole profile has a row for each hour that changes it."""
     sheet.head("caches", f"the next {count(round(HORIZON_S / 3600), 'hour')}")
-    sheet.table([_line(one, now) for one in found])
-    for one in found if is_whole else ():
-        sheet.head(one.cache.name, "the most in each hour")
-        sheet.table([_row(one, at, has, now, sheet) for at, has in one.rows(STEP_S)])
+    sheet.table([_line(profile, now) for profile in found])
+    for profile in found if is_whole else ():
+        sheet.head(profile.cache.name, "the most in each hour")
+        sheet.table([_row(profile, at, has, now, sheet) for at, has in profile.rows(STEP_S)])
 
 
 def _line(profile: Profile, now: float) -> list[Cell]:

@@ -43,7 +43,7 @@ def cells(usage: Usage) -> tuple[str, ...]:
 
 def ordered(found: Sequence[Usage]) -> list[Usage]:
     """Order by use, the largest first."""
-    return sorted(found, key=lambda one: (-one.core_s, -one.attempts, one.name))
+    return sorted(found, key=lambda use: (-use.core_s, -use.attempts, use.name))
 
 
 def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
             continue
         sheet.head(TITLES[group])
         rows: list[list[Cell]] = [[("", "faint"), *((name, "faint") for name in COLUMNS)]]
-        rows += [[(one.name, "strong"), *cells(one)] for one in found[:MOST_SHOWN]]
+        rows += [[(use.name, "strong"), *cells(use)] for use in found[:MOST_SHOWN]]
         sheet.table(rows, right=range(1, len(COLUMNS) + 1))
         if len(found) > MOST_SHOWN:
             more = count(len(found) - MOST_SHOWN)

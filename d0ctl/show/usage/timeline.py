@@ -84,21 +84,22 @@ def _axis(first: float, last: float, bottom: float) -> Iterator[str]:
 def _slots(stays: Sequence[NodeStay], first: float, last: float, top: float
            ) -> tuple[float, list[str]]:  # fmt: skip
     """Draw each attempt in the first slot that is free when it begins."""
-    ordered = sorted(stays, key=lambda one: (one.began, one.ended))
-    slots = places((one.began, one.ended) for one in ordered)
+    ordered = sorted(stays, key=lambda stay: (stay.began, stay.ended))
+    slots = places((stay.began, stay.ended) for stay in ordered)
     used = 1 + max(slots)
     lane = min(14.0, LANES / used)
     height = max(14.0, lane * used)
     shapes = [f'<rect x="{LEFT:g}" y="{top:g}" width="{RIGHT - LEFT:g}" height="{height:g}" '
               'class="ground"/>']  # fmt: skip
-    for slot, one in zip(slots, ordered, strict=True):
-        x = _x(one.began, first, last)
-        width = max(0.8, _x(one.ended, first, last) - x)
-        why = f" ({one.reason})" if one.reason else ""
-        about = escape(f"{one.path}: {one.outcome}{why}, {duration(one.ended - one.began)}")
+    for slot, stay in zip(slots, ordered, strict=True):
+        x = _x(stay.began, first, last)
+        width = max(0.8, _x(stay.ended, first, last) - x)
+        why = f" ({stay.reason})" if stay.reason else ""
+        about = escape(f"{stay.path}: {stay.outcome}{why}, {duration(stay.ended - stay.began)}")
         shapes.append(
             f'<rect x="{x:.1f}" y="{top + slot * lane:.1f}" width="{width:.1f}" '
-            f'height="{max(0.8, lane - 1):.1f}" fill="{_colour(one)}"><title>{about}</title></rect>'
+            f'height="{max(0.8, lane - 1):.1f}" fill="{_colour(stay)}">'
+            f"<title>{about}</title></rect>"
         )
     return height, shapes
 
@@ -121,7 +122,7 @@ def _curve(stays: Sequence[NodeStay], first: float, last: float, top: float
               f'class="ground"><title>at most {most:.1f} CPUs in use</title></rect>']  # fmt: skip
     below = [0.0] * BINS
     for outcome, layer in layers.items():
-        above = [one + other for one, other in zip(below, layer, strict=True)]
+        above = [height + other for height, other in zip(below, layer, strict=True)]
         if any(layer):
             edge = [_point(index, value, most, top) for index, value in enumerate(above)]
             edge += reversed([_point(index, value, most, top) for index, value in enumerate(below)])

@@ -64,12 +64,12 @@ def draw(
     if not (with_loads := is_wide and any(loads.values())):
         rows[0][-1] = ""
     rows += [
-        [(one.name, "strong"), signs.mark(one.state, sheet.glyphs),
-         signs.gauge(one.given / max(1, one.cpus), GAUGE * is_wide, sheet.glyphs),
-         f"{one.given:g}/{one.cpus}", _cores(one.cores), _size(one.rss), _size(one.memory),
-         _size(_taken(one)), _size(one.disk), count(one.packages),
-         (_load(one, loads.get(one.name, ()), now, sheet) if with_loads else "", "live")]
-        for one in nodes
+        [(node.name, "strong"), signs.mark(node.state, sheet.glyphs),
+         signs.gauge(node.given / max(1, node.cpus), GAUGE * is_wide, sheet.glyphs),
+         f"{node.given:g}/{node.cpus}", _cores(node.cores), _size(node.rss), _size(node.memory),
+         _size(_taken(node)), _size(node.disk), count(node.packages),
+         (_load(node, loads.get(node.name, ()), now, sheet) if with_loads else "", "live")]
+        for node in nodes
     ]  # fmt: skip
     sheet.table(rows, right=range(3, len(heads) - 1))
     sheet.head("packages")
@@ -79,10 +79,10 @@ def draw(
     columns = ("", "", "", "CPUs", "used", "memory", "done")
     rows = [[(head, "faint") for head in columns]]
     rows += [
-        [(one.path, "strong"), signs.mark(one.phase, sheet.glyphs), one.node, f"{one.cpus:g}",
-         _cores(one.cores), _size(one.rss),
-         "" if one.percent is None else f"{one.percent:.0f} %"]
-        for one in packages
+        [(package.path, "strong"), signs.mark(package.phase, sheet.glyphs), package.node,
+         f"{package.cpus:g}", _cores(package.cores), _size(package.rss),
+         "" if package.percent is None else f"{package.percent:.0f} %"]
+        for package in packages
     ]  # fmt: skip
     sheet.table(rows, right=range(3, len(columns)))
 

@@ -82,7 +82,7 @@ def _tiles(whole: Usage) -> str:
 
 
 def _key(stays: Sequence[NodeStay]) -> str:
-    there = {one.outcome for one in stays}
+    there = {stay.outcome for stay in stays}
     marks = "".join(f'<i style="background:{colour}"></i>{outcome}'
                     for outcome, colour in timeline.COLOURS.items()
                     if outcome in there)  # fmt: skip
@@ -97,10 +97,10 @@ def _block(title: str, plot: str) -> str:
 
 
 def _efficiency(report: Report, group: str) -> str:
-    known = [one for one in ordered(report.groups[group]) if one.efficiency is not None]
+    known = [use for use in ordered(report.groups[group]) if use.efficiency is not None]
     return _bars([
-        Bar(clean(one.name), one.efficiency or 0.0, f"{one.efficiency:.0%}", "#3b7dd8")
-        for one in known
+        Bar(clean(use.name), use.efficiency or 0.0, f"{use.efficiency:.0%}", "#3b7dd8")
+        for use in known
     ], "no CPU times are known")  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def _failures(report: Report) -> str:
 
 
 def _waste(report: Report) -> str:
-    nodes = sorted(report.groups["node"], key=lambda one: -one.wasted_s)
+    nodes = sorted(report.groups["node"], key=lambda use: -use.wasted_s)
     most = max((node.wasted_s for node in nodes), default=0.0)
     return _bars([Bar(clean(node.name), node.wasted_s / most, duration(node.wasted_s),
                       timeline.COLOURS["lost"])
@@ -125,9 +125,9 @@ def _bars(found: list[Bar], nothing: str) -> str:
 def _table(title: str, found: Sequence[Usage]) -> str:
     head = "".join(f"<th>{name}</th>" for name in ("", *COLUMNS))
     rows = "".join(
-        f"<tr><td>{escape(clean(one.name))}</td>"
-        f"{''.join(f'<td>{escape(cell)}</td>' for cell in cells(one))}</tr>"
-        for one in ordered(found)[:MOST_ROWS]
+        f"<tr><td>{escape(clean(use.name))}</td>"
+        f"{''.join(f'<td>{escape(cell)}</td>' for cell in cells(use))}</tr>"
+        for use in ordered(found)[:MOST_ROWS]
     )
     more = len(found) - MOST_ROWS
     rest = f"<p>and {count(more)} more</p>" if more > 0 else ""

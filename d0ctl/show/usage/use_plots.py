@@ -52,10 +52,11 @@ def node(
     begin = max(samples[0].at - 60.0, now - PERIOD_S)
     full = disk or 0
     _draw(sheet, begin, now, GAP_S, [
-        Resource("load", [(one.at, one.load) for one in samples], cpus, _cores),
-        Resource("memory", [(one.at, one.rss) for one in samples], memory, size),
-        Resource("disk", [(one.at, None if one.disk_free is None or not disk
-                           else max(0, full - one.disk_free)) for one in samples], disk, size),
+        Resource("load", [(sample.at, sample.load) for sample in samples], cpus, _cores),
+        Resource("memory", [(sample.at, sample.rss) for sample in samples], memory, size),
+        Resource("disk", [(sample.at, None if sample.disk_free is None or not disk
+                           else max(0, full - sample.disk_free))
+                          for sample in samples], disk, size),
     ])  # fmt: skip
 
 
@@ -73,7 +74,7 @@ def package(
     begin = samples[0].at if started is None else min(started, samples[0].at)
     _draw(sheet, begin, now, now - begin, [
         Resource("CPUs", _used(samples, begin), cpus, _cores),
-        Resource("memory", [(one.at, one.rss) for one in samples], memory, size),
+        Resource("memory", [(sample.at, sample.rss) for sample in samples], memory, size),
     ])  # fmt: skip
 
 
@@ -81,10 +82,10 @@ def _used(samples: Sequence[PackageSample], begin: float) -> list[Point]:
     """Return how many CPUs were used until each sample, since the one before it."""
     points: list[Point] = []
     at, cpu = begin, 0.0
-    for one in samples:
-        if one.at > at:
-            points.append((one.at, max(0.0, one.cpu - cpu) / (one.at - at)))
-        at, cpu = one.at, one.cpu
+    for sample in samples:
+        if sample.at > at:
+            points.append((sample.at, max(0.0, sample.cpu - cpu) / (sample.at - at)))
+        at, cpu = sample.at, sample.cpu
     return points
 
 
@@ -93,15 +94,16 @@ def _draw(
 ) -> None:
     columns = max(NARROWEST, min(WIDEST, sheet.columns - WORDS))
     rows: list[list[Cell]] = []
-    for one in resources:
-        known = [value for _, value in one.points if value is not None]
+    for resource in resources:
+        known = [value for _, value in resource.points if value is not None]
         if not known:
             continue
-        top = max([*known, one.limit or 0.0])
-        values = resampled(one.points, begin, now, columns, longest)
-        of = "" if one.limit is None else f" of {one.write(one.limit)}"
-        rows.append([one.name, (bars(values, top, sheet.glyphs), "live"),
-                     f"{one.write(known[-1])}{of}, most {one.write(max(known))}"])  # fmt: skip
+        top = max([*known, resource.limit or 0.0])
+        values = resampled(resource.points, begin, now, columns, longest)
+        of = "" if resource.limit is None else f" of {resource.write(resource.limit)}"
+        rows.append([resource.name, (bars(values, top, sheet.glyphs), "live"),
+                     f"{resource.write(known[-1])}{of}, "
+                     f"most {resource.write(max(known))}"])  # fmt: skip
     if rows:
         sheet.head("use", f"in the last {duration(now - begin)}")
         sheet.table(rows)

@@ -22,12 +22,12 @@ def logs_of(
         visiting.refuse_archive(store, packages[0])
     found = {}
     for wanted in packages:
-        one = browse.package(store, wanted)
-        numbers = [each.seq for each in one_package.binaries(store, one.id)]
+        package = browse.package(store, wanted)
+        numbers = [each.seq for each in one_package.binaries(store, package.id)]
         if binary is not None:
-            numbers = [one_package.binary(store, one, binary).seq]
+            numbers = [one_package.binary(store, package, binary).seq]
         names = log_names.of(numbers, whole=binary is None)
-        found[one.path] = _text(store, visiting.attempt_of(store, one, attempt), names)
+        found[package.path] = _text(store, visiting.attempt_of(store, package, attempt), names)
     return found
 
 

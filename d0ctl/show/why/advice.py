@@ -134,17 +134,17 @@ def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Adv
     target = f"'{selector}' --failed-for {reason}"
     best: Advice | None = None
     for path in paths:
-        one = browse.package(store, parse(path))
-        found = advice(store, one, one_package.attempts(store, one.id)[-1])
+        package = browse.package(store, parse(path))
+        found = advice(store, package, one_package.attempts(store, package.id)[-1])
         if found.options is None:
             continue
         if best is None or _requested(found) > _requested(best):
             best = found
     if best is not None:
         return Advice((), f" {target}{best.options}")
-    one = browse.package(store, parse(paths[0]))
-    found = advice(store, one, one_package.attempts(store, one.id)[-1])
-    fix = _fix(one.path)
+    package = browse.package(store, parse(paths[0]))
+    found = advice(store, package, one_package.attempts(store, package.id)[-1])
+    fix = _fix(package.path)
     return Advice(tuple(_fix(target) if fact == fix else fact for fact in found.facts), None)
 
 

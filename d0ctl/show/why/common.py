@@ -168,21 +168,21 @@ def named(rows: Sequence[Row], last: str = "and") -> str:
     return listed((f"`{row['name']}`" for row in rows), last)
 
 
-def straggler(one: "Straggler", now: float) -> str:
+def straggler(package: "Straggler", now: float) -> str:
     """Say how long a straggler has been running, and how long was expected."""
     return (
-        f"it is a straggler: it has been running on `{one.node}` for "
-        f"{duration(now - one.started)}; {duration(one.expected)} were expected, "
-        f"at most {duration(one.high)}"
+        f"it is a straggler: it has been running on `{package.node}` for "
+        f"{duration(now - package.started)}; {duration(package.expected)} were expected, "
+        f"at most {duration(package.high)}"
     )
 
 
 def stragglers(found: "Sequence[Straggler]", now: float) -> list[str]:
     """Name the first stragglers, and count the rest."""
     said = [
-        f"straggler: `{one.path}` has been running on `{one.node}` for "
-        f"{duration(now - one.started)}; at most {duration(one.high)} were expected"
-        for one in found[:MOST_STRAGGLERS]
+        f"straggler: `{package.path}` has been running on `{package.node}` for "
+        f"{duration(now - package.started)}; at most {duration(package.high)} were expected"
+        for package in found[:MOST_STRAGGLERS]
     ]
     more = len(found) - MOST_STRAGGLERS
     return [*said, f"and {count(more, 'straggler')} more"] if more > 0 else said

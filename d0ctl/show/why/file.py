@@ -43,20 +43,21 @@ class _AboutFile(Struct, frozen=True):
     found: list[FoundCopy]
 
 
-def file(store: Store, one: FileView, now: float) -> Explanation:
+def file(store: Store, view: FileView, now: float) -> Explanation:
     """Explain why a file exists or does not, and suggest commands."""
     about = _AboutFile(
-        store, one, file_locations.copies(store, one.id), file_locations.transfers(store, one.id),
-        file_locations.readers(store, one.id), Explanation(one.path, _state(one), ""), now,
-        inventory.of_file(store, one.id, MOST),
+        store, view, file_locations.copies(store, view.id),
+        file_locations.transfers(store, view.id), file_locations.readers(store, view.id),
+        Explanation(view.path, _state(view), ""), now,
+        inventory.of_file(store, view.id, MOST),
     )  # fmt: skip
-    about.explanation.phase = one.maker_phase
+    about.explanation.phase = view.maker_phase
     _STATES[about.explanation.status](about)
     _locations(about)
-    about.explanation.facts += [_spread(copy, now) for copy in replicas.of_file(store, one.id)]
+    about.explanation.facts += [_spread(copy, now) for copy in replicas.of_file(store, view.id)]
     _readers(about)
     if about.explanation.status in MADE:
-        add_origin(store, about.explanation, one, now)
+        add_origin(store, about.explanation, view, now)
     about.explanation.details["file"] = _document(about)
     return about.explanation
 
@@ -84,73 +85,73 @@ def _state(file: FileView) -> str:
 
 
 def _outside(about: _AboutFile) -> None:
-    one, explanation = about.file, about.explanation
+    file, explanation = about.file, about.explanation
     ways = {reader.acquire for reader in about.readers}
-    if one.locator is not None:
-        origin = f"`{one.locator}`"
+    if file.locator is not None:
+        origin = f"`{file.locator}`"
     elif ways == {"none"}:
         origin = "already on the nodes (`acquire: none`)"
     elif ways == {"self"}:
         origin = "fetched by the binaries that read it (`acquire: self`)"
     else:
-        origin = f"{f'`{one.here}`' if str(one.here) != one.name else 'a file'} on this machine"
-        if not one.here.exists():
+        origin = f"{f'`{file.here}`' if str(file.here) != file.name else 'a file'} on this machine"
+        if not file.here.exists():
             explanation.facts.append("it does not exist now, so packages that read it can't run")
     explanation.answer = (
-        f"file `{one.name}` of job `{one.job}` is made by no package: it is {origin}"
+        f"file `{file.name}` of job `{file.job}` is made by no package: it is {origin}"
     )
-    explanation.commands.append(f"d0ctl status {one.job}")
+    explanation.commands.append(f"d0ctl status {file.job}")
 
 
 def _present(about: _AboutFile) -> None:
-    one = about.file
-    if one.late:
-        number = file_locations.matches(about.store, one.id)
+    file = about.file
+    if file.late:
+        number = file_locations.matches(about.store, file.id)
         files = count(number, "file")
         about.explanation.answer = (
-            f"`{one.name}` of job `{one.job}` stands for {files} that `{one.maker}` has made"
+            f"`{file.name}` of job `{file.job}` stands for {files} that `{file.maker}` has made"
         )
     else:
-        about.explanation.answer = f"{_name(one)} exists: {_size(one)}made by `{one.maker}`"
-        if "retain-indef" in (one.disposition or one.dispositions):
+        about.explanation.answer = f"{_name(file)} exists: {_size(file)}made by `{file.maker}`"
+        if "retain-indef" in (file.disposition or file.dispositions):
             fact = "it is kept even if no package needs it (`retain-indef`)"
             about.explanation.facts.append(fact)
-            about.explanation.commands.append(f"d0ctl file set-disposition '{one.path}' deletable")
-    about.explanation.commands.append(f"d0ctl status {one.maker}")
+            about.explanation.commands.append(f"d0ctl file set-disposition '{file.path}' deletable")
+    about.explanation.commands.append(f"d0ctl status {file.maker}")
 
 
 def _partial(about: _AboutFile) -> None:
-    one = about.file
+    file = about.file
     about.explanation.answer = (
-        f"{_name(one)} is partial: {_size(one)}written by `{one.maker}` before it was ended"
+        f"{_name(file)} is partial: {_size(file)}written by `{file.maker}` before it was ended"
     )
-    about.explanation.commands += [f"d0ctl why {one.maker}", f"d0ctl retry {one.maker}"]
+    about.explanation.commands += [f"d0ctl why {file.maker}", f"d0ctl retry {file.maker}"]
 
 
 def _purged(about: _AboutFile) -> None:
-    one = about.file
+    file = about.file
     why = ("its last copy vanished or was changed" if about.found
            else "it was removed because no package needed it")  # fmt: skip
-    about.explanation.answer = f"{_name(one)} was made by `{one.maker}` and is gone: {why}"
+    about.explanation.answer = f"{_name(file)} was made by `{file.maker}` and is gone: {why}"
     about.explanation.facts.append("it is made again if a package that reads it is retried")
-    is_done = one.maker_phase == Phase.DONE
-    again = f"d0ctl set-status {one.maker} unscheduled" if is_done else f"d0ctl why {one.maker}"
+    is_done = file.maker_phase == Phase.DONE
+    again = f"d0ctl set-status {file.maker} unscheduled" if is_done else f"d0ctl why {file.maker}"
     about.explanation.commands.append(again)
 
 
 def _dropped(about: _AboutFile) -> None:
-    one, explanation = about.file, about.explanation
+    file, explanation = about.file, about.explanation
     maker = _maker(about)
-    if one.maker_phase == Phase.DROPPED:
-        explanation.answer = f"{_name(one)} is dropped: {maker.answer}"
+    if file.maker_phase == Phase.DROPPED:
+        explanation.answer = f"{_name(file)} is dropped: {maker.answer}"
         explanation.facts, explanation.commands = maker.facts, maker.commands
         return
-    line = (one.maker or "").rpartition("/")[0]
-    explanation.answer = f"{_name(one)} is dropped: line `{line}` that made it was dropped"
-    if one.line_dropped is not None:
-        explanation.answer += f" {moment(one.line_dropped, about.now)}"
+    line = (file.maker or "").rpartition("/")[0]
+    explanation.answer = f"{_name(file)} is dropped: line `{line}` that made it was dropped"
+    if file.line_dropped is not None:
+        explanation.answer += f" {moment(file.line_dropped, about.now)}"
     explanation.facts.append(
-        f"`{one.maker}` stays {one.maker_phase}, but no package reads its outputs"
+        f"`{file.maker}` stays {file.maker_phase}, but no package reads its outputs"
     )
     explanation.commands.append(f"d0ctl restore-line {line}")
 
@@ -178,8 +179,8 @@ def _unmade(about: _AboutFile, state: str) -> None:
 
 def _maker(about: _AboutFile) -> Explanation:
     assert about.file.maker is not None
-    one = browse.package(about.store, parse(about.file.maker))
-    return explain_package(about.store, one, about.now)
+    package = browse.package(about.store, parse(about.file.maker))
+    return explain_package(about.store, package, about.now)
 
 
 _STATES = {
@@ -198,16 +199,16 @@ def _size(file: FileView) -> str:
 
 def _locations(about: _AboutFile) -> None:
     """Add its copies, its transfers, and its disposition."""
-    facts, one = about.explanation.facts, about.file
+    facts, file = about.explanation.facts, about.file
     facts += [_copy(copy) for copy in about.copies[:MOST]]
     if len(about.copies) > MOST:
         facts.append(f"and {count(len(about.copies) - MOST, 'more copy', 'more copies')}")
     facts += [_found(found, about.now) for found in about.found]
-    facts += [f"it is stored at `{locator}`" for locator in one.stored_at]
+    facts += [f"it is stored at `{locator}`" for locator in file.stored_at]
     facts += [_transfer(transfer) for transfer in about.transfers[:MOST]]
-    if one.dispositions:
-        facts.append(f"its disposition is {', '.join(one.dispositions.split())}")
-    if one.result:
+    if file.dispositions:
+        facts.append(f"its disposition is {', '.join(file.dispositions.split())}")
+    if file.result:
         facts.append("it is a result")
 
 
@@ -262,10 +263,10 @@ def _is_open(reader: ReaderView) -> bool:
     return STATUS_OF[Phase(reader.phase)] not in ENDED and reader.phase != Phase.TRANSFERRING
 
 
-def _reader(one: FileView, reader: ReaderView) -> str:
+def _reader(file: FileView, reader: ReaderView) -> str:
     if reader.dropped:
         return f"`{reader.path}`, which is {reader.phase}, runs without it"
-    if one.present or reader.phase != Phase.WAITING:
+    if file.present or reader.phase != Phase.WAITING:
         return f"`{reader.path}` needs it and is {reader.phase}"
     more = reader.missing - reader.uses
     others = f" and for {count(more, 'more file')}" if more > 0 else ""
@@ -273,12 +274,12 @@ def _reader(one: FileView, reader: ReaderView) -> str:
 
 
 def _document(about: _AboutFile) -> dict[str, Any]:
-    one = about.file
+    file = about.file
     return {
-        "job": one.job, "file": one.name, "maker": one.maker, "maker_phase": one.maker_phase,
-        "present": bool(one.present), "dropped": bool(one.dropped), "partial": bool(one.partial),
-        "size": one.size, "checksum": one.checksum, "dispositions": one.dispositions.split(),
-        "result": bool(one.result), "locator": one.locator, "stored": one.stored_at,
+        "job": file.job, "file": file.name, "maker": file.maker, "maker_phase": file.maker_phase,
+        "present": bool(file.present), "dropped": bool(file.dropped), "partial": bool(file.partial),
+        "size": file.size, "checksum": file.checksum, "dispositions": file.dispositions.split(),
+        "result": bool(file.result), "locator": file.locator, "stored": file.stored_at,
         "copies": [{"node": copy.node, "cluster": copy.cluster, "path": copy.path}
                    for copy in about.copies],
         "transfers": [{"to": "results" if way.result else way.cluster, "tries": way.tries,

@@ -30,14 +30,16 @@ MOST_LATE = 1_000
 """How many stragglers are counted."""
 
 
-def job(store: Store, one: JobSummary, now: float, *, driven: bool | None = None) -> Explanation:
+def job(
+    store: Store, summary: JobSummary, now: float, *, driven: bool | None = None
+) -> Explanation:
     """Explain the state of a job; `driven` says whether a process runs it (default: look it up)."""
     return _explain(
         store,
         GroupPart(
-            f"job `{one.name}`", one.name, one.counts, one,
-            lambda phases, most: browse.in_phases(store, one.id, phases, most),
-            lambda most: browse.failures(store, one.id, most),
+            f"job `{summary.name}`", summary.name, summary.counts, summary,
+            lambda phases, most: browse.in_phases(store, summary.id, phases, most),
+            lambda most: browse.failures(store, summary.id, most),
             partial(_explain_package, store, now),
         ),
         now,
@@ -45,15 +47,15 @@ def job(store: Store, one: JobSummary, now: float, *, driven: bool | None = None
     )  # fmt: skip
 
 
-def stage(store: Store, of: JobSummary, one: StageSummary, now: float) -> Explanation:
+def stage(store: Store, of: JobSummary, summary: StageSummary, now: float) -> Explanation:
     """Explain the state of a stage."""
-    path = f"{of.name}/{one.seq}"
+    path = f"{of.name}/{summary.seq}"
     return _explain(
         store,
         GroupPart(
-            f"stage `{path}`", path, one.counts, of,
-            lambda phases, most: browse.in_stage(store, one.id, None, phases, most),
-            lambda most: browse.failures(store, of.id, most, one.id),
+            f"stage `{path}`", path, summary.counts, of,
+            lambda phases, most: browse.in_stage(store, summary.id, None, phases, most),
+            lambda most: browse.failures(store, of.id, most, summary.id),
             partial(_explain_package, store, now),
         ),
         now,
@@ -61,24 +63,24 @@ def stage(store: Store, of: JobSummary, one: StageSummary, now: float) -> Explan
 
 
 def line(
-    store: Store, of: JobSummary, of_stage: StageSummary, one: LineSummary, now: float
+    store: Store, of: JobSummary, of_stage: StageSummary, summary: LineSummary, now: float
 ) -> Explanation:
     """Explain the state of a line."""
-    path = f"{of.name}/{of_stage.seq}/{one.seq}"
+    path = f"{of.name}/{of_stage.seq}/{summary.seq}"
     part = GroupPart(
-        f"line `{path}`{line_name(one.name)}", path, one.counts, of,
-        lambda phases, most: browse.in_stage(store, of_stage.id, one.seq, phases, most),
+        f"line `{path}`{line_name(summary.name)}", path, summary.counts, of,
+        lambda phases, most: browse.in_stage(store, of_stage.id, summary.seq, phases, most),
         lambda most: [],
         partial(_explain_package, store, now),
     )  # fmt: skip
-    if one.dropped is not None:
+    if summary.dropped is not None:
         explanation = Explanation(
-            path, one.status, f"{part.title} was dropped {moment(one.dropped, now)}"
+            path, summary.status, f"{part.title} was dropped {moment(summary.dropped, now)}"
         )
         explanation.facts.append(
             "its files are removed from all input lists; its successful packages stay successful"
         )
-        if one.named:
+        if summary.named:
             explanation.commands.append(f"d0ctl restore-line {path}")
         else:
             explanation.facts.append(

@@ -16,7 +16,7 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
     total = part.counts.get("failed", 0)
     latest = [(failure.path, failure.reason) for failure in part.failures(SAMPLE)]
     if not latest:
-        latest = [(one.path, one.reason) for one in part.sample([Phase.FAILED], MOST)]
+        latest = [(failure.path, failure.reason) for failure in part.sample([Phase.FAILED], MOST)]
     if not latest:
         explanation.add(f"{part.title} has {count(total, 'failed package')}", [])
         return

@@ -50,8 +50,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if room["used"]:
         explanation.facts.append(usage(store, room, now))
     _blocked(store, row["cluster_id"], explanation, is_away=row["state"] != "up")
-    for one in overflows(store, row["cluster_id"]):
-        warning = overflow(one, now)
+    for overflowing in overflows(store, row["cluster_id"]):
+        warning = overflow(overflowing, now)
         explanation.facts.append(warning.text)
         explanation.commands += warning.commands
     explanation.facts += _found(store, row, now)
@@ -82,9 +82,11 @@ def _found(store: Store, row: Row, now: float) -> list[str]:
     if row["surveyed"] is None:
         return []
     facts = [f"its cache was last compared with the records at {moment(row['surveyed'], now)}"]
-    for one in inventory.of_node(store, row["id"], since=now - FOUND_S):
-        number = count(one.n, *NOUNS[one.finding])
-        facts.append(f"{number}, such as {one.example}, noticed at {moment(one.noticed, now)}")
+    for finding in inventory.of_node(store, row["id"], since=now - FOUND_S):
+        number = count(finding.n, *NOUNS[finding.finding])
+        facts.append(
+            f"{number}, such as {finding.example}, noticed at {moment(finding.noticed, now)}"
+        )
     return facts
 
 

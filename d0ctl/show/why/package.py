@@ -17,30 +17,30 @@ from d0ctl.store.views.shapes.of_package import BinaryView, PackageView
 from d0ctl.units import moment
 
 
-def package(store: Store, one: PackageView, now: float) -> Explanation:
+def package(store: Store, view: PackageView, now: float) -> Explanation:
     """Explain the phase of a package."""
-    job = browse.job(store, one.job)
-    explanation = Explanation(one.path, one.status, "", phase=one.phase)
-    _of_phase(Phase(one.phase))(Subject(store, one, job, explanation, now))
-    if one.node is not None or one.status in (Status.SUCCESSFUL, Status.FAILED):
-        _chosen_node(store, one, explanation, now)
-    if times := eta.of_package(views_eta.package_times(store, one.id, now=now), now):
+    job = browse.job(store, view.job)
+    explanation = Explanation(view.path, view.status, "", phase=view.phase)
+    _of_phase(Phase(view.phase))(Subject(store, view, job, explanation, now))
+    if view.node is not None or view.status in (Status.SUCCESSFUL, Status.FAILED):
+        _chosen_node(store, view, explanation, now)
+    if times := eta.of_package(views_eta.package_times(store, view.id, now=now), now):
         explanation.facts.append(times)
-    _expected_sizes(store, one, explanation)
-    if where := one_package.destination(store, one.id):
+    _expected_sizes(store, view, explanation)
+    if where := one_package.destination(store, view.id):
         explanation.facts.append(f"its task merges at `{where[0]}`: {where[1]}")
-    if one.request and one.phase != "killing" and not one.request.endswith(one.note or "\n"):
-        explanation.facts.append(f"a request: {one.request}")
-    if short := shortfall(store, one.id, one.path):
+    if view.request and view.phase != "killing" and not view.request.endswith(view.note or "\n"):
+        explanation.facts.append(f"a request: {view.request}")
+    if short := shortfall(store, view.id, view.path):
         explanation.facts.append(
-            f"it {'ran' if one.attempts else 'will run'} with {short.sentence()}"
+            f"it {'ran' if view.attempts else 'will run'} with {short.sentence()}"
         )
     return explanation
 
 
-def _chosen_node(store: Store, one: PackageView, explanation: Explanation, now: float) -> None:
+def _chosen_node(store: Store, view: PackageView, explanation: Explanation, now: float) -> None:
     """Say why its node was chosen."""
-    if (row := placement.choice_of_package(store, one.id)) is not None:
+    if (row := placement.choice_of_package(store, view.id)) is not None:
         explanation.facts.append(chosen_node(row, now))
         explanation.details["node_choice"] = choice_document(row)
 
@@ -57,15 +57,15 @@ def _expected_sizes(store: Store, package: PackageView, explanation: Explanation
         }  # fmt: skip
 
 
-def binary(store: Store, one: PackageView, number: int, now: float) -> Explanation:
+def binary(store: Store, view: PackageView, number: int, now: float) -> Explanation:
     """Explain how a binary of a package ended. Raises NotFound."""
-    found = one_package.binary(store, one, number)
-    whole = package(store, one, now)
-    name = f"binary {number} ({found.name}) of `{one.path}`"
-    answer = f"{name} {_outcome(found, one, now)}"
-    return replace(whole, path=f"{one.path}/{number}", answer=answer,
+    found = one_package.binary(store, view, number)
+    whole = package(store, view, now)
+    name = f"binary {number} ({found.name}) of `{view.path}`"
+    answer = f"{name} {_outcome(found, view, now)}"
+    return replace(whole, path=f"{view.path}/{number}", answer=answer,
                    facts=[whole.answer, *whole.facts],
-                   commands=[*whole.commands, f"d0ctl logs {one.path}/{number}"])  # fmt: skip
+                   commands=[*whole.commands, f"d0ctl logs {view.path}/{number}"])  # fmt: skip
 
 
 def _outcome(found: BinaryView, package: PackageView, now: float) -> str:

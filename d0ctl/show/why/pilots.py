@@ -36,11 +36,11 @@ def summary(mode: str, found: Sequence[BatchJob], alone: Sequence[BatchJob]) -> 
 
 def _summary(what: str, found: Sequence[BatchJob]) -> str:
     states = {
-        "running": [one for one in found if one.state == "running"],
-        "queued": [one for one in found if one.state in ("submitted", "queued")],
-        "ending": [one for one in found if one.state == "ending"],
+        "running": [pilot for pilot in found if pilot.state == "running"],
+        "queued": [pilot for pilot in found if pilot.state in ("submitted", "queued")],
+        "ending": [pilot for pilot in found if pilot.state == "ending"],
     }
-    reasons = sorted({waits_for(one.reason) for one in states["queued"] if one.reason})
+    reasons = sorted({waits_for(pilot.reason) for pilot in states["queued"] if pilot.reason})
     parts = [f"{len(group)} {state}" for state, group in states.items() if group]
     why = f": {'; '.join(reasons)}" if reasons else ""
     return f"{what}: {listed(parts)}{why}" if parts else f"no {what}"
@@ -57,7 +57,7 @@ def fact(system: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
     """Return what a ready package can expect of a batch system."""
     if system.fault is not None:
         return batch_fault(system.name, system.fault, now).text
-    queued = [one for one in found if one.state in ("submitted", "queued")]
+    queued = [pilot for pilot in found if pilot.state in ("submitted", "queued")]
     if not queued:
         said = _summary("pilots", found)
         return f"cluster `{system.name}` submits pilots for ready packages: {said}"
@@ -65,25 +65,25 @@ def fact(system: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
     return f"cluster `{system.name}` has {count(len(queued), 'pilot')} in its queue: {why}"
 
 
-def system(store: Store, one: BatchSystem, now: float) -> Explanation:
+def system(store: Store, batch: BatchSystem, now: float) -> Explanation:
     """Explain what the pilots of a batch system do, and what is wrong with it."""
-    found = alive(store, one.id)
-    said = summary(one.pilots.mode, found, direct_jobs(store, one.id))
-    explanation = Explanation(one.name, "fault" if one.fault else "works", "")
-    explanation.answer = f"cluster `{one.name}` has {said}"
-    if one.fault is not None:
-        wrong = batch_fault(one.name, one.fault, now)
+    found = alive(store, batch.id)
+    said = summary(batch.pilots.mode, found, direct_jobs(store, batch.id))
+    explanation = Explanation(batch.name, "fault" if batch.fault else "works", "")
+    explanation.answer = f"cluster `{batch.name}` has {said}"
+    if batch.fault is not None:
+        wrong = batch_fault(batch.name, batch.fault, now)
         explanation.answer, explanation.commands = wrong.text, [*wrong.commands]
         explanation.facts.append(said)
-    if (node := direct_node(store, one.id)) and node["state"] == "down":
+    if (node := direct_node(store, batch.id)) and node["state"] == "down":
         explanation.facts.append(f"its login node does not answer: {node['last_error']}")
     if not any_driver(store):
         explanation.facts.append("no daemon is running, so nothing is submitted")
         explanation.commands.append("d0ctl daemon start")
-    explanation.facts += [_living(one, pilot, now) for pilot in found[:MOST]]
+    explanation.facts += [_living(batch, pilot, now) for pilot in found[:MOST]]
     if len(found) > MOST:
         explanation.facts.append(f"and {count(len(found) - MOST, 'more pilot')}")
-    explanation.facts += [_ended(one, row, now) for row in latest_ended(store, one.id, MOST)]
+    explanation.facts += [_ended(batch, row, now) for row in latest_ended(store, batch.id, MOST)]
     return explanation
 
 

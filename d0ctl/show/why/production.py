@@ -52,8 +52,10 @@ def obstacles(found: Production, now: float) -> list[Obstacle]:
     if nodes := _nodes(found, now):
         found_obstacles.append(nodes)
     if found.driven:
-        found_obstacles += [batch_fault(name, one, now) for name, one in found.faults.items()]
-    found_obstacles += [overflow(one, now) for one in found.overflows[:MOST] if found.driven]
+        found_obstacles += [batch_fault(name, fault, now) for name, fault in found.faults.items()]
+    found_obstacles += [
+        overflow(overflowing, now) for overflowing in found.overflows[:MOST] if found.driven
+    ]
     return found_obstacles
 
 
@@ -67,13 +69,13 @@ def batch_fault(name: str, fault: Fault, now: float) -> Obstacle:
     return Obstacle(text, (f"d0ctl cluster check {name}",))
 
 
-def overflow(one: Overflow, now: float) -> Obstacle:
+def overflow(full: Overflow, now: float) -> Obstacle:
     """Say that the capacity of a cache will be exceeded."""
     text = (
-        f"the cache of `{one.cluster}` will be full at about {moment(one.at, now)}: "
-        f"{size(one.peak)} by {moment(one.peak_at, now)}, it holds {size(one.space)}"
+        f"the cache of `{full.cluster}` will be full at about {moment(full.at, now)}: "
+        f"{size(full.peak)} by {moment(full.peak_at, now)}, it holds {size(full.space)}"
     )
-    return Obstacle(text, (f"d0ctl report disk {one.cluster}",))
+    return Obstacle(text, (f"d0ctl report disk {full.cluster}",))
 
 
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
@@ -90,26 +92,26 @@ def _nodes(found: Production, now: float) -> Obstacle | None:
         return None
     takes = sum(node.node.takes for node in found.nodes)
     text = f"{takes} of {count(len(found.nodes), 'node')} up: {nodes_away(away, now)}"
-    return Obstacle(text, tuple(_suggest_nodes(one) for one in away[:MOST]))
+    return Obstacle(text, tuple(_suggest_nodes(blocked) for blocked in away[:MOST]))
 
 
 def nodes_away(away: Sequence[NodeView], now: float) -> str:
     """Name nodes that take nothing: those that are down, then those that are drained."""
-    down = [one for one in away if one.node.state == "down"]
-    drained = [one for one in away if one.node.state != "down"]
+    down = [blocked for blocked in away if blocked.node.state == "down"]
+    drained = [blocked for blocked in away if blocked.node.state != "down"]
     parts = []
     if down:
-        since = min(one.since for one in down if one.since is not None)
+        since = min(blocked.since for blocked in down if blocked.since is not None)
         parts.append(f"{_names(down)} down since {moment(since, now)}{_last_error(down)}")
     if drained:
-        notes = {one.drain_note for one in drained if one.drain_note}
+        notes = {blocked.drain_note for blocked in drained if blocked.drain_note}
         note = f" ({notes.pop()})" if len(notes) == 1 else ""
         parts.append(f"{_names(drained)} drained{note}")
     return "; ".join(parts)
 
 
 def _last_error(down: Sequence[NodeView]) -> str:
-    errors = {one.last_error for one in down if one.last_error}
+    errors = {blocked.last_error for blocked in down if blocked.last_error}
     return f" ({errors.pop()})" if len(errors) == 1 else ""
 
 

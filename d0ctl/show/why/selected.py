@@ -24,10 +24,10 @@ def explain(store: Store, wanted: Selector, now: float) -> Explanation:
     if wanted.level in ("package", "binary"):
         from d0ctl.show.why import package
 
-        one = browse.package(store, wanted)
+        view = browse.package(store, wanted)
         if wanted.level == "binary":
-            return package.binary(store, one, wanted.binary.first, now)
-        return package.package(store, one, now)
+            return package.binary(store, view, wanted.binary.first, now)
+        return package.package(store, view, now)
     from d0ctl.show.why import group
 
     job = browse.job(store, wanted.job)

@@ -22,8 +22,8 @@ class Subject(Struct, frozen=True):
     @property
     def name(self) -> str:
         """Its name in a sentence."""
-        one = self.package
-        return f"package `{one.path}`{line_name(one.line_name)}"
+        package = self.package
+        return f"package `{package.path}`{line_name(package.line_name)}"
 
     def fact(self, text: str) -> None:
         """Add a fact to the explanation."""

@@ -8,10 +8,10 @@ from msgspec import Struct, field
 from d0ctl.store.views.activity import Failed
 
 PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
-    "reason": lambda one: one.reason,
-    "node": lambda one: one.node,
-    "software": lambda one: one.software or one.name,
-    "input": lambda one: one.input,
+    "reason": lambda failed: failed.reason,
+    "node": lambda failed: failed.node,
+    "software": lambda failed: failed.software or failed.name,
+    "input": lambda failed: failed.input,
 }
 """The properties by which failures can be grouped, with functions that return them."""
 
@@ -38,10 +38,10 @@ class Cluster(Struct):
 
 
 ORDERS: Mapping[str, tuple[Callable[[Cluster], Any], bool]] = {
-    "number": (lambda one: len(one.ids) - one.acknowledged, True),
-    "name": (lambda one: one.name, False),
-    "last": (lambda one: one.last, True),
-    "nodes": (lambda one: len(one.nodes), True),
+    "number": (lambda group: len(group.ids) - group.acknowledged, True),
+    "name": (lambda group: group.name, False),
+    "last": (lambda group: group.last, True),
+    "nodes": (lambda group: len(group.nodes), True),
 }
 """What groups can be sorted by, and whether the largest comes first; the first is usual."""
 
@@ -52,11 +52,11 @@ def clusters(
     """Return the groups in an order: the most failures that are not acknowledged first."""
     read = PROPERTIES[by]
     found: dict[str, Cluster] = {}
-    for one in failed:
-        name = read(one) or "unknown"
+    for failure in failed:
+        name = read(failure) or "unknown"
         if name not in found:
             found[name] = Cluster(name)
-        found[name].take(one)
+        found[name].take(failure)
     key, largest_first = ORDERS[order]
-    by_name = sorted(found.values(), key=lambda one: one.name)
+    by_name = sorted(found.values(), key=lambda group: group.name)
     return sorted(by_name, key=key, reverse=largest_first is not reverse)

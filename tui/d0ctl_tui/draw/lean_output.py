@@ -80,7 +80,7 @@ def _change(old: TextStyle, new: TextStyle) -> str:
         return ""
     if new == PLAIN:
         return "\x1b[0m"
-    ended = {_OFF.get(one, "0") for one in old.attributes - new.attributes}
+    ended = {_OFF.get(attribute, "0") for attribute in old.attributes - new.attributes}
     base = PLAIN if "0" in ended else old
     numbers = ["0"] if "0" in ended else sorted(ended)
     again = {attribute for attribute in new.attributes if _OFF.get(attribute) in ended}

@@ -81,7 +81,7 @@ def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
         if number := snapshot.needing_a_person(phase):
             yield phase, number, word
     if number := len(snapshot.tasks):
-        worst = next(one for one in task_rows.WORST if one in snapshot.tasks.values())
+        worst = next(status for status in task_rows.WORST if status in snapshot.tasks.values())
         yield worst, number, "task" if number == 1 else "tasks"
 
 

@@ -24,19 +24,20 @@ LEAST_ROOM = 36
 def everything(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return the latest changes, the newest first, without the steps before a running package."""
     return [
-        _line(one.at, one.path, one.new, now, columns, glyphs, node=one.node,
-              reason=one.reason if one.new == "failed" else None, actor=one.actor, note=one.note)
-        for one in events
-        if one.actor or one.new not in PASSING
+        _line(event.at, event.path, event.new, now, columns, glyphs, node=event.node,
+              reason=event.reason if event.new == "failed" else None, actor=event.actor,
+              note=event.note)
+        for event in events
+        if event.actor or event.new not in PASSING
     ]  # fmt: skip
 
 
 def what_matters(found: Iterable[Notable], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return failures, actions of people, changes of nodes and ends of jobs, the newest first."""
     return [
-        _line(one.at, brief(one.subject), one.state, now, columns, glyphs, node=one.node,
-              reason=one.reason, actor=one.actor, note=_note(one))
-        for one in found
+        _line(event.at, brief(event.subject), event.state, now, columns, glyphs, node=event.node,
+              reason=event.reason, actor=event.actor, note=_note(event))
+        for event in found
     ]  # fmt: skip
 
 
@@ -53,15 +54,15 @@ def with_switch(lines: Sequence[Line], columns: int, glyphs: Glyphs, *, is_all: 
     return [spread(first, [switch], columns), *lines[1:]]
 
 
-def _note(one: Notable) -> str | None:
-    match one.what:
-        case "job" if one.left:
-            return f"ended, {count(one.left, 'package')} without success"
+def _note(event: Notable) -> str | None:
+    match event.what:
+        case "job" if event.left:
+            return f"ended, {count(event.left, 'package')} without success"
         case "job":
             return "ended"
-        case "failure" if one.is_tried_again:
-            return f"tried again: {one.note}" if one.note else "tried again"
-    return one.note
+        case "failure" if event.is_tried_again:
+            return f"tried again: {event.note}" if event.note else "tried again"
+    return event.note
 
 
 def _line(

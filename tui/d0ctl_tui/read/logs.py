@@ -125,17 +125,17 @@ class Log(Struct):
 
 def find(store: Store, package: str, number: int | None = None) -> Log:
     """Return the log of an attempt at a package, by default the last. Raises NotFound."""
-    one = browse.package(store, parse(package))
-    tries = one_package.attempts(store, one.id)
+    view = browse.package(store, parse(package))
+    tries = one_package.attempts(store, view.id)
     if not tries:
-        raise NotFound(f"package `{one.path}` has not run yet: it is {one.phase}")
+        raise NotFound(f"package `{view.path}` has not run yet: it is {view.phase}")
     tried = next((attempt for attempt in tries if attempt.number == number), tries[-1])
     row = registry.find(store, tried.node_name)
     if row is None:
         raise NotFound(f"node `{tried.node_name}`, where its logs were, was removed")
-    is_live = tried is tries[-1] and STATUS_OF[Phase(one.phase)] is Status.LAUNCHED
+    is_live = tried is tries[-1] and STATUS_OF[Phase(view.phase)] is Status.LAUNCHED
     return Log(
         store.home, site_name(store), address_of(row), tried.base or row["base"] or "",
-        one.path, tried.id, tried.number, tuple(attempt.number for attempt in tries),
-        len(one_package.binaries(store, one.id)), is_live,
+        view.path, tried.id, tried.number, tuple(attempt.number for attempt in tries),
+        len(one_package.binaries(store, view.id)), is_live,
     )  # fmt: skip

@@ -93,15 +93,15 @@ def nodes(store: Store) -> list[NodeLine]:
         state = "drained" if row["drained"] and row["state"] != "down" else row["state"]
         note = row["last_error"] or (row["drain_note"] if row["drained"] else "") or ""
         load = row["load"] if row["state"] == "up" else None
-        one = use.get(row["id"], activity.NodeUse())
+        use_of_node = use.get(row["id"], activity.NodeUse())
         found.append(
             NodeLine(
                 row["name"],
                 state,
-                one.used,
+                use_of_node.used,
                 row["cpus"],
-                one.ahead,
-                one.staging,
+                use_of_node.ahead,
+                use_of_node.staging,
                 load,
                 row["contact"],
                 note,

@@ -150,7 +150,7 @@ class Source:
     def tasks_among(self, names: Collection[str]) -> list[str]:
         """Return those of some paths that are of tasks, sorted."""
         none: set[str] = set()
-        known = self.ask(lambda store: {one.name for one in tasks.tasks(store)}, none)
+        known = self.ask(lambda store: {task.name for task in tasks.tasks(store)}, none)
         return sorted(known.intersection(names))
 
     def is_only(self, path: Path) -> bool:

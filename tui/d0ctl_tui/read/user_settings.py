@@ -106,13 +106,13 @@ class _Reader(Struct):
     def columns(self, node: Node) -> tuple[str, ...]:
         """Read the columns in their order."""
         found: list[str] = []
-        for one in self._list(node):
-            name = self._text(one)
+        for item in self._list(node):
+            name = self._text(item)
             if name not in CHOICES:
                 hint = did_you_mean(name, CHOICES) or f"; there are {', '.join(CHOICES)}"
-                self._fault(one, f"there is no column {shown(name)}{hint}")
+                self._fault(item, f"there is no column {shown(name)}{hint}")
             elif name in found:
-                self._fault(one, f"the column `{name}` is there twice: remove one")
+                self._fault(item, f"the column `{name}` is there twice: remove one")
             found.append(name)
         return tuple(found)
 
@@ -127,7 +127,7 @@ class _Reader(Struct):
                 hint = did_you_mean(name, COMMANDS) or ": `d0ctl tui --keys` lists all"
                 self._fault(at, f"there is no command {shown(name)}{hint}")
                 continue
-            keys = [self._key(one) for one in self._list(value)]
+            keys = [self._key(item) for item in self._list(value)]
             if not keys:
                 self._fault(value, f"`{name}` needs a key, as in `{name}: f8`")
             found[name] = ",".join(keys)

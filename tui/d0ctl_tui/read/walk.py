@@ -102,9 +102,9 @@ def _search(
     edge = 0 if forward else FAR
     begin = at if job in order else edge
     round_trip = [order[(start + step * i) % len(order)] for i in range(len(order) + 1)]
-    for index, one in enumerate(round_trip):
+    for index, id in enumerate(round_trip):
         after = begin if index == 0 else edge
-        found = outline.beside(store, one, phases[one], after, forward=forward)
+        found = outline.beside(store, id, phases[id], after, forward=forward)
         if found is not None:
             return outline.place(store, found)
     return None
@@ -118,8 +118,8 @@ def _search_groups(
     start, step = order.index(job) if job in order else 0, 1 if forward else -1
     here = outline.group_of(store, at)
     for index in range(len(order) + 1):
-        one = order[(start + step * index) % len(order)]
-        groups = outline.groups(store, one, phases[one])
+        id = order[(start + step * index) % len(order)]
+        groups = outline.groups(store, id, phases[id])
         firsts = list(groups.values())[::step]
         if index == 0 and job in order:
             begin = groups.get(here, at) if here is not None else at

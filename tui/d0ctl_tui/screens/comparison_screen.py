@@ -52,7 +52,10 @@ class ComparisonScreen(SubScreen):
         try:
             with open_store(home, read_only=True) as store, database_errors(home):
                 pair = attempt_pair.sides(store, self.packages[0], second)
-                found = [logs.find(store, one.package.path, one.attempt.number) for one in pair]
+                found = [
+                    logs.find(store, attempt.package.path, attempt.attempt.number)
+                    for attempt in pair
+                ]
         except D0Error as error:
             self.dashboard.post_message(ThreadResult(partial(self._fail, str(error))))
             return

@@ -65,14 +65,14 @@ class Entries(LineView):
         if self.folder.lines is not None:
             text = foreign(self.folder.lines[number])
             return fit(((f" {text}", "plain"),), columns, ellipsis=self.glyphs.ellipsis)
-        one = self.folder.entries[number]
+        entry = self.folder.entries[number]
         name = min(WIDEST, max(len(each.name) for each in self.folder.entries) + 1)
-        words = f"{foreign(one.name)}{'/' if one.is_folder else ''}"
+        words = f"{foreign(entry.name)}{'/' if entry.is_folder else ''}"
         spans: list[Span] = [
             (f" {pad(words, name, ellipsis=self.glyphs.ellipsis)}", "strong"),
-            (f" {pad('' if one.is_folder else size(one.size), 9, right=True)}", "plain"),
-            (f"  {moment(one.time, time.time())}", "faint"),
-            (f"  -> {foreign(one.target)}" if one.target else "", "faint"),
+            (f" {pad('' if entry.is_folder else size(entry.size), 9, right=True)}", "plain"),
+            (f"  {moment(entry.time, time.time())}", "faint"),
+            (f"  -> {foreign(entry.target)}" if entry.target else "", "faint"),
         ]
         return fit(spans, columns, ellipsis=self.glyphs.ellipsis)
 
@@ -120,8 +120,8 @@ class PeekScreen(SubScreen):
         """Show the folder or file under the cursor."""
         folder = self.view.folder
         if folder.lines is None and folder.entries:
-            one = folder.entries[self.view.cursor]
-            self._read(f"{folder.path}/{one.name}".lstrip("/"), is_file=not one.is_folder)
+            entry = folder.entries[self.view.cursor]
+            self._read(f"{folder.path}/{entry.name}".lstrip("/"), is_file=not entry.is_folder)
 
     def action_up(self) -> None:
         """Go to the folder above."""
@@ -150,7 +150,7 @@ class PeekScreen(SubScreen):
         left = self.view.folder
         empty = "the folder is empty" if found.lines is None else "the file is empty"
         self.view.folder, self.view.nothing = found, found.problem or empty
-        names = [one.name for one in found.entries]
+        names = [entry.name for entry in found.entries]
         came_from = left.path.rpartition("/")[2]
         is_above = left.path.rpartition("/")[0] == found.path and left.path
         self.view.cursor = names.index(came_from) if is_above and came_from in names else 0
@@ -166,8 +166,10 @@ def _listing(where: AttemptLocation, path: str) -> Folder:
     with peek.visit(where) as here:
         frame = here.listing(path)
     entries = tuple(
-        Entry(one["name"], one["type"] == "folder", one["size"], one["time"], one["target"])
-        for one in frame["entries"]
+        Entry(
+            entry["name"], entry["type"] == "folder", entry["size"], entry["time"], entry["target"]
+        )
+        for entry in frame["entries"]
     )
     return Folder(path, entries, more=bool(frame["more"]), problem=frame["message"] or "")
 

@@ -103,8 +103,10 @@ class RowKeys:
             found.append(Choice(log.folder, f"on {log.address.name}", kind="folder"))
         commands = [f"d0ctl status {selector}", *sheet.commands_on(self.about.lines)]
         known = dict.fromkeys(commands[: MOST_COMMANDS + 1])
-        return [*found, *(Choice(one, kind="command", look="command") for one in known)]
+        return [*found, *(Choice(command, kind="command", look="command") for command in known)]
 
 
 def _matching(offered: list[Choice], words: str) -> list[Choice]:
-    return [one for one in offered if words.lower() in f"{one.kind} {one.words}".lower()]
+    return [
+        choice for choice in offered if words.lower() in f"{choice.kind} {choice.words}".lower()
+    ]

@@ -97,10 +97,11 @@ class TimelineScreen(SubScreen):
             left.append((f"  the last {MOST:,} attempts", "faint"))
         at = period.begin + (self._column + 0.5) * period.step
         right: list[Span] = [(f"{moment(at, self.now)} ", "faint")]
-        if (one := self._chosen) is not None:
-            words = f"{one.outcome or 'running'} {duration(one.seconds(self.now))} "
-            right = [(f"{foreign(one.path)} ", "strong"), (words, time_rows.look_of_state(one)),
-                     (f"{foreign(one.reason)} " if one.reason else "", "bad"), *right]  # fmt: skip
+        if (span := self._chosen) is not None:
+            words = f"{span.outcome or 'running'} {duration(span.seconds(self.now))} "
+            right = [(f"{foreign(span.path)} ", "strong"), (words, time_rows.look_of_state(span)),
+                     (f"{foreign(span.reason)} " if span.reason else "", "bad"),
+                     *right]  # fmt: skip
         return spread(left, right, columns)
 
     def update(self) -> None:
@@ -121,7 +122,7 @@ class TimelineScreen(SubScreen):
         begin, columns = self.now - PERIODS[zoom], max(1, self.view.size.width - LABEL)
         self.view.period = Period(begin, self.now, columns)
         self._back = min(self._back, columns - 1)
-        there = [one for one in self._spans if one.ended is None or one.ended > begin]
+        there = [span for span in self._spans if span.ended is None or span.ended > begin]
         self.view.slow = time_rows.stragglers(self._spans, self.now) & set(there)
         self.view.rows = (
             time_rows.lines(there) if self.by_line else time_rows.slots(there, self.now, begin)
@@ -178,9 +179,9 @@ class TimelineScreen(SubScreen):
 
     def action_go(self) -> None:
         """Go to the package at the cursor."""
-        if (one := self._chosen) is not None:
+        if (span := self._chosen) is not None:
             self.app.pop_screen()
-            self.dashboard.go_to(one.path)
+            self.dashboard.go_to(span.path)
 
     def action_moment(self) -> None:
         """Show everything as it was at the cursor."""

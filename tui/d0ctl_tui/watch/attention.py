@@ -77,7 +77,7 @@ class Attention:
         elif job.ended is not None:
             self.show_notice(f"{job.name} has ended")
         else:
-            self.source.followed |= {one.id: one for one in self._states({job.id: None})}
+            self.source.followed |= {state.id: state for state in self._states({job.id: None})}
             off = "; the bell is off" if self.terminal.quiet else ""
             self.show_notice(f"notice when {job.name} first fails or ends{off}", "good")
 
@@ -94,13 +94,13 @@ class Attention:
         if self.source.at is not None:
             return
         known = self.source.followed
-        for one in self._states(known) if known else ():
-            words = terminal_notices.about(known[one.id], one)
-            known[one.id] = one
+        for state in self._states(known) if known else ():
+            words = terminal_notices.about(known[state.id], state)
+            known[state.id] = state
             if words:
-                self._give_notice(words, is_bad=bool(one.failed))
-            if one.ended is not None:
-                del known[one.id]
+                self._give_notice(words, is_bad=bool(state.failed))
+            if state.ended is not None:
+                del known[state.id]
         if self._is_heard:
             title = _title(self.snapshot, self.glyphs)
             if title != self._title:

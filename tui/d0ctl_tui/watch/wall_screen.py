@@ -52,7 +52,7 @@ class WallScreen(SubScreen):
 
     def headline(self, columns: int) -> Line:
         """Return the title."""
-        active = sum(one.job.ended is None for one in self.jobs)
+        active = sum(wall_job.job.ended is None for wall_job in self.jobs)
         return ((" wall", "title"), (f"  {count(active, 'active job')}", "faint"))
 
     def update(self) -> None:
@@ -67,10 +67,10 @@ class WallScreen(SubScreen):
         source = self.dashboard.source
         found = [(path, row) for path in ((number,) for number in range(len(source.jobs)))
                  if isinstance(row := source.row(path), JobSummary)]  # fmt: skip
-        active = sorted((one for one in found if one[1].ended is None),
-                        key=lambda one: not _needs_a_person(one[1]))  # fmt: skip
-        ended = sorted((one for one in found if one[1].ended is not None),
-                       key=lambda one: one[1].ended or 0.0, reverse=True)  # fmt: skip
+        active = sorted((pair for pair in found if pair[1].ended is None),
+                        key=lambda pair: not _needs_a_person(pair[1]))  # fmt: skip
+        ended = sorted((pair for pair in found if pair[1].ended is not None),
+                       key=lambda pair: pair[1].ended or 0.0, reverse=True)  # fmt: skip
         shown = [*active, *ended[: max(0, MOST_ENDED - len(active))]][:MOST]
         now, none = source.at or time.time(), dict[int, Facts]()
         facts = source.ask(lambda store: _facts(store, [row for _, row in shown], now), none)
@@ -123,5 +123,5 @@ def _whole(rates: Iterable[StageRate]) -> StageRate | None:
     found = [*rates]
     if not found:
         return None
-    seconds = max(one.seconds for one in found)
-    return StageRate(sum(one.done for one in found), sum(one.failed for one in found), seconds)
+    seconds = max(rate.seconds for rate in found)
+    return StageRate(sum(rate.done for rate in found), sum(rate.failed for rate in found), seconds)

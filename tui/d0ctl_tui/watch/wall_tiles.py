@@ -66,7 +66,7 @@ def grid(jobs: int, columns: int, rows: int) -> Grid:
         height = min(TALLEST, (rows + 1) // down - 1)
         if height >= LEAST_HEIGHT:
             found.append(Grid(across, _wide(columns, across), height))
-    return max(found, key=lambda one: (one.height, one.width))
+    return max(found, key=lambda layout: (layout.height, layout.width))
 
 
 def _wide(columns: int, across: int) -> int:
@@ -79,8 +79,8 @@ def lines(jobs: Sequence[WallJob], columns: int, rows: int, now: float, glyphs: 
     layout = grid(len(jobs), columns, rows)
     found: list[Line] = []
     for first in range(0, len(jobs), layout.across):
-        tiles = [tile(one, layout.width, layout.height, now, glyphs)
-                 for one in jobs[first : first + layout.across]]  # fmt: skip
+        tiles = [tile(job, layout.width, layout.height, now, glyphs)
+                 for job in jobs[first : first + layout.across]]  # fmt: skip
         if found:
             found.append(())
         for parts in zip(*tiles, strict=True):
@@ -91,26 +91,26 @@ def lines(jobs: Sequence[WallJob], columns: int, rows: int, now: float, glyphs: 
     return found
 
 
-def tile(one: WallJob, columns: int, height: int, now: float, glyphs: Glyphs) -> list[Line]:
+def tile(wall_job: WallJob, columns: int, height: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return a tile of this size."""
-    job, counts = one.job, one.job.counts
-    look = signs.role(one.status)
-    bell = f" {glyphs.bell}" if one.is_followed else ""
+    job, counts = wall_job.job, wall_job.job.counts
+    look = signs.role(wall_job.status)
+    bell = f" {glyphs.bell}" if wall_job.is_followed else ""
     head: list[Span] = [(f"{foreign(job.name)}{bell} ", "title"),
-                        *signs.mark(one.status, glyphs), (" ", "")]  # fmt: skip
+                        *signs.mark(wall_job.status, glyphs), (" ", "")]  # fmt: skip
     head.append((glyphs.rule * max(0, columns - width(head)), look))
     done, total = by_status(counts)["successful"], job.packages
-    numbers: list[Span] = [(f"{one.share:.0%}", "strong"),
+    numbers: list[Span] = [(f"{wall_job.share:.0%}", "strong"),
                            (f"  {signs.short(done)}/{signs.short(total)}", "plain")]  # fmt: skip
-    if words := _end(one, now):
+    if words := _end(wall_job, now):
         numbers.append((f"  {words}", "plain"))
-    bar = tuple(signs.bar(counts, columns, glyphs, one.progress.percents / 100))
+    bar = tuple(signs.bar(counts, columns, glyphs, wall_job.progress.percents / 100))
     is_big = height >= BIG_HEIGHT and glyphs is not ASCII
     body: list[Sequence[Span]] = [head]
     if is_big:
-        body += _large(f"{one.share:.0%}", signs.tally(counts, blocked=job.blocked), look)
+        body += _large(f"{wall_job.share:.0%}", signs.tally(counts, blocked=job.blocked), look)
     body += [bar] * (2 if is_big else 1)
-    body += [numbers, _rate(one, glyphs), _trouble(one, now, glyphs)]
+    body += [numbers, _rate(wall_job, glyphs), _trouble(wall_job, now, glyphs)]
     body += [()] * (height - len(body))
     return [fit(line, columns, ellipsis=glyphs.ellipsis) for line in body[:height]]
 
@@ -122,30 +122,30 @@ def _large(text: str, tally: Sequence[Span], look: str) -> list[list[Span]]:
     return [[(f" {row}   ", look), words[number]] for number, row in enumerate(rows)]
 
 
-def _end(one: WallJob, now: float) -> str:
-    if one.job.ended is not None:
-        return f"ended {clock(one.job.ended, now)}"
-    if one.end is None:
+def _end(job: WallJob, now: float) -> str:
+    if job.job.ended is not None:
+        return f"ended {clock(job.job.ended, now)}"
+    if job.end is None:
         return ""
-    low, high = (clock(at, now, short=True) for at in (one.end.low, one.end.high))
-    middle = clock(one.end.middle, now, short=True)
+    low, high = (clock(at, now, short=True) for at in (job.end.low, job.end.high))
+    middle = clock(job.end.middle, now, short=True)
     return f"ends {middle}" + (f" ({low} to {high})" if low != high else "")
 
 
-def _rate(one: WallJob, glyphs: Glyphs) -> list[Span]:
-    counts = one.job.counts
+def _rate(job: WallJob, glyphs: Glyphs) -> list[Span]:
+    counts = job.job.counts
     spans: list[Span] = []
     if running := by_status(counts)["launched"] - counts.get("unreachable", 0):
         spans.append((f"{glyphs.states['running']} {signs.short(running)}  ", "live"))
-    for badge, look in signs.badges(counts, glyphs, one.job.acknowledged):
+    for badge, look in signs.badges(counts, glyphs, job.job.acknowledged):
         spans.append((f"{badge}  ", look))
-    if one.rate is not None:
-        spans.append((f"{per_minute(one.rate.ended, one.rate.seconds)} a minute", "plain"))
+    if job.rate is not None:
+        spans.append((f"{per_minute(job.rate.ended, job.rate.seconds)} a minute", "plain"))
     return spans
 
 
-def _trouble(one: WallJob, now: float, glyphs: Glyphs) -> list[Span]:
-    if (failed := one.trouble) is None:
+def _trouble(job: WallJob, now: float, glyphs: Glyphs) -> list[Span]:
+    if (failed := job.trouble) is None:
         return []
     return [
         (f"{glyphs.states['failed']} {clock(failed.ended, now, short=True)} ", "bad"),

@@ -237,7 +237,10 @@ def in_ascii(text: str) -> str:
     """Return a text of the same width with only ASCII characters."""
     if text.isascii():
         return text
-    return "".join(one if one.isascii() else PLAIN.get(one) or "?" * cell_len(one) for one in text)
+    return "".join(
+        character if character.isascii() else PLAIN.get(character) or "?" * cell_len(character)
+        for character in text
+    )
 
 
 def _difference(old: Strip | None, new: Strip, row: int, columns: int) -> Region:

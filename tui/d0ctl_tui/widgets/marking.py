@@ -78,8 +78,8 @@ class Marking(LineView):
             self.post_message(RowChosen(self.chosen))
 
     def _is_marked(self, number: int) -> bool:
-        one = self.package_at(number) if self.marks else None
-        return one is not None and self.marks.covers(one.path, one.id)
+        package = self.package_at(number) if self.marks else None
+        return package is not None and self.marks.covers(package.path, package.id)
 
     def _is_marked_at(self, path: Path) -> bool:
         row = self.source.row(path)

@@ -175,8 +175,8 @@ class Tree(Marking):
     def selector(self) -> str | None:
         """Return the path of the row under the cursor, as it is typed."""
         if self.filtered is not None:
-            one = self.package_at(self.cursor) if len(self.filtered) else None
-            return one.path if one else None
+            package = self.package_at(self.cursor) if len(self.filtered) else None
+            return package.path if package else None
         return self.source.selector(self.chosen) if self.chosen else None
 
     def package_at(self, number: int) -> PackageRow | None:

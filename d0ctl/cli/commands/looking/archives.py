@@ -24,9 +24,9 @@ def archives(json: options.Json = False) -> None:
 
     found = list(read(session.home())) if session.has_home() else []
     if json:
-        emit_json({"archives": [_document(one) for one in found]})
+        emit_json({"archives": [_document(archive) for archive in found]})
     elif found:
-        table([cells(one) for one in found], right={1, 2})
+        table([cells(archive) for archive in found], right={1, 2})
     else:
         emit(NO_ARCHIVES)
 

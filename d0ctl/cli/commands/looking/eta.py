@@ -108,11 +108,11 @@ def _audit(store: Store, job: int | None, json: bool) -> None:
         return
     document: estimates.Audit = {
         "estimates": [
-            {"kind": one.kind, "name": one.name, "number": len(one.pairs),
-             "expected": sum(pair[0] for pair in one.pairs) / len(one.pairs),
-             "happened": sum(pair[1] for pair in one.pairs) / len(one.pairs),
-             "off_by": horizon.error(one.pairs), "within": one.within}
-            for one in found
+            {"kind": interval.kind, "name": interval.name, "number": len(interval.pairs),
+             "expected": sum(pair[0] for pair in interval.pairs) / len(interval.pairs),
+             "happened": sum(pair[1] for pair in interval.pairs) / len(interval.pairs),
+             "off_by": horizon.error(interval.pairs), "within": interval.within}
+            for interval in found
         ]
     }  # fmt: skip
     emit_json(document)

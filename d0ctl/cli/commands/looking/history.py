@@ -61,11 +61,11 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
         reasons = failure_counts.reasons_of_selected(selected)
         failed = failure_counts.attempts_of_selected(selected, limit)
     if wanted.is_one and wanted.level == "package":
-        one = browse.package(store, wanted)
-        events = [_event(event) for event in one_package.events(store, one.id)]
-        now = fill(documents.Current, one)
+        package = browse.package(store, wanted)
+        events = [_event(event) for event in one_package.events(store, package.id)]
+        now = fill(documents.Current, package)
         notes = [fill(packages.Note, note, attempt=note.number)
-                 for note in one_package.notes(store, one.id)]  # fmt: skip
+                 for note in one_package.notes(store, package.id)]  # fmt: skip
     return {
         "selector": str(wanted),
         "reasons": [fill(documents.Reason, row) for row in reasons],
@@ -106,16 +106,16 @@ def _draw(document: documents.History, now: float) -> None:
     if document["notes"]:
         page.head("notes of wrappers")
         page.table([
-            [_when(one["at"], now), f"attempt {one['attempt']}",
-             f"binary {one['binary']}" if one["binary"] else "", one["text"]]
-            for one in document["notes"]
+            [_when(note["at"], now), f"attempt {note['attempt']}",
+             f"binary {note['binary']}" if note["binary"] else "", note["text"]]
+            for note in document["notes"]
         ])  # fmt: skip
     if document["actions"]:
         page.head("actions of people")
         page.table([
-            [_when(one["at"], now), one["actor"], one["verb"], brief(one["target"]),
-             count(one["packages"], "package") if one["packages"] else "", one["reason"]]
-            for one in reversed(document["actions"])
+            [_when(action["at"], now), action["actor"], action["verb"], brief(action["target"]),
+             count(action["packages"], "package") if action["packages"] else "", action["reason"]]
+            for action in reversed(document["actions"])
         ])  # fmt: skip
     show(page)
 
@@ -126,18 +126,18 @@ def _failures(page: Sheet, document: documents.History, now: float) -> None:
         return
     page.head("failures")
     page.table([
-        [one["reason"] or "unknown", count(one["count"], "time"),
-         f"on {count(one['nodes'], 'node')}", f"last {_when(one['last'], now)}"]
-        for one in document["reasons"]
+        [reason["reason"] or "unknown", count(reason["count"], "time"),
+         f"on {count(reason['nodes'], 'node')}", f"last {_when(reason['last'], now)}"]
+        for reason in document["reasons"]
     ])  # fmt: skip
     page.add()
-    for one in document["failures"]:
-        page.add(f"  {_when(one['ended'], now)}  ", (one["path"], "strong"),
-                 f" attempt {one['attempt']} on {one['node']}: ",
-                 (cause(one["reason"], one["message"]), "bad"))  # fmt: skip
-        if one["stderr"]:
-            page.quote(one["stderr"], STDERR_LINES)
-    total = sum(one["count"] for one in document["reasons"])
+    for failed in document["failures"]:
+        page.add(f"  {_when(failed['ended'], now)}  ", (failed["path"], "strong"),
+                 f" attempt {failed['attempt']} on {failed['node']}: ",
+                 (cause(failed["reason"], failed["message"]), "bad"))  # fmt: skip
+        if failed["stderr"]:
+            page.quote(failed["stderr"], STDERR_LINES)
+    total = sum(reason["count"] for reason in document["reasons"])
     if total > len(document["failures"]):
         more = count(total - len(document["failures"]))
         page.add((f"  and {more} more: --json prints them", "faint"))

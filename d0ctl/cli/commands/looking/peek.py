@@ -51,10 +51,10 @@ def peek(
         visiting.refuse_archive(store, found[0])
 
         def show(wanted: Selector) -> None:
-            one = browse.package(store, wanted)
-            tried = visiting.attempt_of(store, one, attempt)
+            package = browse.package(store, wanted)
+            tried = visiting.attempt_of(store, package, attempt)
             where = visiting.where(store, tried)
-            seen = peek_folder.Seen(one, tried, where, one_package.progress(store, one.id))
+            seen = peek_folder.Seen(package, tried, where, one_package.progress(store, package.id))
             if path is None:
                 peek_folder.show(seen, json)
             else:

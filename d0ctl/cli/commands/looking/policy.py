@@ -31,7 +31,9 @@ def show(selector: options.MaybeTarget = None, json: options.Json = False) -> No
     wanted = None if selector is None else select.parse(selector)
     found = _read(wanted)
     if json:
-        output.emit_json({"selector": selector, "policies": [_document(one) for one in found]})
+        output.emit_json(
+            {"selector": selector, "policies": [_document(policy) for policy in found]}
+        )
         return
     from d0ctl.show.cards import policy
 
@@ -53,8 +55,8 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
         found = try_out(store, rules, since=time.time() - length)
     if json:
         output.emit_json({"since": length, "reasons": [
-            {"reason": one.reason, "count": one.count, "happened": dict(one.happened),
-             "would": dict(one.would)} for one in found]})  # fmt: skip
+            {"reason": trial.reason, "count": trial.count, "happened": dict(trial.happened),
+             "would": dict(trial.would)} for trial in found]})  # fmt: skip
         return
     page = output.sheet()
     policy.draw_trial(page, found)

@@ -81,23 +81,24 @@ def disk(cluster: Cluster = None, json: options.Json = False) -> None:
     with session.reader() as store, store.reading():
         found = disk_forecast.forecast(store, now=now)
     if cluster is not None:
-        found = [one for one in found if one.cache.name == cluster]
+        found = [profile for profile in found if profile.cache.name == cluster]
         if not found:
             raise NotFound(f"there is no cluster `{cluster}` with nodes", hint="d0ctl cluster list")
     if json:
-        emit_json({"caches": [_profile(one, now) for one in found]})
+        emit_json({"caches": [_profile(profile, now) for profile in found]})
         return
     page = sheet()
     card.draw(page, found, now, is_whole=cluster is not None)
     show(page)
 
 
-def _profile(one: "Profile", now: float) -> Any:
-    at_s, peak = one.peak
-    return {"cluster": one.cache.name, "space": one.cache.space, "used": one.cache.used,
+def _profile(profile: "Profile", now: float) -> Any:
+    at_s, peak = profile.peak
+    return {"cluster": profile.cache.name, "space": profile.cache.space, "used": profile.cache.used,
             "peak": peak, "peak_at": iso(now + at_s),
-            "full_at": None if one.full_s is None else iso(now + one.full_s),
-            "profile": [{"at": iso(now + at), "bytes": has} for at, has in one.points]}  # fmt: skip
+            "full_at": None if profile.full_s is None else iso(now + profile.full_s),
+            "profile": [{"at": iso(now + at), "bytes": has}
+                        for at, has in profile.points]}  # fmt: skip
 
 
 def _document(found: "Report") -> dict[str, Any]:
@@ -108,36 +109,36 @@ def _document(found: "Report") -> dict[str, Any]:
         "tried_again": found.again,
         "acknowledged": found.acknowledged,
         "cpu_hours": _hours(found.wasted),
-        "blamed": [_blame(one) for one in found.blamed],
-        **{f"by_{name}": [_entry(name, one) for one in rows]
+        "blamed": [_blame(blame) for blame in found.blamed],
+        **{f"by_{name}": [_entry(name, alike) for alike in rows]
            for name, rows in found.groups.items()},
     }  # fmt: skip
 
 
-def _blame(one: "Blame") -> Any:
-    return {one.kind: one.one.name, "failed": one.one.failed, "of": one.one.number,
-            "others_failed": one.others.failed, "others": one.others.number,
-            "sentence": one.sentence()}  # fmt: skip
+def _blame(blame: "Blame") -> Any:
+    return {blame.kind: blame.one.name, "failed": blame.one.failed, "of": blame.one.number,
+            "others_failed": blame.others.failed, "others": blame.others.number,
+            "sentence": blame.sentence()}  # fmt: skip
 
 
-def _entry(group: str, one: "Alike") -> dict[str, Any]:
+def _entry(group: str, alike: "Alike") -> dict[str, Any]:
     from d0ctl.cli.documents import acknowledgement
 
-    seen = one.sample.acknowledged
+    seen = alike.sample.acknowledged
     known = None if seen is None else acknowledgement(seen.actor, seen.at, seen.note)
-    return {group: one.name, "count": one.count, "packages": one.packages,
-            "acknowledged": one.acknowledged, "cpu_hours": _hours(one.wasted),
-            "last": iso(one.last),
-            "sample": {**asdict(one.sample), "acknowledged": known}}  # fmt: skip
+    return {group: alike.name, "count": alike.count, "packages": alike.packages,
+            "acknowledged": alike.acknowledged, "cpu_hours": _hours(alike.wasted),
+            "last": iso(alike.last),
+            "sample": {**asdict(alike.sample), "acknowledged": known}}  # fmt: skip
 
 
-def _command(one: "Blame", found: "Report") -> str:
+def _command(blame: "Blame", found: "Report") -> str:
     """Return the command for a finding; a file is named with a job in which it failed."""
-    name = one.one.name
-    if one.kind == "input":
+    name = blame.one.name
+    if blame.kind == "input":
         samples = (alike.sample.path for alike in found.groups["input"] if alike.name == name)
         name = f"{next(samples, '*').partition('/')[0]}:{name}"
-    return _COMMANDS[one.kind].format(shlex.quote(name))
+    return _COMMANDS[blame.kind].format(shlex.quote(name))
 
 
 def _hours(seconds: float) -> float:
@@ -153,13 +154,13 @@ def _draw(found: "Report", now: float) -> None:
     page.say(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "
              f"{count(found.again)} tried again by the policy, "
              f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
-    for one in found.blamed:
-        page.say(one.sentence())
-        page.add((f"  {_command(one, found)}", "faint"))
+    for blame in found.blamed:
+        page.say(blame.sentence())
+        page.add((f"  {_command(blame, found)}", "faint"))
     for key, rows in found.groups.items():
         if rows:
             page.head(f"by {key}")
-            page.table([_row(one, now) for one in rows])
+            page.table([_row(alike, now) for alike in rows])
             if len(rows) == MOST_SHOWN:
                 page.add(("  and more: --json prints all", "faint"))
     show(page)
@@ -170,11 +171,11 @@ def _cut(text: str | None) -> str | None:
     return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
 
 
-def _row(one: "Alike", now: float) -> list[Cell]:
-    sample = one.sample
+def _row(alike: "Alike", now: float) -> list[Cell]:
+    sample = alike.sample
     return [
-        one.name, count(one.count, "failure"), count(one.packages, "package"),
-        f"{one.acknowledged:,} acknowledged" if one.acknowledged else "",
-        f"{_hours(one.wasted):,.2f} CPU h", f"last {moment(one.last, now)}",
+        alike.name, count(alike.count, "failure"), count(alike.packages, "package"),
+        f"{alike.acknowledged:,} acknowledged" if alike.acknowledged else "",
+        f"{_hours(alike.wasted):,.2f} CPU h", f"last {moment(alike.last, now)}",
         f"{sample.path}: {cause(sample.reason, _cut(sample.message))}",
     ]  # fmt: skip

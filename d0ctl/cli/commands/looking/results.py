@@ -139,14 +139,21 @@ def _fetch(locator: str, target: Path, checksum: str | None) -> bool:
     part = result_copies.part_of(target)
     if os.path.lexists(target):
         return result_copies.copy(target, target, checksum)
-    one = in_store(locator)
+    file = in_store(locator)
     with session.reader() as store, store.reading():
         entries = setting(store, "stores") or {}
-    if one is None or one.store not in entries:
+    if file is None or file.store not in entries:
         raise NotFound(f"the site has no such store: {locator}", hint="d0ctl store list")
     target.parent.mkdir(parents=True, exist_ok=True)
     part.unlink(missing_ok=True)
-    stores.run(one.store, entries[one.store], "fetch", one.name, part, timeout_s=FETCH_S)
+    stores.run(
+        file.store,
+        entries[file.store],
+        "fetch",
+        file.name,
+        part,
+        timeout_s=FETCH_S,
+    )
     result_copies.check(part, locator, checksum)
     result_copies.publish(part, target)
     return True

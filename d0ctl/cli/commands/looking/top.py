@@ -28,8 +28,8 @@ def top(json: options.Json = False) -> None:
     with session.reader() as store:
         if json:
             nodes, packages = _read(store)
-            emit_json({"nodes": [asdict(one) for one in nodes],
-                       "packages": [asdict(one) for one in packages]})  # fmt: skip
+            emit_json({"nodes": [asdict(node) for node in nodes],
+                       "packages": [asdict(package) for package in packages]})  # fmt: skip
         elif is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
             _watch(store)
         else:
@@ -62,8 +62,8 @@ def _read(store: Store) -> tuple[list[NodeUse], list[PackageUse]]:
         rooms = {row["id"]: row for row in registry.capacities(store)}
         packages = [_package(row) for row in registry.packages_in_use(store)]
         nodes = [_node(row, rooms.get(row["id"]), packages) for row in registry.nodes(store)]
-    nodes.sort(key=lambda one: (-one.given, one.name))
-    packages.sort(key=lambda one: (-(one.cores or 0.0), -(one.rss or 0), one.path))
+    nodes.sort(key=lambda node: (-node.given, node.name))
+    packages.sort(key=lambda package: (-(package.cores or 0.0), -(package.rss or 0), package.path))
     return nodes, packages
 
 
@@ -75,9 +75,9 @@ def _package(row: Row) -> PackageUse:
 
 
 def _node(row: Row, room: Row | None, packages: list[PackageUse]) -> NodeUse:
-    here = [one for one in packages if one.node == row["name"]]
-    cores = [one.cores for one in here if one.cores is not None]
-    rss = [one.rss for one in here if one.rss is not None]
+    here = [package for package in packages if package.node == row["name"]]
+    cores = [package.cores for package in here if package.cores is not None]
+    rss = [package.rss for package in here if package.rss is not None]
     state = "drained" if row["drained"] and row["state"] == "up" else row["state"]
     given, disk, free = (room["used"], room["disk"], room["disk_free"]) if room else (0, None, None)
     return NodeUse(row["name"], state, row["cpus"], given, sum(cores) if cores else None,

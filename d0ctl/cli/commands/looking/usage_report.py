@@ -68,8 +68,8 @@ def usage(
         emit_json({
             "selector": None if wanted is None else str(wanted),
             "since": None if length is None else iso(began), "total": _figures(report.whole),
-            **{f"by_{group}": [{group: one.name, **_figures(one)} for one in report.groups[group]]
-               for group in groups},
+            **{f"by_{group}": [{group: usage.name, **_figures(usage)}
+                               for usage in report.groups[group]] for group in groups},
         })  # fmt: skip
     elif csv:
         _print_csv(report, groups)
@@ -121,8 +121,8 @@ def _print_csv(report: "Report", groups: list[str]) -> None:
     writer = separated.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["by", "name", *_figures(report.whole)])
     for group in groups:
-        for one in report.groups[group]:
-            writer.writerow([group, one.name, *_figures(one).values()])
+        for usage in report.groups[group]:
+            writer.writerow([group, usage.name, *_figures(usage).values()])
 
 
 def _write(path: Path, text: str) -> None:

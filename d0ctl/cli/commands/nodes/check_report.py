@@ -18,18 +18,19 @@ WAYS = frozenset({"reach", "login node"})
 def report(found: Iterable["Finding"], json: bool, **subject: str) -> ExitCode:
     """Print findings about a node or a cluster; return the exit code."""
     findings = []
-    for one in found:
-        findings.append(one)
+    for finding in found:
+        findings.append(finding)
         if not json:
             lines = output.sheet()
-            node_line.finding(lines, one.ok, one.what, one.detail, one.advice)
+            node_line.finding(lines, finding.ok, finding.what, finding.detail, finding.advice)
             output.show(lines)
-    bad = [one for one in findings if one.ok is False]
+    bad = [finding for finding in findings if finding.ok is False]
     if json:
         emit_json({**subject, "ok": not bad, "findings": [
-            {"ok": one.ok, "what": one.what, "detail": one.detail, "advice": one.advice or None}
-            for one in findings
+            {"ok": finding.ok, "what": finding.what, "detail": finding.detail,
+             "advice": finding.advice or None}
+            for finding in findings
         ]})  # fmt: skip
-    if any(one.what in WAYS for one in bad):
+    if any(finding.what in WAYS for finding in bad):
         return ExitCode.NODE
     return ExitCode.FAILED if bad else ExitCode.DONE

@@ -11,7 +11,6 @@ from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, emit_json, table
 from d0ctl.errors import NotFound
 from d0ctl.show import site_lists as lines
-from d0ctl.units import iso
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import nodes
@@ -30,30 +29,30 @@ def list_clusters(json: options.Json = False) -> None:
         with session.reader() as store, store.reading():
             found = cluster_views.clusters(store)
     if json:
-        emit_json({"clusters": [_document(one) for one in found]})
+        emit_json({"clusters": [_document(cluster) for cluster in found]})
     elif found:
-        table([lines.cluster(one) for one in found])
+        table([lines.cluster(cluster) for cluster in found])
     else:
         emit(lines.NO_CLUSTERS)
 
 
-def _document(one: "ClusterView") -> "nodes.Cluster":
-    return {
-        "cluster": one.name, "platform": one.platform,
-        "platform_description": one.describes, "nodes": list(one.nodes),
-        "private": one.private, "researchers": list(one.researchers) if one.private else [],
-        "capacity": one.capacity, "software_share": one.software_share, "cached": one.cached,
-        "software": list(one.software),
-        "fault": None if one.fault is None else {
-            "what": one.fault.kind, "text": one.fault.text, "since": iso(one.fault.since),
-            "retry": iso(one.fault.retry),
-        },
-        "pilots": None if one.pilots is None else [
-            {"pilot": pilot.id, "job": pilot.job, "state": pilot.state,
-             "reason": pilot.reason or None, "node": pilot.node, "ends": iso(pilot.ends)}
-            for pilot in one.pilots
+def _document(cluster: "ClusterView") -> "nodes.Cluster":
+    from d0ctl.cli.schemas import nodes
+    from d0ctl.cli.schemas.fill import fill
+
+    fault, pilots = cluster.fault, cluster.pilots
+    return fill(
+        nodes.Cluster,
+        cluster,
+        cluster=cluster.name,
+        platform_description=cluster.describes,
+        researchers=list(cluster.researchers) if cluster.private else [],
+        fault=None if fault is None else fill(nodes.BatchFault, fault, what=fault.kind),
+        pilots=None if pilots is None else [
+            fill(nodes.Pilot, pilot, pilot=pilot.id, reason=pilot.reason or None)
+            for pilot in pilots
         ],
-    }  # fmt: skip
+    )  # fmt: skip
 
 
 @app.command()

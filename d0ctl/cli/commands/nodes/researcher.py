@@ -25,13 +25,15 @@ def list_researchers(json: options.Json = False) -> None:
         with session.reader() as store, store.reading():
             found = cluster_views.researchers(store)
     if json:
-        emit_json({"researchers": [_document(one) for one in found]})
+        emit_json({"researchers": [_document(researcher) for researcher in found]})
     elif found:
-        table([lines.researcher(one) for one in found])
+        table([lines.researcher(researcher) for researcher in found])
     else:
         emit(lines.NO_RESEARCHERS)
 
 
-def _document(one: "ResearcherView") -> "site.Researcher":
-    return {"researcher": one.name, "mail": one.mail, "clusters": list(one.clusters),
-            "jobs": one.jobs, "shares": list(one.shares)}  # fmt: skip
+def _document(researcher: "ResearcherView") -> "site.Researcher":
+    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas.fill import fill
+
+    return fill(site.Researcher, researcher, researcher=researcher.name)

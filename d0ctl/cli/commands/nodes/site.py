@@ -45,6 +45,8 @@ def check(file: SiteFile = None, json: options.Json = False) -> None:
 def diff(file: SiteFile = None, json: options.Json = False) -> None:
     """Show what `site apply` would change, with values."""
     from d0ctl.actions import site_file
+    from d0ctl.cli.schemas.fill import fill
+    from d0ctl.cli.schemas.site import SiteDifference
     from d0ctl.show.cards import site as site_text
     from d0ctl.store.clusters import site_comparison
 
@@ -52,8 +54,7 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
     with changing.rehearsal() as store:
         found = site_comparison.compare(store, wanted)
     if json:
-        emit_json({"changes": [{"verb": one.verb, "kind": one.kind, "name": one.name,
-                                "keys": list(one.keys)} for one in found]})  # fmt: skip
+        emit_json({"changes": [fill(SiteDifference, difference) for difference in found]})
     else:
         for line in site_text.comparison(found):
             emit(line)

@@ -103,10 +103,10 @@ def where(
         with session.reader() as store, store.reading():
             found = software_places.places(store, title)
     if json:
-        emit_json({"software": [_place_document(one) for one in found]})
+        emit_json({"software": [_place_document(place) for place in found]})
     elif found:
         now = time.time()
-        table([software.place_cells(one, now) for one in found])
+        table([software.place_cells(place, now) for place in found])
     else:
         emit(software.NOWHERE)
 
@@ -223,9 +223,9 @@ def remove(
     if not session.has_home():
         raise no_such(title)
     with session.writer() as store:
-        found = [one for one in current(store).software if one.key[:2] == (name, version)]
+        found = [entry for entry in current(store).software if entry.key[:2] == (name, version)]
         if platform is not None:
-            found = [one for one in found if one.platform == platform]
+            found = [entry for entry in found if entry.platform == platform]
         if not found:
             raise no_such(title)
         if job := catalogue.user_of(store, title):

@@ -40,8 +40,8 @@ def locate(locator: Locator, json: options.Json = False) -> None:
     """Say where a file in a store is; exit 3 if it is nowhere."""
     from d0ctl.nodes.storage import stores
 
-    one, entry = _named(locator)
-    location = stores.run(one.store, entry, "locate", one.name)
+    file, entry = _named(locator)
+    location = stores.run(file.store, entry, "locate", file.name)
     if json:
         emit_json({"locator": locator, "location": location})
     else:
@@ -54,13 +54,13 @@ def delete(locator: Locator) -> None:
     from d0ctl.nodes.storage import stores
     from d0ctl.store.lifecycle import keep_action
 
-    one, entry = _named(locator)
+    file, entry = _named(locator)
     if changing.is_rehearsal():
-        stores.run(one.store, entry, "locate", one.name)
+        stores.run(file.store, entry, "locate", file.name)
         emit(lines.deleted_from_store(locator, would=True))
         return
     changing.confirm(f"remove `{locator}`?")
-    stores.run(one.store, entry, "delete", one.name)
+    stores.run(file.store, entry, "delete", file.name)
     with session.writer() as store, store.writing():
         keep_action(store, verb="store delete", target=locator, actor=session.actor(),
                     note=changing.reason(), packages=0, now=time.time())  # fmt: skip
@@ -81,15 +81,15 @@ def _named(locator: str) -> "tuple[InStore, Mapping[str, Any]]":
     from d0ctl_wrapper.protocol.locator import check, in_store
 
     try:
-        one = in_store(check(locator))
+        file = in_store(check(locator))
     except ValueError as error:
         raise BadUsage(f"`{locator}` {error}") from error
-    if one is None:
+    if file is None:
         raise BadUsage(f"`{locator}` is not `store:NAME/PATH`", hint="d0ctl store list")
     found = _stores()
-    if one.store not in found:
-        raise NotFound(f"there is no store `{one.store}`", hint="d0ctl store list")
-    return one, found[one.store]
+    if file.store not in found:
+        raise NotFound(f"there is no store `{file.store}`", hint="d0ctl store list")
+    return file, found[file.store]
 
 
 def _document(name: str, entry: Mapping[str, Any]) -> "site.Store":

@@ -35,10 +35,11 @@ def list_throttles(json: options.Json = False) -> None:
         emit(lines.NO_THROTTLES)
 
 
-def _document(one: Any, used: list[Any]) -> "nodes.Throttle":
+def _document(throttle: Any, used: list[Any]) -> "nodes.Throttle":
     return {
-        "throttle": one.name, "max_running": one.max_running, "max_launches": one.launches,
-        "per": one.per_s or None,
+        "throttle": throttle.name, "max_running": throttle.max_running,
+        "max_launches": throttle.launches,
+        "per": throttle.per_s or None,
         "in_use": [{"name": each.name, "running": each.running, "launched": each.launched}
-                   for each in used if each.throttle == one],
+                   for each in used if each.throttle == throttle],
     }  # fmt: skip

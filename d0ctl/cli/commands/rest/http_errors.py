@@ -57,8 +57,8 @@ def expected(request: Request[Any, Any, Any], error: D0Error) -> Response[Proble
 def of_http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
     """Answer a request that the framework refuses: bad JSON, no such path, no token."""
     extra = error.extra if isinstance(error.extra, list) else []
-    details = tuple(": ".join(str(one[key]) for key in ("key", "message") if one.get(key))
-                    for one in extra if isinstance(one, dict))  # fmt: skip
+    details = tuple(": ".join(str(problem[key]) for key in ("key", "message") if problem.get(key))
+                    for problem in extra if isinstance(problem, dict))  # fmt: skip
     problem = Problem(_sentence(error.detail), details=details)
     return Response(problem, status_code=error.status_code, headers=error.headers)
 

@@ -37,7 +37,7 @@ class TaskFile(Struct, kw_only=True, forbid_unknown_fields=True):
 def all_tasks(state: State) -> tasks.Tasks:
     """Return every task, as `d0ctl task list --json`."""
     with opening.reader(state.home) as store, store.reading():
-        return {"tasks": [documents.task_document(one) for one in views.tasks(store)]}
+        return {"tasks": [documents.task_document(task) for task in views.tasks(store)]}
 
 
 @get("/tasks/{task:str}", summary="A task", operation_id="one_task", responses=RESPONSES,
@@ -64,7 +64,7 @@ def task_history(state: State, task: str) -> tasks.TaskHistory:
     """Return each change of the status of a task, as `d0ctl task history TASK --json`."""
     with opening.reader(state.home) as store, store.reading():
         found = views.task(store, task)
-        changes = [documents.task_change(one) for one in views.log(store, found.id)]
+        changes = [documents.task_change(change) for change in views.log(store, found.id)]
         return {"task": found.name, "changes": changes}
 
 

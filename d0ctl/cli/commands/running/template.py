@@ -34,9 +34,9 @@ def list_templates(json: options.Json = False) -> None:
     """Show all templates, with those of this site."""
     found = [job_templates.read_file(path) for path in job_templates.found(own()).values()]
     if json:
-        emit_json({"templates": [_document(one) for one in found]})
+        emit_json({"templates": [_document(template) for template in found]})
     else:
-        table([job_template.cells(one) for one in found])
+        table([job_template.cells(template) for template in found])
 
 
 @app.command("show")

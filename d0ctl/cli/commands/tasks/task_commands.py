@@ -99,7 +99,7 @@ def list_tasks(json: options.Json = False) -> None:
     if json:
         from d0ctl.cli.documents import task_document
 
-        emit_json({"tasks": [task_document(one) for one in found]})
+        emit_json({"tasks": [task_document(task) for task in found]})
     else:
         page = sheet()
         card.put_list(page, found, time.time())

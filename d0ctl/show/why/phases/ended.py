@@ -31,12 +31,12 @@ _EXCEPTION = (
 
 def failed(subject: Subject) -> None:
     """Explain a failed package: its last attempt, who waits for it, and what can be done."""
-    one, explanation = subject.package, subject.explanation
-    tries = one_package.attempts(subject.store, one.id)
+    package, explanation = subject.package, subject.explanation
+    tries = one_package.attempts(subject.store, package.id)
     last = tries[-1] if tries else None
     words = [word for word in (last and last.reason, last and last.message) if word]
     explanation.answer = (
-        f"{subject.name} failed: {': '.join(words) or one.note or 'for no known reason'}"
+        f"{subject.name} failed: {': '.join(words) or package.note or 'for no known reason'}"
     )
     if last:
         binary = f" in binary {last.binary}" if last.binary else ""
@@ -44,24 +44,24 @@ def failed(subject: Subject) -> None:
                           f"attempt {last.number}")  # fmt: skip
         said = (last.stderr or "").strip()
         explanation.stderr = None if said and said in (last.message or "") else last.stderr
-    consumers = dependencies.readers_of(subject.store, one.id, MOST)
+    consumers = dependencies.readers_of(subject.store, package.id, MOST)
     if consumers:
         more = " and others" if len(consumers) == MOST else ""
         are = "waits" if len(consumers) == 1 else "wait"
         names = listed(f"`{path}`" for path in consumers)
         subject.fact(f"{names}{more} {are} for its files")
-    explanation.facts += recovery.refusal(subject.store, one, last)
+    explanation.facts += recovery.refusal(subject.store, package, last)
     acceptable = _left_outputs(subject, tries)
-    found = advice(subject.store, one, last)
+    found = advice(subject.store, package, last)
     explanation.facts += found.facts
     if last:
-        subject.command(f"d0ctl logs {one.path}")
+        subject.command(f"d0ctl logs {package.path}")
     _retry(subject, found)
-    if one.line_dropped is None:
-        line = one.path.rpartition("/")[0]
+    if package.line_dropped is None:
+        line = package.path.rpartition("/")[0]
         subject.command(f"d0ctl kill-line {line} --drop-outputs")
     if acceptable:
-        subject.command(f"d0ctl set-status {one.path} successful")
+        subject.command(f"d0ctl set-status {package.path} successful")
     _suggest_verifying(subject, last.node_name if last else None)
 
 
@@ -99,7 +99,7 @@ def _may_overrule(subject: Subject, last: AttemptView) -> bool:
         return False
     failed = [binary for binary in one_package.binaries(subject.store, subject.package.id)
               if binary.seq == last.binary]  # fmt: skip
-    return not any(merge_types.PROGRAM in (one.argv or "") for one in failed)
+    return not any(merge_types.PROGRAM in (package.argv or "") for package in failed)
 
 
 def _suggest_verifying(subject: Subject, node: str | None) -> None:
@@ -112,23 +112,23 @@ def _suggest_verifying(subject: Subject, node: str | None) -> None:
 
 def canceled(subject: Subject) -> None:
     """Explain a canceled or dropped package."""
-    one, action = subject.package, subject.last_action()
-    word = "dropped" if one.phase == "dropped" else "canceled"
+    package, action = subject.package, subject.last_action()
+    word = "dropped" if package.phase == "dropped" else "canceled"
     by = (
         f" by {action.actor}, {moment(action.at, subject.now)}"
         if action
         else f", {subject.since()}"
     )
-    note = (action.note if action else None) or one.note
+    note = (action.note if action else None) or package.note
     subject.explanation.answer = f"{subject.name} was {word}{by}" + (f": {note}" if note else "")
-    if one.line_named:
+    if package.line_named:
         subject.fact("its line is dropped: packages that can run without it do so")
-    elif one.phase == "dropped":
+    elif package.phase == "dropped":
         subject.fact("an input that it needs was dropped")
-    if one.phase == "canceled":
-        found = advice(subject.store, one, None)
+    if package.phase == "canceled":
+        found = advice(subject.store, package, None)
         subject.explanation.facts += found.facts
         _retry(subject, found)
-    elif one.line_named:
-        subject.command(f"d0ctl restore-line {one.path.rpartition('/')[0]}")
-    subject.command(f"d0ctl history {one.path}")
+    elif package.line_named:
+        subject.command(f"d0ctl restore-line {package.path.rpartition('/')[0]}")
+    subject.command(f"d0ctl history {package.path}")

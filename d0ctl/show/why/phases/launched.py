@@ -16,17 +16,19 @@ MOST_STRAGGLERS = 10_000
 
 def live(subject: Subject) -> None:
     """Explain a package that is starting, staging in, running or suspended."""
-    one, explanation = subject.package, subject.explanation
-    tries = one_package.attempts(subject.store, one.id)
+    package, explanation = subject.package, subject.explanation
+    tries = one_package.attempts(subject.store, package.id)
     began = tries[-1].started if tries else None
-    explanation.answer = f"{subject.name} {for_time(one.phase, one.node, began, subject.now)}"
-    if one.phase == Phase.SUSPENDED and one.note:
-        subject.fact(f"because: {one.note}")
+    explanation.answer = (
+        f"{subject.name} {for_time(package.phase, package.node, began, subject.now)}"
+    )
+    if package.phase == Phase.SUSPENDED and package.note:
+        subject.fact(f"because: {package.note}")
     if tries and (row := direct_job_of(subject.store, tries[-1].id)):
         subject.fact(direct_job(row))
     if len(tries) > 1:
         subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
-    explanation.commands += [f"d0ctl logs {one.path}", f"d0ctl kill {one.path}"]
+    explanation.commands += [f"d0ctl logs {package.path}", f"d0ctl kill {package.path}"]
     _straggles(subject)
     broker.chosen(subject)
     _early_start(subject)
@@ -34,9 +36,9 @@ def live(subject: Subject) -> None:
 
 def _straggles(subject: Subject) -> None:
     """Say whether it runs much longer than expected."""
-    one, store = subject.package, subject.store
-    for found in activity.stragglers(store, one.job_id, MOST_STRAGGLERS, now=subject.now):
-        if found.path == one.path:
+    package, store = subject.package, subject.store
+    for found in activity.stragglers(store, package.job_id, MOST_STRAGGLERS, now=subject.now):
+        if found.path == package.path:
             subject.fact(straggler(found, subject.now))
             subject.explanation.details["straggler"] = {
                 "expected": found.expected, "high": found.high,
@@ -60,31 +62,34 @@ def _early_start(subject: Subject) -> None:
 
 def killing(subject: Subject) -> None:
     """Explain a package that is being killed."""
-    one, explanation = subject.package, subject.explanation
+    package, explanation = subject.package, subject.explanation
     action = subject.last_action()
     by = f", requested by {action.actor} at {moment(action.at, subject.now)}" if action else ""
-    explanation.answer = f"{subject.name} is being killed on `{one.node}`{by}"
+    explanation.answer = f"{subject.name} is being killed on `{package.node}`{by}"
     if action and action.note:
         subject.fact(f"because: {action.note}")
-    if (until := recovery.ends_by_itself_until(subject.store, one)) is not None:
+    if (until := recovery.ends_by_itself_until(subject.store, package)) is not None:
         subject.fact(f"its binary has until {moment(until, subject.now)} to end by itself, "
                      "so that its outputs are kept")  # fmt: skip
-    if one.request not in ("kill now", "drop now"):
-        subject.command(f"d0ctl kill {one.path}   # ends it sooner")
-    subject.command(f"d0ctl why {one.node}")
+    if package.request not in ("kill now", "drop now"):
+        subject.command(f"d0ctl kill {package.path}   # ends it sooner")
+    subject.command(f"d0ctl why {package.node}")
 
 
 def unreachable(subject: Subject) -> None:
     """Explain a package whose node does not answer."""
-    one = subject.package
+    package = subject.package
     subject.explanation.answer = (
-        f"{subject.name} was launched on `{one.node}`, which has not answered since "
+        f"{subject.name} was launched on `{package.node}`, which has not answered since "
         f"{subject.since()}"
     )
-    if one.note:
-        subject.fact(f"because: {one.note}")
+    if package.note:
+        subject.fact(f"because: {package.note}")
     subject.fact("it continues there; its state is known again when the node answers")
-    subject.explanation.commands += [f"d0ctl node check {one.node}", f"d0ctl kill {one.path}"]
+    subject.explanation.commands += [
+        f"d0ctl node check {package.node}",
+        f"d0ctl kill {package.path}",
+    ]
 
 
 def transferring(subject: Subject) -> None:

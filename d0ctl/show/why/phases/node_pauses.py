@@ -14,10 +14,10 @@ from d0ctl.units import count, listed, moment
 
 def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
     """Return which of the suitable nodes are avoided because of earlier failures, and why."""
-    one, limits = subject.package, node_record.limits(subject.store)
+    package, limits = subject.package, node_record.limits(subject.store)
     found = _excluded_for(subject, fits)
     resting = node_record.pauses(
-        subject.store, one.stage_id, [row["id"] for row in fits], subject.now
+        subject.store, package.stage_id, [row["id"] for row in fits], subject.now
     )
     for row in fits:
         if row["name"] not in found and (how := resting.get(row["id"])):
@@ -29,12 +29,14 @@ def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
 
 def _excluded_for(subject: Subject, fits: list[Row]) -> dict[str, str]:
     """Return the node on which it failed, if its job excludes that node and another is suitable."""
-    one = subject.package
-    if one.failed_on is None or {row["name"] for row in fits} <= {one.failed_on}:
+    package = subject.package
+    if package.failed_on is None or {row["name"] for row in fits} <= {package.failed_on}:
         return {}
-    for row in node_record.exclusions(subject.store, one.job_id):
-        if row["name"] == one.failed_on:
-            return {one.failed_on: f"is ruled out: it failed there, as did {_failure_share(row)}"}
+    for row in node_record.exclusions(subject.store, package.job_id):
+        if row["name"] == package.failed_on:
+            return {
+                package.failed_on: f"is ruled out: it failed there, as did {_failure_share(row)}"
+            }
     return {}
 
 

@@ -14,8 +14,8 @@ from d0ctl.units import count, iso, moment, size
 
 def why_queued(subject: Subject, fits: Sequence[Row], requirement: Requirement) -> str:
     """Return why none of the nodes that could take it has done so."""
-    one, explanation = subject.package, subject.explanation
-    if one.stay:
+    package, explanation = subject.package, subject.explanation
+    if package.stay:
         return f"it starts on {named(fits)} when its turn comes: it only delivers its outputs"
     if (share := shares.standing(subject)) is not None:
         explanation.facts.append(share)
@@ -48,10 +48,10 @@ def why_queued(subject: Subject, fits: Sequence[Row], requirement: Requirement) 
         return f"no slot is free on {named(fits)}{since}"
     if limit := _limit(subject) or throttling.of_job(subject, allowed):
         return limit
-    if first := dependencies.ready_before(subject.store, one.id):
-        is_alone = first["is_own"] or one.priority is not None
+    if first := dependencies.ready_before(subject.store, package.id):
+        is_alone = first["is_own"] or package.priority is not None
         if first["priority"] < 100:
-            target = one.path if is_alone else subject.job.name
+            target = package.path if is_alone else subject.job.name
             explanation.commands.append(f"d0ctl priority {target} {first['priority'] + 1}")
         if first["job_id"] == subject.job.id:
             return f"packages of stage `{first['stage']}` of a higher priority come first"

@@ -17,20 +17,20 @@ def allowances(subject: Subject, rows: Sequence[Row]) -> Allowances:
 
 def of_node(subject: Subject, allowed: Allowances, row: Row) -> str | None:
     """Return the throttle that keeps a node from taking packages now; None if there is none."""
-    used = [one for one in allowed.nodes.get(row["id"], ()) if not one.left]
+    used = [allowance for allowance in allowed.nodes.get(row["id"], ()) if not allowance.left]
     return f"takes no more packages now: {_reached(subject, used[0])}" if used else None
 
 
 def of_job(subject: Subject, allowed: Allowances) -> str | None:
     """Return the throttle that keeps packages of the job from starting now; None if none."""
-    used = [one for one in allowed.jobs.get(subject.job.id, ()) if not one.left]
+    used = [allowance for allowance in allowed.jobs.get(subject.job.id, ()) if not allowance.left]
     if not used:
         return None
-    one = used[0]
-    subject.explanation.details["throttle"] = one.throttle.name
+    allowance = used[0]
+    subject.explanation.details["throttle"] = allowance.throttle.name
     subject.explanation.commands.append("d0ctl throttle list")
-    whose = "its job" if one.throttle.kind == "job" else f"researcher `{one.name}`"
-    return f"{whose} starts no more packages now: {_reached(subject, one)}"
+    whose = "its job" if allowance.throttle.kind == "job" else f"researcher `{allowance.name}`"
+    return f"{whose} starts no more packages now: {_reached(subject, allowance)}"
 
 
 def _reached(subject: Subject, allowance: Allowance) -> str:

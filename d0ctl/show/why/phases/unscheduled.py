@@ -43,63 +43,63 @@ def _remade(subject: Subject) -> bool:
 
 def cooloff(subject: Subject) -> None:
     """Explain a package that waits until it is retried."""
-    one = subject.package
-    left = duration((one.not_before or subject.now) - subject.now)
+    package = subject.package
+    left = duration((package.not_before or subject.now) - subject.now)
     subject.explanation.answer = (
-        f"{subject.name} is {recovery.cooling(one.not_before, one.note, subject.now)}"
+        f"{subject.name} is {recovery.cooling(package.not_before, package.note, subject.now)}"
     )
     subject.fact(f"it will be retried in {left}")
-    subject.explanation.details["until"] = iso(one.not_before)
-    if one.avoid:
-        subject.fact(f"not on `{one.avoid}` if another node can take it")
+    subject.explanation.details["until"] = iso(package.not_before)
+    if package.avoid:
+        subject.fact(f"not on `{package.avoid}` if another node can take it")
     subject.explanation.commands += [
-        f"d0ctl {verb} {one.path}" for verb in ("retry", "hold", "policy show")
+        f"d0ctl {verb} {package.path}" for verb in ("retry", "hold", "policy show")
     ]
     job_hold(subject)
 
 
 def held(subject: Subject) -> None:
     """Explain a held or paused package."""
-    one = subject.package
-    is_by_policy = one.actor == recovery.BY_POLICY
-    by = f" by {'the policy' if is_by_policy else one.actor}" if one.actor else ""
-    why = f": {one.note}" if one.note else ""
-    state = "paused" if one.parked else "held"
+    package = subject.package
+    is_by_policy = package.actor == recovery.BY_POLICY
+    by = f" by {'the policy' if is_by_policy else package.actor}" if package.actor else ""
+    why = f": {package.note}" if package.note else ""
+    state = "paused" if package.parked else "held"
     subject.explanation.answer = f"{subject.name} has been {state}{by} since {subject.since()}{why}"
-    subject.command(f"d0ctl {'resume' if one.parked else 'release'} {one.path}")
+    subject.command(f"d0ctl {'resume' if package.parked else 'release'} {package.path}")
     subject.explanation.details["held"] = {
-        "by": one.actor,
-        "since": iso(one.changed),
-        "reason": one.note,
-        "until": iso(one.not_before),
+        "by": package.actor,
+        "since": iso(package.changed),
+        "reason": package.note,
+        "until": iso(package.not_before),
     }
-    if fact := recovery.held(one.actor, one.not_before, subject.now):
+    if fact := recovery.held(package.actor, package.not_before, subject.now):
         subject.fact(fact)
     if is_by_policy:
-        subject.command(f"d0ctl policy show {one.path}")
+        subject.command(f"d0ctl policy show {package.path}")
 
 
 def assigned(subject: Subject) -> None:
     """Explain a package that has a node and is not launched yet."""
-    one, explanation = subject.package, subject.explanation
-    moving = dependencies.transfers_for(subject.store, one.id, MOST)
-    if one.staging and moving:
-        inputs = count(one.staging, "input is", "inputs are")
+    package, explanation = subject.package, subject.explanation
+    moving = dependencies.transfers_for(subject.store, package.id, MOST)
+    if package.staging and moving:
+        inputs = count(package.staging, "input is", "inputs are")
         explanation.answer = (
-            f"{subject.name} will run on `{one.node}`, where {inputs} not yet present"
+            f"{subject.name} will run on `{package.node}`, where {inputs} not yet present"
         )
-        explanation.facts += _fetches(moving, one.staging)
-        if recent := links.arriving(subject.store, one.node or ""):
-            subject.fact(f"recent transfers to `{one.node}` ran at {speed(*recent)}")
+        explanation.facts += _fetches(moving, package.staging)
+        if recent := links.arriving(subject.store, package.node or ""):
+            subject.fact(f"recent transfers to `{package.node}` ran at {speed(*recent)}")
         for source in dict.fromkeys(file.source for file in moving if _is_away(file)):
             explanation.commands += [f"d0ctl node check {source}", gone_for_good(str(source))]
     else:
-        explanation.answer = f"{subject.name} will run on `{one.node}` and is launched next"
+        explanation.answer = f"{subject.name} will run on `{package.node}` and is launched next"
         _archives(subject)
     if not any_driver(subject.store):
         subject.fact("no daemon is running, so nothing launches it")
         subject.command("d0ctl daemon start")
-    subject.command(f"d0ctl why {one.node}")
+    subject.command(f"d0ctl why {package.node}")
 
 
 def _archives(subject: Subject) -> None:

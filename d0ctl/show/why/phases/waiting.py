@@ -42,8 +42,8 @@ class Prerequisite(Struct, frozen=True):
 
 def waiting(subject: Subject) -> None:
     """Explain a package that waits for files, or for packages, lines or stages before it."""
-    explanation, one = subject.explanation, subject.package
-    prerequisites = prerequisites_of(subject.store, one.id)
+    explanation, package = subject.explanation, subject.package
+    prerequisites = prerequisites_of(subject.store, package.id)
     if not prerequisites:
         explanation.answer = f"{subject.name} waits for one of its many files"
         return
@@ -51,14 +51,15 @@ def waiting(subject: Subject) -> None:
         {"file": prerequisite.file, "maker": prerequisite.maker, "phase": prerequisite.phase}
         for prerequisite in prerequisites
     ]
-    is_blocked = browse.is_package_blocked(subject.store, subject.job, one)
+    is_blocked = browse.is_package_blocked(subject.store, subject.job, package)
     verb = "is blocked: it waits" if is_blocked else "waits"
     first = prerequisites[0]
     explanation.answer = f"{subject.name} {verb} for {first.text}"
     explanation.facts += [
         f"it waits for {prerequisite.text}" for prerequisite in prerequisites[1:MOST]
     ]
-    if (more := one.missing - sum(prerequisite.uses for prerequisite in prerequisites[:MOST])) > 0:
+    more = package.missing - sum(maker.uses for maker in prerequisites[:MOST])
+    if more > 0:
         explanation.facts.append(f"and for {count(more, 'more file')}")
     _early(subject)
     job_hold(subject)

@@ -49,7 +49,7 @@ def _path(screen: Reach, words: str) -> list[Choice]:
 
 
 def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
-    choices = [_choice(screen, one) for one in search.jobs(store, words)]
+    choices = [_choice(screen, job) for job in search.jobs(store, words)]
     choices += [_choice(screen, stage) for stage in search.stages(store, words)]
     for node in search.nodes(store, words):
         choices += [_choice(screen, node), _ran_on(screen, node.name)]
@@ -58,30 +58,30 @@ def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
     choices += [_choice(screen, message) for message in search.messages(store, words)]
     job, name = select.file_of_job(words) or ("", words)
     files = search.files(store, outline.job_ids(store), name)
-    for one in (file for file in files if job in ("", file.job)):
-        path = _path_of(store, one)
-        about = f"{one.about}  {path or 'from outside'}"
-        show = partial(screen.dashboard.show_card, f"{one.job}:{one.name}")
-        choices.append(Choice(one.name, about, kind="file", do=show))
+    for file in (file for file in files if job in ("", file.job)):
+        path = _path_of(store, file)
+        about = f"{file.about}  {path or 'from outside'}"
+        show = partial(screen.dashboard.show_card, f"{file.job}:{file.name}")
+        choices.append(Choice(file.name, about, kind="file", do=show))
     return choices
 
 
-def _choice(screen: Reach, one: Found) -> Choice:
+def _choice(screen: Reach, match: Found) -> Choice:
     actions: dict[str, Callable[[], object]] = {
-        "job": partial(screen.go_to, one.name),
-        "task": partial(screen.go_to, one.name),
-        "stage": partial(screen.go_to, one.name),
-        "node": partial(screen.dashboard.show_nodes, one.name),
+        "job": partial(screen.go_to, match.name),
+        "task": partial(screen.go_to, match.name),
+        "stage": partial(screen.go_to, match.name),
+        "node": partial(screen.dashboard.show_nodes, match.name),
     }
-    show = partial(screen.show_only, PackageFilter(one.kind, one.name, one.job))
-    return Choice(one.name, one.about, kind=one.kind, do=actions.get(one.kind, show))
+    show = partial(screen.show_only, PackageFilter(match.kind, match.name, match.job))
+    return Choice(match.name, match.about, kind=match.kind, do=actions.get(match.kind, show))
 
 
-def _path_of(store: Store, one: Found) -> str | None:
-    if one.package is None:
+def _path_of(store: Store, match: Found) -> str | None:
+    if match.package is None:
         return None
-    rows = outline.packages_by_id(store, [one.package])
-    return rows[one.package].path if one.package in rows else None
+    rows = outline.packages_by_id(store, [match.package])
+    return rows[match.package].path if match.package in rows else None
 
 
 def _ran_on(screen: Reach, node: str) -> Choice:
@@ -101,7 +101,7 @@ def deeper(screen: Reach, words: str) -> Iterator[tuple[Sequence[Choice], float]
             for number, pattern in enumerate(patterns):
                 found: list[Choice] = []
                 for step in wide_search.search(store, pattern):
-                    found = [one for match in step.found for one in _wide(screen, match)]
+                    found = [wide for match in step.found for wide in _wide(screen, match)]
                     yield found, min(step.share, 0.99)
                 if found or number == len(patterns) - 1:
                     yield found, 1.0

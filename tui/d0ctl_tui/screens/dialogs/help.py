@@ -47,7 +47,7 @@ def keys(commands: Iterable[Command], columns: int, ellipsis: str) -> list[Line]
     order = list(TITLES)
     ranked = sorted(commands, key=lambda command: order.index(command.section))
     blocks = [
-        [((TITLES[section], "title"),), *(_row(one) for one in group), EMPTY]
+        [((TITLES[section], "title"),), *(_row(command) for command in group), EMPTY]
         for section, group in groupby(ranked, key=lambda command: command.section)
     ]
     if columns < 76:
@@ -69,9 +69,9 @@ def _beside(left: Sequence[Line], right: Sequence[Line], columns: int, ellipsis:
     half = columns // 2
     lines: list[Line] = []
     for index in range(max(len(left), len(right))):
-        one: Sequence[Span] = left[index] if index < len(left) else EMPTY
+        line: Sequence[Span] = left[index] if index < len(left) else EMPTY
         other: Sequence[Span] = right[index] if index < len(right) else EMPTY
-        one = fit(one, half - 2, ellipsis=ellipsis)
+        line = fit(line, half - 2, ellipsis=ellipsis)
         other = fit(other, columns - half, ellipsis=ellipsis)
-        lines.append((*one, (" " * (half - width(one)), ""), *other))
+        lines.append((*line, (" " * (half - width(line)), ""), *other))
     return lines

@@ -31,7 +31,7 @@ def choices(
 ) -> list[Choice]:
     """Return the orders that contain the typed text, the present one first."""
     found = []
-    for order in sorted(sorting.orders, key=lambda one: one != sorting.order):
+    for order in sorted(sorting.orders, key=lambda order: order != sorting.order):
         now = order == sorting.order
         new = sorting.by(order)
         about = "the other way round" if now else "largest first" if new.arrow == "↓" else ""

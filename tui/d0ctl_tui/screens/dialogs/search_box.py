@@ -64,12 +64,12 @@ class Results(LineView, can_focus=False):
         """Return a choice."""
         if number >= len(self.choices):
             return ((f" {self.empty}", "faint"),) if self.empty else EMPTY
-        one = self.choices[number]
+        choice = self.choices[number]
         left: list[Span] = [(" ", "")]
-        if one.kind:
-            left.append((f"{one.kind:8}", "faint"))
-        left += [(foreign(one.words), one.look), (f"  {foreign(one.about)}", "faint")]
-        right: list[Span] = [(f"{one.key} ", "key")] if one.key else []
+        if choice.kind:
+            left.append((f"{choice.kind:8}", "faint"))
+        left += [(foreign(choice.words), choice.look), (f"  {foreign(choice.about)}", "faint")]
+        right: list[Span] = [(f"{choice.key} ", "key")] if choice.key else []
         return spread(left, right, columns) if right else fit(left, columns)
 
     @property
@@ -159,8 +159,8 @@ class Finder(Dialog[Choice]):
         for others, share in more:
             if worker.is_cancelled:
                 return
-            known = {(one.kind, one.words) for one in found}
-            new = [one for one in others if (one.kind, one.words) not in known]
+            known = {(choice.kind, choice.words) for choice in found}
+            new = [choice for choice in others if (choice.kind, choice.words) not in known]
             show = partial(self._show_more, words, [*found, *new], share)
             self.dashboard.post_message(ThreadResult(show))
 

@@ -60,7 +60,7 @@ def _other_verbs(screen: Reach, low: Iterable[str]) -> list[Choice]:
     """Return the verbs that are no actions: the key that shows the same, or why there is none."""
     found = []
     for verb, action in SEEN.items():
-        command = next(one for one in MAIN if one.action == action)
+        command = next(command for command in MAIN if command.action == action)
         if all(word in f"{verb} {command.title}".lower() for word in low):
             found.append(Choice(command.title, f"d0ctl {verb}", _key(screen, command), look="plain",
                                 do=partial(screen.run_command, command)))  # fmt: skip

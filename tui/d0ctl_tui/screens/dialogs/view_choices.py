@@ -67,17 +67,17 @@ def filters(screen: Shown, words: str) -> list[Choice]:
     choices += [_state(screen, PackageFilter("state", state, job), counts) for state in states]
     low = words.lower()
     fit = [choice for choice in choices if low in f"{choice.words} {choice.about}".lower()]
-    ordered = sorted(fit, key=lambda one: not one.words.startswith(low))
+    ordered = sorted(fit, key=lambda view: not view.words.startswith(low))
     jobs_at = len(ordered) if low else 1
     return [*ordered[:jobs_at], *_job_filters(screen, low), *ordered[jobs_at:]]
 
 
-def _state(screen: Shown, one: PackageFilter, counts: dict[str, int]) -> Choice:
-    number = sum(counts.get(phase, 0) for phase in one.phases)
-    about = ", ".join(one.phases) if len(one.phases) > 1 else ""
-    look = signs.role(one.text) if number else "faint"
-    return Choice(one.text, about, signs.short(number), look=look,
-                  do=partial(screen.show_only, one))  # fmt: skip
+def _state(screen: Shown, view: PackageFilter, counts: dict[str, int]) -> Choice:
+    number = sum(counts.get(phase, 0) for phase in view.phases)
+    about = ", ".join(view.phases) if len(view.phases) > 1 else ""
+    look = signs.role(view.text) if number else "faint"
+    return Choice(view.text, about, signs.short(number), look=look,
+                  do=partial(screen.show_only, view))  # fmt: skip
 
 
 def _job_filters(screen: Shown, low: str) -> list[Choice]:
@@ -166,17 +166,17 @@ def views(screen: Shown, words: str) -> list[Choice]:
         return [Choice(str(error), look="bad")]
     name = words.strip()
     found = [
-        Choice(one, view.words, kind="show", do=partial(screen.show_view, view))
-        for one, view in known.items()
-        if name.lower() in one.lower()
+        Choice(known_name, view.words, kind="show", do=partial(screen.show_view, view))
+        for known_name, view in known.items()
+        if name.lower() in known_name.lower()
     ]
     if name:
-        about = f"{screen.view.words}{', in place of the old one' if name in known else ''}"
+        about = f"{screen.view.words}{', in place of the old known_name' if name in known else ''}"
         found.append(Choice(name, about, kind="save", do=partial(_save, screen, name)))
     return found + [
-        Choice(one, view.words, kind="delete", do=partial(_delete, screen, one))
-        for one, view in known.items()
-        if name.lower() in one.lower()
+        Choice(known_name, view.words, kind="delete", do=partial(_delete, screen, known_name))
+        for known_name, view in known.items()
+        if name.lower() in known_name.lower()
     ]
 
 

@@ -47,9 +47,7 @@ class SpaceQueue:
             found = attempt_records.recorded(node)
         except OSError:
             return []
-        return [
-            one for one in found if attempt_records.state(node.attempt(one), boot_id) == "running"
-        ]
+        return [id for id in found if attempt_records.state(node.attempt(id), boot_id) == "running"]
 
     def _waits(self, attempt: int) -> bool:
         """Return whether another attempt holds its lock."""

@@ -159,9 +159,9 @@ class PreviousAttempts:
         if attempt not in self._twins:
             return bool(self._supplied(number) == (retained["supplied"][number - 1 :] or [""])[0])
         had = {
-            one["name"]: (one["size"], one["checksum"])
-            for one in self._twins[attempt]["inputs"]
-            if one["binary"] == number
+            file["name"]: (file["size"], file["checksum"])
+            for file in self._twins[attempt]["inputs"]
+            if file["binary"] == number
         }
         try:
             paths = supplied.outside(self._launch, number, self._work)

@@ -76,8 +76,8 @@ def _read_stdout(store: Store, logs: Logs, lines: int) -> bool:
 
 
 def _read(store: Store, log: FailedLog, lines: int) -> None:
-    one = browse.package(store, select.parse(log.failure.path))
-    tried = visiting.attempt_of(store, one, log.failure.number)
+    package = browse.package(store, select.parse(log.failure.path))
+    tried = visiting.attempt_of(store, package, log.failure.number)
     name = f"{log.failure.binary or 'startup'}.out"
     with visit(visiting.where(store, tried)) as here:
         log.lines = _tail(here, name).splitlines()[-lines:]

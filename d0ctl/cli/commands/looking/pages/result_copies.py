@@ -114,12 +114,12 @@ def _names(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def _same_entry(one: Path, other: Path) -> bool:
-    if one.is_symlink() or other.is_symlink():
-        return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
-    if one.is_file() and other.is_file():
-        return cmp(one, other, shallow=False)
-    return one.is_dir() and other.is_dir()
+def _same_entry(path: Path, other: Path) -> bool:
+    if path.is_symlink() or other.is_symlink():
+        return path.is_symlink() and other.is_symlink() and path.readlink() == other.readlink()
+    if path.is_file() and other.is_file():
+        return cmp(path, other, shallow=False)
+    return path.is_dir() and other.is_dir()
 
 
 def _digest(path: Path, asked: str | None) -> str:

@@ -72,6 +72,6 @@ def _document(result: Check, found: Production | None) -> "reports.Check":
         "failed": sum(found.failures.values()) if found else 0,
         "unfit": found.unfit if found else 0,
         "nodes": {node.name: node.node.state for node in found.nodes} if found else {},
-        "stopped": {one.name: one.standing.cause for one in found.stopped} if found else {},
+        "stopped": {job.name: job.standing.cause for job in found.stopped} if found else {},
         "commands": list(result.commands),
     }

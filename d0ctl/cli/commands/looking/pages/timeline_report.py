@@ -57,10 +57,10 @@ def _document(spans: Sequence[AttemptSpan], job: str | None, now: float) -> repo
         "job": job,
         "begin": iso(begin) if spans else None,
         "end": iso(end) if spans else None,
-        "rows": [_row(one, slow) for one in rows],
+        "rows": [_row(time_row, slow) for time_row in rows],
     }
 
 
-def _row(one: TimeRow, slow: set[AttemptSpan]) -> reports.TimelineRow:
-    attempts = [fill(reports.TimelineAttempt, each, straggler=each in slow) for each in one.spans]
-    return {"row": one.of, "slot": one.slot, "attempts": attempts}
+def _row(row: TimeRow, slow: set[AttemptSpan]) -> reports.TimelineRow:
+    attempts = [fill(reports.TimelineAttempt, each, straggler=each in slow) for each in row.spans]
+    return {"row": row.of, "slot": row.slot, "attempts": attempts}
