@@ -2,14 +2,18 @@
 
 import getpass
 import os
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TypeVar
 
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.store import opening
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import no_home
+
+T = TypeVar("T")
 
 
 class Settings:
@@ -64,6 +68,14 @@ def in_home(error: OSError) -> bool:
 def reader() -> AbstractContextManager[Store]:
     """Return the store for a verb that only reads. Raises DatabaseUnavailable without a home."""
     return opening.reader(home())
+
+
+def read_all(read: Callable[[Store], Sequence[T]]) -> Sequence[T]:
+    """Return what is read from the store at one moment; nothing if there is no home."""
+    if not has_home():
+        return ()
+    with reader() as store, store.reading():
+        return read(store)
 
 
 def writer() -> AbstractContextManager[Store]:

@@ -3,8 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, TextIO
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, TextIO, TypeVar
 
 from d0ctl.cli.session import settings
 from d0ctl.errors import BadUsage
@@ -12,6 +12,8 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.drawing.spans import Line, text
+
+T = TypeVar("T")
 
 _CODES = {
     "good": "32", "bad": "31", "warn": "33", "live": "36", "faint": "2", "command": "2",
@@ -132,6 +134,25 @@ def table(rows: Sequence[Sequence[Cell]], *, right: Collection[int] = (), indent
     page = sheet()
     page.table(rows, right=right, indent=indent)
     show(page)
+
+
+def print_list(
+    key: str,
+    entries: Sequence[T],
+    document: Callable[[T], Any],
+    cells: Callable[[T], Sequence[Cell]],
+    nothing: str,
+    *,
+    json: bool,
+    right: Collection[int] = (),
+) -> None:
+    """Print entries, as one document or as a table; without any, say that there is nothing."""
+    if json:
+        emit_json({key: [document(entry) for entry in entries]})
+    elif entries:
+        table([cells(entry) for entry in entries], right=right)
+    else:
+        emit(nothing)
 
 
 def can_ask() -> bool:

@@ -58,23 +58,20 @@ def doctor(
 def _document(
     result: "CheckResult", stop: "Obstacle | None", service: str | None
 ) -> "reports.Doctor":
-    return {
-        "ok": not result.findings,
-        "findings": [
-            {
-                "check": finding.check,
-                "subject": finding.subject,
-                "detail": finding.detail,
-                "advice": finding.advice or None,
-                "heals": finding.heals,
-            }
+    from d0ctl.cli.schemas import reports
+    from d0ctl.cli.schemas.fill import fill
+
+    return fill(
+        reports.Doctor,
+        result,
+        ok=not result.findings,
+        findings=[
+            fill(reports.Finding, finding, advice=finding.advice or None)
             for finding in result.findings
         ],
-        "nodes": result.nodes,
-        "unseen": result.unseen,
-        "standstill": stop.text if stop else None,
-        "service": service,
-    }
+        standstill=stop.text if stop else None,
+        service=service,
+    )
 
 
 def _standstill(store: Store) -> "Obstacle | None":

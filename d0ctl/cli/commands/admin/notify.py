@@ -154,25 +154,22 @@ def _said(store: "Store") -> dict[str, Any]:
 def _document(
     said: dict[str, Any], waiting: "list[Row]", on_way: "list[Row]", ended: "list[Row]"
 ) -> "site.MailQueue":
+    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas.fill import fill
+
     return {
         "mail": said.get("host"),
         "command": said.get("command"),
         "notifier": said.get("notifier"),
         "webhook": said.get("webhook"),
-        "waiting": [
-            {"recipient": row["recipient"], "things": row["things"], "due": iso(row["due"])}
-            for row in waiting
-        ],
+        "waiting": [fill(site.Waiting, row) for row in waiting],
         "on_way": [
-            {"message": row["id"], "recipient": row["recipient"], "title": row["title"],
-             "made": iso(row["made"]), "tries": row["tries"], "trouble": row["last_error"],
-             "next_try": iso(row["not_before"] or None)}
+            fill(site.MailOnWay, row, message=row["id"], trouble=row["last_error"],
+                 next_try=iso(row["not_before"] or None))
             for row in on_way
         ],
         "last": [
-            {"message": row["id"], "recipient": row["recipient"], "title": row["title"],
-             "made": iso(row["made"]), "tries": row["tries"], "trouble": row["last_error"],
-             "ended": iso(row["ended"]), "sent": bool(row["sent"])}
+            fill(site.MailEnded, row, message=row["id"], trouble=row["last_error"])
             for row in ended
         ],
     }  # fmt: skip

@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.cli import options
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit, emit_json, glyphs, say, table
+from d0ctl.cli.terminal.output import glyphs, print_list, say
 from d0ctl.errors import ExitCode
 from d0ctl.plugins import GROUPS, Plugin, PluginFailed, installed, named
 from d0ctl.show.cards.plugins import NO_PLUGINS, cells
@@ -23,12 +23,8 @@ app = single()
 def plugins(json: options.Json = False) -> None:
     """List the plug-ins of other packages, and check each of them."""
     found = [(plugin, _problem(plugin)) for kind in GROUPS for plugin in installed(kind)]
-    if json:
-        emit_json({"plugins": [_document(plugin, problem) for plugin, problem in found]})
-    elif found:
-        table([cells(plugin, problem, glyphs()) for plugin, problem in found])
-    else:
-        emit(NO_PLUGINS)
+    print_list("plugins", found, lambda pair: _document(*pair),
+               lambda pair: cells(*pair, glyphs()), NO_PLUGINS, json=json)  # fmt: skip
     problems = [problem for _, problem in found if problem]
     for problem in problems:
         say(f"d0ctl: {clean(problem)}")
@@ -51,11 +47,7 @@ def _problem(plugin: Plugin) -> str | None:
 
 
 def _document(plugin: Plugin, problem: str | None) -> "site.Plugin":
-    return {
-        "kind": plugin.kind,
-        "name": plugin.name,
-        "package": plugin.package,
-        "version": plugin.version,
-        "object": plugin.target,
-        "problem": problem,
-    }
+    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas.fill import fill
+
+    return fill(site.Plugin, plugin, object=plugin.target, problem=problem)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.cli.terminal.output import print_list
 from d0ctl.show.archive import NO_ARCHIVES, cells
 
 if TYPE_CHECKING:
@@ -23,18 +23,11 @@ def archives(json: options.Json = False) -> None:
     from d0ctl.store.jobs.archive import archives as read
 
     found = list(read(session.home())) if session.has_home() else []
-    if json:
-        emit_json({"archives": [_document(archive) for archive in found]})
-    elif found:
-        table([cells(archive) for archive in found], right={1, 2})
-    else:
-        emit(NO_ARCHIVES)
+    print_list("archives", found, _document, cells, NO_ARCHIVES, json=json, right={1, 2})
 
 
 def _document(archive: "Archive") -> "jobs.Archive":
-    return {
-        "name": archive.name,
-        "jobs": list(archive.jobs),
-        "packages": archive.packages,
-        "size": archive.size,
-    }
+    from d0ctl.cli.schemas import jobs
+    from d0ctl.cli.schemas.fill import fill
+
+    return fill(jobs.Archive, archive)

@@ -8,7 +8,7 @@ from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
 from d0ctl.cli.commands.nodes.check_report import report
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.cli.terminal.output import print_list
 from d0ctl.errors import NotFound
 from d0ctl.show import site_lists as lines
 
@@ -24,16 +24,8 @@ def list_clusters(json: options.Json = False) -> None:
     """Show every cluster with its nodes, owners, cache and software."""
     from d0ctl.store.clusters import cluster_views
 
-    found: list[ClusterView] = []
-    if session.has_home():
-        with session.reader() as store, store.reading():
-            found = cluster_views.clusters(store)
-    if json:
-        emit_json({"clusters": [_document(cluster) for cluster in found]})
-    elif found:
-        table([lines.cluster(cluster) for cluster in found])
-    else:
-        emit(lines.NO_CLUSTERS)
+    found = session.read_all(cluster_views.clusters)
+    print_list("clusters", found, _document, lines.cluster, lines.NO_CLUSTERS, json=json)
 
 
 def _document(cluster: "ClusterView") -> "nodes.Cluster":

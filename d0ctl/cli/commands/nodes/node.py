@@ -12,7 +12,7 @@ from d0ctl.cli.action_command import Actions
 from d0ctl.cli.commands.nodes.check_report import report
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, glyphs, say, table
+from d0ctl.cli.terminal.output import glyphs, print_list, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.model import Address
@@ -31,17 +31,11 @@ app = group("List, add, check or change the nodes that run packages.", Actions)
 @app.command("list")
 def list_nodes(json: options.Json = False) -> None:
     """Show every node, its slots and its problems."""
-    rows: list[tuple[Row, int, Row | None]] = []
-    if session.has_home():
-        with session.reader() as store, store.reading():
-            rows = in_use(store)
-    if json:
-        emit_json({"nodes": [document(*row) for row in rows]})
-    elif rows:
-        now = time.time()
-        table([node_line.cells(*row, now, glyphs()) for row in rows])
-    else:
-        emit(node_line.NO_NODES)
+    now = time.time()
+    print_list(
+        "nodes", session.read_all(in_use), lambda row: document(*row),
+        lambda row: node_line.cells(*row, now, glyphs()), node_line.NO_NODES, json=json,
+    )  # fmt: skip
 
 
 def in_use(store: Store) -> list[tuple[Row, int, Row | None]]:
@@ -55,18 +49,11 @@ def in_use(store: Store) -> list[tuple[Row, int, Row | None]]:
 
 def document(row: Row, used: int, bad: Row | None) -> "nodes.Node":
     """Return a node as JSON; with the failures for which d0ctl has drained it, if it has."""
-    return {
-        "node": row["name"], "kind": row["kind"], "destination": row["destination"],
-        "cluster": row["cluster"], "state": row["state"], "since": iso(row["since"]),
-        "contact": iso(row["contact"]), "trouble": row["last_error"],
-        "drained": bool(row["drained"]), "drain_note": row["drain_note"],
-        "cpus": row["cpus"], "used": used, "free": max(0, row["cpus"] - used),
-        "launched": row["launched"],
-        "assigned": row["assigned"], "memory": row["memory"], "gpus": row["gpus"],
-        "platform": row["platform"],
-        "speed": row["speed"], "speed_measured": row["speed_measured"],
-        "burnt": _drained(bad),
-    }  # fmt: skip
+    from d0ctl.cli.schemas import nodes
+    from d0ctl.cli.schemas.fill import fill
+
+    return fill(nodes.Node, row, node=row["name"], trouble=row["last_error"], used=used,
+                free=max(0, row["cpus"] - used), burnt=_drained(bad))  # fmt: skip
 
 
 @app.command()

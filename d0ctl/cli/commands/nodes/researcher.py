@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.cli.terminal.output import print_list
 from d0ctl.show import site_lists as lines
 
 if TYPE_CHECKING:
@@ -20,16 +20,8 @@ def list_researchers(json: options.Json = False) -> None:
     """Show researchers with mail, private clusters and jobs."""
     from d0ctl.store.clusters import cluster_views
 
-    found: list[ResearcherView] = []
-    if session.has_home():
-        with session.reader() as store, store.reading():
-            found = cluster_views.researchers(store)
-    if json:
-        emit_json({"researchers": [_document(researcher) for researcher in found]})
-    elif found:
-        table([lines.researcher(researcher) for researcher in found])
-    else:
-        emit(lines.NO_RESEARCHERS)
+    found = session.read_all(cluster_views.researchers)
+    print_list("researchers", found, _document, lines.researcher, lines.NO_RESEARCHERS, json=json)
 
 
 def _document(researcher: "ResearcherView") -> "site.Researcher":

@@ -1,6 +1,7 @@
 """`d0ctl software`: the catalogue, and the software on nodes."""
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from d0ctl.cli.changing import Changing
 from d0ctl.cli.commands.nodes.software_title import no_such, split
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.cli.terminal.output import emit, print_list
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import iso
 
@@ -57,27 +58,15 @@ def list_software(json: options.Json = False) -> None:
     from d0ctl.show.cards import software
     from d0ctl.store.nodes import catalogue
 
-    rows: list[Row] = []
-    if session.has_home():
-        with session.reader() as store:
-            rows = catalogue.entries(store)
-    if json:
-        emit_json({"software": [_document(row) for row in rows]})
-    elif rows:
-        table([software.cells(row) for row in rows])
-    else:
-        emit(software.NO_SOFTWARE)
+    rows = session.read_all(catalogue.entries)
+    print_list("software", rows, _document, software.cells, software.NO_SOFTWARE, json=json)
 
 
 def _document(row: "Row") -> "software.Software":
-    import json
+    from d0ctl.cli.schemas import software
+    from d0ctl.cli.schemas.fill import fill
 
-    return {
-        "name": row["name"], "version": row["version"], "platform": row["platform"] or None,
-        "script": row["script"], "archive": row["archive"], "size": row["size"],
-        "checksum": row["checksum"], "manifest": row["manifest"],
-        "needs": json.loads(row["needs"]), "runtime": row["runtime"],
-    }  # fmt: skip
+    return fill(software.Software, row, platform=row["platform"] or None)
 
 
 @app.command()
@@ -98,33 +87,27 @@ def where(
 
     if title is not None:
         split(title)
-    found: list[SoftwarePlace] = []
-    if session.has_home():
-        with session.reader() as store, store.reading():
-            found = software_places.places(store, title)
-    if json:
-        emit_json({"software": [_place_document(place) for place in found]})
-    elif found:
-        now = time.time()
-        table([software.place_cells(place, now) for place in found])
-    else:
-        emit(software.NOWHERE)
+    found = session.read_all(lambda store: software_places.places(store, title))
+    cells = partial(software.place_cells, now=time.time())
+    print_list("software", found, _place_document, cells, software.NOWHERE, json=json)
 
 
 def _place_document(place: "SoftwarePlace") -> "software.SoftwarePlace":
-    return {
-        "software": place.title, "node": place.node, "cluster": place.cluster,
-        "platform": place.platform or None, "copied": iso(place.arrived), "jobs": place.jobs,
-        "last_order": None if place.order is None else _last_order(place.order),
-    }  # fmt: skip
+    from d0ctl.cli.schemas import software
+    from d0ctl.cli.schemas.fill import fill
+
+    order = place.order and _last_order(place.order)
+    return fill(software.SoftwarePlace, place, software=place.title,
+                platform=place.platform or None, copied=iso(place.arrived),
+                last_order=order)  # fmt: skip
 
 
 def _last_order(order: "Row") -> "software.LastOrder":
-    return {
-        "verb": order["verb"], "by": order["actor"], "asked": iso(order["asked"]),
-        "ended": iso(order["ended"]),
-        "ok": None if order["ended"] is None else bool(order["ok"]), "message": order["message"],
-    }  # fmt: skip
+    from d0ctl.cli.schemas import software
+    from d0ctl.cli.schemas.fill import fill
+
+    is_ok = None if order["ended"] is None else bool(order["ok"])
+    return fill(software.LastOrder, order, by=order["actor"], ok=is_ok)
 
 
 @app.command(cls=Changing)

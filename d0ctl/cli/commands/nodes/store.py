@@ -9,7 +9,7 @@ import typer
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, table
+from d0ctl.cli.terminal.output import emit, emit_json, print_list
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.show import site_lists as lines
 
@@ -26,13 +26,9 @@ Locator = Annotated[str, typer.Argument(metavar="store:NAME/PATH", show_default=
 @app.command("list")
 def list_stores(json: options.Json = False) -> None:
     """Show the stores of the site, and what each can do."""
-    found = _stores()
-    if json:
-        emit_json({"stores": [_document(name, entry) for name, entry in found.items()]})
-    elif found:
-        table([lines.store(name, entry) for name, entry in found.items()])
-    else:
-        emit(lines.NO_STORES)
+    found = list(_stores().items())
+    print_list("stores", found, lambda pair: _document(*pair), lambda pair: lines.store(*pair),
+               lines.NO_STORES, json=json)  # fmt: skip
 
 
 @app.command()
