@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# with it, each process compiles its modules again: 0.2 s of CPU for a `submit`
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 PYTHON = sys.executable
