@@ -6,6 +6,7 @@ from d0ctl.agents import splitter
 from d0ctl.agents.agent import Clock
 from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile import local_files
+from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import children, feeding, generation, replaced, state, throttler
@@ -20,6 +21,7 @@ BATCH = 3_000
 """How many packages one transaction adds: it takes some 0.1 s."""
 
 
+@without_collector()
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Make the next packages of a task; return whether there are any."""
     if replaced.is_any(store, task):
@@ -38,8 +40,8 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     if not groups:
         return False
     first = task.made + 1
-    loop = [LoopGroup(str(first + at), tuple([row["name"] for row in group.contents]))
-            for at, group in enumerate(groups)]  # fmt: skip
+    loop = [LoopGroup(str(at), tuple([row["name"] for row in group.contents]))
+            for at, group in enumerate(groups, first)]  # fmt: skip
     events = [(group.first, group.events) for group in groups]
     try:
         spec = rule.packages(loop, events, first)

@@ -65,6 +65,9 @@ def split(
     into a smaller one, and one with more events than a package takes into several. While there will
     be more files, the last package waits until it is full.
     """
+    if largest == 1 and not (rules.bytes_per_package or rules.events_per_package):
+        yield from (Group((row,), int(bool(row["events"])), row["events"] or 0) for row in rows)
+        return
     group: list[Row] = []
     size = events = 0
     most_bytes = rules.bytes_per_package or math.inf

@@ -10,8 +10,10 @@ from typing import Any, Protocol
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.field_types import MAX_NAME_LENGTH
 from d0ctl.jobfile.language.file_names import base_name, input_name, output_name
-from d0ctl.jobfile.language.placeholders import LoopName, LoopValues
+from d0ctl.jobfile.language.placeholders import Getter, LoopName, LoopValues
+from d0ctl.jobfile.language.quoting import quote
 from d0ctl.jobfile.language.script import Arguments, Script
+from d0ctl.jobfile.language.shell import Context
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import (
     BinaryRecipe,
@@ -132,8 +134,9 @@ def _package_maker(
     output: Callable[[], str] | None,
 ) -> Callable[[LoopValues, int], PackageSpec]:
     names = _binary_names(recipe, stage)
+    reads = any(binary.inputs for binary in recipe.binaries)
     makers = [
-        _BinaryMaker(binary, name, plain, files, output)
+        _BinaryMaker(binary, name, plain, files, output, reads=reads)
         for binary, name in zip(recipe.binaries, names, strict=True)
     ]
     fields_of = _fields_maker(recipe.fields, name=str(number))
@@ -171,11 +174,15 @@ class _BinaryMaker:
         plain: Collection[int],
         files: InputFiles,
         output: Callable[[], str] | None,
+        *,
+        reads: bool,
     ) -> None:
         run = recipe.run
         self._recipe = recipe
         self._files = files
         self._plain = None if run is None or recipe.check else run.plain_text(plain)
+        if self._plain is None and isinstance(run, Script) and not (recipe.check or reads):
+            self._plain = _text_without_files(run)
         self._key = "argv" if isinstance(run, Arguments) else "script"
         shell = {"shell": run.shell} if isinstance(run, Script) else {}
         self._fields_of = _fields_maker(recipe.fields, name=name, **shell)
@@ -214,6 +221,28 @@ class _BinaryMaker:
         if id(own) not in self._constant:
             self._constant[id(own)] = tuple([_input(file, values, self._files) for file in own])
         return self._constant[id(own)]
+
+
+def _text_without_files(run: Script) -> Callable[[LoopValues], str] | None:
+    """Return a function that makes the text of a line whose package has no inputs.
+
+    It is None if the text names outputs, or has a placeholder in quotes.
+    """
+    fillers = []
+    for part in run.insertions:
+        if part.context is not Context.BARE or (part.getter is None and part.group is None):
+            return None
+        fillers.append(_word(part.getter) if part.group is None else _words(part.group))
+    return lambda values: run.layout % tuple([fill(values) for fill in fillers])
+
+
+def _word(getter: Getter | None) -> Callable[[LoopValues], str]:
+    assert getter is not None
+    return lambda values: quote(getter(values))
+
+
+def _words(group: int) -> Callable[[LoopValues], str]:
+    return lambda values: " ".join([quote(word) for word in values[group].members])
 
 
 def _output_maker(

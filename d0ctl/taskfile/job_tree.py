@@ -29,9 +29,10 @@ def loop_of(
     ranges = events or [(0, 0)] * len(groups)
     names = datasets or [""] * len(groups)
     rows = [
-        (str(first + at), str(begin), str(begin + number - 1 if number else 0), str(number), name)
-        for at, ((begin, number), name) in enumerate(zip(ranges, names, strict=True))
-    ]
+        (str(at), str(begin), str(begin + number - 1), str(number), name) if number
+        else (str(at), "0", "0", "0", name)
+        for at, ((begin, number), name) in enumerate(zip(ranges, names, strict=True), first)
+    ]  # fmt: skip
     loop = {"files": LoopName(0, is_group=True), "package": LoopName(0, COLUMNS)}
     return Loop([Names(loop, [groups, rows])])
 

@@ -30,10 +30,10 @@ def test_a_package_on_a_node_says_why_that_node(site: Site) -> None:
     found = why(site, "prod/1/1/1")
     node, other = found.details["node_choice"]["node"], found.details["node_choice"]["rival"]
     assert {node, other} == {"localhost", "other"}
-    assert any(fact.startswith(f"it went to `{node}` at ") and fact.endswith(
-        f": `{other}` would have been as good") for fact in found.facts)  # fmt: skip
-    assert any(fact.startswith("it went to `other` at ") and fact.endswith(
-        ": no other node meets its request") for fact in why(site, "only/1/1/1").facts)  # fmt: skip
+    said = f"it went to `{node}`: `{other}` would have been as good (decided at "
+    assert [fact for fact in found.facts if fact.startswith(said)]
+    only = "it went to `other`: no other node meets its request (decided at "
+    assert [fact for fact in why(site, "only/1/1/1").facts if fact.startswith(only)]
 
 
 def test_a_package_without_a_node_says_nothing_of_one(site: Site) -> None:

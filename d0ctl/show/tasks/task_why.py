@@ -104,7 +104,7 @@ def _of_packages(store: Store, task: Task, now: float) -> Iterator[str]:
         yield f"more packages are made when {queue.most // 2:,} or fewer wait{_others(queue)}"
     yield from _of_nodes(queue)
     for row in placement.choices_of_stage(store, task.job_id, task.stage_id, MOST):
-        yield chosen_node(row, now, subject="the last of them")
+        yield chosen_node(row, now, subject="packages of it")
     for cluster in task_broker.busy(store, queue.able)[:MOST]:
         yield (f"cluster `{cluster.name}` has {count(cluster.packages, 'package')} and"
                f" {count(cluster.transfers, 'transfer')} to do")  # fmt: skip

@@ -190,7 +190,8 @@ def stragglers(found: "Sequence[Straggler]", now: float) -> list[str]:
 
 def chosen_node(row: Row, now: float, *, subject: str = "it") -> str:
     """Say why packages were sent to a node, and when that was decided."""
-    return f"{subject} went to `{row['node']}` at {moment(row['at'], now)}: {_chosen_because(row)}"
+    decided = f"decided at {moment(row['at'], now)}"
+    return f"{subject} went to `{row['node']}`: {_chosen_because(row)} ({decided})"
 
 
 def _chosen_because(row: Row) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.sections.loop_sources import RangeValues
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import content_follower, event_ranges, state
@@ -16,6 +17,7 @@ Change = tuple[str, int | None, int | None, str | None, int]
 """The new status of a file, its size, its events, what tells it from others, and its number."""
 
 
+@without_collector()
 def feed(
     store: Store, dataset: int, found: Sequence[Found] | RangeValues, check: Callable[[], bool]
 ) -> tuple[int, int]:
@@ -27,12 +29,13 @@ def feed(
     known = {row["name"]: row for row in store.rows("known_contents", dataset=dataset)}
     first = int(store.value("last_content", dataset=dataset)) + 1
     new = _new(dataset, found, known, first)
+    query = "insert_number" if isinstance(found, RangeValues) else "insert_content"
     added = 0
     while batch := list(islice(new, CHUNK)):
         with store.writing():
             if not check():
                 return added, 0
-            store.change_many("insert_content", batch)
+            store.change_many(query, batch)
         added += len(batch)
     changes = list(_changes(found, known))
     for at in range(0, len(changes), CHUNK):
@@ -50,7 +53,7 @@ def _new(
     if isinstance(found, RangeValues):
         fresh = (value for value in found if value not in known)
         for seq, value in enumerate(fresh, first):
-            yield dataset, 0, seq, value, None, None, None, "ready"
+            yield dataset, 0, seq, value, "ready"
         return
     others = (one for one in found if one.name not in known)
     for seq, one in enumerate(others, first):

@@ -129,7 +129,9 @@ class Adding:
     def __init__(
         self, store: Store, task: Task, spec: JobSpec, stage: int, made: int, now: float
     ) -> None:
-        lines = [on_nodes(line, task.rules.nodes) for line in spec.stages[0].lines]
+        lines = list(spec.stages[0].lines)
+        if task.rules.nodes:
+            lines = [on_nodes(line, task.rules.nodes) for line in lines]
         self._store, self._stage, self._made, self._now = store, stage, made, now
         self._insertion = _Appending(store, task.job_id)
         made_once = replace(spec, packages=MOST_EXACT + 1,
@@ -161,15 +163,11 @@ def _files_named(store: Store, task: Task, lines: Sequence[LineSpec]) -> list[Ro
 
     A file that a dropped package should have made is made by a new one.
     """
-    makes: set[str] = set()
-    reads: set[str] = set()
-    for line in lines:
-        for package in line.packages:
-            for binary in package.binaries:
-                makes.update(output.file for output in binary.outputs)
-                reads.update(_own(one.file, task.name) for one in binary.inputs)
-            if package.wrapper is not None:
-                reads.add(package.wrapper.file)
+    packages = [package for line in lines for package in line.packages]
+    binaries = [binary for package in packages for binary in package.binaries]
+    makes = {output.file for binary in binaries for output in binary.outputs}
+    reads = {_own(one.file, task.name) for binary in binaries for one in binary.inputs}
+    reads.update(one.wrapper.file for one in packages if one.wrapper is not None)
     found = store.rows("files_named", job=task.job_id, names=as_json(sorted(makes | reads)))
     for row in found:
         if row["name"] in makes and row["package_id"] is not None and row["phase"] != "dropped":

@@ -277,6 +277,10 @@ select coalesce(max(seq), 0) from content where dataset_id = :dataset;
 insert into content (dataset_id, output, seq, name, size, events, checksum, status)
 values (?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: insert_number
+-- A file of a dataset of which nothing is known but its name: nulls take long to bind.
+insert into content (dataset_id, output, seq, name, status) values (?, ?, ?, ?, ?);
+
 -- name: change_content
 -- A file has another status, or is another of the same name.
 update content set status = ?, size = ?, events = ?, checksum = ? where id = ?;
