@@ -92,13 +92,31 @@ def _present(store: Store, task: Task, rows: list[Row]) -> list[Row]:
     if not task.rules.takes_files:
         return rows
     there: list[Row] = []
-    missing: list[Row] = []
+    marked: dict[str, list[int]] = {"missing": [], "broken": []}
     for row in rows:
-        name = row["name"]
-        is_here = ":" in name or local_files.size_of(
-            local_files.absolute(task.directory, name)) is not None  # fmt: skip
-        (there if is_here else missing).append(row)
-    if missing:
-        with store.writing():
-            feeding.mark(store, [row["id"] for row in missing], "missing")
+        fault = _fault(row, task.directory)
+        if fault is None:
+            there.append(row)
+        else:
+            marked[fault].append(row["id"])
+    for status, contents in marked.items():
+        if contents:
+            with store.writing():
+                feeding.mark(store, contents, status)
     return there
+
+
+def _fault(row: Row, directory: str) -> str | None:
+    """Return the status of a file that can't be processed; None if it can.
+
+    A file is broken if its table or catalogue says another size. Of one without such a
+    description, a look has found the size, and the next look finds another.
+    """
+    name = row["name"]
+    if ":" in name:
+        return None
+    size = local_files.size_of(local_files.absolute(directory, name))
+    if size is None:
+        return "missing"
+    is_described = row["size"] is not None and not (row["checksum"] or "").startswith("mtime:")
+    return "broken" if is_described and row["size"] != size else None

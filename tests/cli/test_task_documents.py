@@ -1,11 +1,12 @@
 """`d0ctl task ... --json`: what each prints, and that it fits its schema, also at the end."""
 
+from pathlib import Path
 from typing import Any
 
 from d0ctl.store import Store
 from tests.cli.conftest import Type
 from tests.support.building import document
-from tests.tasks.making import work
+from tests.tasks.making import text, work
 from tests.tasks.test_commands import act
 from tests.tasks.test_merge import end, merging
 
@@ -29,6 +30,16 @@ def test_what_a_task_has_left_is_in_its_document_when_it_has_ended(
     found = printed(d0ctl, "status", "demo")
     assert found["status"] == "finished"
     assert found["left"] == {"files": 2, "size": 0, "packages": 0, "left": 0}
+
+
+def test_a_submission_prints_its_document(d0ctl: Type, tmp_path: Path) -> None:
+    path = tmp_path / "task.yaml"
+    path.write_text(text(name="demo"))
+
+    assert printed(d0ctl, "submit", str(path), "--dry-run") == {
+        "task": "demo", "datasets": 2, "dry_run": True
+    }  # fmt: skip
+    assert printed(d0ctl, "submit", str(path)) == {"task": "demo", "datasets": 2}
 
 
 def test_each_verb_that_reads_tasks_prints_its_document(store: Store, d0ctl: Type) -> None:

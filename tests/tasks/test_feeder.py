@@ -7,10 +7,12 @@ import pytest
 
 from d0ctl.agents import round as rounds
 from d0ctl.errors import BadJobFile
+from d0ctl.show.tasks import task_why
 from d0ctl.store import Store
 from d0ctl.store.tasks import state
 from tests.support.jobs import NOW
 from tests.tasks.making import contents, read, status_of, submit, work
+from tests.tasks.test_commands import act
 
 
 def test_numbers_become_pseudo_files(store: Store) -> None:
@@ -76,6 +78,24 @@ def test_a_csv_file_with_nonsense_breaks_the_task(store: Store, tmp_path: Path) 
     found = state.task(store, task)
     assert found is not None
     assert found.note == "dataset `raw`: row 2 has `many` where a whole number is needed"
+
+
+def test_a_file_of_another_size_than_its_table_says_is_broken_until_it_is_whole(
+    store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "files.csv").write_text("file,size\na.raw,3\nb.raw,12\nc.raw,\n")
+    for name in ("a.raw", "b.raw", "c.raw"):
+        (tmp_path / name).write_text("abc")
+    task = submit(store, tmp_path, inputs="{raw: {csv: files.csv}}", files='["{files}"]',
+                  output="out-{package.index}.txt")  # fmt: skip
+    work(store)
+    assert contents(store) == {"a.raw": "picked", "b.raw": "broken", "c.raw": "picked"}
+    assert "1 file of dataset `raw` is broken" in task_why.why(store, task, NOW).facts
+
+    (tmp_path / "b.raw").write_text("twelve bytes")
+    act(store, "task incexec")
+    work(store)
+    assert contents(store)["b.raw"] == "picked"
 
 
 def test_a_file_that_a_dataset_has_twice_breaks_the_task(store: Store, tmp_path: Path) -> None:

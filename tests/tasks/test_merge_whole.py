@@ -54,6 +54,9 @@ def test_a_task_that_is_finished_hard_merges_what_there_is(real_site: Site) -> N
     seeds, unmerged, _ = real_site.json("task", "status", "reco")["datasets"]
     assert seeds["files"] == {"finished": 3, "ready": 5}
     assert unmerged["files"] == {"finished": 3}
+    cache = real_site.base() / "cache"
+    wait_until(lambda: not [*cache.rglob("out-*.txt")], 60, "the intermediate files are removed")
+    assert len([*cache.rglob("all-*.txt")]) <= 2
 
 
 def test_a_task_with_a_merge_is_reassigned_to_a_node_behind_an_sshd(real_site: Site) -> None:

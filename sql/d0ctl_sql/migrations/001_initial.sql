@@ -1705,7 +1705,7 @@ insert into content_status (output, name, meaning, is_used) values
     (0, 'ready',    'it is there, and no package processes it', 0),
     (0, 'missing',  'it is not there, although its dataset names it', 0),
     (0, 'lost',     'it was there when its dataset was looked up before', 0),
-    (0, 'broken',   'it is damaged', 0),
+    (0, 'broken',   'its size is another than its dataset says', 0),
     (0, 'picked',   'a package was made of it', 1),
     (0, 'running',  'a package of it runs', 1),
     (0, 'finished', 'it was processed', 0),

@@ -1,6 +1,6 @@
 -- name: ranges_again
 -- The next ranges of events of a task that other packages did not process.
-select content.id, content.dataset_id, content.name, content.size, content.events,
+select content.id, content.dataset_id, content.name, content.size, content.events, content.checksum,
        event_range.first, event_range.last
   from dataset
   join event_range indexed by event_range_ready
@@ -13,7 +13,7 @@ select content.id, content.dataset_id, content.name, content.size, content.event
 
 -- name: split_contents
 -- The files of a task of which packages process some ranges of events, and none the others yet.
-select content.id, content.dataset_id, content.name, content.size, content.events,
+select content.id, content.dataset_id, content.name, content.size, content.events, content.checksum,
        content.attempts, content.next_event
   from dataset
   join content indexed by content_split

@@ -309,7 +309,7 @@ update content set status = ? where id = ? and status = 'ready';
 -- name: pickable_contents
 -- The next files of the inputs of a task that no package processes.
 select content.id, content.dataset_id, content.name, content.size, content.events,
-       content.attempts
+       content.checksum, content.attempts
   from dataset
   join content indexed by content_in_status
     on content.dataset_id = dataset.id and content.status = 'ready' and content.next_event is null
