@@ -78,7 +78,7 @@ def batch(site: Site, engine: Slurm, tools: Path) -> Iterator[Site]:
     site.variables = {**engine.variables, "PATH": f"{tools}:{engine.variables['PATH']}"}
     site.alone()
     yield site
-    engine.clear()
+    _clear(site, engine)
 
 
 @pytest.fixture
@@ -93,4 +93,11 @@ def condor(site: Site, pool: Pool, tools: Path) -> Iterator[Site]:
     site.variables = {"PATH": f"{tools}:{pool.variables['PATH']}"}
     site.alone()
     yield site
-    pool.clear()
+    _clear(site, pool)
+
+
+def _clear(site: Site, queue: Slurm | Pool) -> None:
+    """End all jobs, and the daemon before, which could submit more."""
+    if site.daemons:
+        site.d0ctl("daemon", "stop")
+    queue.clear()

@@ -64,6 +64,33 @@ def test_of_two_jobs_of_one_attempt_only_one_runs_it(
     assert (tmp_path / "runs").read_text() == "run\n"
 
 
+def test_a_job_reads_a_launch_of_any_length(login: Client, begin: Begin) -> None:
+    long = {f"V{number}": "x" * 1000 for number in range(100)}
+    login.launch(launch(1, binary(script="echo $V99"), environment=long))
+    wait_until((login.folder(1) / "launch").exists, what="the launch is there")
+
+    begin(1)
+
+    assert login.end(1)["outcome"] == "successful"
+    assert (login.folder(1) / "1.out").read_text() == "x" * 1000 + "\n"
+
+
+def test_the_first_job_makes_a_bundle_from_which_the_next_starts(
+    login: Client, begin: Begin, tmp_path: Path
+) -> None:
+    for attempt in (1, 2):
+        given(login, attempt, "true")
+
+    first = begin(1).wait()
+    made = list(tmp_path.glob("wrapper.cpython-*"))
+    (tmp_path / "wrapper.pyz").unlink()
+    second = begin(2).wait()
+
+    assert (first, second) == (0, 0)
+    assert len(made) == 1
+    assert login.end(2)["outcome"] == "successful"
+
+
 def test_a_kill_reaches_the_job_of_an_attempt(login: Client, begin: Begin) -> None:
     given(login, 1, "sleep 300")
     job = begin(1)

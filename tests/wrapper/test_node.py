@@ -92,8 +92,8 @@ def test_a_node_without_kernel_counters_gets_no_verdict(eight: None, tmp_path: P
 
     assert kernel.memory(bytes(tmp_path / "old")) is None
     assert kernel.processors(bytes(tmp_path / "torn")) is None
-    assert Thrashing(1, vmstat=bytes(tmp_path / "none"))() is None
-    assert ForeignWork(0.1, 1, stat=bytes(tmp_path / "none"))() is None
+    assert Thrashing(1, 0.0, vmstat=bytes(tmp_path / "none"))() is None
+    assert ForeignWork(0.1, 1, 0.0, stat=bytes(tmp_path / "none"))() is None
 
 
 def test_processes_killed_for_memory_are_counted(vmstat: Stat) -> None:

@@ -13,7 +13,7 @@ from d0ctl.errors import D0Error
 from d0ctl.nodes.batch import condor_log
 from d0ctl.nodes.batch.condor_states import HELD, IDLE, RUNNING, phase_of
 from d0ctl.nodes.batch.condor_states import reason as reason
-from d0ctl.nodes.batch.tools import PRIORITY, Job, Phase, Tasks
+from d0ctl.nodes.batch.tools import PRIORITY, PROGRAM, Job, Phase, Tasks
 from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
 
@@ -140,12 +140,8 @@ def arguments(python: str = "") -> str:
 
 def task_arguments(asked: Pilots, tasks: Tasks) -> str:
     """Return the arguments of the shell that runs an attempt from the shared folder."""
-    run = (
-        "import gc,sys;gc.disable();sys.path.insert(0,sys.argv.pop(1));"
-        "from d0ctl_wrapper.attempt.task import main;main()"
-    )
     words = f"{tasks.path} {tasks.base} $({_ATTEMPT}) {math.ceil(asked.wall_time)}"
-    return _shell(asked.python, run, words, "export HOME=${HOME:-$_CONDOR_SCRATCH_DIR}; ")
+    return _shell(asked.python, PROGRAM, words, "export HOME=${HOME:-$_CONDOR_SCRATCH_DIR}; ")
 
 
 def _shell(python: str, program: str, words: str, first: str = "") -> str:

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from d0ctl.errors import D0Error
-from d0ctl.nodes.batch.tools import PRIORITY, Job, Phase, Tasks
+from d0ctl.nodes.batch.tools import PRIORITY, PROGRAM, Job, Phase, Tasks
 from d0ctl.nodes.ship import PYTHONS
 from d0ctl.sitefile.spec import Pilots
 
@@ -174,21 +174,16 @@ def submit_tasks(asked: Pilots, name: str, tasks: Tasks, lower: int) -> tuple[st
 def task_script(python: str, tasks: Tasks, seconds: int) -> bytes:
     """Return the batch script of an array whose jobs run these attempts, one each.
 
-    `seconds` is the time of a job. A package may be short, so its python imports no more than it
-    runs, collects no garbage.
+    `seconds` is the time of a job.
     """
     pythons = " ".join((python,) if python else PYTHONS)
-    program = (
-        f"import gc, sys; gc.disable(); sys.path.insert(0, {tasks.path!r}); "
-        "from d0ctl_wrapper.attempt.task import main; main()"
-    )
     return (
         "#!/bin/sh\n"
         f"set -- {' '.join(map(str, tasks.attempts))}\n"
         'shift "$SLURM_ARRAY_TASK_ID"\n'
         f"for python in {pythons}; do\n"
         '    command -v "$python" >/dev/null 2>&1 && exec "$python" -I -S -c'
-        f' {shlex.quote(program)} {tasks.base} "$1" {seconds}\n'
+        f' {shlex.quote(PROGRAM)} {tasks.path} {tasks.base} "$1" {seconds}\n'
         "done\n"
         "exit 127\n"
     ).encode()

@@ -12,6 +12,18 @@ PRIORITY = 50
 """The priority of a job whose file names none."""
 
 
+PROGRAM = (
+    "import gc,marshal,os,sys;gc.disable();a=sys.argv[1];"
+    "b='%s.%s-%x'%(a[:-4],sys.implementation.cache_tag,sys.hexversion);"
+    "os.path.exists(b) and exec(*marshal.loads(open(b,'rb').read()));"
+    "sys.path.insert(0,a);from d0ctl_wrapper.attempt.task import main;main()"
+)
+"""What a job of a package executes: the bundle of modules for its python, else their archive.
+
+A package may be short, so its python collects no garbage.
+"""
+
+
 class Phase(enum.Enum):
     """How far a job has come, whatever its batch system calls it."""
 

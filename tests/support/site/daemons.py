@@ -191,14 +191,13 @@ class Daemons(Commands, Packages):
         return found | self._wrappers_of_jobs()
 
     def _wrappers_of_jobs(self) -> dict[int, int]:
-        """The same of attempts with jobs of a batch system: children of the process of a job."""
-        tasks = {
-            pid.number: (pid, line.split())
-            for pid in self.processes()
-            if TASK in (line := pid.command_line())
-        }
+        """The same of attempts with jobs of a batch system, as their command lines say."""
+        lines = {pid.number: pid.command_line() for pid in self.processes()}
+        tasks = {number: line.split() for number, line in lines.items() if TASK in line}
         return {
-            int(words[-2]): number for number, (pid, words) in tasks.items() if pid.parent in tasks
+            int(words[-2]): number
+            for number, words in tasks.items()
+            if words[-2].isdigit()  # not those of a shell that starts one
         }
 
     # the end ----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """A job of a batch system that runs one attempt, on any machine that shares the BASE of its relay.
 
-Signals don't reach it from the relay, so this process watches the folder of the attempt, and
-signals the wrapper, its child, when there are new orders.
+Signals don't reach it from the relay, so from time to time it looks into the folder of the attempt,
+and signals itself if there are new orders.
 """
 
 import os
@@ -13,17 +13,18 @@ from typing import Any, Dict, Optional, Tuple
 from d0ctl_wrapper.attempt import orders
 from d0ctl_wrapper.attempt.guards.cpu_request import GRANT
 from d0ctl_wrapper.attempt.run import detach, environment
-from d0ctl_wrapper.attempt.run.detach import EXIT_CRASHED, RelayContext
+from d0ctl_wrapper.attempt.run.detach import EXIT_CRASHED, EXIT_ENDED, RelayContext
 from d0ctl_wrapper.attempt.run.spawn import SIGNALS
 from d0ctl_wrapper.attempt.slot import Slot
 from d0ctl_wrapper.attempt.wrapper import Wrapper
+from d0ctl_wrapper.bundle import bundle_path
 from d0ctl_wrapper.host import attempt_records
 from d0ctl_wrapper.host.attempt_records import CALL, CLAIMED
 from d0ctl_wrapper.host.input_stream import STREAM
 from d0ctl_wrapper.protocol.checks import json_text
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.lease import ELSEWHERE
-from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, read, to_path
+from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, to_path
 
 LOOK_S = 2.0
 """The seconds between two looks at the folder for orders."""
@@ -42,31 +43,36 @@ Seen = Dict[bytes, Tuple[int, int]]
 def main() -> None:
     """Run the attempt that the command line names, with the time of its job, and exit.
 
-    The end of an interpreter would take as long as its start.
+    The end of an interpreter would take as long as its start. The first job of a python makes the
+    bundle for those after it, when its attempt has ended.
     """
-    os._exit(_run(*sys.argv[1:]))
+    archive, base, attempt, seconds = sys.argv[1:]
+    code = EXIT_CRASHED
+    try:
+        _run(base, int(attempt), float(seconds))
+        code = EXIT_ENDED
+        if not os.path.exists(bundle_path.of(archive)):
+            from d0ctl_wrapper.bundle.bundle_maker import make  # late: few jobs need it
+
+            make(archive)
+    finally:
+        os._exit(code)
 
 
-def _run(base: str, attempt: str, seconds: str) -> int:
+def _run(base: str, attempt: int, seconds: float) -> None:
     umask = os.umask(0o077)
-    folder = NodePaths(to_path(base)).attempt(int(attempt))
+    folder = NodePaths(to_path(base)).attempt(attempt)
     launch = _launch(folder)
     if launch is None:
-        return 0
-    limit = float(seconds) - min(UNKNOWN_S, UNKNOWN_SHARE * float(seconds))
+        return
+    limit = seconds - min(UNKNOWN_S, UNKNOWN_SHARE * seconds)
     asked = launch["guards"]["wall_time"]
     launch["guards"]["wall_time"] = limit if asked is None else min(asked, limit)
     context = RelayContext(folder.node, ELSEWHERE, environment.inherited(), umask)
-    seen: Seen = {}
-    pid = detach.fork(-1, lambda: _serve(context, launch))
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            return os.WEXITSTATUS(status) if os.WIFEXITED(status) else EXIT_CRASHED
-        seen = _forward_order(folder, pid, seen)
-        if _caught(LOOK_S) == signal.SIGTERM:
-            os.kill(pid, signal.SIGTERM)
+    detach.leave_streams()
+    _watch(folder)
+    _serve(context, launch)
 
 
 def _launch(folder: AttemptFolder) -> "Optional[Launch]":
@@ -82,8 +88,22 @@ def _launch(folder: AttemptFolder) -> "Optional[Launch]":
         if CLAIMED in names or time.monotonic() > until:
             return None
         time.sleep(1.0)
-    launch: "Dict[str, Any]" = json_text.decode(read(folder.file(CLAIMED)))
+    with open(folder.file(CLAIMED), "rb", buffering=0) as file:
+        launch: "Dict[str, Any]" = json_text.decode_own(file.read())
     return launch
+
+
+def _watch(folder: AttemptFolder) -> None:
+    """Look for orders now and every few seconds; the handler of the timer interrupts any wait."""
+    seen: Seen = {}
+
+    def look(number: int, frame: Any) -> None:
+        nonlocal seen
+        seen = _follow_order(folder, seen)
+
+    look(0, None)
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, LOOK_S, LOOK_S)
 
 
 def _serve(context: RelayContext, launch: Launch) -> None:
@@ -96,8 +116,8 @@ def _serve(context: RelayContext, launch: Launch) -> None:
         slot.close()
 
 
-def _forward_order(folder: AttemptFolder, pid: int, before: Seen) -> Seen:
-    """Signal the wrapper if an order has come since; return what is there."""
+def _follow_order(folder: AttemptFolder, before: Seen) -> Seen:
+    """Signal this process if an order has come since; return what is there."""
     seen: Seen = {}
     try:
         there = set(os.listdir(folder.path))
@@ -112,11 +132,5 @@ def _forward_order(folder: AttemptFolder, pid: int, before: Seen) -> Seen:
             seen[name] = (status.st_mtime_ns, status.st_size)
     if seen != before:
         is_kill = seen.get(orders.KILL) != before.get(orders.KILL)
-        os.kill(pid, signal.SIGTERM if is_kill else signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGTERM if is_kill else signal.SIGUSR1)
     return seen
-
-
-def _caught(seconds: float) -> int:
-    """Wait for a signal; return its number, 0 for none."""
-    found = signal.sigtimedwait(SIGNALS, seconds)
-    return found.si_signo if found else 0

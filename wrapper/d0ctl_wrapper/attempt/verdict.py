@@ -11,9 +11,8 @@ from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 from d0ctl_wrapper.protocol.text import last_line, last_lines, signal_name, size, span
 
-_NUMBERS = frozenset(int(number) for number in signal.Signals) | frozenset(
-    range(signal.SIGRTMIN, signal.SIGRTMAX + 1)
-)
+_NUMBERS = (*range(1, 32), *range(signal.SIGRTMIN, signal.SIGRTMAX + 1))
+"""The signals of Linux; the C library keeps two in between for itself."""
 
 
 _SHELLS = {
@@ -89,7 +88,7 @@ def start_failure(reason: str, what: str, error: OSError) -> Failed:
     return Failed("disk-full" if error.errno in FULL else reason, detail)
 
 
-_OF_WRITING = re.compile("space|disk|quota|writ|creat|open|sav|stor|copy|flush|I/O|output", re.I)
+_OF_WRITING = re.compile("(?i)space|disk|quota|writ|creat|open|sav|stor|copy|flush|I/O|output")
 """The words by which a program says that it failed because of a file that it made."""
 
 

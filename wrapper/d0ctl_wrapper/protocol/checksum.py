@@ -66,11 +66,9 @@ def digest_by(
     return (checksum if other is None else "%s:%s" % (name, other.hexdigest())), checksum
 
 
-_ROLLING: "Dict[str, Callable[..., int]]" = {"adler32": zlib.adler32, "crc32": zlib.crc32}
-
-
 def _start(name: str) -> Any:
-    return _Rolling(_ROLLING[name]) if name in _ROLLING else hashlib.new(name)
+    rolling: "Dict[str, Callable[..., int]]" = {"adler32": zlib.adler32, "crc32": zlib.crc32}
+    return _Rolling(rolling[name]) if name in rolling else hashlib.new(name)
 
 
 class _Rolling:

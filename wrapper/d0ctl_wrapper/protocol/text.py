@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 from typing import List
 
 from d0ctl_wrapper.protocol.message import STDERR_LIMIT
@@ -14,11 +13,10 @@ QUOTED = 300
 """The most characters of a program's output in a sentence."""
 
 _ESCAPES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"
+    r"(?s)\x1b\[[0-?]*[ -/]*[@-~]"
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"
     r"|\x1b[ -/]*[0-~]"
-    r"|\x9b[0-?]*[ -/]*[@-~]",
-    re.DOTALL,
+    r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -30,14 +28,18 @@ _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 def signal_name(number: int) -> str:
     """Return the name of a signal."""
+    from signal import Signals  # late: only failures need the names
+
     try:
-        return signal.Signals(number).name
+        return Signals(number).name
     except ValueError:
         return "signal %d" % number
 
 
 def clean(text: str) -> str:
     """Remove escape sequences and control characters."""
+    if text.isprintable():
+        return text
     text = _ESCAPES.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
     return _CONTROLS.sub("", text)
 

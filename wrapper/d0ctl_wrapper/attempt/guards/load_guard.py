@@ -11,7 +11,6 @@ from d0ctl_wrapper.attempt.guards.rotation import Rotation
 from d0ctl_wrapper.attempt.intervals import LONGEST_S
 from d0ctl_wrapper.attempt.run.suspend import Suspension
 from d0ctl_wrapper.host import kernel
-from d0ctl_wrapper.protocol.launch import LOAD_PAUSE_S, LOAD_WINDOW_S
 from d0ctl_wrapper.protocol.text import share, size
 
 IDLE = 0.05
@@ -21,8 +20,8 @@ IDLE = 0.05
 class Timing(NamedTuple):
     """The seconds of a measurement, and those that a binary has to pause by itself."""
 
-    window_s: float = LOAD_WINDOW_S
-    grace_s: float = LOAD_PAUSE_S
+    window_s: float
+    grace_s: float
 
 
 class Verdict(NamedTuple):
@@ -68,9 +67,7 @@ class LoadGuard:
 class ForeignWork:
     """The verdict on the CPU time of other programs, which are not niced as binaries are."""
 
-    def __init__(
-        self, most: float, cpus: int, window_s: float = LOAD_WINDOW_S, stat: bytes = kernel.STAT
-    ) -> None:
+    def __init__(self, most: float, cpus: int, window_s: float, stat: bytes = kernel.STAT) -> None:
         self._most = most
         self._window_s = window_s
         self._needs = min(0.9, cpus / float(os.sysconf("SC_NPROCESSORS_ONLN")))
@@ -97,9 +94,7 @@ class ForeignWork:
 class Thrashing:
     """The verdict on the swapping of the node."""
 
-    def __init__(
-        self, most: float, window_s: float = LOAD_WINDOW_S, vmstat: bytes = kernel.VMSTAT
-    ) -> None:
+    def __init__(self, most: float, window_s: float, vmstat: bytes = kernel.VMSTAT) -> None:
         self._most = most
         self._window_s = window_s
         self._vmstat = vmstat

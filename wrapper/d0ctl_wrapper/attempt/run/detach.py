@@ -62,8 +62,15 @@ def close_inherited(kept: int = -1) -> None:
 def _leave_relay(channel: int) -> None:
     """Close all that came from the relay: its lock, its stream, its pipes, other wrappers."""
     signal.set_wakeup_fd(-1)
+    leave_streams()
+    close_inherited(channel)
+    os.chdir("/")
+
+
+def leave_streams() -> None:
+    """Replace the standard streams by the empty device."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
-    close_inherited(channel)
-    os.chdir("/")
+    if null > 2:
+        os.close(null)

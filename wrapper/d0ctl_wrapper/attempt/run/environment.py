@@ -1,7 +1,6 @@
 """The environment of binaries."""
 
 import os
-import re
 from typing import Dict
 
 from d0ctl_wrapper.protocol.launch import Launch
@@ -9,13 +8,14 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path, to_text
 
 Environment = Dict[bytes, bytes]
 
-_FOREIGN = re.compile(
-    rb"SSH_.*|D0CTL_HOME|TERM.*|COLUMNS|LINES|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|WINDOWID"
-    rb"|DBUS_.*|XDG_(SESSION|SEAT|VTNR|RUNTIME).*|TMUX.*|STY|PS[1-4]|LS_COLORS|EDITOR|VISUAL"
-    rb"|PAGER|LESS.*|PWD|OLDPWD|SHLVL|_\Z"
-)
-"""Variables of a connection, a terminal or a desktop, which binaries do not get: a package runs the
-same whichever user and folder the daemon was started from."""
+_FOREIGN = (
+    b"SSH_", b"D0CTL_HOME", b"TERM", b"COLUMNS", b"LINES", b"DISPLAY", b"WAYLAND_DISPLAY",
+    b"XAUTHORITY", b"WINDOWID", b"DBUS_", b"XDG_SESSION", b"XDG_SEAT", b"XDG_VTNR", b"XDG_RUNTIME",
+    b"TMUX", b"STY", b"PS1", b"PS2", b"PS3", b"PS4", b"LS_COLORS", b"EDITOR", b"VISUAL", b"PAGER",
+    b"LESS", b"PWD", b"OLDPWD", b"SHLVL",
+)  # fmt: skip
+"""The beginnings of variables of a connection, a terminal or a desktop, which binaries do not get:
+a package runs the same whichever user and folder the daemon was started from."""
 
 TEMPORARY = b"TMPDIR"
 
@@ -24,7 +24,11 @@ GPUS = b"CUDA_VISIBLE_DEVICES"
 
 def inherited() -> Environment:
     """Return the environment of the account on the node, for all attempts."""
-    found = {name: value for name, value in os.environb.items() if not _FOREIGN.match(name)}
+    found = {
+        name: value
+        for name, value in os.environb.items()
+        if not name.startswith(_FOREIGN) and name != b"_"
+    }
     if not os.access(found.get(TEMPORARY, b"/tmp"), os.W_OK | os.X_OK):
         found[TEMPORARY] = b""
     return found

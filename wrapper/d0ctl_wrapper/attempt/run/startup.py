@@ -27,8 +27,6 @@ TIMEOUT_S = 3600.0
 GRACE_S = 10.0
 """The seconds that it has to clean up after a binary that failed."""
 
-_SET_SIGNAL = getattr(fcntl, "F_SETSIG", 10)
-
 _CHAIN = b"""\
 #!/bin/sh
 # Run the binaries of this package as the wrapper says; end as the chain ends.
@@ -131,7 +129,8 @@ class Startup:
         )
         self._to_chain = os.open(self._folder + b"/next", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         fcntl.fcntl(self._from_chain, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(self._from_chain, _SET_SIGNAL, int(signal.SIGCHLD))
+        set_signal = getattr(fcntl, "F_SETSIG", 10)
+        fcntl.fcntl(self._from_chain, set_signal, int(signal.SIGCHLD))
         flags = fcntl.fcntl(self._from_chain, fcntl.F_GETFL)
         fcntl.fcntl(self._from_chain, fcntl.F_SETFL, flags | os.O_ASYNC)
         names = {b"folder": _bytes(self._folder), b"work": _bytes(self._attempt_folder.work)}
