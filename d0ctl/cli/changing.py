@@ -165,7 +165,7 @@ class Submitting(Changing):
                 problem = "give a job file, or a command after `--`, not both"
             else:
                 problem = "one job file at a time; the words of a command come after `--`"
-            raise BadUsage(problem, hint=_HOW) from error
+            raise BadUsage(problem, hint=_HOW.replace("submit", context.info_name)) from error
 
     def _without_command(self, args: list[str]) -> list[str]:
         """Return the words before `--`, with the program as the only argument."""

@@ -1,25 +1,19 @@
 """The last lines that failed packages printed, by the reason of the failure."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.lists import failure
+from d0ctl.show.lists import failure, likeness, same_in
 from d0ctl.store.views.shapes import FailureView
 from d0ctl.units import count
 
 MOST_LOGS = 5
 """How many different logs are shown for a reason."""
 
-MOST_NAMED = 4
-"""How many packages are named whose log is alike."""
-
 NO_FAILURES = "nothing has failed"
-
-_NUMBER = re.compile(r"(?i)0x[0-9a-f]+|\d+")
 
 
 class FailedLog(Struct):
@@ -49,8 +43,7 @@ def grouped(failures: Sequence[FailureView], lines: int) -> Logs:
     logs: dict[tuple[str, str, str], FailedLog] = {}
     for failed in failures:
         last = (failed.stderr or "").rstrip().splitlines()[-lines:]
-        words = (failed.message or "", "\n".join(last))
-        message, text = (_NUMBER.sub("0", part) for part in words)
+        message, text = likeness(failed.message, "\n".join(last))
         key = (failed.reason or "unknown", message, text)
         if key in logs:
             logs[key].alike.append(failed.path)
@@ -96,8 +89,4 @@ def _log(sheet: Sheet, log: FailedLog, now: float) -> None:
         sheet.say(log.trouble, "warn", indent=" " * 4)
     elif not log.lines:
         sheet.say("it printed nothing", "faint", indent=" " * 4)
-    if log.alike:
-        named = ", ".join(log.alike[:MOST_NAMED])
-        more = count(len(log.alike) - MOST_NAMED)
-        rest = f" and {more} more" if len(log.alike) > MOST_NAMED else ""
-        sheet.say(f"the same in {named}{rest}", "faint", indent=" " * 4)
+    same_in(sheet, log.alike)

@@ -1,5 +1,6 @@
 """Lists of packages and failures, and the short texts that cards share."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.spans import cut
 from d0ctl.show.why.common import NOT_PRODUCED
 from d0ctl.store.views.shapes import FailureView, PackageRow
-from d0ctl.units import duration, moment
+from d0ctl.units import count, duration, moment
 
 if TYPE_CHECKING:
     from d0ctl.store.views.shapes.of_package import PackageView
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
 STDERR_LINES = 5
 """How many lines of a failed package's stderr are shown."""
 
-MESSAGE = 70
-"""How many columns of a message go into a list."""
+MESSAGE, REST = 70, 50
+"""How many columns of a message go into a list at least, and how many the rest of a row takes."""
+
+MOST_NAMED = 4
+"""How many packages are named whose failure is alike."""
+
+_NUMBER = re.compile(r"(?i)0x[0-9a-f]+|\d+")
 
 
 def packages(
@@ -37,6 +43,7 @@ def packages(
 def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[Cell]:
     phase = signs.phase_name(row.phase, blocked=blocked)
     request = f" ({row.request})" if row.request and row.phase != Phase.KILLING else ""
+    most = max(MESSAGE, sheet.columns - REST)
     about = how_far(row.percent, row.eta, row.line, now, row.phase) or row.note or row.message
     return [
         (row.path, "strong"),
@@ -44,7 +51,7 @@ def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[C
         [*signs.mark(phase, sheet.glyphs), (request, "plain")],
         row.node,
         (_age(row, now), "faint"),
-        NOT_PRODUCED if blocked else cut(about or "", MESSAGE, ellipsis=sheet.glyphs.ellipsis),
+        NOT_PRODUCED if blocked else cut(about or "", most, ellipsis=sheet.glyphs.ellipsis),
     ]
 
 
@@ -74,9 +81,29 @@ def how_far(
 
 
 def failures(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:
-    """Add each failure with its reason and the last lines of stderr."""
+    """Add failures with their reasons and the last lines of stderr; those that are alike once."""
+    groups: dict[tuple[str, ...], list[FailureView]] = {}
     for view in failed:
-        failure(sheet, view, now, STDERR_LINES)
+        groups.setdefault((view.reason or "", *likeness(view.message, view.stderr)), []).append(
+            view
+        )
+    for first, *others in groups.values():
+        failure(sheet, first, now, STDERR_LINES)
+        same_in(sheet, [view.path for view in others])
+
+
+def likeness(*texts: str | None) -> list[str]:
+    """Return texts without what differs between failures for the same cause: their numbers."""
+    return [_NUMBER.sub("0", text or "") for text in texts]
+
+
+def same_in(sheet: Sheet, paths: Sequence[str]) -> None:
+    """Say which other packages failed alike."""
+    if not paths:
+        return
+    more = count(len(paths) - MOST_NAMED)
+    rest = f" and {more} more" if len(paths) > MOST_NAMED else ""
+    sheet.say(f"the same in {', '.join(paths[:MOST_NAMED])}{rest}", "faint", indent=" " * 4)
 
 
 def failure(sheet: Sheet, view: FailureView, now: float, lines: int) -> None:
@@ -85,7 +112,7 @@ def failure(sheet: Sheet, view: FailureView, now: float, lines: int) -> None:
     sheet.add("  ", signs.glyph("failed", sheet.glyphs), " ", (view.path, "strong"),
               f"{name} on {view.node_name}, {moment(view.ended, now)}")  # fmt: skip
     sheet.say(cause(view.reason, view.message), "bad", indent=" " * 4)
-    if view.stderr:
+    if view.stderr and not (view.message or "").endswith(view.stderr.strip()):
         sheet.quote(view.stderr, lines)
 
 

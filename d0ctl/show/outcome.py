@@ -9,7 +9,7 @@ from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
 from d0ctl.store.files.selected_files import FileRow
 from d0ctl.store.nodes.standstill import JobStanding, node_views
-from d0ctl.units import clean, count, duration, size
+from d0ctl.units import clean, count, duration, listed, size
 
 MOST_RESULTS = 8
 """How many results are named; the rest are counted."""
@@ -78,9 +78,19 @@ def ask_why(name: str) -> str:
     return f"d0ctl why {shlex.quote(name)}"
 
 
-def succeeded(name: str, packages: int, seconds: float) -> str:
-    """Say that a job is successful."""
-    return f"`{name}` is successful: {count(packages, 'package')} in {duration(seconds)}"
+def succeeded(name: str, packages: int, seconds: float, dropped: int) -> str:
+    """Say that a job is successful, and how many lines its results lack."""
+    lack = f", without {count(dropped, 'dropped line')}" if dropped else ""
+    return f"`{name}` is successful: {count(packages, 'package')} in {duration(seconds)}{lack}"
+
+
+def nothing_starts(name: str, counts: Counts) -> str:
+    """Say that a job has ended, and what would continue it."""
+    states = [state for state in ("failed", "canceled") if counts.get(state)]
+    packages = listed(f"{count(counts[state])} {state}" for state in states)
+    return (
+        f"`{name}` has ended: {packages}; to continue it: d0ctl retry '{name}:{','.join(states)}'"
+    )
 
 
 def results(folder: str, files: Sequence[str]) -> list[str]:
@@ -119,11 +129,14 @@ def why_absent(file: FileRow) -> str:
 def results_in_all(files: int, present: int, size_: int, listed: int) -> str:
     """Say how many final outputs there are, and how many of them are listed."""
     more = f", {count(listed)} of them listed: --json has all" if listed < files else ""
-    return f"{count(files, 'file')}{more}; {count(present)} made, {size(size_)}"
+    made = f"; {count(present)} made" if present < files else ""
+    return f"{count(files, 'file')}{more}{made}, {size(size_)}"
 
 
 def copied(folder: str, number: int, kept: int, size_: int) -> str:
     """Say how many files were copied to a folder, and how many were there already."""
+    if kept and not number:
+        return f"nothing to copy: {count(kept, 'file is', 'files are')} in {clean(folder)} already"
     there = f", {count(kept)} already there" if kept else ""
     return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{there}"
 

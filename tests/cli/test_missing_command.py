@@ -37,8 +37,9 @@ def test_a_script_beside_the_job_file_that_is_no_input_is_named(
     answer = why(real_site, "./sim.sh", shell=shell)
 
     assert "`sim.sh` is beside the job file but is not an input, so it is not on the node" in answer
-    assert "add `inputs: sim.sh` to the job file, then `d0ctl run FILE --as NAME`" in answer
-    assert "d0ctl retry" not in answer
+    then = "`d0ctl update one` and `d0ctl retry 'one:failed'`"
+    assert f"add `inputs: sim.sh` to the job file, then {then}" in answer
+    assert "  $ d0ctl retry" not in answer
 
 
 @SHELLS
@@ -99,7 +100,7 @@ def test_a_file_beside_the_job_file_that_a_program_did_not_find_is_named(
 
     assert "`cuts.dat` is beside the job file but is not an input" in answer
     assert "add `inputs: cuts.dat` to the job file" in answer
-    assert "d0ctl retry" not in answer
+    assert "  $ d0ctl retry" not in answer
 
 
 def test_a_file_that_is_an_input_or_not_beside_the_job_file_is_not_blamed(real_site: Site) -> None:

@@ -135,7 +135,10 @@ def test_a_result_in_a_store_is_fetched_and_checked(
     assert (spoilt.exit_code, "differs from its checksum" in spoilt.stderr) == (1, True)
     assert d0ctl("results", "prod", "--copy", str(tmp_path / "to")).exit_code == 0
     assert (tmp_path / "to" / "one.root").read_bytes() == TEXT
-    assert "0 files, 0 B, to" in d0ctl("results", "prod", "--copy", str(tmp_path / "to")).stdout
+    assert (
+        "nothing to copy: 1 file is in"
+        in d0ctl("results", "prod", "--copy", str(tmp_path / "to")).stdout
+    )
     assert "store:tape/run1/one.root" in d0ctl("results", "prod").stdout
 
 

@@ -212,7 +212,8 @@ def check_name(store: Store, name: str | None, spec: JobSpec) -> None:
         makes_room = f", `d0ctl remove {wanted}` makes room"
         raise Refused(
             f"job `{wanted}` already exists and is {found[0].status}",
-            hint=f"`--as NAME` submits another, `d0ctl run {wanted}` continues that one"
+            hint=f"`d0ctl update {wanted}` corrects it by its job file, `d0ctl run {wanted}` "
+            f"continues it, `--as NAME` submits another"
             f"{makes_room if found[0].status in ENDED else ''}",
         )
 

@@ -77,8 +77,10 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
 def check_level(target: Selector) -> None:
     """Raise BadUsage for a selection of anything but lines."""
     if target.level != "line":
-        raise BadUsage(f"`{target.brief}` does not name a line",
-                       hint=f"a line reads JOB/STAGE/LINE: d0ctl status {target.job}")  # fmt: skip
+        line = target.brief.rpartition("/")[0] if target.level == "package" else ""
+        form = f"a line reads JOB/STAGE/LINE: d0ctl status {target.job}"
+        hint = f"d0ctl kill-line {line}" if line and target.is_one else form
+        raise BadUsage(f"`{target.brief}` does not name a line", hint=hint)
 
 
 def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLinePlan:
@@ -137,6 +139,11 @@ def describe(plan: KillLinePlan) -> Iterator[str]:
     if not plan.packages:
         return
     yield WAIT
+    yield from _way_on(plan)
+
+
+def _way_on(plan: KillLinePlan) -> Iterator[str]:
+    """Say how the job continues, which it does not by itself."""
     target = plan.request.target
     if not target.also:
         path = shlex.quote(target.path)
@@ -170,6 +177,8 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         yield from wording.report_packages(plan, verb, past)
     yield from being_killed(plan)
     yield from wording.unchanged(plan)
+    if not drops and plan.packages:
+        yield from _way_on(plan)
     if plan.also:
         yield f"{count(plan.also)} of them because their inputs are dropped"
     if plan.losing:

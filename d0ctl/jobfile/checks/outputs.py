@@ -11,6 +11,7 @@ from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.recipe import JobRecipe, OutputRecipe
 from d0ctl.jobfile.sections.late_outputs import check_late_pattern
 from d0ctl.jobfile.yaml.faults import Faults, Position, shown
+from d0ctl.units import listed
 
 
 class Outputs:
@@ -99,16 +100,25 @@ class Outputs:
                     if name.endswith("/"):
                         self._folders.setdefault(name, output.position)
                     if numbers.setdefault(name, len(makers)) != len(makers):
-                        self._note_second_maker(output, name, number)
+                        self._note_second_maker(output, name, number, part)
                     else:
                         makers.append(number)
                 number += 1
 
-    def _note_second_maker(self, output: OutputRecipe, name: str, number: int) -> None:
+    def _note_second_maker(
+        self, output: OutputRecipe, name: str, number: int, part: PackageRange
+    ) -> None:
         def message() -> str:
             maker, path = self.maker(name), self._layout.path
             if maker == number:
                 return f"package `{path(number)}` makes {shown(name)} twice"
-            return f"packages `{path(maker)}` and `{path(number)}` both make {shown(name)}"
+            both = f"packages `{path(maker)}` and `{path(number)}` both make {shown(name)}"
+            if maker < part.first_package:
+                return both
+            written = output.file.scalar.text
+            absent = [
+                f"`{{{loop}}}`" for loop in part.line.loop.names if f"{{{loop}" not in written
+            ]
+            return both + (f": its name lacks {listed(absent)}" if absent else "")
 
         self._faults.add_similar(output.position, "twice", message)

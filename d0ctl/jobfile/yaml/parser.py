@@ -86,11 +86,18 @@ def _one_escape(pair: re.Match[str]) -> str:
     return f"{pair[1]}\\U{ord(halves.decode('utf-16-be')):08x}"
 
 
+_BARE_PLACEHOLDER = re.compile(r"[\[,:]\s*[^\"'\s,\[\]{}]*\{\w+[^{}:]*\}")
+"""A placeholder in a text without quotes, where YAML expects a mapping."""
+
+
 def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
     """Return the parser's error with its most likely cause."""
     mark, problem = error.problem_mark, error.problem or "it can't be parsed"
     if mark and "\t" in text[text.rfind("\n", 0, mark.index) + 1 : mark.index + 1]:
         return f"{problem} (indent with spaces, not with tabs)"
+    line = text[text.rfind("\n", 0, mark.index) + 1 :].partition("\n")[0] if mark else ""
+    if "did not find expected" in problem and _BARE_PLACEHOLDER.search(line):
+        return f"{problem} (a text with `{{` at its beginning or in a list needs quotes)"
     if "mapping values are not allowed" in problem:
         return f"{problem} (a text with `: ` in it needs quotes)"
     return problem

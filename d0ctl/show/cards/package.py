@@ -184,14 +184,16 @@ def _attempt(attempt: AttemptView, now: float) -> list[Cell]:
 
 def _details(attempt: AttemptView) -> list[str]:
     """Return where an attempt began and why, what it processed, and where its files are."""
-    words = [f"began at binary {attempt.began}: {attempt.began_why}"] if attempt.began_why else []
+    words = [f"is in {attempt.base}/attempts/{attempt.id}"] if attempt.base else []
+    if attempt.began_why:
+        words.append(f"began at binary {attempt.began}: {attempt.began_why}")
     if attempt.inputs is not None:
         words.append(f"had {count(attempt.inputs)} of {count(attempt.inputs_asked or 0, 'input')}")
     for each in json.loads(attempt.events or "[]"):
         done = [tuple(pair) for pair in each["done"]]
         which = f": {ranges.summary(done)}" if done else ""
         words.append(f"binary {each['binary']} did {count(ranges.count(done), 'event')}{which}")
-    return words + ([f"is in {attempt.base}/attempts/{attempt.id}"] if attempt.base else [])
+    return words
 
 
 def notes(sheet: Sheet, notes: Sequence[NoteView], now: float) -> None:

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.model import Reason
-from d0ctl.show.why.missing_command import AGAIN, missing
+from d0ctl.show.why.missing_command import again, missing
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import requirement_of_package
 from d0ctl.store.nodes.standstill import NodeView, node_views
@@ -23,9 +23,7 @@ DETERMINISTIC = frozenset({
 BY_JOB_FILE = frozenset({Reason.MISSING_OUTPUT, Reason.NO_INPUTS})
 """Reasons whose cause may be in the job file."""
 
-OLD_FILE = (
-    f"a retry runs the job as it was submitted: if the job file is wrong, correct it, then {AGAIN}"
-)
+OLD_FILE = "a retry runs the job as it was submitted: if the job file is wrong, correct it, then "
 
 GROWTH = 1.5
 """Suggested increase of a resource that ran out, as a factor of its use or limit."""
@@ -59,7 +57,7 @@ def advice(store: Store, package: PackageView, last: AttemptView | None) -> Advi
     if found := missing(store, package, last):
         return Advice((found.fact, *([_fix(package.path)] if found.may_retry else [])), None)
     if last.reason in BY_JOB_FILE:
-        return Advice((_fix(package.path), OLD_FILE), None)
+        return Advice((_fix(package.path), OLD_FILE + again(package)), None)
     if is_deterministic(last.reason, last.exit_code):
         return Advice((_fix(package.path),), None)
     return Advice()

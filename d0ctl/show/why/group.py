@@ -18,7 +18,7 @@ from d0ctl.show.why.common import (
 from d0ctl.show.why.production import job_obstacles, obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
-from d0ctl.store.views import activity, browse
+from d0ctl.store.views import activity, browse, file_locations
 from d0ctl.store.views.shapes import (
     JobSummary,
     LineSummary,
@@ -217,7 +217,9 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
     packages = count(sum(part.counts.values()), "package")
     explanation.answer = f"{part.title} is {status}: {count(done)} of {packages} done"
     if status == "successful":
-        explanation.commands.append(f"d0ctl status {part.path}")
+        has_results = part.path == part.job.name and file_locations.results(store, part.job.id)
+        verb = "results" if has_results else "status"
+        explanation.commands.append(f"d0ctl {verb} {part.path}")
         return
     if canceled := part.counts.get("canceled"):
         explanation.answer += f", {count(canceled)} canceled"

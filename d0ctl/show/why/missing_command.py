@@ -26,9 +26,6 @@ _FILE_MESSAGES = (
 )
 """Messages of python, C++ programs, the usual tools and ROOT, with the name of the file."""
 
-AGAIN = "`d0ctl run FILE --as NAME`, or remove the job and run it again"
-"""What to do after the job file was corrected; a retry runs the job as it was submitted."""
-
 
 _TOO_LONG = "Argument list too long"
 """The error of the kernel for arguments and an environment that it does not take."""
@@ -39,6 +36,12 @@ class Missing(Struct, frozen=True):
 
     fact: str
     may_retry: bool = True
+
+
+def again(package: PackageView) -> str:
+    """Return what to do after the job file was corrected; a retry alone runs it as it was."""
+    job = package.path.partition("/")[0]
+    return f"`d0ctl update {job}` and `d0ctl retry '{job}:failed'`"
 
 
 def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
@@ -57,7 +60,7 @@ def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | No
     for found in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
         name = next(filter(None, found.groups())).rstrip(".,;")
         if Path(name).name not in names and _is_beside(folder, name):
-            return _no_input(name)
+            return _no_input(package, name)
     return None
 
 
@@ -65,11 +68,11 @@ def _is_beside(folder: str, name: str) -> bool:
     return not name.startswith("/") and (Path(folder) / name).is_file()
 
 
-def _no_input(name: str) -> Missing:
+def _no_input(package: PackageView, name: str) -> Missing:
     name = posixpath.normpath(name)
     return Missing(
         f"`{name}` is beside the job file but is not an input, so it is not on the node: "
-        f"add `inputs: {name}` to the job file, then {AGAIN}", may_retry=False,
+        f"add `inputs: {name}` to the job file, then {again(package)}", may_retry=False,
     )  # fmt: skip
 
 
@@ -124,6 +127,6 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
             f"`{last.node_name}`, or `{name}` is not its path there: d0ctl peek {package.path}"
         )
     if _is_beside(folder, name):
-        return _no_input(name)
+        return _no_input(package, name)
     return Missing(f"`{name}` is neither an input nor beside the job file: add it to `inputs`, "
-                   f"then {AGAIN}", may_retry=False)  # fmt: skip
+                   f"then {again(package)}", may_retry=False)  # fmt: skip

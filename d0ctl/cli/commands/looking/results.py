@@ -18,12 +18,17 @@ from d0ctl.cli.terminal.output import emit, emit_json, refuse_both, say, table
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.show import outcome
+from d0ctl.store.connection import Store
 from d0ctl.store.files.selected_files import FileRow, FileTotals
+from d0ctl.units import listed
 
 app = single()
 
 MOST = 1000
 """How many files are listed on the screen."""
+
+MOST_OTHERS = 5
+"""How many final outputs are named if one was misspelt."""
 
 FETCH_S = 3600.0
 """How long a store may take for a file."""
@@ -79,8 +84,19 @@ def _read(selector: str, limit: int) -> tuple[str, Home, FileTotals, list[FileRo
         job = browse.job(store, choice.job).name
         totals = select_results(store, job, choice.name)
         if not totals.files:
-            raise NotFound(f"`{selector}` has no final outputs", hint=f"d0ctl file list {job}")
+            what = "outputs" if choice.name == "*" else f"output `{choice.name}`"
+            raise NotFound(f"job `{job}` has no final {what}",
+                           hint=_others(store, job) or f"d0ctl file list {job}")  # fmt: skip
         return job, store.home, totals, list(pages(store, limit))
+
+
+def _others(store: Store, job: str) -> str | None:
+    """Name the first final outputs of a job, for one that was misspelt."""
+    from d0ctl.store.files.selected_files import pages, select_results
+
+    if not select_results(store, job, "*").files:
+        return None
+    return f"it has {listed(f'`{row.name}`' for row in pages(store, MOST_OTHERS))}"
 
 
 def _place(home: Home, row: FileRow) -> str | None:

@@ -154,6 +154,8 @@ def _drive(name: str, interrupts: _Interrupts) -> None:
         job = browse.job(store, name)
     if job.hold:
         say(outcome.held(name))
+    if job.ended is not None and (job.counts.get("failed") or job.counts.get("canceled")):
+        say(outcome.nothing_starts(name, job.counts))
     progress = Progress(sys.stderr, name)
     stop, ended = threading.Event(), threading.Event()
     failures: list[BaseException] = []
@@ -253,7 +255,8 @@ def _end(name: str) -> ExitCode:
 
 def _print_standing(store: Store, job: JobSummary) -> None:
     done = by_status(job.counts)["successful"]
-    emit(outcome.succeeded(job.name, done, (job.ended or time.time()) - job.submitted))
+    emit(outcome.succeeded(job.name, done, (job.ended or time.time()) - job.submitted,
+                           browse.dropped_lines(store, job.id)))  # fmt: skip
     folder = store.home.results / job.name
     made = file_locations.results(store, job.id)
     files = sorted(name for name in made if (folder / name).exists())

@@ -1,0 +1,107 @@
+"""Mistakes of somebody who writes and runs a first job file, and what d0ctl says."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
+
+
+@pytest.mark.parametrize(
+    "entry", ["outputs: [a-{n}.txt]", "outputs: {n}.txt", "inputs: [x, '{n}', {n}.txt]"]
+)
+def test_a_placeholder_that_needs_quotes_is_named(d0ctl: Type, tmp_path: Path, entry: str) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(f"stages:\n  - lines:\n      - for: {{n: [1, 2]}}\n        {entry}\n")
+
+    answer = d0ctl("validate", str(file)).stderr
+
+    assert "needs quotes" in answer and f"{file}:4:" in answer
+
+
+def test_an_output_that_lacks_a_loop_name_says_which(d0ctl: Type, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        "stages:\n  - lines:\n"
+        "      - for: {e: [1, 2], seed: [1, 2], cut: [5]}\n"
+        "        run: echo > r-{seed}\n        outputs: r-{seed}\n"
+    )
+
+    answer = d0ctl("validate", str(file)).stderr
+
+    assert "both make `r-1`: its name lacks `{e}` and `{cut}`" in answer
+
+
+def test_a_job_that_exists_can_be_corrected(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    file = tmp_path / "mc.yaml"
+    file.write_text("job: mc\nstages: [{lines: [{run: 'true'}]}]\n")
+    assert d0ctl("submit", str(file)).exit_code == 0
+
+    answer = d0ctl("submit", str(file))
+
+    assert answer.exit_code == 4
+    assert "`d0ctl update mc` corrects it by its job file" in answer.stderr
+
+
+@pytest.mark.parametrize("verb", ["run", "submit"])
+def test_a_missing_job_file_is_asked_for_by_the_command_that_was_typed(
+    d0ctl: Type, verb: str
+) -> None:
+    assert d0ctl(verb).stderr.endswith(f"d0ctl {verb} --array 1-200 -- ./sim.sh {{n}}\n")
+
+
+def test_run_of_a_job_with_nothing_to_start_says_so(real_site: Site) -> None:
+    real_site.write("job: mc\nstages: [{lines: [{run: 'exit 3'}]}]\n", "mc.yaml")
+    first = real_site.d0ctl("run", real_site.jobs / "mc.yaml")
+
+    again = real_site.d0ctl("run", "mc")
+
+    words = "`mc` has ended: 1 failed; to continue it: d0ctl retry 'mc:failed'"
+    assert (first.code, again.code) == (1, 1)
+    assert words in again.err and words not in first.err
+
+
+def test_failures_for_the_same_cause_are_shown_once(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in range(3)])))
+    for n in (1, 2, 3):
+        site.fail(
+            f"prod/1/{n}/1", detail=f"line {n}: no such file", stderr=f"line {n}: no such file"
+        )
+
+    answer = d0ctl("status", "prod").stdout.partition("failed last")[2]
+
+    assert answer.count("no such file") == 1
+    assert "the same in prod/1/" in answer
+
+
+def test_a_misspelt_final_output_is_answered_with_those_there_are(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    answer = d0ctl("results", "prod:plot.pn").stderr
+
+    assert answer == "d0ctl: job `prod` has no final output `plot.pn`\nit has `plot.png`\n"
+
+
+def test_a_package_given_to_kill_line_is_answered_with_its_line(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    assert d0ctl("kill-line", "prod/1/1/1").stderr.endswith("\nd0ctl kill-line prod/1/1\n")
+
+
+def test_a_killed_line_is_not_a_dropped_one(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    answer = d0ctl("kill-line", "prod/1/1", "--yes").stdout
+
+    assert "to continue without this line: d0ctl kill-line prod/1/1 --drop-outputs" in answer
+
+
+def test_the_results_of_a_successful_job_are_what_to_look_at_next(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    for path in (*(f"prod/1/{n}/{m}" for n in (1, 2, 3) for m in (1, 2)), "prod/2/1/1",
+                 "prod/3/1/1"):  # fmt: skip
+        site.finish(path)
+
+    assert "  $ d0ctl results prod\n" in d0ctl("status", "prod").stdout
