@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.sheet import Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import cut
 from d0ctl.show.why.common import NOT_PRODUCED
-from d0ctl.store.views.shapes import FailureView, PackageRow
+from d0ctl.store.views.shapes import FailureView, LineSummary, PackageRow, StageSummary
 from d0ctl.units import count, duration, moment
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ STDERR_LINES = 5
 
 MESSAGE, REST = 70, 50
 """How many columns of a message go into a list at least, and how many the rest of a row takes."""
+
+MOST_BAR, LEAST_BAR = 24, 8
+"""How many columns the bar of a stage or line takes."""
 
 MOST_NAMED = 4
 """How many packages are named whose failure is alike."""
@@ -125,3 +128,15 @@ def package_state(sheet: Sheet, view: "PackageView", blocked: bool = False) -> l
     """Return the state of a package and its node."""
     mark = signs.mark(signs.phase_name(view.phase, blocked=blocked), sheet.glyphs)
     return [mark, (" on ", "faint"), view.node] if view.node else [mark]
+
+
+def with_bars(
+    sheet: Sheet, rows: list[list[Cell]], parts: Sequence[StageSummary | LineSummary]
+) -> None:
+    """Add rows, with bars that take the room that is left, if it is enough."""
+    widths = [max(map(cell_width, column)) for column in zip(*rows, strict=True)]
+    room = sheet.columns - sum(widths) - 2 * (sum(map(bool, widths)) + 2)
+    columns = min(MOST_BAR, room)
+    for row, part in zip(rows, parts, strict=False):
+        row.insert(3, signs.bar(part.counts, columns, sheet.glyphs) if columns >= LEAST_BAR else "")
+    sheet.table(rows, give=1)

@@ -14,7 +14,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.forecast import eta
-from d0ctl.show.lists import failures, packages
+from d0ctl.show.lists import failures, packages, with_bars
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.left_out import Shortfall
@@ -29,8 +29,8 @@ from d0ctl.store.views.shapes import (
 )
 from d0ctl.units import count, duration, listed, moment
 
-BAR, SHORT_BAR = 60, 24
-"""How many columns the bar of the card takes, and that of a stage or line in it."""
+BAR = 60
+"""How many columns the bar of the card takes at most."""
 
 MOST_STAGES = 40
 """How many stages are shown."""
@@ -207,7 +207,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
     if not part.stages:
         return
     sheet.head("stages")
-    sheet.table([
+    rows: list[list[Cell]] = [
         [
             (str(stage.seq), "strong"), stage.name, *_progress(sheet, stage, part.held_back),
             (f"{_percent(stage, part.stage_progress.get(stage.id, NO_PROGRESS)):.0f} %", "faint"),
@@ -217,32 +217,30 @@ def _stages(sheet: Sheet, part: Part) -> None:
             signs.tally_text(stage.counts, blocked=stage.blocked),
         ]
         for stage in part.stages[:MOST_STAGES]
-    ], give=1)  # fmt: skip
+    ]  # fmt: skip
+    with_bars(sheet, rows, part.stages)
 
 
 def _progress(sheet: Sheet, row: StageSummary | LineSummary, held_back: str) -> list[Cell]:
-    """Return the state, the bar and the numbers of a stage or line."""
+    """Return the state and the numbers of a stage or line."""
     done, total = by_status(row.counts)["successful"], sum(row.counts.values())
-    columns = SHORT_BAR if sheet.columns > 100 else 0
-    return [
-        signs.mark(status_of(row, held_back), sheet.glyphs),
-        signs.bar(row.counts, columns, sheet.glyphs) if columns else "",
-        f"{count(done)}/{count(total)}",
-    ]
+    mark = signs.mark(status_of(row, held_back), sheet.glyphs)
+    return [mark, f"{count(done)}/{count(total)}"]
 
 
 def _lines(sheet: Sheet, part: Part) -> None:
     if not part.lines or not isinstance(part.row, StageSummary):
         return
     sheet.head("lines")
-    sheet.table([
+    rows: list[list[Cell]] = [
         [
             (str(line.seq), "strong"), "" if line.name == str(line.seq) else line.name,
             *_progress(sheet, line, part.held_back),
             signs.tally_text(line.counts, blocked=line.blocked),
         ]
         for line in part.lines
-    ], give=1)  # fmt: skip
+    ]  # fmt: skip
+    with_bars(sheet, rows, part.lines)
     shown = len(part.lines)
     if part.row.lines > shown:
         more = f"d0ctl status {part.path}/{shown + 1}-{shown * 2}"
