@@ -11,6 +11,12 @@ COLUMNS = ("attempts", "success", "CPU time", "wasted CPU", "efficiency", "mean 
            "longest wait", "per hour")  # fmt: skip
 """The column headings of the figures."""
 
+SHORT = ("attempts", "success", "CPU", "wasted", "eff.", "wait", "longest", "per h")
+"""The same for a terminal on which the others have no room."""
+
+WIDE = 115
+"""From how many columns on the long headings are used."""
+
 TITLES = {"node": "nodes", "software": "software", "researcher": "researchers", "job": "jobs",
           "stage": "stages"}  # fmt: skip
 """The heading of the table of each group."""
@@ -53,9 +59,10 @@ def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
         if not found:
             continue
         sheet.head(TITLES[group])
-        rows: list[list[Cell]] = [[("", "faint"), *((name, "faint") for name in COLUMNS)]]
+        heads = COLUMNS if sheet.columns >= WIDE else SHORT
+        rows: list[list[Cell]] = [[("", "faint"), *((name, "faint") for name in heads)]]
         rows += [[(use.name, "strong"), *cells(use)] for use in found[:MOST_SHOWN]]
-        sheet.table(rows, right=range(1, len(COLUMNS) + 1))
+        sheet.table(rows, right=range(1, len(COLUMNS) + 1), give=0)
         if len(found) > MOST_SHOWN:
             more = count(len(found) - MOST_SHOWN)
             sheet.add((f"  and {more} more: --csv and --json print all", "faint"))

@@ -47,7 +47,7 @@ def again(package: PackageView) -> str:
 def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
     """Say which command or file was missing; None for other failures."""
     if _TOO_LONG in (last.message or ""):
-        return Missing(f"correct the job file, then {AGAIN}", may_retry=False)
+        return Missing(f"correct the job file, then {again(package)}", may_retry=False)
     if last.exit_code in (126, 127):
         return _command(store, package, last)
     return _file(store, package, last) if last.exit_code else None

@@ -9,7 +9,7 @@ from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import STDERR_LINES, cause
@@ -96,7 +96,7 @@ def _actions(store: Store, wanted: Selector) -> list[documents.Action]:
 
 
 def _draw(document: documents.History, now: float) -> None:
-    page = sheet()
+    page = sheet(terminal_columns())
     if document["events"]:
         _events(page, document["events"], now)
     state = document["now"]
@@ -132,9 +132,14 @@ def _failures(page: Sheet, document: documents.History, now: float) -> None:
     ])  # fmt: skip
     page.add()
     for failed in document["failures"]:
-        page.add(f"  {_when(failed['ended'], now)}  ", (failed["path"], "strong"),
-                 f" attempt {failed['attempt']} on {failed['node']}: ",
-                 (cause(failed["reason"], failed["message"]), "bad"))  # fmt: skip
+        head = f"  {_when(failed['ended'], now)}  "
+        where = f" attempt {failed['attempt']} on {failed['node']}:"
+        why = cause(failed["reason"], failed["message"])
+        if page.columns < len(head + failed["path"] + where + why):
+            page.add(head, (failed["path"], "strong"), where)
+            page.say(why, "bad", indent=" " * 4)
+        else:
+            page.add(head, (failed["path"], "strong"), f"{where} ", (why, "bad"))
         if failed["stderr"]:
             page.quote(failed["stderr"], STDERR_LINES)
     total = sum(reason["count"] for reason in document["reasons"])
