@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
+from d0ctl.cli.app import COMMANDS, app
 from d0ctl.daemon.loop import SLOW_STEPS, STEPS
+from tests.support import help_page
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -124,6 +127,54 @@ def test_no_source_is_cited_by_a_number() -> None:
 
     assert len(files) > 500
     assert [file.name for file in files if cited.search(file.read_text())] == []
+
+
+# commands ---------------------------------------------------------------------------------
+
+ANYWHERE = {"--home", "--archive", "--debug"}
+"""Options that every command takes, and that its help leaves out."""
+
+
+def commands_on(page: Path) -> Iterator[list[str]]:
+    """Yield the words of each command that a page shows, up to a pipe, a remark or `--`."""
+    for quoted, block in re.findall(r"`(d0ctl [^`\n]+)`|^ {4}(?:\$ )?(d0ctl .+)$",
+                                    page.read_text(), re.MULTILINE):  # fmt: skip
+        typed = re.split(r" (?:\||&&|\|\||>|#) ?|;", quoted or block)[0]
+        words = typed.partition(" -- ")[0].split()[1:]
+        while words and words[0] in ANYWHERE:
+            del words[:2]
+        if words and re.fullmatch(r"[a-z][a-z-]*", words[0]):
+            yield words
+
+
+def options_by_command() -> dict[str, set[str]]:
+    """Return the options of every command, as its help lists them."""
+    root = typer.main.get_command(app)
+    leaves = [leaf for name in COMMANDS
+              for leaf in help_page.leaves(root.get_command(None, name), name)]  # type: ignore[attr-defined]  # fmt: skip
+    option = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
+    return {leaf: set(option.findall(help_page.help_of(leaf))) | ANYWHERE for leaf in leaves}
+
+
+def test_every_command_and_option_on_a_page_exists() -> None:
+    options, seen = options_by_command(), 0
+    wrong = []
+    for page in PAGES:
+        if page.stem == "CONTRIBUTING":  # its example adds a command
+            continue
+        for words in commands_on(page):
+            name = next((n for n in (" ".join(words[:2]), words[0]) if n in options), "")
+            if not name and words[0] in COMMANDS and len(words) == 1:
+                continue  # a group, such as `d0ctl node`
+            given = (word.strip("[]'\",.").partition("=")[0] for word in words)
+            known = options.get(name, set())
+            wrong += [f"{page.name}: {' '.join(words)}"] * (not name)
+            wrong += [f"{page.name}: {name} {one}" for one in given
+                      if re.fullmatch(r"--?[a-z][\w-]*", one) and one not in known]  # fmt: skip
+            seen += 1
+
+    assert seen > 300
+    assert wrong == []
 
 
 # plain English ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Mistakes of somebody who writes and runs a first job file, and what d0ctl says."""
+"""Mistakes of a person who writes and runs a first job file, and the answers of d0ctl."""
 
 from pathlib import Path
 
