@@ -12,6 +12,12 @@ from pathlib import Path
 
 CACHE = Path(__file__).resolve().parents[2] / ".cache"
 SYSTEM_PATH = ":".join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+SERVERS = ("-oAcquire::Retries=1", "-oAcquire::http::Timeout=20", "-oAcquire::https::Timeout=20")
+"""How often and for how many seconds `apt-get` waits for each server, by default far longer."""
+
+APT_LIMIT_S = 600
+"""After this many seconds `apt-get` is given up, as where each of many packages has to be."""
+
 NO_SERVICES = Path("/usr/sbin/policy-rc.d")
 
 
@@ -19,18 +25,30 @@ class Missing(Exception):
     """A program that is not here and can't be had; the text is what to install."""
 
 
-@cache
 def debian_program(name: str, *packages: str) -> Path:
-    """The program `name` of the system, else unpacked from `packages`, else installed in CI."""
-    hint = f"`{name}` is missing: apt-get install {' '.join(packages)}"
+    """The program `name` of the system, else unpacked from `packages`, else installed in CI.
+
+    Raises Missing, at once if it could not be had before.
+    """
+    program = _found(name, packages)
+    if program is None:
+        raise Missing(f"`{name}` is missing: apt-get install {' '.join(packages)}")
+    return program
+
+
+@cache
+def _found(name: str, packages: tuple[str, ...]) -> Path | None:
     found = shutil.which(name, path=SYSTEM_PATH)
     if found:
         return Path(found)
     launcher = CACHE / name / "launch" / name
-    if not launcher.exists() and not unpack(name, packages):
-        install(packages, hint)
-        return Path(shutil.which(name, path=SYSTEM_PATH) or launcher)
-    return launcher
+    if launcher.exists() or unpack(name, packages):
+        return launcher
+    try:
+        install(packages, "")
+    except Missing:
+        return None
+    return Path(shutil.which(name, path=SYSTEM_PATH) or launcher)
 
 
 def unpack(name: str, packages: tuple[str, ...]) -> bool:
@@ -110,14 +128,18 @@ def install(packages: tuple[str, ...], hint: str) -> None:
 
 
 def apt(*words: str, folder: str = "/") -> str:
-    """What `apt-get` with these words prints."""
-    return run("apt-get", *words, folder=folder)
+    """What `apt-get` with these words prints; it soon gives up a server that hangs."""
+    try:
+        return run("apt-get", *SERVERS, *words, folder=folder, limit_s=APT_LIMIT_S)
+    except subprocess.TimeoutExpired as error:
+        raise subprocess.CalledProcessError(1, "apt-get", stderr=str(error)) from error
 
 
-def run(*command: str, folder: str = "/") -> str:
+def run(*command: str, folder: str = "/", limit_s: float | None = None) -> str:
     """What a program prints; CalledProcessError when it fails."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, check=True, text=True, capture_output=True
-    )
+        command, cwd=folder, env=environment, check=True, text=True, capture_output=True,
+        timeout=limit_s,
+    )  # fmt: skip
     return done.stdout
