@@ -9,6 +9,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support.building import document, production
+from tests.support.rows import read
 from tests.support.site import Site
 
 
@@ -20,7 +21,7 @@ def node(d0ctl: Type) -> dict[str, object]:
 def test_a_benchmark_measures_the_speed_that_counts_from_then_on(site: Site, d0ctl: Type) -> None:
     site.up(cpus=1)
 
-    done = d0ctl("node", "benchmark", "localhost")
+    done = d0ctl("node", "benchmark", "localhost", "--reason", "new CPUs")
 
     speed = node(d0ctl)["speed"]
     assert done.exit_code == 0, done.output
@@ -28,6 +29,7 @@ def test_a_benchmark_measures_the_speed_that_counts_from_then_on(site: Site, d0c
     assert isinstance(speed, float) and 0.02 < speed < 50
     assert f"speed {speed:g}" in d0ctl("node", "list").stdout
     assert node(d0ctl)["speed_measured"] == speed
+    assert read(site.store, "action", "verb", "note")[-1] == ("node benchmark", "new CPUs")
 
 
 def test_a_configured_speed_overrides_the_measured_one(site: Site, d0ctl: Type) -> None:

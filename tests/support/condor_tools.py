@@ -2,6 +2,8 @@
 
     python condor_tools.py FOLDER TOOL [argument...]
 
+`Pool` imports it instead, so that python keeps its compiled form.
+
 Jobs are processes of this machine. Options and output are those that d0ctl uses, in the form that
 HTCondor's sources and manual give them. Without a daemon, each call looks after the jobs.
 """
@@ -11,7 +13,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -103,13 +104,14 @@ class Queue:
         send(signal.SIGKILL, stopped)
 
     def _reap(self) -> None:
-        alive = parents()
         for ad in [ad for ad in self.jobs if ad["JobStatus"] == RUNNING]:
-            if ad["pid"] not in alive:
+            if not lives(ad["pid"]):
                 self.leave(ad, JobStatus=COMPLETED, ExitCode=1, ExitBySignal=False)
 
     def _start(self) -> None:
         """Start idle jobs, unless they have run: they require that they have not."""
+        import subprocess  # takes longer than a call that starts nothing
+
         for ad in self.jobs:
             running = sum(one["JobStatus"] == RUNNING for one in self.jobs)
             if ad["JobStatus"] == IDLE and not ad["NumJobStarts"] and running < self.slots:
@@ -143,6 +145,14 @@ def parents() -> dict[int, int]:
             if state != "Z":
                 found[int(path.parent.name)] = int(parent)
     return found
+
+
+def lives(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def with_children(roots: set[int]) -> set[int]:
@@ -221,5 +231,10 @@ def call(folder: Path, tool: str, arguments: list[str]) -> None:
         os.execve("/bin/bash", ["bash", "-c", "eval ${SSH_ORIGINAL_COMMAND}"], around)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Do what the command line says."""
     call(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,10 @@ from tests.support import condor_tools
 TOOLS = ("condor_submit", "condor_q", "condor_rm", "condor_history", "condor_prio",
          "condor_ssh_to_job", "condor_version")  # fmt: skip
 
+CALL = "import sys; sys.path.append(sys.argv.pop(1)); import condor_tools; condor_tools.main()"
+COMMAND = (sys.executable, "-I", "-S", "-c", CALL, str(Path(condor_tools.__file__).parent))
+"""Starts a tool without what it does not need: a site starts dozens in each test."""
+
 
 class Pool:
     """A queue in a folder, and its tools in another."""
@@ -21,8 +26,8 @@ class Pool:
         self.folder.mkdir()
         self.tools.mkdir()
         for tool in TOOLS:
-            words = f"exec {sys.executable} {condor_tools.__file__} {self.folder} {tool}"
-            (self.tools / tool).write_text(f'#!/bin/sh\n{words} "$@"\n')
+            words = shlex.join([*COMMAND, str(self.folder), tool])
+            (self.tools / tool).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
             (self.tools / tool).chmod(0o755)
 
     @property
@@ -32,7 +37,7 @@ class Pool:
 
     def call(self, tool: str, *arguments: str) -> str:
         """What a tool prints."""
-        command = [sys.executable, condor_tools.__file__, str(self.folder), tool, *arguments]
+        command = [*COMMAND, str(self.folder), tool, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def jobs(self) -> list[dict[str, Any]]:
