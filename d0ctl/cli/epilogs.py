@@ -6,8 +6,8 @@ NODES = "0 done, 1 not on all nodes, 3 no such software or node, 6 a node can't 
 HOME = "0 done, 5 the database can't be read"
 
 EPILOGS = {
-    "run": ("reco.yaml --set run=4711", "0 the job is successful, 1 it is not, 2 bad job file, "
-            "3 no such file or job, 4 refused, 130 interrupted"),
+    "run": ("reco.yaml --set run=4711", "0 the job is successful, 1 it is not, 2 no such or a "
+            "bad job file, 3 no such job, 4 refused, 130 interrupted"),
     "init": ("merge -o sim.yaml", "0 done, 2 bad usage, or a value that does not fit, "
              "3 no such pattern, 4 the file exists"),
     "template list": ("", "0 done, 2 a template has a fault"),
@@ -41,7 +41,7 @@ EPILOGS = {
                        "can't be written, 5 the database can't be read"),
     "report usage": ("--since 7d --html report.html", "0 done, 2 bad usage, 3 nothing matches, "
                      "4 the file can't be written, 5 the database can't be read"),
-    "policy try": ("new-site.yaml --since 7d", "0 done, 2 a fault in the file, 3 no such file"),
+    "policy try": ("new-site.yaml --since 7d", "0 done, 2 no such file, or a fault in it"),
     "policy show": ("reco001/2", READS),
     "export": ("reco001 --format dagman > reco001.dag", READS),
     "tui": ("reco001 --theme dark", "0 closed, 2 bad usage, 5 the database can't be read"),
@@ -58,10 +58,12 @@ EPILOGS = {
                       "3 no such batch system, 6 its login node can't be reached"),
     "researcher list": ("--json", HOME),
     "throttle list": ("--json", HOME),
-    "site check": ("site.yaml", "0 no fault, 2 a fault, 3 no such file"),
-    "site diff": ("site.yaml", "0 no difference, 1 a difference, 2 bad site file, 3 no such file"),
-    "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 bad site file, 3 no such "
-                   "file, 4 refused, 6 a new node can't be reached"),
+    "site check": ("site.yaml", "0 no fault, 2 no such file, or a fault in it, "
+                   "3 no site file in the home"),
+    "site diff": ("site.yaml", "0 no difference, 1 a difference, 2 no such or a bad site "
+                  "file, 3 none in the home"),
+    "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 no such or a bad site "
+                   "file, 3 none in the home, 4 refused, 6 a new node can't be reached"),
     "site rotate-key": ("--reason 'a stolen backup'", "0 done, 1 not confirmed, 5 no key"),
     "site show": ("> site.yaml", HOME),
     "software list": ("--json", HOME),

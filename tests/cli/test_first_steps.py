@@ -105,3 +105,31 @@ def test_the_results_of_a_successful_job_are_what_to_look_at_next(site: Site, d0
         site.finish(path)
 
     assert "  $ d0ctl results prod\n" in d0ctl("status", "prod").stdout
+
+
+def test_an_output_that_is_nearly_named_is_warned_of(d0ctl: Type, tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("stages: [{lines: [{run: 'seq 3 > sel-1.txt', outputs: sel-1.tx}]}]\n")
+
+    answer = d0ctl("validate", str(file)).stderr
+
+    assert "output `sel-1.tx` is not named in `run` (did you mean `sel-1.txt`?)" in answer
+
+
+def test_logs_of_many_packages_are_offered_by_their_failures(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in range(21)])))
+
+    assert d0ctl("logs", "prod").stderr.endswith(
+        "d0ctl logs prod/1/1/1, or d0ctl logs prod --failed\n"
+    )
+
+
+def test_acknowledged_failures_are_counted_in_the_list_of_jobs(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    site.fail("prod/1/1/1")
+    before = d0ctl("status").stdout
+
+    d0ctl("acknowledge", "prod:failed")
+
+    assert "acknowledged" not in before
+    assert "1 failed  1 acknowledged" in d0ctl("status").stdout

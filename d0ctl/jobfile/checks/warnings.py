@@ -12,7 +12,7 @@ from d0ctl.jobfile.language.script import Arguments, Script
 from d0ctl.jobfile.recipe import BinaryRecipe, JobRecipe, PackageRecipe, StageRecipe
 from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
-from d0ctl.jobfile.yaml.faults import Notes, Position, shown
+from d0ctl.jobfile.yaml.faults import Notes, Position, did_you_mean, shown
 
 MAX_WORDS = 2000
 """How many words of one text are compared with file names."""
@@ -207,10 +207,18 @@ def _unnamed_outputs(
     for output in binary.outputs:
         name = output.file.render(values)
         last = base_name(name)
-        if last in text or any(_may_name(word, last) for word in words):
+        if _is_in(text, last) or any(_may_name(word, last) for word in words):
             continue
-        message = f"output {shown(name)} is not named in `run`"
+        message = f"output {shown(name)} is not named in `run`{did_you_mean(last, words, 0.8)}"
         warnings.add(output.position, f"{message}; the package fails if it is not made")
+
+
+def _is_in(text: str, name: str) -> bool:
+    """Return whether a text has a name; `r.tx` is not in `r.txt`."""
+    at = text.find(name)
+    while at >= 0 and (end := at + len(name)) < len(text) and text[end].isalnum():
+        at = text.find(name, end)
+    return at >= 0
 
 
 def _may_name(word: str, name: str) -> bool:

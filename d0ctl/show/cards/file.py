@@ -59,6 +59,10 @@ def origin(locator: str | None, acquired: Iterable[str]) -> str:
     return "fetched by its readers" if ways == {"self"} else "on this machine"
 
 
+CONTROL = "control"
+"""The cache of this machine."""
+
+
 def cells(line: FileLine) -> list[Cell]:
     """Return the line of a file, in columns."""
     return [
@@ -71,9 +75,11 @@ def cells(line: FileLine) -> list[Cell]:
 
 
 def _locations(line: FileLine) -> str:
-    places = ["results"] if line.is_result and line.is_present else []
+    places = ["in results/"] if line.is_result and line.is_present else []
     places += [line.origin] if line.origin else []
-    places += [f"on {', '.join(line.caches)}"] if line.caches else []
+    caches = ["this machine" if name == CONTROL else name for name in line.caches]
+    caches = [name for name in caches if f"on {name}" not in places]
+    places += [f"on {', '.join(caches)}"] if caches else []
     places += [f"stored at {locator}" for locator in line.stored_at]
     if places:
         return listed(places)

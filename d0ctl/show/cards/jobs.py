@@ -8,6 +8,7 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
+from d0ctl.show.drawing.spans import Span
 from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.shapes import JobSummary
@@ -90,8 +91,14 @@ def _row(
         f"{count(done)}/{count(job.packages)}",
         (duration((job.ended or now) - job.submitted), "faint"),
         f"ends {signs.estimate(end, now)}" if end is not None and sheet.columns >= WIDE else "",
-        signs.tally_text(job.counts, blocked=job.blocked),
+        _tally(job),
     ]  # fmt: skip
+
+
+def _tally(job: JobSummary) -> list[Span]:
+    """Return the numbers of a job's packages, and how many failures need nobody any more."""
+    seen = f"  {count(job.acknowledged)} acknowledged" if job.acknowledged else ""
+    return [*signs.tally_text(job.counts, blocked=job.blocked), (seen, "faint")]
 
 
 def _room_for_bars(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> int:

@@ -1,6 +1,7 @@
 """Which attempt is visited, and where its files are: shared by logs, peek and status."""
 
 import time
+from shlex import quote
 
 from d0ctl import select
 from d0ctl.errors import BadUsage, NotFound, Refused
@@ -39,8 +40,9 @@ def chosen(store: Store, wanted: Selector, verb: str, *, alone: str = "") -> lis
     if (number := selected.count()) > (1 if alone else MOST):
         takes = f"{verb} {alone}".strip()
         most = "one package" if alone else f"at most {MOST} packages"
+        failed = f", or d0ctl logs {quote(wanted.brief)} --failed" if takes == "logs" else ""
         raise BadUsage(f"`{takes}` takes {most}, and `{wanted.brief}` has {number:,}",
-                       hint=f"d0ctl {verb} {found[0]}")  # fmt: skip
+                       hint=f"d0ctl {verb} {found[0]}{failed}")  # fmt: skip
     return [select.parse(path) for path in found]
 
 
