@@ -12,6 +12,7 @@ from d0ctl.agents.generator import texts
 from d0ctl.agents.splitter import split
 from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile.language.placeholders import LoopGroup
+from d0ctl.show.tasks import task_notes
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks import merging, state
 from d0ctl.store.tasks.state import Task
@@ -56,7 +57,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     except (BadJobFile, Refused) as error:
         fault = error.faults[0] if isinstance(error, BadJobFile) else str(error)
         with store.writing():
-            return state.move(store, task, "broken", now=clock(), note=f"merge: {fault}")
+            return state.move(store, task, "broken", now=clock(), note=task_notes.of_merge(fault))
 
 
 def wants(store: Store, task: Task, now: float) -> bool:

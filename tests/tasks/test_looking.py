@@ -92,5 +92,6 @@ def test_a_file_of_a_task_is_found_by_its_name_without_its_folder(
     with pytest.raises(NotFound, match=r"several files `both\.raw`") as ambiguous:
         views.file(store, task, "both.raw")
     assert "both.raw" in str(ambiguous.value.hint)
-    with pytest.raises(NotFound, match=r"no file `nly\.raw`"):
+    with pytest.raises(NotFound, match=r"no file `nly\.raw`") as missing:
         views.file(store, task, "nly.raw")
+    assert missing.value.hint == "d0ctl task status demo"

@@ -70,6 +70,16 @@ def test_an_unknown_parent_is_a_fault(tmp_path: Path) -> None:
     assert found == ["task.yaml:10:9: there is no task `nobody`: d0ctl task list"]
 
 
+def test_a_parameter_that_the_task_does_not_have_is_a_fault() -> None:
+    with pytest.raises(BadJobFile) as caught:
+        reader.read_text(text(more="parameters: {mode: fast}"), "task.yaml",
+                         parameters={"moed": "slow"})  # fmt: skip
+
+    assert list(caught.value.faults) == [
+        "task.yaml:9:1: the task has no parameter `moed` to set (did you mean `mode`?)"
+    ]
+
+
 def test_what_would_break_the_first_package_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "a.raw").touch()
 

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from d0ctl.daemon.steps.schedule import decide
 from d0ctl.model import Address
 from d0ctl.show.tasks import task_why
 from d0ctl.store import Store
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import placement, registry
 from d0ctl.store.tasks import state, throttler
 from d0ctl.store.tasks.throttler import Queue
 from tests.support.jobs import NOW
@@ -50,6 +51,16 @@ def test_the_queue_is_as_long_as_the_nodes_that_could_run_it_need(large: Store) 
     assert queue(large, gpu).queued == throttler.LEAST_QUEUED
     assert queue(large, gpu).able == ["gpu"]
     assert queue(large, gpu).nodes["old"] == "it is drained: noisy fan"
+
+
+def test_why_of_a_task_says_why_its_packages_got_their_nodes(large: Store) -> None:
+    task = submit(large, name="gpu", inputs=MANY, files="[]\n  gpus: 1")
+    work(large)
+    with large.writing():
+        placement.assign(large, decide(large, now=NOW), now=NOW)
+
+    said = "packages of it went to `gpu`: no other node meets its request (decided at "
+    assert [fact for fact in task_why.why(large, task, NOW).facts if fact.startswith(said)]
 
 
 @pytest.mark.parametrize(("pace", "most"), [(10.0, 416), (0.2, 1040), (0.001, 2000)])

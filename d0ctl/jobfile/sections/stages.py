@@ -121,7 +121,8 @@ def _parameters(
         if name not in known:
             others = ", ".join(f"`{other}`" for other in known)
             hint = did_you_mean(name, known) or (f"; it has {others}" if known else "; it has none")
-            message = f"the job has no parameter {shown(name)} to set{hint}"
+            work = level.reading.faults.what.removeprefix("a ").removesuffix(" file")
+            message = f"the {work} has no parameter {shown(name)} to set{hint}"
             level.reading.fault(level.position("parameters"), message)
         elif known[name][0] is None:
             message = f"parameter {shown(name)} is not a text, so it can't be set"

@@ -29,6 +29,11 @@ def of_dataset(dataset: str, why: str) -> str:
     return f"dataset `{dataset}`: {why}"
 
 
+def of_merge(why: str) -> str:
+    """Say why the outputs of a task can't be merged."""
+    return f"merge: {why}"
+
+
 def not_yet(name: str, status: str, *, is_ended: bool) -> str | None:
     """Say why a task does not go on because of another; None if that has ended well."""
     if not is_ended:

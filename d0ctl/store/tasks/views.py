@@ -180,7 +180,9 @@ def file(store: Store, number: int, name: str) -> FileView:
         if len(alike) == 1:
             return file(store, number, alike[0]["name"])
         named = f"several files `{name}`" if alike else f"no file `{name}`"
-        hint = f"for example `{alike[0]['name']}`" if alike else None
+        found = state.task(store, number)
+        hint = (f"for example `{alike[0]['name']}`" if alike else
+                f"d0ctl task status {found.name}" if found else None)  # fmt: skip
         raise NotFound(f"the task has {named}", hint=hint)
     counted = {one["status"]: one["n"] for one in store.rows("ranges_of_file", content=row["id"])}
     return make(FileView, row, ranges=counted,
