@@ -1,5 +1,6 @@
 """`report timeline`: nodes or lines as rows, time as columns, as in the dashboard."""
 
+import csv
 import re
 import time
 
@@ -71,6 +72,29 @@ def test_its_document_has_each_attempt_in_its_row(site: Site, d0ctl: Type) -> No
         ("1/1", None), ("1/2", None), ("1/3", None),
     ]  # fmt: skip
     assert (job["job"], nodes["job"]) == ("prod", None)
+
+
+def test_its_csv_has_a_line_for_each_attempt_of_its_document(site: Site, d0ctl: Type) -> None:
+    ran(site)
+    site.launch("prod/1/1/2")
+
+    printed = list(csv.DictReader(d0ctl("report", "timeline", "--csv").stdout.splitlines()))
+    report = document(d0ctl("report", "timeline", "--json").stdout)
+
+    attempts = [{"row": one["row"], "slot": one["slot"], **each}
+                for one in report["rows"] for each in one["attempts"]]  # fmt: skip
+    words = {None: "", True: "yes", False: "no"}
+    assert printed == [
+        {key: words[value] if value is None or value is True or value is False else str(value)
+         for key, value in one.items()}
+        for one in attempts
+    ]  # fmt: skip
+    assert [one["ended"] for one in printed].count("") == 1
+    refused = d0ctl("report", "timeline", "--csv", "--json")
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        "d0ctl: one of `--csv` and `--json`\nd0ctl report timeline --help\n",
+    )
 
 
 def test_on_a_terminal_it_is_as_wide_as_that(site: Site) -> None:

@@ -1,5 +1,7 @@
-"""`d0ctl report timeline`: nodes or lines of a job as rows, time as columns."""
+"""`d0ctl report timeline`: nodes or lines of a job as rows, time as columns; or CSV, or JSON."""
 
+import csv as separated
+import sys
 import time
 from collections.abc import Sequence
 from typing import Annotated
@@ -8,6 +10,7 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.commands.looking.usage_report import Csv
 from d0ctl.cli.schemas import reports
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal import completion
@@ -31,8 +34,10 @@ Job = Annotated[
 ]  # fmt: skip
 
 
-def timeline(job: Job = None, json: options.Json = False) -> None:
+def timeline(job: Job = None, csv: Csv = False, json: options.Json = False) -> None:
     """Draw when and where packages ran, and how they ended."""
+    if csv and json:
+        raise BadUsage("one of `--csv` and `--json`")
     now = time.time()
     wanted = None if job is None else select.parse(job)
     if wanted is not None and not (wanted.is_one and wanted.level == "job"):
@@ -40,8 +45,9 @@ def timeline(job: Job = None, json: options.Json = False) -> None:
     with session.reader() as store, store.reading():
         known = None if wanted is None else browse.job(store, wanted.job)
         spans = attempt_spans.latest(store, None if known is None else known.id)
-    if json:
-        emit_json(_document(spans, None if known is None else known.name, now))
+    if csv or json:
+        document = _document(spans, None if known is None else known.name, now)
+        _print_csv(document) if csv else emit_json(document)
         return
     columns = terminal_columns()
     page = sheet(WIDTH if columns == ENDLESS else columns)
@@ -64,3 +70,13 @@ def _document(spans: Sequence[AttemptSpan], job: str | None, now: float) -> repo
 def _row(row: TimeRow, slow: set[AttemptSpan]) -> reports.TimelineRow:
     attempts = [fill(reports.TimelineAttempt, each, straggler=each in slow) for each in row.spans]
     return {"row": row.of, "slot": row.slot, "attempts": attempts}
+
+
+def _print_csv(document: reports.Timeline) -> None:
+    """Print a line for each attempt, with its row and slot; empty for what is not known yet."""
+    writer = separated.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["row", "slot", *reports.TimelineAttempt.__annotations__])
+    for row in document["rows"]:
+        for attempt in row["attempts"]:
+            values = {**attempt, "straggler": "yes" if attempt["straggler"] else "no"}
+            writer.writerow([row["row"], row["slot"], *values.values()])
