@@ -5,6 +5,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
+from d0ctl.cli.commands.running.schema import FILES
 from d0ctl.cli.schemas.by_command import DOCUMENTS
 from tests.cli.conftest import Type
 from tests.support import schemas
@@ -12,18 +13,18 @@ from tests.support.building import document, production
 from tests.support.site import Site
 
 
-@pytest.mark.parametrize("name", ["job", "site"])
+@pytest.mark.parametrize("name", ["job", "site", "dashboard"])
 def test_a_schema_is_printed_as_it_is_kept(d0ctl: Type, name: str) -> None:
     result = d0ctl("schema", name)
 
-    assert result.stdout == schemas.files()[schemas.FOLDER / f"{name}file/{name}.schema.json"]
+    assert result.stdout == schemas.files()[FILES[name]]
     assert json.loads(result.stdout)["title"] == f"d0ctl {name} file"
 
 
 def test_without_a_name_all_schemas_are_listed(d0ctl: Type) -> None:
     names = d0ctl("schema").stdout.splitlines()
 
-    assert names == ["job", "site", "datasette", *DOCUMENTS]
+    assert names == ["job", "site", "dashboard", "datasette", *DOCUMENTS]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -1,7 +1,6 @@
-"""The JSON Schemas of the job file and the site file: types from here, texts from the reference.
+"""The JSON Schemas of files that people write: types from here, texts from the reference.
 
-A new key of the job file takes its type in one of the tables below; then `make schemas` writes
-`job.schema.json` and `site.schema.json`, which `d0ctl schema` prints.
+A new key of the job file takes its type in one of the tables below, then type `make schemas`.
 """
 
 import json
@@ -9,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from d0ctl.cli.commands.running.schema import FILES
 from d0ctl.jobfile.language import field_types as t
 from d0ctl.jobfile.language.placeholders import RESERVED
 from d0ctl.jobfile.sections import (
@@ -36,14 +36,12 @@ from tests.support.schema_parts import (
 )
 from tests.support.schema_types import Schema, piece, with_placeholders
 
-FOLDER = Path(__file__).parents[2] / "d0ctl"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 SITE_REASON = "^site:[a-z0-9][a-z0-9-]*$"
 _LIST = re.compile(r"\[\n[^\[\]{}]*\]")
 """A list of plain values, as json.dumps writes it."""
 
 VARIABLE = "^(?!D0CTL_)[A-Za-z_][A-Za-z0-9_]*$"
-
 
 SCALAR: Schema = {"type": types.ANY_SCALAR}
 TEXT = piece(t.TEXT)
@@ -284,14 +282,16 @@ def text(schema: Schema) -> str:
 def files() -> dict[Path, str]:
     """Each file with what belongs in it."""
     from tests.support import documents_page, python_verbs, views_metadata
+    from tests.support.dashboard_schema import dashboard_schema
     from tests.support.site_schema import site_schema
 
     return {
         documents_page.PAGE: documents_page.page(),
         python_verbs.MODULE: python_verbs.module(),
-        FOLDER / "jobfile" / "job.schema.json": text(job_schema()),
-        FOLDER / "sitefile" / "site.schema.json": text(site_schema()),
-        FOLDER / "cli" / "schemas" / "datasette.json": text(views_metadata.metadata()),
+        FILES["job"]: text(job_schema()),
+        FILES["site"]: text(site_schema()),
+        FILES["dashboard"]: text(dashboard_schema()),
+        FILES["datasette"]: text(views_metadata.metadata()),
     }
 
 

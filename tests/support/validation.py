@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from d0ctl.cli.commands.running.schema import FILES
 from d0ctl.jobfile.source import mapping_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults
-from tests.support.schemas import FOLDER
 
 _INT = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -42,7 +42,7 @@ def as_json(node: Node) -> Any:
 def _validator(kind: str) -> Any:
     from jsonschema import Draft202012Validator
 
-    schema = json.loads((FOLDER / f"{kind}file" / f"{kind}.schema.json").read_text())
+    schema = json.loads(FILES[kind].read_text())
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 

@@ -45,8 +45,11 @@ def test_what_the_file_says_is_read() -> None:
         ("keys: x", "f:1:7: `keys` takes commands with their keys, as in `keys: {kill: f8}`"),
         ("keys: {kil: f8}", "f:1:8: there is no command `kil` (did you mean `kill`?)"),
         ("keys: {kill: []}", "f:1:14: `kill` needs a key, as in `kill: f8`"),
-        ("keys: {kill: f99}",
-         "f:1:14: there is no key `f99`: type a character, `f5`, `ctrl+a`, `pageup` or such"),
+        ("keys: {kill: hyper}",
+         "f:1:14: there is no key `hyper`: type a character, `f5`, `ctrl+a`, `pageup` or such"),
+        ("keys: {kill: page-up}",
+         "f:1:14: there is no key `page-up` (did you mean `pageup`?)"),
+        ("keys: {kill: ^p}", "f:1:14: there is no key `^p`: write `ctrl+p`"),
         ("keys:\n  kill: j", "f:2:3: the key `j` of `kill` is also that of `line-down`: "
          "give one of them another, as in `line-down: f8`"),
         ("keys:\n  kill: f8\n  log: f8", "f:3:3: the key `f8` of `log` is also that of `kill`: "

@@ -217,7 +217,8 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         front = strips.READ_ONLY if self.read_only else ()
         columns -= width(front)
         if self.source.at is not None:
-            line = strips.past_header(self.snapshot, self.source.at, columns, self.glyphs)
+            keys = self.past_keys() if self.screen is self.main else ""
+            line = strips.past_header(self.snapshot, self.source.at, keys, columns, self.glyphs)
         else:
             line = strips.header(
                 self.snapshot, self.drivers, str(self.home.root), self.stale, self.source.hidden,

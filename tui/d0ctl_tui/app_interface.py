@@ -47,6 +47,9 @@ class AppInterface(Protocol):
     def with_keys(self, commands: Iterable[Command]) -> tuple[Command, ...]:
         """Return commands with the keys of the user."""
 
+    def key_of(self, name: str) -> str:
+        """Return the first key of a command of this name, as the user has set it."""
+
     def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
         """Return the last line of a screen: a notice, else the keys."""
 

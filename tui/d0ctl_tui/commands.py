@@ -32,8 +32,18 @@ class Command(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The key as people read it."""
-        return " ".join(NAMES.get(key) or sign_of(key) for key in self.keys.split(",")[:2])
+        """Its keys as people read them, two at most."""
+        return " ".join(map(shown, self.keys.split(",")[:2]))
+
+    @property
+    def first_key(self) -> str:
+        """Its first key as people read it."""
+        return shown(self.keys.partition(",")[0])
+
+
+def shown(key: str) -> str:
+    """Return a key as people read it."""
+    return NAMES.get(key) or sign_of(key)
 
 
 def sign_of(key: str) -> str:
@@ -255,6 +265,9 @@ SCREENS = {
     "a card": (*MOVE, *CARD, *SUB), "a log": (*MOVE, *LOG, *SUB),
 }  # fmt: skip
 """The commands of each screen, whose keys can be set; a key there has one command."""
+
+COMMANDS = {command.id: command for table in SCREENS.values() for command in table}
+"""The commands whose keys can be set, by name."""
 
 
 def with_keys(commands: Iterable[Command], keys: Mapping[str, str]) -> tuple[Command, ...]:

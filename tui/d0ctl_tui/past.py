@@ -42,6 +42,10 @@ class Past:
         """Show a notice in the last line, for a while."""
         raise NotImplementedError
 
+    def key_of(self, name: str) -> str:
+        """Return the first key of a command of this name, as the user has set it."""
+        raise NotImplementedError
+
     def reload(self) -> None:
         """Read again what is shown, and show it."""
         raise NotImplementedError
@@ -73,8 +77,13 @@ class Past:
     def is_past(self) -> bool:
         """Return whether the past is shown, and say that nothing can be done there."""
         if self.source.at is not None:
-            self.show_notice("this is the past: esc goes to the present")
+            self.show_notice(f"this is the past: {self.key_of('clear')} goes to the present")
         return self.source.at is not None
+
+    def past_keys(self) -> str:
+        """Name the keys that lead to other moments."""
+        words = {"earlier": "earlier", "later": "later", "moment": "time", "clear": "now"}
+        return "  ".join(f"{self.key_of(name)} {word}" for name, word in words.items()) + " "
 
     def action_step(self, direction: int) -> None:
         """Go back or forward in time."""

@@ -85,12 +85,11 @@ def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
         yield worst, number, "task" if number == 1 else "tasks"
 
 
-def past_header(snapshot: Snapshot, at: float, columns: int, glyphs: Glyphs) -> Line:
-    """Return the moment of the past that is shown, how many packages needed a person, the way."""
+def past_header(snapshot: Snapshot, at: float, keys: str, columns: int, glyphs: Glyphs) -> Line:
+    """Return the moment of the past that is shown, how many packages needed a person, the keys."""
     moment_text = time.strftime("%a %Y-%m-%d %H:%M:%S", time.localtime(at))
     left: list[Span] = [(" d0ctl ", "title"), (f" as it was {moment_text} ", "stale")]
     left += _problems(snapshot, glyphs)
-    keys = ", earlier  . later  @ time  esc now "
     if width(left) + len(keys) + 1 > columns:
         return fit(left, columns, ellipsis=glyphs.ellipsis)
     return spread(left, [(keys, "faint")], columns)
@@ -240,7 +239,7 @@ def _offered(commands: Iterable[Command], columns: int, more: Sequence[Span]) ->
 
 
 def _key(command: Command) -> list[Span]:
-    return [(command.key.split(" ")[0], "key"), (f" {command.foot}  ", "plain")]
+    return [(command.first_key, "key"), (f" {command.foot}  ", "plain")]
 
 
 def _key_width(command: Command) -> int:

@@ -15,7 +15,7 @@ from d0ctl.jobfile.yaml.document import Mapping as Tree
 from d0ctl.jobfile.yaml.document import Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 from d0ctl_tui import themes
-from d0ctl_tui.commands import NAMES, SCREENS, sign_of
+from d0ctl_tui.commands import COMMANDS, NAMES, SCREENS, sign_of
 from d0ctl_tui.read import saved_views
 from d0ctl_tui.terminal import CHOICES
 
@@ -23,9 +23,6 @@ LONGEST_S = 3600.0
 """The longest time between two updates."""
 
 KEYS = ("theme", "interval", "slow", "read-only", "notices", "columns", "keys")
-
-COMMANDS = {command.id: command for table in SCREENS.values() for command in table}
-"""The commands whose keys can be set, by name."""
 
 KNOWN = {key.value for key in Keys} | NAMES.keys()
 """The names of keys that are no single characters."""
@@ -141,8 +138,8 @@ class _Reader(Struct):
         text = self._text(node)
         key = name_of(text) if len(text) == 1 else text
         if len(text) != 1 and key not in KNOWN:
-            self._fault(node, f"there is no key {shown(text)}: type a character, `f5`, `ctrl+a`, "
-                              "`pageup` or such")  # fmt: skip
+            hint = _near(text) or ": type a character, `f5`, `ctrl+a`, `pageup` or such"
+            self._fault(node, f"there is no key {shown(text)}{hint}")
         return key
 
     def _list(self, node: Node) -> list[Node]:
@@ -156,6 +153,12 @@ class _Reader(Struct):
 
     def _fault(self, node: Node, message: str) -> None:
         self.faults.add(node.position, message)
+
+
+def _near(text: str) -> str:
+    """Return the key that is meant, also if it is written as the dashboard shows it."""
+    written = next((key for key, sign in NAMES.items() if sign == text), "")
+    return f": write `{written}`" if written else did_you_mean(text, KNOWN)
 
 
 def _clashes(name: str, keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -101,7 +101,8 @@ class LogScreen(SubScreen):
         """Show the new contents."""
         self._length, self._row, self._error = news.size, news.row, news.error
         self.pane.shown = news.lines
-        self.pane.notice = [] if news.lines else _notice(news)
+        again = self.dashboard.key_of("reload")
+        self.pane.notice = [] if news.lines else _notice(news, again)
         if self._to_match:
             self._to_match = False
             self.pane.show_match()
@@ -266,9 +267,9 @@ class LogScreen(SubScreen):
         self.post_message(WindowRead(lines, self._pager.row, self._pager.size, notice))
 
 
-def _notice(news: WindowRead) -> list[Span]:
+def _notice(news: WindowRead, again: str) -> list[Span]:
     """Return the text if there are no lines."""
     if not news.error:
         return [("nothing was printed", "faint")]
     return [(f"this log can't be read: {foreign(news.error)}", "bad"),
-            ("its contents are unknown; r tries again", "plain")]  # fmt: skip
+            (f"its contents are unknown; {again} tries again", "plain")]  # fmt: skip

@@ -80,7 +80,8 @@ class RowKeys:
 
     def action_shell(self) -> None:
         """Open a shell on the node of the selected package, in the folder of its attempt."""
-        log = self._log("only a package has a node: choose one, or the nodes by `o`")
+        nodes = self.dashboard.key_of("nodes")
+        log = self._log(f"only a package has a node: choose one, or the nodes by `{nodes}`")
         if log is not None:
             self.dashboard.open_shell(log.address, log.folder)
 

@@ -8,6 +8,7 @@ import typer
 import d0ctl.cli.schemas
 import d0ctl.jobfile
 import d0ctl.sitefile
+import d0ctl_tui
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, emit_json
 from d0ctl.errors import NotFound
@@ -18,6 +19,7 @@ app = single()
 FILES = {
     "job": Path(d0ctl.jobfile.__path__[0]) / "job.schema.json",
     "site": Path(d0ctl.sitefile.__path__[0]) / "site.schema.json",
+    "dashboard": Path(d0ctl_tui.__path__[0]) / "dashboard.schema.json",
     "datasette": Path(d0ctl.cli.schemas.__path__[0]) / "datasette.json",
 }
 """The schemas of the files that people write, and what Datasette says of the views."""
@@ -34,8 +36,8 @@ def schema(
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", autocompletion=_names,
-                       help="`job` or `site` for the files, a command such as 'status JOB' for "
-                       "its --json, or `datasette` (default: list all)."),
+                       help="`job`, `site` or `dashboard` for the files, a command such as "
+                       "'status JOB' for its --json, or `datasette` (default: list all)."),
     ] = None,
 ) -> None:  # fmt: skip
     """Print the JSON Schema of a file or of a document of --json."""

@@ -1,4 +1,4 @@
-"""The last line of screens, and the help: both name the keys as the user has set them."""
+"""The last line of screens, the help, and keys in sentences: all are as the user has set them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -9,7 +9,7 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit
 from d0ctl_tui import commands as tables
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.commands import MAIN, MOVE, SUB, Command
+from d0ctl_tui.commands import COMMANDS, MAIN, MOVE, SUB, Command
 from d0ctl_tui.draw import strips
 from d0ctl_tui.screens.dialogs.help import Help
 from d0ctl_tui.terminal import Terminal
@@ -25,6 +25,10 @@ class KeyLine:
     def with_keys(self, commands: Iterable[Command]) -> tuple[Command, ...]:
         """Return commands with the keys of the user."""
         return tables.with_keys(commands, self.terminal.keys)
+
+    def key_of(self, name: str) -> str:
+        """Return the first key of a command of this name, as the user has set it."""
+        return self.with_keys([COMMANDS[name]])[0].first_key
 
     def foot(self, commands: Sequence[Command], columns: int, more: Sequence[Span] = ()) -> Line:
         """Return the last line of a screen: a notice, else the keys."""

@@ -141,7 +141,8 @@ def orders(screen: Shown, words: str) -> list[Choice]:
 def _sort_jobs(screen: Shown, order: str, reverse: bool) -> None:
     if order != "age" and len(screen.dashboard.source.jobs) > job_list.MOST_SORTED:
         screen.dashboard.show_notice(
-            f"more than {job_list.MOST_SORTED:,} jobs are listed by age only: hide some by `f`"
+            f"more than {job_list.MOST_SORTED:,} jobs are listed by age only: "
+            f"hide some by `{screen.dashboard.key_of('filter')}`"
         )
         return
     screen.list_jobs(replace(screen.view.jobs, order=order, reverse=reverse))
@@ -152,7 +153,7 @@ def _sort_packages(screen: Shown, around: PackageFilter, order: str, reverse: bo
     if wanted.is_sorted and screen.number_around > package_order.MOST_SORTED:
         screen.dashboard.show_notice(
             f"more than {package_order.MOST_SORTED:,} packages are listed by path only: "
-            "choose a stage or a line, or a state by `f`"
+            f"choose a stage or a line, or a state by `{screen.dashboard.key_of('filter')}`"
         )
         return
     screen.show_only(wanted)
@@ -181,7 +182,8 @@ def views(screen: Shown, words: str) -> list[Choice]:
 
 
 def _save(screen: Shown, name: str) -> None:
-    _keep(screen, name, screen.view, f"saved as `{name}`: `w` shows it again")
+    key = screen.dashboard.key_of("views")
+    _keep(screen, name, screen.view, f"saved as `{name}`: `{key}` shows it again")
 
 
 def _delete(screen: Shown, name: str) -> None:
