@@ -13,6 +13,7 @@ from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks.views import DatasetView, Remains, TaskSummary
 from d0ctl.store.views import activity, browse, selection
+from d0ctl.store.views.activity import StageRate
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import Shortfall, short_packages
 from d0ctl.store.views.shapes import (
@@ -78,9 +79,10 @@ def shortfall(lacks: Shortfall) -> jobs.Shortfall:
     )
 
 
-def stage(stage: StageSummary) -> jobs.Stage:
+def stage(stage: StageSummary, rate: StageRate | None) -> jobs.Stage:
     """Return a stage with its counts."""
-    return fill(jobs.Stage, stage, stage=stage.seq, **_counts(stage))
+    found = None if rate is None else fill(jobs.Rate, rate)
+    return fill(jobs.Stage, stage, stage=stage.seq, rate=found, **_counts(stage))
 
 
 def line(line: LineSummary) -> jobs.Line:
@@ -111,6 +113,7 @@ def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
     short = short_packages(store, summary.id) if dropped else []
     running = browse.in_phases(store, summary.id, LIVE, MOST_LIVE)
     late = activity.stragglers(store, summary.id, MOST_STRAGGLERS, now=now)
+    rates = activity.rates_of_job(store, summary, now=now)
     return fill(
         jobs.JobCard,
         settings,
@@ -118,7 +121,7 @@ def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
         max_alike_failures=settings.most_alike,
         dropped=dropped,
         left_out=[shortfall(each) for each in short],
-        stages=[stage(each) for each in browse.stages(store, summary)],
+        stages=[stage(each, rates.get(each.id)) for each in browse.stages(store, summary)],
         nodes=browse.where(store, summary.id),
         running=[package_row(row, now) for row in running],
         failed=[failure(each) for each in browse.failures(store, summary.id, MOST_FAILED)],
@@ -135,7 +138,7 @@ def stage_card(store: Store, of: JobSummary, summary: StageSummary, now: float) 
     lines = browse.lines(store, of, summary, 1, MOST_LINES)
     failures = browse.failures(store, of.id, MOST_FAILED, summary.id)
     return {
-        "job": of.name, **stage(summary),
+        "job": of.name, **stage(summary, activity.rates_of_job(store, of, now=now).get(summary.id)),
         "path": f"{of.name}/{summary.seq}",
         "line_list": [line(each) for each in lines],
         "failed": [failure(each) for each in failures],

@@ -17,7 +17,7 @@ from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.views import activity, browse, dependencies, file_locations, one_package, outline
-from d0ctl.store.views.activity import NO_PROGRESS, StageRate
+from d0ctl.store.views.activity import NO_PROGRESS
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import short_packages
@@ -151,7 +151,7 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
             lines=browse.lines(store, job, stage, 1, MOST_LINES),
             after=dependencies.order_of_stage(store, stage.id),
             progress=progress.stages.get(stage.id, NO_PROGRESS),
-            rates=_rates(store, job, now),
+            rates=activity.rates_of_job(store, job, now=now),
         )  # fmt: skip
     line = browse.line(store, job, stage, wanted.line.first)
     packages = browse.in_stage(store, stage.id, line.seq, Phase, MOST_OF_LINE)
@@ -185,12 +185,8 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         settings=browse.settings(store, job.id),
         estimate=eta.end_of(store, job.id, now=now) if job.ended is None else None,
         stage_progress=progress.stages,
-        rates=_rates(store, job, now),
+        rates=activity.rates_of_job(store, job, now=now),
     )  # fmt: skip
-
-
-def _rates(store: Store, job: JobSummary, now: float) -> dict[int, StageRate]:
-    return {} if job.ended is not None else activity.stage_rates(store, job.id, now=now)
 
 
 def _excluded(store: Store, job: int) -> list[str]:

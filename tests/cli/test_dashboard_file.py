@@ -44,3 +44,21 @@ def test_a_dashboard_in_a_terminal_takes_the_file(
         screen.press("\x1b[21~")
 
         assert screen.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("--interval", "x"), "`--interval`: `x` is not a valid number"),
+        (("--interval", "-1"), "`--interval`: -1 is less than 0"),
+        (("--interval", "3601"), "`--interval`: 3601 is more than 3600"),
+        (("--web", "--port", "65536"), "`--port`: 65536 is more than 65535"),
+    ],
+)
+def test_a_number_that_is_none_or_out_of_range_is_refused(
+    d0ctl: Type, words: tuple[str, ...], fault: str
+) -> None:
+    refused = d0ctl("tui", *words)
+
+    assert refused.exit_code == 2
+    assert refused.stderr == f"d0ctl: invalid value for {fault}\nd0ctl tui --help\n"

@@ -85,6 +85,13 @@ def test_reading_commands_import_few_modules_and_nothing_that_writes_or_checks_w
     assert len([name for name in names if name.startswith("d0ctl")]) <= MOST[words]
 
 
+def test_the_dashboard_does_not_wait_for_the_import_of_pydantic(filled: Site) -> None:
+    names = imported(filled, "tui --interval 2 --keys")
+
+    assert "d0ctl_tui.read.user_settings" in names
+    assert {name.partition(".")[0] for name in names} & {"pydantic", "pydantic_core"} == set()
+
+
 def test_status_imports_nothing_that_decides_where_packages_run(filled: Site) -> None:
     names = imported(filled, "status")
 

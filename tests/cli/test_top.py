@@ -6,6 +6,7 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import text
 from d0ctl.show.usage import top_page
 from d0ctl.show.usage.top_page import NodeUse
+from d0ctl.units import iso
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.live import live
@@ -52,6 +53,30 @@ def test_the_disk_of_a_node_and_its_load_are_shown(site: Site, d0ctl: Type) -> N
 
     assert (answer["disk"], answer["disk_free"]) == (1_000_000_000, 250_000_000)
     assert "750 MB" in screen and "load, 1 h" in screen and "▁█" in screen
+
+
+def test_with_since_the_document_has_the_samples_of_that_time(site: Site, d0ctl: Type) -> None:
+    busy(site)
+    node, now = value(site.store, "node", "id"), int(time.time())
+    package = site.id_of("prod/1/1/1")
+    attempt = value(site.store, "attempt", "id", package_id=package)
+    for minutes in (1, 90):
+        insert(site.store, "node_sample", node_id=node, at=now - 60 * minutes, load=2.5)
+        insert(site.store, "package_sample", package_id=package, attempt_id=attempt,
+               at=now - 60 * minutes, cpu=3.0, rss=5)  # fmt: skip
+
+    without = document(d0ctl("top", "--json").stdout)
+    hour = document(d0ctl("top", "--since", "1h", "--json").stdout)["samples"]
+    day = document(d0ctl("top", "--since", "1d", "--json").stdout)["samples"]
+
+    assert without["samples"] is None
+    assert hour["nodes"] == {"localhost": [
+        {"at": iso(now - 60), "load": 2.5, "rss": None, "disk_free": None}
+    ]}  # fmt: skip
+    assert hour["packages"] == {"prod/1/1/1": [{"at": iso(now - 60), "cpu": 3.0, "rss": 5}]}
+    assert (len(day["nodes"]["localhost"]), len(day["packages"]["prod/1/1/1"])) == (2, 2)
+    assert "load, 6 h" in d0ctl("top", "--since", "6h").stdout
+    assert d0ctl("top", "--since", "x").exit_code == 2
 
 
 def test_a_narrow_page_has_all_numbers_and_no_plot() -> None:

@@ -53,7 +53,8 @@ def test_a_node_has_a_sample_with_the_memory_of_its_packages_for_a_day(site: Sit
 
     assert [(one.at, one.load, one.rss) for one in use_samples.of_node(
         site.store, node(site), since=0.0)] == [(1000, 2.5, 600), (1060, 2.5, 600)]  # fmt: skip
-    assert use_samples.loads(site.store, since=1001.0) == {"localhost": [(1060, 2.5)]}
+    (later,) = use_samples.of_nodes(site.store, since=1001.0)["localhost"]
+    assert (later.at, later.load, later.rss) == (1060, 2.5, 600)
 
     sample(site, 1060.0 + use_samples.KEPT_S)
 

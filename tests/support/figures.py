@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from d0ctl.show.forecast.eta import per_minute
 from d0ctl.units import duration, moment, size
 
 MOMENT = re.compile(r"\b(?:\d\d:\d\d:\d\d|\d\d [A-Z][a-z]{2} (?:\d{4} )?\d\d:\d\d)")
@@ -59,6 +60,14 @@ class Documents:
         self.known.update((text, word) for word in behind)
         if before:
             self.known.add((before, text))
+
+    def know_rate(self, rate: Any, opened: float, now: float) -> None:
+        """Add the rate of a stage, as it was at any moment since the screen was opened."""
+        for tick in range(int(20 * (now - opened)) + 2):
+            seconds = max(1.0, rate["seconds"] - tick / 20)
+            for part in ("ended", "failed"):
+                self.know(per_minute(rate[part], seconds), "a", "of")
+            self.known.add((duration(seconds), ""))
 
     def unexplained(self, text: str, opened: float, now: float) -> list[str]:
         """Return the figures, moments, lengths and names of a screen that are not in here."""

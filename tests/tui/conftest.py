@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,8 @@ from d0ctl_tui.app import Dashboard
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.widgets.lines import LineView
+from tests.support.site import Site
+from tests.tui.at_work import put_to_work
 
 Hands = Pilot[None]
 Script = Callable[["Desk"], Awaitable[None]]
@@ -99,6 +101,17 @@ class Desk:
         part = self.app.screen.query_one(f"#{id}", LineView)
         # `render_line` would record that these are on the screen
         return [part.strip_at(y).text.rstrip() for y in range(part.size.height)]
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site at work, for the tests of a module that change nothing there."""
+    site = Site(tmp_path_factory.mktemp("busy") / "site")
+    try:
+        put_to_work(site)
+        yield site
+    finally:
+        site.close(kills=True)
 
 
 Open = Callable[..., None]

@@ -67,7 +67,7 @@ def test_last_line_and_help_of_each_screen_have_the_keys_of_the_user(
     site.fail("prod/1/1/1")
 
     async def script(desk: Desk) -> None:
-        await desk.sees("prod/1/1/1")
+        await desk.sees("prod/1/1/1", f"what matters {OTHER['changes']} all")
         assert_other(keys_of(desk.lines("footer")[0]))
         await desk.press(OTHER[command])
         await desk.sees(SCREENS[command])
@@ -129,6 +129,6 @@ def texts(tree: ast.AST) -> Iterable[str]:
     """The sentences in a module: its texts with a blank, or with a quoted word, but docstrings."""
     inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Constant) and id(node) not in inside
-        if is_text and isinstance(node.value, str) and set(" `") & set(node.value):
-            yield node.value
+        value = node.value if isinstance(node, ast.Constant) and id(node) not in inside else None
+        if isinstance(value, str) and set(" `") & set(value):
+            yield value

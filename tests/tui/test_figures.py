@@ -3,105 +3,22 @@
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from d0ctl.show.history.time_rows import PERIODS
-from d0ctl.units import duration, iso, moment
+from d0ctl.units import duration, iso
 from tests.support.figures import MOMENT, Documents, figures
-from tests.support.homes import equip_nodes, make_home
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
-
-RECO = """
-job: reco
-title: Second pass
-priority: 60
-stages:
-  - name: make
-    lines:
-      - for: {i: {list: [1, 2]}}
-        run: "echo done > out-{i}"
-        outputs: ["out-{i}"]
-      - run: exit 3
-        outputs: [out-3]
-      - packages:
-          - {name: gen, run: "echo a > gen", outputs: [gen]}
-          - {name: sim, run: "cat gen > sim", inputs: [gen], outputs: [sim]}
-  - name: merge
-    lines:
-      - run: "cat {inputs} > all"
-        inputs: {from: make}
-        outputs: [all]
-"""
-
-LONG = """
-job: long
-stages:
-  - name: scan
-    lines:
-      - for: {{i: {{list: [1, 2, 3, 4]}}}}
-        run: "{gate}; echo done > out-{{i}}"
-        outputs: ["out-{{i}}"]
-"""
-
-LOAD = re.compile(r" load [\d.]+")
-"""The load of a machine, which changes by the second, and which `--json` does not have."""
+from tests.tui.figure_checks import check, everything, packages, said, times
 
 SHEETS = ("reco", "reco/1", "reco/1/4", "reco/2", "reco/1/3/1", "reco/1/1/1", "long", "long/1",
           "long/1/1/1", "long/1/3/1", "long/1/4/1", "later", "later/1")  # fmt: skip
 """A job, a stage, a line and packages in every state that lasts."""
-
-
-@pytest.fixture(scope="module")
-def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site whose daemon has done all it can: the rest runs until a gate opens, or waits."""
-    site = Site(tmp_path_factory.mktemp("busy") / "site")
-    try:
-        equip_nodes(make_home(site.home.root))
-        site.ok("node", "set", "localhost", "cpus=2")
-        site.submit(RECO)
-        site.submit(RECO.replace("job: reco", "job: later"), "--hold")
-        site.start_daemon()
-        site.wait_phase("reco/1/3/1", "failed")
-        site.ok("retry", "reco/1/3/1")
-        failed = "select count(*) from attempt where outcome = 'failed'"
-        site.wait(lambda: site.ask(failed) == [(2,)], "it has failed again")
-        site.wait_phase("reco/1/4/2", "done")
-        site.submit(LONG.format(gate=site.gate("go")))
-        for package in ("long/1/1/1", "long/1/2/1"):
-            site.wait_phase(package, "running")
-        site.ok("kill", "long/1/4/1")
-        yield site
-    finally:
-        site.close(kills=True)
-
-
-def said(site: Site, path: str) -> Documents:
-    """What the command line says of a job or of a part of one."""
-    job = path.partition("/")[0]
-    found = [site.json(verb, path) for verb in ("status", "why", "history")]
-    return Documents(*found, site.json("status", job), site.json("history", job))
-
-
-async def check(desk: Desk, parts: Sequence[str], said: Callable[[], Documents]) -> str:
-    """Return what parts of the screen show, once each figure of them is explained."""
-    opened, text, wrong = time.time(), "", ["nothing"]
-
-    def is_explained() -> bool:
-        nonlocal text, wrong
-        text = LOAD.sub("", " ".join(line for part in parts for line in desk.lines(part)))
-        wrong = said().unexplained(text, opened, time.time())
-        return bool(text.strip()) and not wrong
-
-    try:
-        await desk.until(is_explained)
-    except AssertionError as error:
-        raise AssertionError(f"{parts} show what `--json` does not: {wrong}\n{text}") from error
-    return text
 
 
 @pytest.mark.parametrize("path", SHEETS)
@@ -123,20 +40,6 @@ def test_each_figure_of_a_row_and_of_its_sheet_is_in_the_documents(
     dashboard(script, home=busy.home.root, start=path, size=(520, 80))
 
 
-def everything(site: Site) -> Documents:
-    """What the command line says of all jobs and nodes."""
-    jobs = site.json("status")["jobs"]
-    nodes = site.json("node", "list")["nodes"]
-    histories = [site.json("history", job["job"]) for job in jobs]
-    found = Documents(jobs, nodes, histories, packages(site))
-    up = sum(node["state"] == "up" for node in nodes)
-    found.ratios.add(f"{up}/{len(nodes)}")
-    used, cpus = sum(node["used"] for node in nodes), sum(node["cpus"] for node in nodes)
-    found.ratios.add(f"{used}/{cpus}")
-    found.know(sum(job["phases"].get("failed", 0) for job in jobs), "failed")
-    return found
-
-
 def test_the_figures_of_header_nodes_and_changes_are_in_the_documents(
     busy: Site, dashboard: Open
 ) -> None:
@@ -154,16 +57,6 @@ def test_the_figures_of_header_nodes_and_changes_are_in_the_documents(
         assert f"{sum(bool(one['ended']) for one in attempts)} ended" in desk.screen
 
     dashboard(script, home=busy.home.root, size=(240, 60))
-
-
-def packages(site: Site) -> list[Any]:
-    """All packages of the site."""
-    return [site.json("status", path) for path in site.phases()]
-
-
-def times(first: float, last: float) -> set[str]:
-    """All times of day between two moments."""
-    return {moment(at, last) for at in range(int(first), int(last) + 2)}
 
 
 def test_the_figures_of_a_node_are_in_the_documents(busy: Site, dashboard: Open) -> None:

@@ -64,9 +64,9 @@ def test_a_failure_that_is_tried_again_says_so(site: Site) -> None:
 
 @pytest.mark.parametrize("columns", [30, 60, 120])
 def test_the_switch_is_on_the_first_line(columns: int) -> None:
-    (line,) = ticker.with_switch([], columns, UNICODE, is_all=False)
+    (line,) = ticker.with_switch([], columns, UNICODE, "c", is_all=False)
 
-    assert text(line).endswith("c" if columns < 55 else "what matters c all")
+    assert text(line).endswith("c all" if columns < 55 else "what matters c all")
     assert width(line) <= columns
 
 

@@ -79,6 +79,14 @@ class Jobs(TypedDict):
     jobs: list[Job]
 
 
+class Rate(TypedDict):
+    """How many packages of a stage have ended lately."""
+
+    ended: Annotated[int, Meta(description="In any way.")]
+    failed: int
+    seconds: Annotated[float, Meta(description="In how long: at most 10 min.")]
+
+
 class Stage(TypedDict):
     """A stage with its counts."""
 
@@ -89,6 +97,7 @@ class Stage(TypedDict):
     final: Annotated[bool, Meta(description="It runs last, even if others failed.")]
     require: Annotated[float, Meta(description="The part of what it reads that must succeed.")]
     max_running: int | None
+    rate: Annotated[Rate | None, Meta(description="None if its job or no package has ended.")]
     acknowledged: Annotated[int, Meta(description="Failed packages that need nobody any more.")]
     packages: Statuses
     phases: Phases

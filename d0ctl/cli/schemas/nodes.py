@@ -153,8 +153,33 @@ class Throttles(TypedDict):
     throttles: list[Throttle]
 
 
+class NodeSample(TypedDict):
+    """The use of a node at a time."""
+
+    at: Time
+    load: float | None
+    rss: Annotated[int | None, Meta(description="Bytes of memory of its packages.")]
+    disk_free: int | None
+
+
+class PackageSample(TypedDict):
+    """What a package had used at a time."""
+
+    at: Time
+    cpu: Annotated[float, Meta(description="Seconds of CPU time since its start.")]
+    rss: Annotated[int, Meta(description="Bytes of memory.")]
+
+
+class Samples(TypedDict):
+    """The use over time of nodes by name, and of packages on nodes by path."""
+
+    nodes: dict[str, list[NodeSample]]
+    packages: dict[str, list[PackageSample]]
+
+
 class Top(TypedDict):
     """Nodes and packages by use; cores are CPU time by run time, null if not reported."""
 
     nodes: list[NodeUse]
     packages: list[PackageUse]
+    samples: Annotated[Samples | None, Meta(description="Since the time of --since.")]

@@ -28,7 +28,11 @@ _OUR_WORDS = (
 """What its messages become: one line like all others."""
 
 
-_KINDS: dict[Any, Callable[[Any], Any]] = {str: str, int: int, bool: bool, Path: Path}
+_KINDS: dict[Any, Callable[[Any], Any]] = {
+    str: str, int: int, float: float, bool: bool, Path: Path,
+}  # fmt: skip
+
+_NUMBERS = {int: "integer", float: "number"}
 
 
 def single() -> typer.Typer:
@@ -52,8 +56,8 @@ def built(app: typer.Typer) -> Any:
 class Plain:
     """Stands for Typer's way to convert the value of one parameter."""
 
-    def __init__(self, kind: Any, least: float | None) -> None:
-        self._kind, self._least = kind, least
+    def __init__(self, kind: Any, least: float | None, most: float | None) -> None:
+        self._kind, self._least, self._most = kind, least, most
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the value, or BadParameter as Typer would raise it."""
@@ -66,10 +70,12 @@ class Plain:
             converted = _KINDS[self._kind](value)
         except ValueError as error:
             raise typer.BadParameter(
-                f"{value!r} is not a valid integer.", ctx=ctx, param=param
+                f"{value!r} is not a valid {_NUMBERS[self._kind]}.", ctx=ctx, param=param
             ) from error
-        if self._least is not None and converted < self._least:
+        if self._least is not None and not converted >= self._least:
             raise typer.BadParameter(f"{value} is less than {self._least}.", ctx=ctx, param=param)
+        if self._most is not None and not converted <= self._most:
+            raise typer.BadParameter(f"{value} is more than {self._most}.", ctx=ctx, param=param)
         return converted
 
 
@@ -91,7 +97,8 @@ def plain(parameters: list[Any]) -> list[Any]:
         if kind == list[str]:
             kind = str
         if descriptor is not None and kind in _KINDS:
-            found = Plain(kind, descriptor.parameter_info.min)
+            info = descriptor.parameter_info
+            found = Plain(kind, info.min, info.max)
             parameter.get_runtime_param = lambda found=found: found
     return parameters
 

@@ -192,13 +192,17 @@ def is_live(phase: str) -> bool:
     return STATUS_OF[Phase(phase)] is Status.LAUNCHED
 
 
+LATE = "later than estimated"
+"""Said of an end whose estimate has passed."""
+
+
 def estimate(found: "Range", now: float) -> str:
     """Write a time with its range; if it is soon, only the time left.
 
     The estimate of a package that runs for longer than ever before is the present time.
     """
     if found.high <= now:
-        return "later than estimated"
+        return LATE
     if found.high - now < 60:
         left = found.middle - now
         return f"in about {duration(left)}" if left >= 1 else "in less than a second"

@@ -48,8 +48,12 @@ def counts(row: TaskJob) -> Counts:
     """Return what the bar of a task shows: its files; packages as long as they are scouts, and in
     the past, of which files are not known.
     """
-    is_of_packages = row.task.status == "scouting" or not row.task.files
-    return row.counts if is_of_packages else progress(row.task.files)
+    return progress(row.task.files) if has_files(row) else row.counts
+
+
+def has_files(row: TaskJob) -> bool:
+    """Return whether its bar shows files."""
+    return row.task.status != "scouting" and bool(row.task.files)
 
 
 def reason(task: TaskSummary) -> str:

@@ -8,13 +8,13 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.plot import Point, bars, resampled
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.usage.use_plots import GAP_S
-from d0ctl.units import count, size
+from d0ctl.units import count, duration, size
 
 GAUGE = 12
 """How many columns the gauge of a node takes."""
 
-PLOT, HOUR_S = 20, 3600.0
-"""How many columns the plot of a node's load takes, and how long a time."""
+PLOT, PERIOD_S = 20, 3600.0
+"""How many columns the plot of a node's load takes, and how long a time unless the user says."""
 
 WIDE = 100
 """From how many columns on there is room for gauges and plots."""
@@ -55,10 +55,23 @@ def draw(
     packages: Sequence[PackageUse],
     loads: Mapping[str, Sequence[Point]],
     now: float,
+    period: float = PERIOD_S,
 ) -> None:
-    """Draw nodes and packages, those that use most first; `loads` are those of the last hour."""
+    """Draw nodes and packages, those that use most first; `loads` are those of the period."""
     sheet.head("nodes", "CPUs and memory as packages reported them last")
-    heads = ("", "", "", "given", "used", "memory", "of", "disk", "of", "packages", "load, 1 h")
+    heads = (
+        "",
+        "",
+        "",
+        "given",
+        "used",
+        "memory",
+        "of",
+        "disk",
+        "of",
+        "packages",
+        f"load, {duration(period).removesuffix(' 00 min')}",
+    )
     rows: list[list[Cell]] = [[(head, "faint") for head in heads]]
     is_wide = sheet.columns >= WIDE
     if not (with_loads := is_wide and any(loads.values())):
@@ -68,7 +81,7 @@ def draw(
          signs.gauge(node.given / max(1, node.cpus), GAUGE * is_wide, sheet.glyphs),
          f"{node.given:g}/{node.cpus}", _cores(node.cores), _size(node.rss), _size(node.memory),
          _size(_taken(node)), _size(node.disk), count(node.packages),
-         (_load(node, loads.get(node.name, ()), now, sheet) if with_loads else "", "live")]
+         (_load(node, loads.get(node.name, ()), now, period, sheet) if with_loads else "", "live")]
         for node in nodes
     ]  # fmt: skip
     sheet.table(rows, right=range(3, len(heads) - 1))
@@ -93,8 +106,8 @@ def _taken(node: NodeUse) -> int | None:
     return max(0, node.disk - node.disk_free)
 
 
-def _load(node: NodeUse, points: Sequence[Point], now: float, sheet: Sheet) -> str:
-    values = resampled(points, now - HOUR_S, now, PLOT, GAP_S)
+def _load(node: NodeUse, points: Sequence[Point], now: float, period: float, sheet: Sheet) -> str:
+    values = resampled(points, now - period, now, PLOT, GAP_S)
     top = max(float(node.cpus), *(value or 0.0 for value in values))
     return bars(values, top, sheet.glyphs).rstrip()
 

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from d0ctl.store.connection import Store
 from d0ctl.store.rows import make
+from d0ctl.store.views.shapes.of_package import PackageSample
 
 KEPT_S = 86_400.0
 """How long samples of nodes are kept."""
@@ -33,9 +34,19 @@ def of_node(store: Store, node: int, *, since: float) -> list[NodeSample]:
     return [make(NodeSample, row) for row in store.rows("node_samples", node=node, since=since)]
 
 
-def loads(store: Store, *, since: float) -> dict[str, list[tuple[float, float | None]]]:
-    """Return the load of each node, by its name, at each time since one."""
-    found: dict[str, list[tuple[float, float | None]]] = {}
-    for row in store.rows("node_loads", since=since):
-        found.setdefault(row["name"], []).append((row["at"], row["load"]))
+def of_nodes(store: Store, *, since: float) -> dict[str, list[NodeSample]]:
+    """Return the use of each node since a time, by its name, the oldest first."""
+    found: dict[str, list[NodeSample]] = {}
+    for row in store.rows("samples_of_nodes", since=since):
+        found.setdefault(row["name"], []).append(
+            NodeSample(row["at"], row["load"], row["rss"], row["disk_free"])
+        )
+    return found
+
+
+def of_packages(store: Store, *, since: float) -> dict[str, list[PackageSample]]:
+    """Return what packages on nodes have used since a time, by path, the oldest first."""
+    found: dict[str, list[PackageSample]] = {}
+    for row in store.rows("samples_of_packages", since=since):
+        found.setdefault(row["path"], []).append(PackageSample(row["at"], row["cpu"], row["rss"]))
     return found

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
+from d0ctl.store.views.shapes import JobSummary
 
 PAST = 20_000
 """How many past events the rates are computed from."""
@@ -180,6 +181,11 @@ def stage_rates(store: Store, job: int, *, now: float) -> dict[int, StageRate]:
         seconds = min(longest, max(1.0, (now - row["first"]) * (ended + 1) / ended))
         found[row["stage_id"]] = StageRate(row["done"], row["failed"], seconds)
     return found
+
+
+def rates_of_job(store: Store, job: JobSummary, *, now: float) -> dict[int, StageRate]:
+    """Return how fast the packages of each stage of a job end; nothing if the job has ended."""
+    return {} if job.ended is not None else stage_rates(store, job.id, now=now)
 
 
 def events(store: Store, after: int, limit: int) -> list[Event]:

@@ -49,9 +49,20 @@ select package_sample.at, package_sample.cpu, package_sample.rss
 -- The size of a node's disk, and no more than the capacity of its cluster.
 select disk from node_space where node_id = :node;
 
--- name: node_loads
--- The load of each node since a time.
-select node.name, node_sample.at, node_sample.load
+-- name: samples_of_nodes
+-- The use of each node since a time.
+select node.name, node_sample.at, node_sample.load, node_sample.rss, node_sample.disk_free
   from node
   cross join node_sample on node_sample.node_id = node.id and node_sample.at >= :since
  order by node.id, node_sample.at;
+
+-- name: samples_of_packages
+-- What the packages on nodes have used in their current attempts, since a time.
+select package_path.path, package_sample.at, package_sample.cpu, package_sample.rss
+  from package indexed by package_live
+  join package_sample on package_sample.package_id = package.id
+                     and package_sample.attempt_id = package.attempt_id
+                     and package_sample.at >= :since
+  join package_path on package_path.package_id = package.id
+ where package.is_live = 1
+ order by package.id, package_sample.at;

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from d0ctl.model import Counts
+from d0ctl.model import Counts, by_status
 from d0ctl.show.cards.part import status_of
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
@@ -29,6 +29,23 @@ def status(row: Group, kept: str) -> str:
 def counts(row: Group) -> Counts:
     """Return what its bar shows: packages, or of a task its files."""
     return task_part.counts(row) if isinstance(row, TaskJob) else row.counts
+
+
+def has_files(row: Group) -> bool:
+    """Return whether its bar shows files, not packages."""
+    return isinstance(row, TaskJob) and task_part.has_files(row)
+
+
+def earned(row: Group, percents: float) -> float:
+    """Return the finished parts of its running packages, in what its bar shows.
+
+    Of a task each package counts as many files as its running ones have on average.
+    """
+    if not has_files(row):
+        return percents / 100
+    assert isinstance(row, TaskJob)
+    launched = by_status(row.counts)["launched"]
+    return percents / 100 * row.task.files.get("running", 0) / max(1, launched)
 
 
 def name(row: JobSummary) -> list[Span]:

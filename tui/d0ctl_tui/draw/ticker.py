@@ -14,8 +14,8 @@ from d0ctl_tui.draw.row_cells import clock
 PASSING = frozenset({"ready", "assigned", "starting", "staging-in", "transferring"})
 """Phases that end soon by themselves."""
 
-SWITCH = {False: " what matters c all", True: " all changes c what matters"}
-"""What is listed, and the key for the other list."""
+LISTED = {False: "what matters", True: "all"}
+"""What is listed."""
 
 LEAST_ROOM = 36
 """How many columns the list has at least beside the words about it."""
@@ -41,14 +41,16 @@ def what_matters(found: Iterable[Notable], columns: int, now: float, glyphs: Gly
     ]  # fmt: skip
 
 
-def with_switch(lines: Sequence[Line], columns: int, glyphs: Glyphs, *, is_all: bool) -> list[Line]:
-    """Return the lines with what is listed at the right end of the first one."""
+def with_switch(
+    lines: Sequence[Line], columns: int, glyphs: Glyphs, key: str, *, is_all: bool
+) -> list[Line]:
+    """Return the lines with what is listed, and the key for the other list, at the right end."""
     first = lines[0] if lines else (("nothing has happened yet", "faint"),)
-    switch: Span = (SWITCH[is_all], "faint")
+    other = f" {key} {LISTED[not is_all]}"
+    switch: Span = (f" {LISTED[is_all]}{other}", "faint")
+    if columns - len(switch[0]) < LEAST_ROOM:
+        switch = (other, "faint")
     room = columns - len(switch[0])
-    if room < LEAST_ROOM:
-        switch = (" c", "faint")
-        room = columns - 2
     if room < width(first):
         first = fit(first, room, ellipsis=glyphs.ellipsis)
     return [spread(first, [switch], columns), *lines[1:]]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from d0ctl.model import Counts, Phase, by_status, known_eta
+from d0ctl.model import Phase, by_status, known_eta
 from d0ctl.show.cards.part import limits
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
@@ -57,7 +57,7 @@ def need(row: Row | None, context: RowContext) -> Need:
     if about := task_rows.about(row):
         return replace(needed, about=cell_len(about), remark=cell_len(about))
     tally = sum(1 + width([span]) for span in _tally(row)) - 1
-    done = _done(task_rows.counts(row), context)
+    done = _done(row, context)
     return replace(needed, count=max(4, len(done)), tally=tally)
 
 
@@ -70,18 +70,18 @@ def _group(
     bare = len(name) - 1 if isinstance(row, JobSummary) else len(name)
     spans = front(name, bare, columns, context, twisty)
     badges = signs.badges(row.counts, glyphs, row.acknowledged)
-    word, counts = task_rows.status(row, context.kept), task_rows.counts(row)
+    word = task_rows.status(row, context.kept)
     spans += state(word, columns, glyphs, badges)
     if about := task_rows.about(row):
         text = pad(about, columns.about, ellipsis=glyphs.ellipsis) + " " * GAP
         spans.append((text, signs.role(word)))
     else:
         if columns.bar:
-            earned = context.progress.percents / 100
             bar = min(columns.bar, LONG_BAR)
-            spans += signs.bar(counts, bar, glyphs, earned)
+            earned = task_rows.earned(row, context.progress.percents)
+            spans += signs.bar(task_rows.counts(row), bar, glyphs, earned)
             spans.append((" " * (columns.bar - bar + GAP), ""))
-        done = pad(_done(counts, context), columns.count, right=True)
+        done = pad(_done(row, context), columns.count, right=True)
         spans.append((done + " " * GAP, "plain"))
         if columns.tally:
             spans += _cells(_tally(row), columns.tally, glyphs)
@@ -104,12 +104,13 @@ def _name(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> 
     return [number, (f" {foreign(row.name)}", "plain")] if named else [number]
 
 
-def _done(counts: Counts, context: RowContext) -> str:
+def _done(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> str:
+    counts = task_rows.counts(row)
     done, total = by_status(counts)["successful"], sum(counts.values())
     text = f"{signs.short(done)}/{signs.short(total)}"
     if not context.progress.percents or not total:
         return text
-    share = f"{(100 * done + context.progress.percents) / total:.0f}%"
+    share = f"{100 * (done + task_rows.earned(row, context.progress.percents)) / total:.0f}%"
     return f"{share} {text}" if len(share) + len(text) < COUNT else text
 
 

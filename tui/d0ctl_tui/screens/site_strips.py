@@ -40,7 +40,8 @@ class EventStrip(Page):
             lines = ticker.everything(snapshot.events, columns, now, self.glyphs)
         else:
             lines = ticker.what_matters(snapshot.notable, columns, now, self.glyphs)
-        return ticker.with_switch(lines, columns, self.glyphs, is_all=self.dashboard.shows_all)
+        key, is_all = self.dashboard.key_of("changes"), self.dashboard.shows_all
+        return ticker.with_switch(lines, columns, self.glyphs, key, is_all=is_all)
 
 
 class RateStrip(Page):

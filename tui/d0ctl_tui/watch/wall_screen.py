@@ -23,6 +23,9 @@ from d0ctl_tui.widgets.status_lines import Page
 AGAIN_S = 1.0
 """How often the wall is read while things change."""
 
+STILL_S = 20.0
+"""How often the wall is read while nothing changes: estimates go on with the clock."""
+
 MOST_ENDED = 4
 """How many ended jobs are shown if fewer jobs are active."""
 
@@ -38,7 +41,7 @@ class WallScreen(SubScreen):
         self.page = Page("wall", self._draw, dashboard.glyphs)
         self.page.nothing = "no jobs yet"
         self.jobs: list[WallJob] = []
-        self._is_due = True
+        self._is_due, self._read_at = True, 0.0
 
     def body(self) -> ComposeResult:
         """Yield the tiles."""
@@ -61,9 +64,9 @@ class WallScreen(SubScreen):
         self.bands[0].renew()
 
     def _read(self) -> None:
-        if not self._is_due:
+        if not self._is_due and time.monotonic() < self._read_at + STILL_S:
             return
-        self._is_due = False
+        self._is_due, self._read_at = False, time.monotonic()
         source = self.dashboard.source
         found = [(path, row) for path in ((number,) for number in range(len(source.jobs)))
                  if isinstance(row := source.row(path), JobSummary)]  # fmt: skip

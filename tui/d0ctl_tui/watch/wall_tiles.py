@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from d0ctl.model import by_status
+from d0ctl.model import Counts, by_status
 from d0ctl.schedule.estimates import Range
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import ASCII, Glyphs
-from d0ctl.show.drawing.spans import Line, Span, fit, foreign, width
+from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
 from d0ctl.show.forecast.eta import per_minute
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.shapes import FailureView, JobSummary
+from d0ctl_tui.draw import task_rows
 from d0ctl_tui.draw.row_cells import clock
 
 LEAST_WIDTH, LEAST_HEIGHT, GAP = 38, 6, 2
@@ -43,10 +44,20 @@ class WallJob(Struct, frozen=True):
     is_followed: bool = False
 
     @property
+    def counts(self) -> Counts:
+        """What its bar shows: packages, or of a task its files."""
+        return task_rows.counts(self.job)
+
+    @property
+    def earned(self) -> float:
+        """The finished parts of running packages, in what its bar shows."""
+        return task_rows.earned(self.job, self.progress.percents)
+
+    @property
     def share(self) -> float:
         """How much of it is done, with the finished parts of running packages."""
-        done = by_status(self.job.counts)["successful"]
-        return (100 * done + self.progress.percents) / max(1, 100 * self.job.packages)
+        done = by_status(self.counts)["successful"]
+        return (done + self.earned) / max(1, sum(self.counts.values()))
 
 
 class Grid(Struct, frozen=True):
@@ -93,22 +104,26 @@ def lines(jobs: Sequence[WallJob], columns: int, rows: int, now: float, glyphs: 
 
 def tile(wall_job: WallJob, columns: int, height: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return a tile of this size."""
-    job, counts = wall_job.job, wall_job.job.counts
+    job, counts = wall_job.job, wall_job.counts
     look = signs.role(wall_job.status)
     bell = f" {glyphs.bell}" if wall_job.is_followed else ""
-    head: list[Span] = [(f"{foreign(job.name)}{bell} ", "title"),
-                        *signs.mark(wall_job.status, glyphs), (" ", "")]  # fmt: skip
+    status = signs.mark(wall_job.status, glyphs)
+    room = columns - width(status) - len(bell) - 2
+    name = cut_middle(foreign(job.name), max(1, room), ellipsis=glyphs.ellipsis)
+    head: list[Span] = [(f"{name}{bell} ", "title"), *status, (" ", "")]
     head.append((glyphs.rule * max(0, columns - width(head)), look))
-    done, total = by_status(counts)["successful"], job.packages
-    numbers: list[Span] = [(f"{wall_job.share:.0%}", "strong"),
-                           (f"  {signs.short(done)}/{signs.short(total)}", "plain")]  # fmt: skip
+    done, total = by_status(counts)["successful"], sum(counts.values())
+    of = " files" if task_rows.has_files(job) else ""
+    numbers: list[Span] = [(f"{wall_job.share:.0%}", "strong")]
+    numbers.append((f"  {signs.short(done)}/{signs.short(total)}{of}", "plain"))
     if words := _end(wall_job, now):
         numbers.append((f"  {words}", "plain"))
-    bar = tuple(signs.bar(counts, columns, glyphs, wall_job.progress.percents / 100))
+    bar = tuple(signs.bar(counts, columns, glyphs, wall_job.earned))
     is_big = height >= BIG_HEIGHT and glyphs is not ASCII
     body: list[Sequence[Span]] = [head]
     if is_big:
-        body += _large(f"{wall_job.share:.0%}", signs.tally(counts, blocked=job.blocked), look)
+        tally = task_rows.tally(job) or signs.tally(job.counts, blocked=job.blocked)
+        body += _large(f"{wall_job.share:.0%}", tally, look)
     body += [bar] * (2 if is_big else 1)
     body += [numbers, _rate(wall_job, glyphs), _trouble(wall_job, now, glyphs)]
     body += [()] * (height - len(body))
@@ -127,6 +142,8 @@ def _end(job: WallJob, now: float) -> str:
         return f"ended {clock(job.job.ended, now)}"
     if job.end is None:
         return ""
+    if job.end.high <= now:
+        return signs.LATE
     low, high = (clock(at, now, short=True) for at in (job.end.low, job.end.high))
     middle = clock(job.end.middle, now, short=True)
     return f"ends {middle}" + (f" ({low} to {high})" if low != high else "")

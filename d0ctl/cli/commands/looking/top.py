@@ -3,10 +3,14 @@
 import os
 import sys
 import time
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
 
+import typer
 from msgspec.structs import asdict
 
 from d0ctl.cli import options, session
+from d0ctl.cli.commands.looking.usage_report import length
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, is_terminal, sheet, show, terminal_columns
 from d0ctl.show.drawing.sheet import Sheet
@@ -15,6 +19,7 @@ from d0ctl.show.usage.top_page import NodeUse, PackageUse
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.history import use_samples
 from d0ctl.store.nodes import registry
+from d0ctl.units import iso
 
 app = single()
 
@@ -22,38 +27,61 @@ LOOK_S = 1.0
 """How often it reads the database on a terminal."""
 
 
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="TIME", show_default=False,
+                 help="Period of the plots, and of samples in --json (default: 1h, no samples)."),
+]  # fmt: skip
+
+
 @app.command()
-def top(json: options.Json = False) -> None:
+def top(since: Since = None, json: options.Json = False) -> None:
     """Show nodes and packages by use; on a terminal until q is pressed."""
+    period = length(since)
     with session.reader() as store:
         if json:
             nodes, packages = _read(store)
-            emit_json({"nodes": [asdict(node) for node in nodes],
-                       "packages": [asdict(package) for package in packages]})  # fmt: skip
+            emit_json({"nodes": [asdict(one) for one in nodes],
+                       "packages": [asdict(one) for one in packages],
+                       "samples": None if period is None else _samples(store, period)})  # fmt: skip
         elif is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
-            _watch(store)
+            _watch(store, period or top_page.PERIOD_S)
         else:
             page = sheet(terminal_columns())
-            _draw(page, store)
+            _draw(page, store, period or top_page.PERIOD_S)
             show(page)
 
 
-def _watch(store: Store) -> None:
+def _samples(store: Store, period: float) -> Any:
+    """Return what nodes, and packages on them, used in a period."""
+    since = time.time() - period
+    with store.reading():
+        return {"nodes": _documents(use_samples.of_nodes(store, since=since)),
+                "packages": _documents(use_samples.of_packages(store, since=since))}  # fmt: skip
+
+
+def _documents(found: Mapping[str, Iterable[Any]]) -> Any:
+    return {name: [{**asdict(one), "at": iso(one.at)} for one in samples]
+            for name, samples in found.items()}  # fmt: skip
+
+
+def _watch(store: Store, period: float) -> None:
     from d0ctl.cli.terminal.live_screen import LiveScreen
 
     with LiveScreen() as screen:
         key = ""
         while key != "quit":
             page = sheet(terminal_columns())
-            _draw(page, store)
+            _draw(page, store, period)
             screen.draw(page, time.time())
             key = screen.wait(LOOK_S)
 
 
-def _draw(page: Sheet, store: Store) -> None:
+def _draw(page: Sheet, store: Store, period: float) -> None:
     now = time.time()
-    loads = use_samples.loads(store, since=now - top_page.HOUR_S)
-    top_page.draw(page, *_read(store), loads, now)
+    samples = use_samples.of_nodes(store, since=now - period)
+    loads = {name: [(one.at, one.load) for one in found] for name, found in samples.items()}
+    top_page.draw(page, *_read(store), loads, now, period)
 
 
 def _read(store: Store) -> tuple[list[NodeUse], list[PackageUse]]:

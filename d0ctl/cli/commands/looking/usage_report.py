@@ -55,21 +55,21 @@ def usage(
         raise BadUsage("one of `--csv`, `--json` and `--html`")
     groups = [group for group in _GROUPS if group in _checked(by)]
     wanted = None if selector is None else select.parse_all([selector])
-    now, length = time.time(), _length(since)
-    began = 0.0 if length is None else now - length
+    now, period = time.time(), length(since)
+    began = 0.0 if period is None else now - period
     with session.reader() as store, store.reading():
         report = view.read(store, wanted, since=began, now=now)
         stays = view.stays(store) if html is not None else []
     if html is not None:
-        about = _about(selector, length)
+        about = _about(selector, period)
         _write(html, usage_page.page(report, stays, about=about, now=now))
         emit(figures.wrote(html))
     elif json:
         emit_json({
             "selector": None if wanted is None else str(wanted),
-            "since": None if length is None else iso(began), "total": _figures(report.whole),
-            **{f"by_{group}": [{group: usage.name, **_figures(usage)}
-                               for usage in report.groups[group]] for group in groups},
+            "since": None if period is None else iso(began), "total": _figures(report.whole),
+            **{f"by_{group}": [{group: usage.name, **_figures(usage)} for usage in report.groups[group]]
+               for group in groups},
         })  # fmt: skip
     elif csv:
         _print_csv(report, groups)
@@ -88,18 +88,19 @@ def _checked(by: list[str] | None) -> list[str]:
     return by or list(_GROUPS)
 
 
-def _length(since: str | None) -> float | None:
+def length(since: str | None) -> float | None:
+    """Return the seconds of `--since`; None without it. Raises BadUsage."""
     try:
         return None if since is None else parse_time(since)
     except ValueError as error:
         raise BadUsage(f"`--since`: {error}") from None
 
 
-def _about(selector: str | None, length: float | None) -> str:
+def _about(selector: str | None, period: float | None) -> str:
     what = selector or "all jobs"
     if session.settings.archive:
         what += f" of archive {session.settings.archive}"
-    return what if length is None else f"{what}, the last {duration(length)}"
+    return what if period is None else f"{what}, the last {duration(period)}"
 
 
 def _figures(usage: "Usage") -> dict[str, Any]:

@@ -1,0 +1,54 @@
+"""A site at work: its daemon has done all it can, the rest runs until a gate opens, or waits."""
+
+from tests.support.homes import equip_nodes, make_home
+from tests.support.site import Site
+
+RECO = """
+job: reco
+title: Second pass
+priority: 60
+stages:
+  - name: make
+    lines:
+      - for: {i: {list: [1, 2]}}
+        run: "echo done > out-{i}"
+        outputs: ["out-{i}"]
+      - run: exit 3
+        outputs: [out-3]
+      - packages:
+          - {name: gen, run: "echo a > gen", outputs: [gen]}
+          - {name: sim, run: "cat gen > sim", inputs: [gen], outputs: [sim]}
+  - name: merge
+    lines:
+      - run: "cat {inputs} > all"
+        inputs: {from: make}
+        outputs: [all]
+"""
+
+LONG = """
+job: long
+stages:
+  - name: scan
+    lines:
+      - for: {{i: {{list: [1, 2, 3, 4]}}}}
+        run: "{gate}; echo done > out-{{i}}"
+        outputs: ["out-{{i}}"]
+"""
+
+
+def put_to_work(site: Site) -> None:
+    """Run some jobs until they stand still."""
+    equip_nodes(make_home(site.home.root))
+    site.ok("node", "set", "localhost", "cpus=2")
+    site.submit(RECO)
+    site.submit(RECO.replace("job: reco", "job: later"), "--hold")
+    site.start_daemon()
+    site.wait_phase("reco/1/3/1", "failed")
+    site.ok("retry", "reco/1/3/1")
+    failed = "select count(*) from attempt where outcome = 'failed'"
+    site.wait(lambda: site.ask(failed) == [(2,)], "it has failed again")
+    site.wait_phase("reco/1/4/2", "done")
+    site.submit(LONG.format(gate=site.gate("go")))
+    for package in ("long/1/1/1", "long/1/2/1"):
+        site.wait_phase(package, "running")
+    site.ok("kill", "long/1/4/1")

@@ -1,0 +1,62 @@
+"""Whether each figure of a part of the screen is in the documents of a site at work."""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from d0ctl.units import moment
+from tests.support.figures import Documents
+from tests.support.site import Site
+from tests.tui.conftest import Desk
+
+LOAD = re.compile(r" load [\d.]+")
+"""The load of a machine, which changes by the second, and which `--json` does not have."""
+
+
+def said(site: Site, path: str) -> Documents:
+    """What the command line says of a job or of a part of one."""
+    job = path.partition("/")[0]
+    found = [site.json(verb, path) for verb in ("status", "why", "history")]
+    return Documents(*found, site.json("status", job), site.json("history", job))
+
+
+async def check(desk: Desk, parts: Sequence[str], said: Callable[[], Documents]) -> str:
+    """Return what parts of the screen show, once each figure of them is explained."""
+    opened, text, wrong = time.time(), "", ["nothing"]
+
+    def is_explained() -> bool:
+        nonlocal text, wrong
+        text = LOAD.sub("", " ".join(line for part in parts for line in desk.lines(part)))
+        wrong = said().unexplained(text, opened, time.time())
+        return bool(text.strip()) and not wrong
+
+    try:
+        await desk.until(is_explained)
+    except AssertionError as error:
+        raise AssertionError(f"{parts} show what `--json` does not: {wrong}\n{text}") from error
+    return text
+
+
+def everything(site: Site) -> Documents:
+    """What the command line says of all jobs and nodes."""
+    jobs = site.json("status")["jobs"]
+    nodes = site.json("node", "list")["nodes"]
+    histories = [site.json("history", job["job"]) for job in jobs]
+    found = Documents(jobs, nodes, histories, packages(site))
+    up = sum(node["state"] == "up" for node in nodes)
+    found.ratios.add(f"{up}/{len(nodes)}")
+    used, cpus = sum(node["used"] for node in nodes), sum(node["cpus"] for node in nodes)
+    found.ratios.add(f"{used}/{cpus}")
+    found.know(sum(job["phases"].get("failed", 0) for job in jobs), "failed")
+    return found
+
+
+def packages(site: Site) -> list[Any]:
+    """All packages of the site."""
+    return [site.json("status", path) for path in site.phases()]
+
+
+def times(first: float, last: float) -> set[str]:
+    """All times of day between two moments."""
+    return {moment(at, last) for at in range(int(first), int(last) + 2)}
