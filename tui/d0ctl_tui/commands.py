@@ -1,6 +1,7 @@
 """The table of commands, from which keys, palette and help are built."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -8,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.keys import key_to_character
 
 from d0ctl.actions import ACTIONS
+from d0ctl.actions.action import Action
 
 
 class Command(Struct, frozen=True):
@@ -195,6 +197,18 @@ FAILURES = (
     Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
 )
 
+FIRST_OF_NODES = ("node drain", "node resume", "node add")
+FIRST_OF_TASKS = ("task retry", "task kill", "task pause", "task resume", "task acknowledge")
+"""The actions that a narrow list of nodes or tasks names; the others are in alphabetical order."""
+
+
+def by_need(first: tuple[str, ...], *levels: str) -> Iterator[Action[Any, Any]]:
+    """Yield the actions on nodes or tasks, first those that are needed most."""
+    yield from map(ACTIONS.__getitem__, first)
+    yield from (action for name, action in ACTIONS.items()
+                if action.level in levels and name not in first)  # fmt: skip
+
+
 NODES = (
     Command("enter", "go", "go to the package", "look", foot="open"),
     Command("tab", "app.focus_next", "to the packages, and back", "look", foot="packages",
@@ -204,22 +218,16 @@ NODES = (
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
                 foot=action.name.removeprefix("node "))
-        for action in ACTIONS.values()
-        if action.level in ("node", "new node")
+        for action in by_need(FIRST_OF_NODES, "node", "new node")
     ),
 )  # fmt: skip
-
-FIRST_OF_TASKS = ("task retry", "task kill", "task pause", "task resume", "task acknowledge")
-"""The actions that a narrow list of tasks names; the others follow in alphabetical order."""
 
 TASKS = (
     Command("enter", "go", "go to its row", "look", foot="open"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
                 foot=action.name.removeprefix("task "))
-        for action in (*map(ACTIONS.__getitem__, FIRST_OF_TASKS),
-                       *(ACTIONS[name] for name in ACTIONS if name not in FIRST_OF_TASKS))
-        if action.level == "task"
+        for action in by_need(FIRST_OF_TASKS, "task")
     ),
 )  # fmt: skip
 

@@ -107,12 +107,12 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         length = duration((job.ended or now) - job.submitted)
         words.append(f"took {length}" if job.ended else f"{length} so far")
         words += [eta.end(part.estimate, now)] if part.estimate else []
-    sheet.add(signs.mark(state, sheet.glyphs), f" · {' · '.join(words)}")
+    sheet.flow(signs.mark(state, sheet.glyphs), words)
     if isinstance(row, JobSummary):
         text = f"submitted {moment(job.submitted, now)} by {job.originator}"
         text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
         text += f"; priority {job.priority}"
-        sheet.add(("; ".join([text, *limits(row)]), "faint"))
+        sheet.say("; ".join([text, *limits(row)]), "faint")
         if part.settings and (words := _settings(part.settings)):
             sheet.say("; ".join(words), "faint")
     elif isinstance(row, StageSummary) and (words := [*_order(part, row), *limits(row)]):

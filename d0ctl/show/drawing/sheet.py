@@ -47,6 +47,17 @@ class Sheet(Struct):
                 for cell in cells for text, role in _spans(cell)]  # fmt: skip
         self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
 
+    def flow(self, first: Sequence[Span], words: Iterable[str]) -> None:
+        """Add a state and facts about it, with dots between, in as many lines as they need."""
+        line = list(first)
+        for word in words:
+            if width(line) + 3 + width([(foreign(word), "")]) > self.columns:
+                self.add(line)
+                line = [(f"  {foreign(word)}", "plain")]
+            else:
+                line.append((f" · {foreign(word)}", "plain"))
+        self.add(line)
+
     def say(self, sentence: str, role: str = "plain", *, indent: str = "") -> None:
         """Add a text, wrapped."""
         room = max(8, self.columns - len(indent))

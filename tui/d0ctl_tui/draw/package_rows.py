@@ -11,7 +11,16 @@ from d0ctl.store.views.shapes import OnlyPackage, PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import duration, size
 from d0ctl_tui.draw.columns import BAR, GAP, Columns, Need
-from d0ctl_tui.draw.row_cells import RowContext, brief, clock, front, state, tail
+from d0ctl_tui.draw.row_cells import (
+    RowContext,
+    brief,
+    clock,
+    fitting,
+    front,
+    gist,
+    state,
+    tail,
+)
 
 LEAST_S = 1.0
 """The shortest run whose use of CPU is shown: of a shorter one it says nothing."""
@@ -25,8 +34,8 @@ def need(row: PackageRow, context: RowContext) -> Need:
     return Need(
         before + width(name[:2]), before + width(name),
         width(signs.mark(_phase_name(row, context), context.glyphs)),
-        about=percent + cell_len(_about(row, context, with_node=True)),
-        remark=percent + cell_len(_about(row, context, with_node=False)),
+        about=percent + cell_len("  ".join(_about(row, context, with_node=True))),
+        remark=percent + cell_len("  ".join(_about(row, context, with_node=False))),
         time=len(time), brief=len(brief(time)), node=cell_len(extras["node"]),
         ran=len(extras["ran"]), memory=len(extras["memory"]), cpu=len(extras["cpu"]),
     )  # fmt: skip
@@ -44,8 +53,9 @@ def draw(row: PackageRow, columns: Columns, context: RowContext) -> Line:
         bar = min(columns.bar, BAR)
         spans += [*signs.gauge(row.percent / 100, bar, glyphs), (" " * GAP, "")]
         room -= bar + GAP
-    about = _about(row, context, with_node=not columns.has("node"))
-    spans.append((pad(about, room, ellipsis=glyphs.ellipsis), _about_look(row)))
+    words = _about(row, context, with_node=not columns.has("node"))
+    about = pad(fitting(words, room), room, ellipsis=glyphs.ellipsis)
+    spans.append((about, _about_look(row)))
     return (*spans, (" " * GAP, ""), *tail(_extras(row, context), _when(row, context), columns))
 
 
@@ -82,7 +92,7 @@ def _when(row: PackageRow, context: RowContext) -> str:
     return clock(row.changed if at is None else at, context.now)
 
 
-def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> str:
+def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> list[str]:
     """Return its node and remarks; the reason of a failure comes first."""
     failed = row.phase == Phase.FAILED
     words = [f"{row.percent:.0f} %"] if row.percent is not None and signs.is_live(row.phase) else []
@@ -92,8 +102,8 @@ def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> str:
     words += [f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
     if row.request and row.phase != Phase.KILLING:
         words.append(f"({row.request})")
-    words.append((row.message if failed else row.note) or "")
-    return "  ".join(foreign(word) for word in words if word)
+    words.append(gist(row.message) if failed else row.note or "")
+    return [foreign(word) for word in words if word]
 
 
 def _about_look(row: PackageRow) -> str:

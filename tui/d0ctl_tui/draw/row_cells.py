@@ -1,5 +1,6 @@
 """The cells that all rows of the tree have, and how they fit their columns."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
@@ -32,6 +33,12 @@ class RowContext(Struct, frozen=True):
     followed: bool = False
     nodes: Mapping[str, str] = field(default_factory=dict)
 
+
+LEAST_REMARK = 8
+"""How many columns of a remark are worth showing."""
+
+PREFIX = re.compile(r"^binary \d+ \([^()]*\) ended with exit code \d+( \([^()]*\))?: (?=\S)")
+"""The beginning of a message that has more to say than the exit code."""
 
 WORTH = 6
 """How many columns the rest of a name needs to be worth showing."""
@@ -83,6 +90,22 @@ def tail(extras: Mapping[str, str], time: str, columns: Columns) -> list[Span]:
         shown = time if len(time) <= columns.time else brief(time)
         cells.append(pad(shown, columns.time, right=True))
     return [("".join(cells), "faint")] if cells else []
+
+
+def fitting(words: Sequence[str], room: int) -> str:
+    """Return remarks beside each other; of the last one enough to be read, or nothing."""
+    text = ""
+    for word in words:
+        longer = f"{text}  {word}" if text else word
+        if len(longer) > room and text and room - len(text) - 2 < LEAST_REMARK:
+            break
+        text = longer
+    return text
+
+
+def gist(message: str | None) -> str:
+    """Return a message of a failure without what its reason and its node say already."""
+    return PREFIX.sub("", message or "")
 
 
 def brief(time: str) -> str:

@@ -30,6 +30,9 @@ NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
 NAME, WIDEST = 18, 32
 """The most columns of the name of a node in a narrow strip, and of the gauge of its slots."""
 
+LEAST_NOTE = 10
+"""How many columns of a node's note are worth showing."""
+
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
 
@@ -178,7 +181,9 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
         spans.append((f"  load {node.load:.1f}", "faint"))
     if node.contact is not None and columns >= 48:
         spans.append((f"  last heard {clock(node.contact, now)}", "faint"))
-    if node.note:
+    if node.note and columns - width(spans) >= 2 + min(
+        LEAST_NOTE, width([(foreign(node.note), "")])
+    ):
         spans.append((f"  {foreign(node.note)}", look))
     return fit(spans, columns, ellipsis=glyphs.ellipsis)
 

@@ -147,4 +147,8 @@ def _end(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> s
         totals = by_status(row.counts)
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
         at, is_least = eta, context.progress.with_eta < left
-    return "" if at is None else (">" if is_least else "~") + clock(at, context.now, short=True)
+    if at is None:
+        return ""
+    if at <= context.now and not is_least:
+        return "late"
+    return (">" if is_least else "~") + clock(at, context.now, short=True)

@@ -19,7 +19,7 @@ from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, Cluster, clusters
-from d0ctl_tui.draw.row_cells import RowContext, clock
+from d0ctl_tui.draw.row_cells import RowContext, clock, gist
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.outline import Outline
 from d0ctl_tui.read.tree_source import PAGE
@@ -108,7 +108,7 @@ class Groups(LineView):
         about = [listed(sorted(cluster.nodes)[:3])] if len(cluster.nodes) < 4 else []
         about += [] if about else [count(len(cluster.nodes), "node")]
         left.append((f"  on {foreign(', '.join(about))}", "faint"))
-        left.append((f"  {foreign(cluster.message)}", "plain"))
+        left.append((f"  {foreign(gist(cluster.message))}", "plain"))
         return spread(left, [(f"last {clock(cluster.last, time.time())} ", "faint")], columns)
 
 

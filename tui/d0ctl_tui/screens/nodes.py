@@ -100,6 +100,7 @@ class NodesScreen(SubScreen):
             self.card = self.dashboard.source.ask(
                 lambda store: about_node(store, name, now), self.card
             )  # fmt: skip
+        self.list.styles.max_height = self.list.line_count() + 1
         self.list.renew()
         self.page.renew()
 

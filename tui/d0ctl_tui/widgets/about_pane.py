@@ -22,7 +22,7 @@ from d0ctl.show.tasks.task_part import TaskPart, about
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl_tui.app_events import ThreadResult
+from d0ctl_tui.app_events import ReadFailed, ThreadResult
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.status_lines import Page
@@ -58,6 +58,7 @@ class AboutPane(Page):
     def renew(self) -> None:
         """Draw again, and the end of the log."""
         super().renew()
+        self.tail_pane.set_class(not isinstance(self.card, Package), "-idle")
         self.tail_pane.renew()
 
     def _log(self) -> str | None:
@@ -98,7 +99,10 @@ class AboutPane(Page):
             now = time.time()
             read: Callable[[Store, str], About | TaskPart]
             read = past_cards.about if self.source.at is not None else partial(about, now=now)
+            could_be_read = self.source.error is None
             self.card = self.source.ask(lambda store: read(store, selector), self.card)
+            if could_be_read and self.source.error is not None:
+                self.post_message(ReadFailed(self.source.error))
         self.renew()
         is_present = self.source.at is None
         if isinstance(self.card, Package) and self.card.attempts and self.display and is_present:

@@ -15,7 +15,7 @@ from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity
 from d0ctl.units import count
 from d0ctl_tui.app_events import PathClicked, ThreadResult
-from d0ctl_tui.draw.row_cells import clock
+from d0ctl_tui.draw.row_cells import clock, gist
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.status_lines import Page
@@ -101,7 +101,7 @@ class FailurePane(Page):
             (pad(foreign(group.job), job), "strong"),
             (f"  {foreign(group.reason or 'unknown')}", "bad"),
             (f"  {foreign(where)}", "plain"),
-            (f"  {foreign(group.message)}", "faint"),
+            (f"  {foreign(gist(group.message))}", "faint"),
         ]
         at = "" if group.ended is None else f"{clock(group.ended, time.time())} "
         return spread(left, [(at, "faint")], columns)

@@ -18,7 +18,7 @@ class TailPane(Page):
     def _lines(self, columns: int) -> list[Line]:
         said = self._read()
         if said is None:
-            return [(("the log of a package is shown here", "faint"),)]
+            return []
         last = said.splitlines()[-max(1, self.size.height) :]
         cut = [log_text.shifted(log_text.spans(line), 0, columns, self.glyphs.ellipsis)
                for line in last]  # fmt: skip

@@ -68,8 +68,8 @@ def usage(
         emit_json({
             "selector": None if wanted is None else str(wanted),
             "since": None if period is None else iso(began), "total": _figures(report.whole),
-            **{f"by_{group}": [{group: usage.name, **_figures(usage)} for usage in report.groups[group]]
-               for group in groups},
+            **{f"by_{group}": [{group: usage.name, **_figures(usage)}
+                               for usage in report.groups[group]] for group in groups},
         })  # fmt: skip
     elif csv:
         _print_csv(report, groups)

@@ -39,7 +39,7 @@ class Help(Dialog[None]):
         self.call_after_refresh(self.page.renew)
 
     def _draw(self, columns: int) -> list[Line]:
-        return keys(self.commands, columns, self.dashboard.glyphs.ellipsis)
+        return keys(self.commands, columns - 1, self.dashboard.glyphs.ellipsis)  # a scroll bar
 
 
 def keys(commands: Iterable[Command], columns: int, ellipsis: str) -> list[Line]:
@@ -50,7 +50,7 @@ def keys(commands: Iterable[Command], columns: int, ellipsis: str) -> list[Line]
         [((TITLES[section], "title"),), *(_row(command) for command in group), EMPTY]
         for section, group in groupby(ranked, key=lambda command: command.section)
     ]
-    if columns < 76:
+    if columns < 75:
         return [line for block in blocks for line in block]
     half = sum(map(len, blocks)) / 2
     left: list[Line] = []

@@ -59,6 +59,8 @@ def filters(screen: Shown, words: str) -> list[Choice]:
     jobs, source = _jobs(screen), screen.dashboard.source
     counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
     needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
+    if source.error is not None:
+        return [Choice(f"the numbers can't be read: {source.error}", look="bad")]
     about = "failed and not acknowledged, held, unreachable"
     job = screen.scope.name if screen.scope else ""
     choices = [Choice("needs a person", about, signs.short(sum(needing.values())), look="bad",
