@@ -46,7 +46,7 @@ def placed(store: Store, task: Task, spec: JobSpec, contents: Sequence[int], now
 
 def act(store: Store, task: Task, clock: Clock) -> bool:
     """Choose another cluster for packages that merge; return whether there is one."""
-    able = {one.name for one in node_views(store)}
+    able = {view.name for view in node_views(store)}
     found = task_broker.choose(store, task, merging.in_merge(store, task), able)
     with store.writing():
         if found is None:

@@ -97,7 +97,7 @@ def _leave_out_duplicates(store: Store, task: Task, clock: Clock) -> str | None:
     if (path := validation.duplicate(store)) is not None:
         return task_notes.fault("duplicate", {"path": path})
     with store.writing():
-        if left := [one for one in validation.leave_out_duplicates(store) if one[1]]:
+        if left := [entry for entry in validation.leave_out_duplicates(store) if entry[1]]:
             state.say(store, task, task_notes.left_out(left), now=clock())
     return None
 

@@ -156,7 +156,9 @@ def _conclude(store: Store, task: Task, now: float, note: str) -> bool:
                 with store.writing():
                     moved = task.status != new and state.move(store, task, new, now=now, note=why)
                     if new == "pending":
-                        soonest = min(one["next_look"] for one in inputs if one["status"] == status)
+                        soonest = min(
+                            other["next_look"] for other in inputs if other["status"] == status
+                        )
                         state.wait(store, task, why, until=soonest)
                 return moved
     if any(row["status"] == "defined" or (row["status"] == "toupdate" and row["tries"])

@@ -88,7 +88,7 @@ def _next(store: Store, task: Task) -> tuple[Row, list[Sequence[Row]]] | None:
 
 def largest(rules: Rules) -> int:
     """Return how many files a package merges at most."""
-    asked = [one for one in (rules.files_per_merge, rules.max_files_per_merge) if one]
+    asked = [limit for limit in (rules.files_per_merge, rules.max_files_per_merge) if limit]
     return min(asked, default=USUAL_MOST)
 
 

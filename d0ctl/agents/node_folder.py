@@ -23,4 +23,6 @@ def look_up(store: Store, source: Mapping[str, Any]) -> list[Found]:
         raise Unavailable(str(error)) from error
     if not found:
         raise Unavailable(f"no file matches in `{source['folder']}` of node `{source['node']}`")
-    return [Found(one["path"], one["size"], checksum=f"mtime:{one['time']}") for one in found]
+    return [
+        Found(entry["path"], entry["size"], checksum=f"mtime:{entry['time']}") for entry in found
+    ]

@@ -52,7 +52,7 @@ def largest(task: Task) -> int:
     """Return how many files a package may have at most, by its rules and its scouts."""
     rules = task.rules
     wanted = task.measured.get("files") or rules.files_per_package
-    asked = [one for one in (wanted, rules.max_files_per_package) if one]
+    asked = [limit for limit in (wanted, rules.max_files_per_package) if limit]
     if asked:
         return min(asked)
     return 1 if not (rules.bytes_per_package or rules.events_per_package) else MOST_FILES

@@ -27,7 +27,7 @@ def counts_now(store: Store, wanted: Selector) -> tuple[Progress, bool]:
     from d0ctl.store.views import awaited
 
     with store.reading():
-        parts = awaited.look(store, wanted, time.time())
+        parts = awaited.read(store, wanted, time.time())
     states = {part.state for part in parts}
     counts: dict[str, int] = {}
     for part in parts:

@@ -211,7 +211,7 @@ class Selection(Verbs):
                         return
                 if end is not None and time.monotonic() >= end:
                     raise TimeoutError(f"`{self}` is still {last and last.status}")
-                if end is None and not daemon.look():
+                if end is None and not daemon.check():
                     daemon.give_up(str(self))
                 time.sleep(LOOK_S)
 

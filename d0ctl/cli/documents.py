@@ -75,7 +75,7 @@ def size_range(found: Range | None) -> jobs.SizeRange | None:
 def shortfall(lacks: Shortfall) -> jobs.Shortfall:
     """Return what a package lacks."""
     return fill(
-        jobs.Shortfall, lacks, inputs=lacks.given, of=lacks.asked, missing=list(lacks.names)
+        jobs.Shortfall, lacks, inputs=lacks.supplied, of=lacks.asked, missing=list(lacks.names)
     )
 
 

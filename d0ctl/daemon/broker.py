@@ -125,7 +125,7 @@ class Broker:
                 brokers.keep(store, self.name, question.requirement, answer, now=now)
             self._known[question.requirement] = _Answered(answer, question.nodes, moment)
         for requirement in [
-            one for one, known in self._known.items() if moment - known.at > FORGET_S
+            key for key, known in self._known.items() if moment - known.at > FORGET_S
         ]:
             del self._known[requirement]
 

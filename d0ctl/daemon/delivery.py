@@ -107,7 +107,7 @@ class NotificationSender(threading.Thread):
 
     def _waiting(self, store: Store, now: float) -> list[str]:
         found = mail_queue.due(store, now=now)
-        return [one for one in found if (one == COMMAND) is self.is_command]
+        return [recipient for recipient in found if (recipient == COMMAND) is self.is_command]
 
     def _open(self, store: Store, now: float) -> list[Row]:
         return mail_queue.to_send(store, is_command=self.is_command, now=now)
@@ -165,7 +165,9 @@ class Delivery:
     """The senders of a process."""
 
     def __init__(self, home: Home) -> None:
-        self._senders = [NotificationSender(home, is_command=one) for one in (False, True)]
+        self._senders = [
+            NotificationSender(home, is_command=is_command) for is_command in (False, True)
+        ]
 
     def start(self) -> None:
         """Start the senders."""
@@ -183,7 +185,7 @@ class Delivery:
         self._join(self._senders, timeout)
         for sender in self._senders:
             sender.abandon()
-        self._join([one for one in self._senders if one.is_command], END_S)
+        self._join([sender for sender in self._senders if sender.is_command], END_S)
 
     @staticmethod
     def _join(senders: Iterable[NotificationSender], timeout: float) -> None:

@@ -236,8 +236,8 @@ class Desk(Struct):
 
     def sent_orders(self, orders: Iterable[AttemptOrder], now: float) -> None:
         """Record that orders were sent, and forget old ones."""
-        kept = {order: at for order, at in self.orders.items() if now - at < FORGET_ORDERS_S}
-        self.orders = kept | dict.fromkeys(orders, now)
+        recent = {order: at for order, at in self.orders.items() if now - at < FORGET_ORDERS_S}
+        self.orders = recent | dict.fromkeys(orders, now)
 
     def sent_software_order(self, order: int, node: int) -> None:
         """Record that an order about software was sent."""

@@ -56,9 +56,9 @@ class Service:
         """Its name for `systemctl`."""
         return self.unit.stem
 
-    def call(self, *words: str) -> None:
+    def call(self, *arguments: str) -> None:
         """Call `systemctl` for this service's manager. Raises Refused with what it says."""
-        command = ["systemctl", *([] if self.is_system else ["--user"]), *words]
+        command = ["systemctl", *([] if self.is_system else ["--user"]), *arguments]
         try:
             subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                            errors="replace", timeout=ANSWER_S, check=True)  # fmt: skip
@@ -79,10 +79,10 @@ def user_units() -> Path:
 
 def installed(home: Home) -> Service | None:
     """Return the service that runs the daemon of a home; None if there is none."""
-    words = _command(home)
+    command = _command(home)
     for folder, is_system in ((user_units(), False), (SYSTEM_UNITS, True)):
         for path in sorted(folder.glob("d0ctl*.service")):
-            if words in _text(path):
+            if command in _text(path):
                 return Service(path, is_system)
     return None
 

@@ -78,9 +78,9 @@ class TaskWorker:
 
     def _run(self) -> int:
         """Run a process, and log what it says; return its exit code."""
-        words = [sys.executable, *PROGRAM, str(self._home.root)]
+        command = [sys.executable, *PROGRAM, str(self._home.root)]
         process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="backslashreplace", start_new_session=True, cwd="/",
         )  # fmt: skip
         with self._lock:

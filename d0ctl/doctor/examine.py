@@ -48,7 +48,7 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Chec
     found = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.find_problems])]
     found += [*caches_in_doubt(store), *unknown_files(store, nodes.seen)]
     if has_daemon(store):
-        found = [replace(one, advice=ANEW) if one.heals else one for one in found]
+        found = [replace(finding, advice=ANEW) if finding.heals else finding for finding in found]
     return CheckResult(found, nodes.seen, nodes.unseen)
 
 
@@ -74,13 +74,13 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
 
 def _lasting(parts: list[Part]) -> list[Finding]:
     """Return the findings that occur each time."""
-    found = [{one.key: one for one in part()} for part in parts]
+    found = [{finding.key: finding for finding in part()} for part in parts]
     for _ in range(LOOKS - 1):
         if not any(found):
             break
         time.sleep(AGAIN_S)
         for part, suspects in zip(parts, found, strict=True):
-            still = {one.key: one for one in part()} if suspects else {}
+            still = {finding.key: finding for finding in part()} if suspects else {}
             for key in list(suspects):
                 if key in still:
                     suspects[key] = still[key]

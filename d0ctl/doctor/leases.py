@@ -65,11 +65,11 @@ def _turn_holder(home: Home) -> int | None:
         lines = Path("/proc/locks").read_text().splitlines()
     except OSError:
         return None
-    place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    locked_file = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     for line in lines:
-        words = line.split()
-        if words[1] == "FLOCK" and words[5] == place:
-            return int(words[4])
+        fields = line.split()
+        if fields[1] == "FLOCK" and fields[5] == locked_file:
+            return int(fields[4])
     return None
 
 

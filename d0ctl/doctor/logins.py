@@ -40,10 +40,10 @@ def logins(store: Store) -> Iterator[Finding]:
 def environment(process: Path) -> dict[str, str]:
     """Return the variables that a process was started with; none if it is gone."""
     try:
-        words = (process / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
+        variables = (process / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
     except OSError:
         return {}
-    return dict(word.split("=", 1) for word in words if "=" in word)
+    return dict(word.split("=", 1) for word in variables if "=" in word)
 
 
 def session(process: Path) -> Iterator[Finding]:
@@ -75,20 +75,20 @@ def login_manager(name: str) -> str:
 
 def agent(variables: Mapping[str, str]) -> Iterator[Finding]:
     """Yield whether the agent that holds the keys exists, and stays."""
-    place = variables.get("SSH_AUTH_SOCK", "")
-    if not place:
+    socket = variables.get("SSH_AUTH_SOCK", "")
+    if not socket:
         return
-    if not Path(place).is_socket():
-        yield Finding("login", "the ssh agent", f"of the daemon is gone: `{place}`",
+    if not Path(socket).is_socket():
+        yield Finding("login", "the ssh agent", f"of the daemon is gone: `{socket}`",
                       f"{AGAIN}   # in a shell that has an agent")  # fmt: skip
-    elif _is_forwarded(place):
+    elif _is_forwarded(socket):
         yield Finding("login", "the ssh agent", "is forwarded to here, and ends when you log out",
                       f"{AGAIN}   # in a shell with an agent of this machine")  # fmt: skip
 
 
-def _is_forwarded(place: str) -> bool:
+def _is_forwarded(socket: str) -> bool:
     """Return whether sshd made the socket; the number in its name is that process."""
-    found = re.search(r"/agent\.(\d+)$", place)
+    found = re.search(r"/agent\.(\d+)$", socket)
     with suppress(OSError):
         return found is not None and "sshd" in Path("/proc", found[1], "comm").read_text()
     return False
@@ -99,13 +99,13 @@ def tickets(variables: Mapping[str, str]) -> Iterator[Finding]:
     cache = variables.get("KRB5CCNAME", "")
     if not cache:
         return
-    kept = "`KRB5CCNAME=FILE:$HOME/.krb5cc`"
+    example = "`KRB5CCNAME=FILE:$HOME/.krb5cc`"
     if not _is_valid(variables):
         yield Finding("login", "Kerberos", f"has no valid ticket in `{cache}`",
                       f"KRB5CCNAME={cache} kinit")  # fmt: skip
     elif re.search(r"^(FILE:)?/tmp/krb5cc_\d+_\w+$", cache) or cache.startswith("KEYRING:session"):
         yield Finding("login", "Kerberos", f"tickets in `{cache}` end when you log out",
-                      f"kinit; {AGAIN}   # both with {kept}")  # fmt: skip
+                      f"kinit; {AGAIN}   # both with {example}")  # fmt: skip
 
 
 def _is_valid(variables: Mapping[str, str]) -> bool:

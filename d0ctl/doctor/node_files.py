@@ -61,16 +61,16 @@ class Nodes:
     def find_problems(self) -> Iterator[Finding]:
         """Find problems on the nodes; nodes without any are not asked again."""
         suspicious = []
-        for one in list(self._ask()):
-            name = one.node["name"]
-            if one.survey is None:
-                self.unseen[name] = one.error
+        for answer in list(self._ask()):
+            name = answer.node["name"]
+            if answer.survey is None:
+                self.unseen[name] = answer.error
                 continue
             if name not in self.seen:
                 self.seen.append(name)
-            found = list(belongings(self._store, one.node, one.survey))
+            found = list(belongings(self._store, answer.node, answer.survey))
             if found:
-                suspicious.append(one.node)
+                suspicious.append(answer.node)
                 yield from found
         self._rows = suspicious
 
@@ -100,11 +100,11 @@ class Nodes:
 
 def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
     """Yield files that no job knows, found by inventories of nodes that are not checked now."""
-    for one in inventory.unknown(store, MOST_UNKNOWN):
-        if one.node not in asked:
-            name = one.path.removeprefix(f"{one.base}/")
-            yield Finding("orphan", f"{one.node}:{name}", "is not a copy that the database knows",
-                          f"d0ctl why --node {one.node}")  # fmt: skip
+    for file in inventory.unknown(store, MOST_UNKNOWN):
+        if file.node not in asked:
+            name = file.path.removeprefix(f"{file.base}/")
+            yield Finding("orphan", f"{file.node}:{name}", "is not a copy that the database knows",
+                          f"d0ctl why --node {file.node}")  # fmt: skip
 
 
 def caches_in_doubt(store: Store) -> Iterator[Finding]:
@@ -180,8 +180,8 @@ class _NodeContents:
         detail = "belongs to no attempt of this site"
         advice = ANEW if self._is_driven else RESTART
         reported = [self._at(path.removeprefix(f"{self._base}/")) for path in paths[:MOST]]
-        for what in reported:
-            yield Finding("attempt", what, detail, advice, heals=True)
+        for folder_path in reported:
+            yield Finding("attempt", folder_path, detail, advice, heals=True)
         if len(paths) > MOST:
             more = f"{count(len(paths) - MOST)} more, each of which {detail}"
             yield Finding("attempt", self._at("attempts"), more, advice, heals=True)
@@ -206,16 +206,16 @@ class _NodeContents:
     def orphans(self) -> Iterator[Finding]:
         """Yield files in the cache that the database does not know."""
         reported = self._found.entries(self._base, sorted(self._found.cached()))
-        kept = wanted(self._store, self._node, reported)
-        found = [path for entry in reported if (path := str(entry["path"])) not in kept]
-        needed = {path.removeprefix(f"{self._base}/").rpartition("/")[0] for path in kept}
+        expected = wanted(self._store, self._node, reported)
+        found = [path for entry in reported if (path := str(entry["path"])) not in expected]
+        needed = {path.removeprefix(f"{self._base}/").rpartition("/")[0] for path in expected}
         for path in found[:MOST]:
             short, detail = (
                 path.removeprefix(f"{self._base}/"),
                 "is not a copy that the database knows",
             )
             folder = "/".join(short.split("/")[:2])
-            if folder == "cache/in" or any(one.startswith(folder) for one in needed):
+            if folder == "cache/in" or any(path.startswith(folder) for path in needed):
                 yield self._finding("orphan", short, detail, "d0ctl removes it with its job")
             else:
                 yield self._swept("orphan", short, detail)
@@ -266,19 +266,19 @@ class _NodeContents:
             more = f"{count(len(paths) - MOST)} more, each of which {detail}"
             yield self._finding(check, f"{self._base}", more, f"d0ctl node check {self._name}")
 
-    def _swept(self, check: str, what: str, detail: str) -> Finding:
+    def _swept(self, check: str, subject: str, detail: str) -> Finding:
         """Return files that d0ctl removes by itself at the next contact."""
         advice = ANEW if self._is_driven else RESTART
-        return Finding(check, self._at(what), detail, advice, heals=True)
+        return Finding(check, self._at(subject), detail, advice, heals=True)
 
-    def _until_start(self, check: str, what: object, detail: str) -> Finding:
+    def _until_start(self, check: str, subject: object, detail: str) -> Finding:
         """Return a finding that a driver repairs; if one is running and has not, it says so."""
         if self._is_driven:
-            return self._finding(check, str(what), detail, f"d0ctl why --node {self._name}")
-        return Finding(check, self._at(str(what)), detail, RESTART, heals=True)
+            return self._finding(check, str(subject), detail, f"d0ctl why --node {self._name}")
+        return Finding(check, self._at(str(subject)), detail, RESTART, heals=True)
 
-    def _finding(self, check: str, what: str, detail: str, advice: str) -> Finding:
-        return Finding(check, self._at(what), detail, advice)
+    def _finding(self, check: str, subject: str, detail: str, advice: str) -> Finding:
+        return Finding(check, self._at(subject), detail, advice)
 
-    def _at(self, what: str) -> str:
-        return f"{self._name}:{what}"
+    def _at(self, subject: str) -> str:
+        return f"{self._name}:{subject}"

@@ -63,8 +63,8 @@ def _unknown(folder: Path, names: set[str], now: float) -> Iterator[Finding]:
 
 
 def _walk(folder: Path, now: float) -> Iterator[Path]:
-    for place, _, names in os.walk(folder):
-        for path in (Path(place, name) for name in sorted(names)):
+    for directory, _, names in os.walk(folder):
+        for path in (Path(directory, name) for name in sorted(names)):
             if not (path.name.startswith(".") and _is_young(path, now)):
                 yield path
 

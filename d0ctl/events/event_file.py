@@ -47,7 +47,7 @@ class Event(Struct, frozen=True, forbid_unknown_fields=True):
 def signature(event: Event, key: bytes) -> str:
     """Return the HMAC-SHA256 of the lines of an event: no field has a line end."""
     fields = (event.id, event.time, event.sender, event.kind, event.reason, *event.names)
-    text = "".join(f"{one}\n" for one in ("d0ctl-event", *fields))
+    text = "".join(f"{field}\n" for field in ("d0ctl-event", *fields))
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
@@ -70,13 +70,13 @@ def read(text: str, key: bytes, *, now: float) -> Event:
 def made(kind: str, names: list[str], *, sender: str, reason: str, key: bytes) -> bytes:
     """Return the text of a new event. Raises Refused for fields that no event can have."""
     number = f"{time.time_ns()}-{secrets.token_hex(8)}"
-    given = {"id": number, "time": int(time.time()), "sender": sender, "kind": kind,
+    envelope = {"id": number, "time": int(time.time()), "sender": sender, "kind": kind,
              "names": names, "reason": reason, "signature": ""}  # fmt: skip
     try:
-        event = msgspec.convert(given, Event)
+        event = msgspec.convert(envelope, Event)
     except msgspec.ValidationError as error:
         raise Refused(f"such an event can't be sent: {error}") from error
-    return msgspec.json.encode({**given, "signature": signature(event, key)}) + b"\n"
+    return msgspec.json.encode({**envelope, "signature": signature(event, key)}) + b"\n"
 
 
 def write(folder: Path, text: bytes) -> Path:

@@ -36,7 +36,7 @@ def take(
             found.append((event_file.read(text, key, now=now), name, text))
         except D0Error as error:
             _reject(box, name, text, error)
-    for event, name, text in sorted(found, key=lambda one: (one[0].time, one[1])):
+    for event, name, text in sorted(found, key=lambda entry: (entry[0].time, entry[1])):
         if taken_events.signature_of(store, event.id) == event.signature:
             log.info("event %s of %s has come again", event.id, event.sender)
             box.clear([name])

@@ -176,8 +176,8 @@ def new_aside(copy: Copy) -> Path:
 def _aside(copy: Copy, target: Path) -> Path:
     """Return the path of a new file whose name contains this process."""
     folder = Path(copy.aside) if copy.aside else target.parent
-    for place in (target.parent, folder):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for directory in (target.parent, folder):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder / _own_name()
 
 
@@ -230,7 +230,7 @@ def _settle(copy: Copy, aside: Path, target: Path) -> FileFacts:
 def _unpack(copy: Copy, aside: Path, target: Path) -> None:
     """Unpack a directory beside its target, and replace the one there."""
     with _folder(aside.parent) as folder:
-        fresh, former = folder / "new", folder / "old"
+        fresh, previous = folder / "new", folder / "old"
         try:
             packing.check(os.fsencode(aside))
             with aside.open("rb") as file:
@@ -238,7 +238,7 @@ def _unpack(copy: Copy, aside: Path, target: Path) -> None:
         except (software_archive.BadArchive, packing.NotPackable) as error:
             raise WrongFile(f"`{copy.source}` is not a packed directory: {error}") from error
         if os.path.lexists(target):
-            target.rename(former)
+            target.rename(previous)
         fresh.rename(target)
 
 
@@ -271,8 +271,8 @@ def _facts(copy: Copy) -> FileFacts:
 
 def _sync(folder: Path) -> None:
     """Sync the names in a folder, and that of the folder in the one above."""
-    for place in (folder, folder.parent):
-        descriptor = os.open(place, os.O_RDONLY)
+    for directory in (folder, folder.parent):
+        descriptor = os.open(directory, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

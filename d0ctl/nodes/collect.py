@@ -46,9 +46,9 @@ def fetch(copies: Sequence[Copy], source: Courier) -> list[Outcome]:
     with ExitStack() as stack:
         for aside in asides:
             stack.callback(aside.unlink, missing_ok=True)
-        feed = stack.enter_context(standing(link, file_stream.SENDS))
-        with bounded(size, feed.pipe), faults(feed):
-            answers = _receive(feed, copies, asides)
+        source_end = stack.enter_context(standing(link, file_stream.SENDS))
+        with bounded(size, source_end.pipe), faults(source_end):
+            answers = _receive(source_end, copies, asides)
         whole = [
             (copy, aside)
             for copy, aside, answer in zip(copies, asides, answers, strict=True)
@@ -61,16 +61,16 @@ def fetch(copies: Sequence[Copy], source: Courier) -> list[Outcome]:
         ]
 
 
-def _receive(feed: End, copies: Sequence[Copy], asides: Sequence[Path]) -> list[Frame]:
+def _receive(source: End, copies: Sequence[Copy], asides: Sequence[Path]) -> list[Frame]:
     """Write received bytes to the files aside, and check their checksums."""
     nonce = secrets.token_hex(16)
-    feed.pipe.write(order(nonce, feed.base, sent(copies, {})))
-    feed.skip_greeting(nonce)
-    return [_receive_one(feed, *pair) for pair in zip(copies, asides, strict=True)]
+    source.pipe.write(order(nonce, source.base, sent(copies, {})))
+    source.skip_greeting(nonce)
+    return [_receive_one(source, *pair) for pair in zip(copies, asides, strict=True)]
 
 
-def _receive_one(feed: End, copy: Copy, aside: Path) -> Frame:
-    entry: Frame = file_stream.ENTRY(json_text.decode_bounded(feed.line()))
+def _receive_one(source: End, copy: Copy, aside: Path) -> Frame:
+    entry: Frame = file_stream.ENTRY(json_text.decode_bounded(source.line()))
     left, digest = entry["size"], hashlib.sha256()
     if entry["fault"]:
         return entry
@@ -78,7 +78,7 @@ def _receive_one(feed: End, copy: Copy, aside: Path) -> Frame:
         raise NodeUnreachable("the sender of files sent the wrong file")
     with aside.open("xb") as file:
         while left:
-            data = feed.read(left)
+            data = source.read(left)
             digest.update(data)
             file.write(data)
             left -= len(data)

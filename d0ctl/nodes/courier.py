@@ -206,12 +206,12 @@ class Courier:
         watched, check = self._link, HealthCheck(time.monotonic())
         while not self._stopping.is_set():
             item = self._next_order(check.due(self.receiver.last_heard) - time.monotonic())
-            link, now, heard = self._link, time.monotonic(), self.receiver.last_heard
+            link, now, last_heard = self._link, time.monotonic(), self.receiver.last_heard
             if link is not watched:
                 watched, check = link, HealthCheck(now)
-            elif now >= check.due(heard):
-                self._ping(link, check.is_silent(now, heard))
-                check.ask(now, heard)
+            elif now >= check.due(last_heard):
+                self._ping(link, check.is_silent(now, last_heard))
+                check.ask(now, last_heard)
             if item is not None and link is not None and item[0] == self._number:
                 self._send(link, item[1])
                 if item[1]["kind"] == "lease":

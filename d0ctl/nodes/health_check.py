@@ -31,18 +31,18 @@ class HealthCheck(Struct):
     def __post_init__(self) -> None:
         self.interval_s = self.interval_s or SHORTEST_S
 
-    def due(self, heard: float) -> float:
+    def due(self, last_heard: float) -> float:
         """Return when to ping again, if nothing arrives until then."""
-        if heard >= self.asked:
+        if last_heard >= self.asked:
             return self.asked + self.interval_s
         return self.asked + SHORTEST_S
 
-    def is_silent(self, now: float, heard: float) -> bool:
+    def is_silent(self, now: float, last_heard: float) -> bool:
         """Return whether the link was pinged and has sent nothing for too long."""
-        return heard < self.asked and now - heard > SILENCE_S
+        return last_heard < self.asked and now - last_heard > SILENCE_S
 
-    def ask(self, now: float, heard: float) -> None:
+    def ask(self, now: float, last_heard: float) -> None:
         """Record that the link is pinged now."""
         longer = min(LONGEST_S, 2 * self.interval_s)
-        self.interval_s = longer if heard >= self.asked else SHORTEST_S
+        self.interval_s = longer if last_heard >= self.asked else SHORTEST_S
         self.asked = now

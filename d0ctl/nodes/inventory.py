@@ -66,13 +66,13 @@ class Survey(Struct):
     def entries(self, base: str, paths: Iterable[str]) -> list[Frame]:
         """Describe files of the cache, with the attempt or file that each path names."""
         return [
-            {**_place(path), "path": f"{base}/{path}", "size": self.copies[path]["size"]}
+            {**_list_frame(path), "path": f"{base}/{path}", "size": self.copies[path]["size"]}
             for path in paths
             if path in self.copies and not self.is_unsettled(path)
         ]
 
 
-def _place(path: str) -> Frame:
+def _list_frame(path: str) -> Frame:
     """Return what the path of a file in the cache says."""
     _, top, *rest = path.split("/")
     is_brought = top == "in"
@@ -105,9 +105,9 @@ def survey(
 
     Raises NodeUnreachable, also if it is not whole in time.
     """
-    place = Site(site, home.nodes, home.known_hosts, home.dropbox)
+    nodes_site = Site(site, home.nodes, home.known_hosts, home.dropbox)
     found, longest_s = Survey(), CHECKSUMS_S if checksums else SURVEY_S
-    with closing(open_link(address, place, visit=True, base=base)) as link:
+    with closing(open_link(address, nodes_site, visit=True, base=base)) as link:
         request = {"kind": "survey", "checksums": checksums}
         for part in entries(link, address.name, request, "surveyed", longest_s):
             found.take(part)

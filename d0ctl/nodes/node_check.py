@@ -47,10 +47,10 @@ def check(home: Home, address: Address, site: str) -> Generator[Finding, None, N
     Nothing is left there, also if the check fails or is broken off.
     """
     proof = f"check-{uuid.uuid4().hex[:12]}"
-    place = Site(f"{site}/{proof}", home.nodes, home.known_hosts, home.dropbox)
+    nodes_site = Site(f"{site}/{proof}", home.nodes, home.known_hosts, home.dropbox)
 
     def connect() -> Link:
-        return open_link(address, place, aside=True)
+        return open_link(address, nodes_site, aside=True)
 
     began = time.monotonic()
     try:
@@ -140,7 +140,7 @@ def _detached(link: Link, connect: Callable[[], Link]) -> tuple[Finding, bool]:
 
     Return also whether its files were removed.
     """
-    what = "detached processes"
+    feature = "detached processes"
     try:
         with closing(link):
             _launch(link)
@@ -149,11 +149,11 @@ def _detached(link: Link, connect: Callable[[], Link]) -> tuple[Finding, bool]:
             survived = back.attempts.get(1) == "running"
             _clean(back)
     except (NodeUnreachable, KeyError) as error:
-        return Finding(False, what, f"not tested: {error}"), False
+        return Finding(False, feature, f"not tested: {error}"), False
     if survived:
-        return Finding(True, what, "survive when the connection drops"), True
+        return Finding(True, feature, "survive when the connection drops"), True
     advice = "as root there: loginctl enable-linger USER, or KillUserProcesses=no in logind.conf"
-    return Finding(False, what, "are killed when the connection drops", advice), True
+    return Finding(False, feature, "are killed when the connection drops", advice), True
 
 
 def _launch(link: Link) -> None:

@@ -99,8 +99,8 @@ def remove(address: Address, path: str) -> str:
     return f"exec rm -f {path}"
 
 
-def _check_plain(address: Address, *words: str) -> None:
-    for word in words:
+def _check_plain(address: Address, *texts: str) -> None:
+    for word in texts:
         if not _PLAIN.match(word):
             raise NodeUnreachable(
                 f"node `{address.name}`: `{word}` has characters that are special in shells",

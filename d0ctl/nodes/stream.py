@@ -60,14 +60,14 @@ def carry(
     with ExitStack() as stack:
         if size < bulk.BULK:
             sink = stack.enter_context(standing(there, file_stream.RECEIVES))
-            feed = stack.enter_context(standing(here, file_stream.SENDS))
+            source_end = stack.enter_context(standing(here, file_stream.SENDS))
         else:
             reached = (source, here.transport), (target, there.transport)
             sender, receiver = stack.enter_context(bulk.both(reached, size))
             sink = End(stack.enter_context(closing(start(receiver, there, "receive"))), there.base)
-            feed = End(stack.enter_context(closing(start(sender, here, "send"))), here.base)
-        with bounded(size, feed.pipe, sink.pipe):
-            answers = _carry(copies, feed, sink, is_last=size >= bulk.BULK)
+            source_end = End(stack.enter_context(closing(start(sender, here, "send"))), here.base)
+        with bounded(size, source_end.pipe, sink.pipe):
+            answers = _carry(copies, source_end, sink, is_last=size >= bulk.BULK)
     return [outcome(*pair, source, here) for pair in zip(copies, answers, strict=True)]
 
 
@@ -92,52 +92,54 @@ def _carry_directly(
     return [outcome(*pair, source, here) for pair in zip(copies, answers, strict=True)]
 
 
-def _connect(copies: Sequence[Copy], feed: End, sink: End, login: Login, *, is_push: bool) -> None:
+def _connect(
+    copies: Sequence[Copy], source: End, sink: End, login: Login, *, is_push: bool
+) -> None:
     """Send both ends their orders, and wait until one has logged in to the other."""
     nonce = secrets.token_hex(16)
     orders = login.order(is_caller=not is_push), login.order(is_caller=is_push)
     sink.pipe.write(order(nonce, sink.base, wanted(copies), orders[0]))
     offsets = offsets_of(sink, nonce)
     command = login.command(sink.line()) if is_push else ""
-    feed.pipe.write(order(nonce, feed.base, sent(copies, offsets), orders[1]))
-    feed.skip_greeting(nonce)
-    caller = feed if is_push else sink
-    caller.pipe.write(login.call(command or login.command(feed.line())))
+    source.pipe.write(order(nonce, source.base, sent(copies, offsets), orders[1]))
+    source.skip_greeting(nonce)
+    caller = source if is_push else sink
+    caller.pipe.write(login.call(command or login.command(source.line())))
     login.check(caller.line())
 
 
-def _carry(copies: Sequence[Copy], feed: End, sink: End, *, is_last: bool) -> list[Frame]:
+def _carry(copies: Sequence[Copy], source: End, sink: End, *, is_last: bool) -> list[Frame]:
     """Send the orders, pass on the bytes, and return the answers of the receiver."""
     nonce = secrets.token_hex(16)
-    with faults(feed, sink):
+    with faults(source, sink):
         sink.pipe.write(order(nonce, sink.base, wanted(copies)))
         offsets = offsets_of(sink, nonce)
-        feed.pipe.write(order(nonce, feed.base, sent(copies, offsets)))
+        source.pipe.write(order(nonce, source.base, sent(copies, offsets)))
         if is_last:
-            feed.pipe.finish()
-            _copy_bytes(feed.pipe, sink.pipe)
+            source.pipe.finish()
+            _copy_bytes(source.pipe, sink.pipe)
             sink.pipe.finish()
         else:
-            feed.skip_greeting(nonce)
+            source.skip_greeting(nonce)
             sink.pipe.write(file_stream.greet(nonce))
-            _copy_files(feed, sink, len(copies))
+            _copy_files(source, sink, len(copies))
         return answers_of(sink, copies)
 
 
-def _copy_bytes(feed: Pipe, sink: Pipe) -> None:
+def _copy_bytes(source: Pipe, sink: Pipe) -> None:
     """Pass on bytes until the sender ends: between two processes here, by the kernel."""
-    forward = getattr(feed, "forward", None)
+    forward = getattr(source, "forward", None)
     if forward is not None and forward(sink, IO_TIMEOUT_S):
         return
-    while data := feed.read(IO_TIMEOUT_S):
+    while data := source.read(IO_TIMEOUT_S):
         sink.write(data)
 
 
-def _copy_files(feed: End, sink: End, files: int) -> None:
+def _copy_files(source: End, sink: End, files: int) -> None:
     """Pass on so many files. Raises ValueError if the sender goes on behind them."""
     line, left = b"", 0
     while files or left:
-        data = feed.read(MOST_READ)
+        data = source.read(MOST_READ)
         sink.pipe.write(data)
         at = 0
         while at < len(data):

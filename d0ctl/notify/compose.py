@@ -29,9 +29,13 @@ def write(store: Store, said: Mapping[str, Any], recipient: str, *, now: float) 
 
 def _notices(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Ending]]:
     found = mail_queue.notices(store, recipient)
-    known = {one.subject_id: ending(store, one.subject_id) for one in found if one.kind == "ended"}
-    endings = {job: one for job, one in known.items() if one is not None}
-    left = [one for one in found if one.kind != "ended" or one.subject_id in endings]
+    known = {
+        notice.subject_id: ending(store, notice.subject_id)
+        for notice in found
+        if notice.kind == "ended"
+    }
+    endings = {job: end for job, end in known.items() if end is not None}
+    left = [notice for notice in found if notice.kind != "ended" or notice.subject_id in endings]
     return sorted(left, key=mail.weight), endings
 
 

@@ -93,12 +93,14 @@ class Routes(Struct, frozen=True):
             return Person(COMMAND, digest=COMMAND_DIGEST_S)
         entries: Mapping[str, Mapping[str, Any]] = self.said.get("recipients", {})
         entry: Mapping[str, Any] = entries.get(name) or next(
-            (one for one in entries.values() if one.get("address") == name), {}
+            (entry for entry in entries.values() if entry.get("address") == name), {}
         )
-        chosen = {key: self.said[key] for key in ("mode", "digest", "rate") if key in self.said}
+        preferences = {
+            key: self.said[key] for key in ("mode", "digest", "rate") if key in self.said
+        }
         who = researcher_of(name, self.researchers)
         mail = None if who is None else self.researchers[who].get("mail")
-        fields = {"address": mail or name, **chosen, **entry}
+        fields = {"address": mail or name, **preferences, **entry}
         return Person(**{**fields, "mode": MailMode(fields.get("mode", MailMode.EVERYTHING))})
 
     def _people(
@@ -106,11 +108,11 @@ class Routes(Struct, frozen=True):
     ) -> Iterator[Person]:
         """Return the people of a role who have an address and want mail."""
         for name in self._names(role, cluster, originator):
-            one = self.person(name)
+            person = self.person(name)
             if role == RESEARCHER and mode is not None:
-                one = Person(one.address, MailMode(mode), one.digest, one.rate)
-            if "host" in self.said and is_address(one.address) and one.mode != MailMode.NEVER:
-                yield one
+                person = Person(person.address, MailMode(mode), person.digest, person.rate)
+            if "host" in self.said and is_address(person.address) and person.mode != MailMode.NEVER:
+                yield person
 
     def _names(self, role: str, cluster: str | None, originator: str) -> Iterable[str]:
         if role == RESEARCHER:

@@ -38,12 +38,12 @@ def run(
     Its process group is ended when its time is over, or `stop` is set.
     """
     name = name or f"`{command[0]}`"
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
-        given.write(event.encode())
-        given.seek(0)
+    with tempfile.TemporaryFile() as document, tempfile.TemporaryFile() as errors:
+        document.write(event.encode())
+        document.seek(0)
         try:
             process = subprocess.Popen(
-                list(command), stdin=given, stdout=subprocess.DEVNULL, stderr=errors,
+                list(command), stdin=document, stdout=subprocess.DEVNULL, stderr=errors,
                 start_new_session=True, cwd="/",
             )  # fmt: skip
         except OSError as error:
@@ -80,6 +80,6 @@ def _failure(name: str, code: int, errors: IO[bytes]) -> str:
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - 10 * MOST_SAID))
     lines = errors.read().decode(errors="replace").strip().splitlines()
-    words = f"exit code {code}" if code > 0 else f"signal {-code}"
+    outcome = f"exit code {code}" if code > 0 else f"signal {-code}"
     last = f": {clean(lines[-1])}" if lines else ""
-    return f"{name} ended with {words}{last}"[:MOST_SAID]
+    return f"{name} ended with {outcome}{last}"[:MOST_SAID]

@@ -45,8 +45,8 @@ def main() -> None:
     try:
         post(sys.argv[1], sys.stdin.read())
     except urllib.error.HTTPError as error:
-        words = error.read(MOST_ANSWERED).decode(errors="replace").strip().splitlines()
-        sys.exit(f"the server answered {error.code} {error.reason} {words[0] if words else ''}")
+        lines = error.read(MOST_ANSWERED).decode(errors="replace").strip().splitlines()
+        sys.exit(f"the server answered {error.code} {error.reason} {lines[0] if lines else ''}")
     except urllib.error.URLError as error:
         sys.exit(f"the server can't be reached: {error.reason}")
     except (BadValueError, OSError, HTTPException) as error:

@@ -33,16 +33,16 @@ class Blame(Struct, frozen=True):
     """A cause that stands out among its kind (`node`, `software`, `input`), and the others."""
 
     kind: str
-    one: Share
+    share: Share
     others: Share
 
     def sentence(self) -> str:
         """Return it with the evidence."""
-        one, others = self.one, self.others
+        share, others = self.share, self.others
         scope = {"node": "there", "software": "of it", "input": "of packages that read it"}
-        part = "all" if one.failed == one.number else f"{one.failed:,} of"
+        part = "all" if share.failed == share.number else f"{share.failed:,} of"
         elsewhere = f"{others.failed:,} of {others.number:,} {_ELSE[self.kind]}"
-        return (f"{self.kind} `{one.name}` stands out: {part} {count(one.number, 'attempt')} "
+        return (f"{self.kind} `{share.name}` stands out: {part} {count(share.number, 'attempt')} "
                 f"{scope[self.kind]} failed, {elsewhere}")  # fmt: skip
 
 
@@ -55,15 +55,20 @@ def blame(kind: str, shares: Iterable[Share], failed: int, number: int) -> Blame
         Blame(kind, share, Share("", failed - share.failed, number - share.number))
         for share in shares
     ]
-    guilty = [one for one in found if _stands_out(one)]
-    return max(guilty, key=lambda one: (one.one.rate - one.others.rate) * one.one.failed,
-               default=None)  # fmt: skip
+    guilty = [candidate for candidate in found if _stands_out(candidate)]
+    return max(
+        guilty,
+        key=lambda candidate: (
+            (candidate.share.rate - candidate.others.rate) * candidate.share.failed
+        ),
+        default=None,
+    )
 
 
 def _stands_out(found: Blame) -> bool:
-    one, others = found.one, found.others
+    share, others = found.share, found.others
     return (
-        one.failed >= FEWEST
+        share.failed >= FEWEST
         and others.number >= FEWEST
-        and one.rate >= max(LEAST_SHARE, TIMES_OTHERS * others.rate)
+        and share.rate >= max(LEAST_SHARE, TIMES_OTHERS * others.rate)
     )

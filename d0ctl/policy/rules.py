@@ -116,8 +116,10 @@ def combine(layers: Iterable[Layer]) -> Policy:
                 for key in _GROWTH:
                     entry.pop(key, None)
             entry.update({key: (value, origin) for key, value in keys.items()})
-    plain = {reason: {key: one for key, (one, _) in keys.items()} for reason, keys in said.items()}
-    never = RetryLimits(**{key.replace("-", "_"): one for key, one in plain.pop(NEVER).items()})
+    plain = {
+        reason: {key: value for key, (value, _) in keys.items()} for reason, keys in said.items()
+    }
+    never = RetryLimits(**{key.replace("-", "_"): value for key, value in plain.pop(NEVER).items()})
     return Policy(never, {reason: _rule(keys) for reason, keys in plain.items()}, said)
 
 

@@ -25,8 +25,8 @@ def longest(
     """Return the rank of each step, and the step that follows it on its longest chain."""
     follow = [0] * len(seconds)
     for befores in before:
-        for one in befores:
-            follow[one] += 1
+        for earlier in befores:
+            follow[earlier] += 1
     rest = [0.0] * len(seconds)
     following: list[int | None] = [None] * len(seconds)
     pending = [step for step, number in enumerate(follow) if not number]
@@ -34,12 +34,12 @@ def longest(
     while pending:
         step = pending.pop()
         found[step] = seconds[step] + rest[step]
-        for one in before[step]:
-            if following[one] is None or found[step] > rest[one]:
-                rest[one], following[one] = max(rest[one], found[step]), step
-            follow[one] -= 1
-            if not follow[one]:
-                pending.append(one)
+        for earlier in before[step]:
+            if following[earlier] is None or found[step] > rest[earlier]:
+                rest[earlier], following[earlier] = max(rest[earlier], found[step]), step
+            follow[earlier] -= 1
+            if not follow[earlier]:
+                pending.append(earlier)
     return found, following
 
 

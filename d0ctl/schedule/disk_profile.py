@@ -100,8 +100,8 @@ def planned(
         capacity.set_busy(busy.get(capacity.node.id, ()))
     changes: list[Change] = []
     left = MOST_PLANNED
-    for one in ready:
-        wanted = one.requirement
+    for group in ready:
+        wanted = group.requirement
         fits = [capacity for capacity in capacities if misfit(wanted, capacity.node) is None]
         for _ in range(min(wanted.ready, left) if fits else 0):
             cost, capacity = min(
@@ -111,7 +111,7 @@ def planned(
             if cost.start_s > HORIZON_S:
                 break
             capacity.occupy(wanted, cost)
-            changes += _changes(one, capacity.node.cluster, cost)
+            changes += _changes(group, capacity.node.cluster, cost)
             left -= 1
     return changes
 

@@ -49,7 +49,7 @@ class Sizes(Struct, frozen=True):
     @property
     def space(self) -> int | None:
         """The disk that it takes in most cases; None if nothing is known."""
-        known = [one.high for one in (self.output, self.work) if one]
+        known = [estimate.high for estimate in (self.output, self.work) if estimate]
         return round(sum(known)) or None
 
     def largest(self, other: "Sizes") -> "Sizes":

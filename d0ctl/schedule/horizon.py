@@ -36,11 +36,11 @@ class StageLeft(Struct, frozen=True):
         """CPU seconds of its packages together, which vary less than those of one."""
         if self.seconds is None or not self.packages:
             return NOTHING
-        one, part = self.seconds, 1.0 / math.sqrt(min(self.packages, self.runs + 1))
+        seconds, part = self.seconds, 1.0 / math.sqrt(min(self.packages, self.runs + 1))
         return Range(
-            one.middle - (one.middle - one.low) * part,
-            one.middle,
-            one.middle + (one.high - one.middle) * part,
+            seconds.middle - (seconds.middle - seconds.low) * part,
+            seconds.middle,
+            seconds.middle + (seconds.high - seconds.middle) * part,
         ).times(self.packages)
 
 
@@ -80,11 +80,11 @@ class Horizon(Struct, frozen=True):
     def before(self, job: int) -> float:
         """Return the CPU seconds of the jobs that come before one."""
         total = 0.0
-        for number, one in self.jobs.items():
+        for number, job_left in self.jobs.items():
             if number == job:
                 break
-            if not one.is_halted:
-                total += one.work.middle
+            if not job_left.is_halted:
+                total += job_left.work.middle
         return total
 
     def end(self, job: int) -> Range | None:
@@ -94,15 +94,15 @@ class Horizon(Struct, frozen=True):
         least as long as all work up to it on all CPUs. By a list schedule it takes at most the sum
         of both (Graham, 1969).
         """
-        one = self.jobs.get(job)
-        if one is None or one.is_halted or one.unknown or not self.capacity.power:
+        job_left = self.jobs.get(job)
+        if job_left is None or job_left.is_halted or job_left.unknown or not self.capacity.power:
             return None
-        work, before = one.work, self.before(job)
+        work, before = job_left.work, self.before(job)
         if not work.middle:
             return NOTHING
         low, high = work.low / work.middle, work.high / work.middle
-        chain = one.chain / self.capacity.fastest
-        shared = (before + work.middle) / self.power(one)
+        chain = job_left.chain / self.capacity.fastest
+        shared = (before + work.middle) / self.power(job_left)
         return Range(low * max(chain, shared), math.hypot(chain, shared), high * (chain + shared))
 
     def start(self, job: int, stage: int, rank: float) -> Range | None:
@@ -111,13 +111,13 @@ class Horizon(Struct, frozen=True):
 
         Those of the job with longer chains come first, and a part of its own stage.
         """
-        one, whole = self.jobs.get(job), self.end(job)
-        if one is None or whole is None:
+        job_left, whole = self.jobs.get(job), self.end(job)
+        if job_left is None or whole is None:
             return None
-        longer = sum(of.work.middle for of in one.stages if of.seq != stage and of.rank > rank)
-        own = sum(of.work.middle for of in one.stages if of.seq == stage)
-        before, power = self.before(job) + one.begun + longer, self.power(one)
-        chain = max(0.0, one.chain - rank) / self.capacity.fastest
+        longer = sum(of.work.middle for of in job_left.stages if of.seq != stage and of.rank > rank)
+        own = sum(of.work.middle for of in job_left.stages if of.seq == stage)
+        before, power = self.before(job) + job_left.begun + longer, self.power(job_left)
+        chain = max(0.0, job_left.chain - rank) / self.capacity.fastest
         first, last = before / power, (before + own) / power
         late = min(whole.high, chain + last)
         return Range(min(chain, late), min(math.hypot(chain, (first + last) / 2), late), late)

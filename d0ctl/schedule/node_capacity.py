@@ -143,8 +143,8 @@ class NodeCapacity(Struct):
     def set_busy(self, busy: Iterable[Busy]) -> None:
         """Learn when its CPUs become free, from the packages there."""
         slots = [0.0] * self.node.cpus
-        for one in sorted(busy, key=lambda one: (one.queued, one.left_s)):
-            _occupy(slots, one.cpus, 0.0, one.left_s)
+        for package in sorted(busy, key=lambda package: (package.queued, package.left_s)):
+            _occupy(slots, package.cpus, 0.0, package.left_s)
         self.slots = slots
 
     def occupy(self, requirement: Requirement, cost: Cost) -> None:

@@ -47,11 +47,11 @@ class Allowance(Struct):
     @property
     def left(self) -> int:
         """How many more packages may start now."""
-        one, left = self.throttle, UNBOUNDED
-        if one.max_running is not None:
-            left = one.max_running - self.running - self.taken
-        if one.launches is not None:
-            left = min(left, one.launches - self.launched - self.taken)
+        throttle, left = self.throttle, UNBOUNDED
+        if throttle.max_running is not None:
+            left = throttle.max_running - self.running - self.taken
+        if throttle.launches is not None:
+            left = min(left, throttle.launches - self.launched - self.taken)
         return max(0, left)
 
 
@@ -65,10 +65,14 @@ class Allowances(Struct):
         """Yield those that count launches and have been used."""
         seen: set[int] = set()
         for of_one in (*self.nodes.values(), *self.jobs.values()):
-            for one in of_one:
-                if one.taken and one.throttle.launches is not None and id(one) not in seen:
-                    seen.add(id(one))
-                    yield one
+            for allowance in of_one:
+                if (
+                    allowance.taken
+                    and allowance.throttle.launches is not None
+                    and id(allowance) not in seen
+                ):
+                    seen.add(id(allowance))
+                    yield allowance
 
 
 def least(allowances: Sequence[Allowance]) -> int:
@@ -114,7 +118,9 @@ class Quota(Struct):
         """Return how many more packages of a stage of a job may start."""
         most = min(self.stages.get(stage, UNBOUNDED), self.jobs.get(job, UNBOUNDED))
         throttled = self.throttled.get(job)
-        return most if throttled is None else min(most, *(one.left for one in throttled))
+        return (
+            most if throttled is None else min(most, *(allowance.left for allowance in throttled))
+        )
 
     def fair(self, job: int, load: float) -> int:
         """Return how many packages with a load the group of a job may get."""
@@ -133,5 +139,5 @@ class Quota(Struct):
             self.stages[stage] -= 1
         if job in self.jobs:
             self.jobs[job] -= 1
-        for one in self.throttled.get(job, ()):
-            one.taken += 1
+        for throttle in self.throttled.get(job, ()):
+            throttle.taken += 1

@@ -46,9 +46,9 @@ class Tree(Struct, frozen=True):
 
         `names` are its originator, and the id of the researcher.
         """
-        for one, chain in self._leaves():
+        for leaf, chain in self._leaves():
             if all(each.takes(names, job) for each in chain):
-                return one.path
+                return leaf.path
         return NOBODY
 
     def paths_for(self, names: Sequence[str]) -> list[str]:
@@ -57,9 +57,9 @@ class Tree(Struct, frozen=True):
         Those after a share that matches all jobs are left out.
         """
         found = []
-        for one, chain in self._leaves():
+        for leaf, chain in self._leaves():
             if all(each.is_open_to(names) for each in chain):
-                found.append(one.path)
+                found.append(leaf.path)
                 if not any(each.jobs for each in chain):
                     break
         return found
@@ -95,14 +95,16 @@ class Tree(Struct, frozen=True):
         found: dict[str, float],
     ) -> None:
         below = [share for share in self.shares if share.path.rpartition("/")[0] == above]
-        claims = {one.path: _sum(wanted, one.path) for one in below}
-        open_ = {one.path: one.share for one in below if claims[one.path] > 0 and one.share > 0}
+        claims = {group.path: _sum(wanted, group.path) for group in below}
+        open_ = {
+            group.path: group.share for group in below if claims[group.path] > 0 and group.share > 0
+        }
         weights = corrected(open_, {path: _sum(used, path) for path in open_})
-        for path, given in divide(capacity, claims, weights).items():
+        for path, part in divide(capacity, claims, weights).items():
             if path in found:
-                found[path] = given
+                found[path] = part
             else:
-                self._split(path, given, wanted, used, found)
+                self._split(path, part, wanted, used, found)
 
 
 def _sum(values: Mapping[str, float], path: str) -> float:
@@ -162,8 +164,8 @@ class Fairness(Struct, frozen=True):
 
     def order(self, job: int) -> float:
         """Return the sort key of jobs: those whose groups lack most of their targets first."""
-        one = self.groups.get(self.paths.get(job, NOBODY))
-        return 0.0 if one is None or not one.target else one.has / one.target - 1.0
+        group = self.groups.get(self.paths.get(job, NOBODY))
+        return 0.0 if group is None or not group.target else group.has / group.target - 1.0
 
 
 def fairness(

@@ -119,10 +119,10 @@ def refuse_other_site(home: Home, source: Path) -> None:
     """Raise Refused if a backup is of another site than the home."""
     with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
         site = str(backup.execute("select name from site").fetchone()[0])
-    present = _present_site(home)
-    if present not in (None, site):
+    site_now = _present_site(home)
+    if site_now not in (None, site):
         raise Refused(
-            f"`{source}` is a backup of site {site}, and this home is of site {present}",
+            f"`{source}` is a backup of site {site}, and this home is of site {site_now}",
             hint=f"d0ctl restore {source} --other-site, with the `site.key` of that site in "
             f"`{home.root}`",
         )
@@ -131,11 +131,11 @@ def refuse_other_site(home: Home, source: Path) -> None:
 def _present_site(home: Home) -> str | None:
     """Return the site of the home, from its database or else from its own node."""
     try:
-        with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True)) as present:
-            return str(present.execute("select name from site").fetchone()[0])
+        with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True)) as database:
+            return str(database.execute("select name from site").fetchone()[0])
     except (sqlite3.Error, TypeError):  # missing, empty or broken
-        kept = [path.name for path in home.nodes.glob("*") if path.is_dir()]
-        return kept[0] if len(kept) == 1 else None
+        nodes = [path.name for path in home.nodes.glob("*") if path.is_dir()]
+        return nodes[0] if len(nodes) == 1 else None
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -163,20 +163,20 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
     with daemon_lock(home) as is_taken, writer_lock(home):
         if not is_taken():
             raise Refused("a daemon is running in this home", hint="d0ctl daemon stop")
-        former = None
+        previous = None
         if home.database.exists():
             with suppress(sqlite3.DatabaseError):  # nobody drives a broken one
                 _refuse_if_driven(home)
                 _checkpoint(home)
             stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(now))
-            former = home.root / f"d0ctl.db.before-{stamp}"
-            former.unlink(missing_ok=True)
-            os.link(home.database, former)
+            previous = home.root / f"d0ctl.db.before-{stamp}"
+            previous.unlink(missing_ok=True)
+            os.link(home.database, previous)
         aside.replace(home.database)
         for ending in ("-wal", "-shm"):
             Path(f"{home.database}{ending}").unlink(missing_ok=True)
         sync(os.fsencode(home.root))
-        return former
+        return previous
 
 
 def _refuse_if_driven(home: Home) -> None:

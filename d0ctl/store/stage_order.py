@@ -34,9 +34,9 @@ def _release(store: Store) -> int:
     number = 0
     for row in store.rows("opening_stages"):
         upto = min(row["lines"], row["released"] + MOST - number)
-        place = {"stage": row["stage_id"], "upto": upto}
-        store.change("release_lines", released=row["released"], **place)
-        store.change("keep_released", after=row["after_id"], **place)
+        part = {"stage": row["stage_id"], "upto": upto}
+        store.change("release_lines", released=row["released"], **part)
+        store.change("keep_released", after=row["after_id"], **part)
         number += upto - row["released"]
     return number
 

@@ -220,14 +220,14 @@ def test_waiting_ends_when_no_daemon_comes(
 def test_wait_continues_when_a_daemon_starts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(awaited, "NO_DAEMON_S", 0.0)
     daemon = awaited.DaemonWatch(site.store)
-    assert not daemon.look()
+    assert not daemon.check()
     with pytest.raises(DatabaseUnavailable):
         daemon.give_up("prod")
 
     with site.store.writing():
         leases.take_lease(site.store, leases.LEASE, now=time.time())
 
-    assert daemon.look()
+    assert daemon.check()
     daemon.give_up("prod")
 
 

@@ -60,4 +60,4 @@ def test_a_node_that_falls_silent_is_given_up_soon_after_its_time(answered: int)
 
 
 def test_a_link_that_was_never_asked_is_not_silent() -> None:
-    assert not HealthCheck(10.0).is_silent(now=1000.0, heard=10.0)
+    assert not HealthCheck(10.0).is_silent(now=1000.0, last_heard=10.0)

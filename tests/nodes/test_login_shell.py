@@ -17,7 +17,7 @@ ASK = "pwd; exit\n"
 def said(address: Address, known_hosts: Path, folder: Path) -> str:
     """What a shell prints that is asked where it is."""
     with opened(address, known_hosts, str(folder)) as call:
-        done = subprocess.run(call.words, cwd=call.folder, input=ASK, text=True, timeout=60,
+        done = subprocess.run(call.arguments, cwd=call.folder, input=ASK, text=True, timeout=60,
                               capture_output=True)  # fmt: skip
     return done.stdout + done.stderr
 

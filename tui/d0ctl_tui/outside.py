@@ -119,7 +119,7 @@ def _shell(app: App[Any], address: Address, known_hosts: Path, folder: str) -> s
 
     try:
         with opened(address, known_hosts, folder) as call:
-            return _run(app, call.words, call.folder)
+            return _run(app, call.arguments, call.folder)
     except (D0Error, OSError) as error:
         return str(error)
 

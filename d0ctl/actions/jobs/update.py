@@ -216,7 +216,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         done = count(len(found.unlisted), "package")
         yield f"{done} successful, but no longer in the job file"
     moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
-    yield f"unchanged: {count(found.kept - len(moved), 'package')}"
+    yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"
 

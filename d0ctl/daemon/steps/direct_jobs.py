@@ -56,23 +56,23 @@ def manage(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> Non
 def _settle(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Row) -> None:
     """Have the relay send the ends of packages whose jobs are over, or say that there are none."""
     over = pilots.direct_jobs(desk.store, system.id, "ending")
-    pilots.drop_direct(desk.store, [one for one in over if not one.is_live])
+    pilots.drop_direct(desk.store, [job for job in over if not job.is_live])
     clock, courier = time.monotonic(), desk.courier(node["id"])
-    batch.over = {one.id: batch.over.get(one.id, clock + SETTLE_S) for one in over if one.is_live}
-    due = [one for one in over if one.is_live and clock >= batch.over[one.id]]
+    batch.over = {job.id: batch.over.get(job.id, clock + SETTLE_S) for job in over if job.is_live}
+    due = [job for job in over if job.is_live and clock >= batch.over[job.id]]
     if courier is None or not due:
         return
-    batch.over.update((one.id, clock + SETTLE_AGAIN_S) for one in due)
+    batch.over.update((job.id, clock + SETTLE_AGAIN_S) for job in due)
     turn.after(
-        order_many, courier, {"kind": "over"}, [_end(system, batch.tools, one) for one in due]
+        order_many, courier, {"kind": "over"}, [_end(system, batch.tools, job) for job in due]
     )
 
 
-def _end(system: BatchSystem, tools: Tools, one: BatchJob) -> dict[str, object]:
-    state = one.reason or ""
-    job = tools.job_id(one.job or "", one.seq)
+def _end(system: BatchSystem, tools: Tools, record: BatchJob) -> dict[str, object]:
+    state = record.reason or ""
+    job = tools.job_id(record.job or "", record.seq)
     message = f"job {job} of `{system.name}` has ended: {state}"
-    return {"attempt": one.attempt, "reason": tools.reason(state), "message": message}
+    return {"attempt": record.attempt, "reason": tools.reason(state), "message": message}
 
 
 def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Row) -> None:
@@ -82,9 +82,11 @@ def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node:
     if not due:
         return
     settings, title, lower = first = _asked(system.pilots, due[0], tools)
-    same = [one for one in due if _asked(system.pilots, one, tools) == first][: batch.most]
+    same = [package for package in due if _asked(system.pilots, package, tools) == first][
+        : batch.most
+    ]
     name = pilots.submit_direct(desk.store, system.id, desk.site.name, title, same, now=turn.now)
-    attempts = tuple([one.attempt for one in same])
+    attempts = tuple([package.attempt for package in same])
     tasks = Tasks(f"{node['base']}/bin/{file_name()}", node["base"], attempts)
     command, script = tools.submit_tasks(settings, name, tasks, lower)
     # The queue is asked after them: until then it may list older jobs of the same name.
@@ -92,14 +94,19 @@ def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node:
     turn.after(batch.engine.ask, Question("submit", command, script, name))
 
 
-def _asked(settings: Pilots, one: Due, tools: Tools) -> tuple[Pilots, str, int]:
+def _asked(settings: Pilots, package: Due, tools: Tools) -> tuple[Pilots, str, int]:
     """Return what the job of a package asks for, its name, and how much it is lowered."""
     limit_s = settings.wall_time
-    if one.wall_time is not None:
-        limit_s = min(limit_s, 60.0 * math.ceil((one.wall_time + STAGING_S) / 60.0))
-    asks = replace(settings, cpus=one.cpus, gpus=one.gpus, memory=one.memory or settings.memory,
-                   wall_time=limit_s)  # fmt: skip
-    return asks, one.title, tools.nice(one.priority)
+    if package.wall_time is not None:
+        limit_s = min(limit_s, 60.0 * math.ceil((package.wall_time + STAGING_S) / 60.0))
+    asks = replace(
+        settings,
+        cpus=package.cpus,
+        gpus=package.gpus,
+        memory=package.memory or settings.memory,
+        wall_time=limit_s,
+    )
+    return asks, package.title, tools.nice(package.priority)
 
 
 def accepted(batch: BatchDesk) -> None:
@@ -114,13 +121,13 @@ def refused(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, name:
 
     A package whose request no machine meets fails.
     """
-    found = [one for one in pilots.direct_jobs(desk.store, system.id) if one.batch == name]
+    found = [job for job in pilots.direct_jobs(desk.store, system.id) if job.batch == name]
     pilots.drop_direct(desk.store, found)
     node = pilots.direct_node(desk.store, system.id)
     courier = desk.courier(node["id"]) if node is not None else None
     if found and courier is not None and batch.tools.is_impossible(error):
         why = {"reason": "launch-failed", "message": clean(error)}
-        order = [{"attempt": one.attempt, **why} for one in found]
+        order = [{"attempt": job.attempt, **why} for job in found]
         turn.after(order_many, courier, {"kind": "over"}, order)
         return True
     batch.most = max(1, len(found) // 2)
@@ -140,40 +147,44 @@ def follow(
     """
     gone, cancel, found = dict[int, str](), list[str](), pilots.direct_jobs(desk.store, system.id)
     moved: list[BatchJob] = []
-    for one in found:
-        job = jobs.get((one.batch, one.seq))
+    for record in found:
+        job = jobs.get((record.batch, record.seq))
         if job is not None and job.phase is Phase.STUCK:
             cancel.append(job.id)
-        if one.state == "ending":
+        if record.state == "ending":
             continue
         if job is None:
-            if one.job is not None and asked > one.submitted:
-                gone[one.id] = VANISHED
-            elif asked - one.submitted > waits.UNACCEPTED_S:
-                pilots.drop_direct(desk.store, [one])
-        elif job.phase is Phase.WAITING and (one.state == "running" or not one.is_live):
+            if record.job is not None and asked > record.submitted:
+                gone[record.id] = VANISHED
+            elif asked - record.submitted > waits.UNACCEPTED_S:
+                pilots.drop_direct(desk.store, [record])
+        elif job.phase is Phase.WAITING and (record.state == "running" or not record.is_live):
             cancel.append(tools.job_id(job.array, job.index))
-            if one.state == "running":
-                gone[one.id] = f"{job.state} again"
+            if record.state == "running":
+                gone[record.id] = f"{job.state} again"
         elif job.phase in (Phase.WAITING, Phase.ALIVE):
             state = "queued" if job.phase is Phase.WAITING else "running"
             reason = job.reason if job.phase is Phase.WAITING else ""
-            pilots.keep(desk.store, one, job=job.array, state=state, reason=reason)
-            if state == "queued" and one.wanted != one.priority:
-                moved.append(replace(one, job=job.array))
+            pilots.keep(desk.store, record, job=job.array, state=state, reason=reason)
+            if state == "queued" and record.wanted != record.priority:
+                moved.append(replace(record, job=job.array))
         else:
-            gone[one.id] = job.state
+            gone[record.id] = job.state
     orders = [Question("cancel", tools.cancel(cancel))] if cancel else []
-    return gone, [*orders, *_reordered(tools, moved)], [one for one in found if one.id in gone]
+    return (
+        gone,
+        [*orders, *_reordered(tools, moved)],
+        [record for record in found if record.id in gone],
+    )
 
 
 def _reordered(tools: Tools, moved: Sequence[BatchJob]) -> Iterator[Question]:
     """Yield the requests that give queued jobs the present priorities of their packages."""
 
-    def lower(one: BatchJob) -> int:
-        return tools.nice(one.wanted or 0)
+    def lower(job: BatchJob) -> int:
+        return tools.nice(job.wanted or 0)
 
     for nice, same in groupby(sorted(moved, key=lower), lower):
         jobs = [*same]
-        ids = [tools.job_id(one.job or "", one.seq) for one in jobs]
+        ids = [tools.job_id(job.job or "", job.seq) for job in jobs]
         yield Question("priority", tools.reorder(ids, nice), about=jobs)

@@ -91,7 +91,9 @@ def _compare(desk: Desk, turn: Turn, node: int, listed: Inventory, every_s: floa
     elif not listed.is_compared:
         page = inventory.page(desk.store, node, listed.after)
         listed.copies += len(page)
-        listed.missing += [one for copy in page if (one := _finding(listed, row, copy, turn.now))]
+        listed.missing += [
+            finding for copy in page if (finding := _finding(listed, row, copy, turn.now))
+        ]
         listed.is_compared = len(page) < inventory.PAGE
         listed.after = page[-1]["file_id"] if page else listed.after
         if listed.is_compared:

@@ -95,10 +95,10 @@ def reload_settings(desk: Desk, turn: Turn) -> None:
 def record_contact(desk: Desk, turn: Turn) -> None:
     """Record each node's load, last contact and use, once in `RECORD_EVERY_S`."""
     for node, courier in desk.couriers.items():
-        heard = turn.now - courier.silence_s
-        if courier.is_up and heard - desk.contacts.get(node, 0.0) >= RECORD_EVERY_S:
-            desk.contacts[node] = heard
-            contact.note_contact(desk.store, node, courier.receiver.load, at=heard)
+        last_heard = turn.now - courier.silence_s
+        if courier.is_up and last_heard - desk.contacts.get(node, 0.0) >= RECORD_EVERY_S:
+            desk.contacts[node] = last_heard
+            contact.note_contact(desk.store, node, courier.receiver.load, at=last_heard)
             use_samples.take(desk.store, node, now=turn.now)
 
 

@@ -108,14 +108,14 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
 def _failures(store: Store, routes: Routes, row: Row) -> None:
     """Report packages of a job that failed for one reason, including those that are tried again."""
     people = routes.of_failure(row["reason"], row["cluster"], row["originator"], row["mail"])
-    kept = row["failed"] + row["held"]
+    failures = row["failed"] + row["held"]
     for person in people:
         is_all = person.mode == MailMode.EVERYTHING
-        if not (is_all or kept):
+        if not (is_all or failures):
             continue
         notice = Notice(
             person.address, "failures", row["job_id"], row["name"], row["first"], row["last"],
-            row["last"] + person.digest, row["reason"], row["count"] if is_all else kept,
+            row["last"] + person.digest, row["reason"], row["count"] if is_all else failures,
             row["failed"], row["held"], "held" if row["held"] else None,
             _examples(store, row, is_all=is_all),
         )  # fmt: skip
@@ -129,10 +129,10 @@ def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
 
     If d0ctl has held the job because too many failed alike, the first example says so.
     """
-    chosen = {row["worst"] or row["example"]: None}
+    shown = {row["worst"] or row["example"]: None}
     if is_all:
-        chosen |= {row["example"]: None, row["other"]: None}
-    examples = [new_events.example(store, attempt) for attempt in chosen]
+        shown |= {row["example"]: None, row["other"]: None}
+    examples = [new_events.example(store, attempt) for attempt in shown]
     (job,) = browse.jobs(store, row["name"])
     if job.hold and job.hold_actor == alike_failures.ACTOR:
         examples[0]["stopped"] = job.hold_note
@@ -157,7 +157,7 @@ def _ended(store: Store, routes: Routes, row: Row) -> None:
     is_still = status_of(store, row["id"]) == Group.FAILED
     people = routes.of_job(row["originator"], row["mail"])
     is_urgent = is_still or row["task"] in ("broken", "exhausted", "failed")
-    recipients = [one for one in people if is_urgent or one.mode == MailMode.EVERYTHING]
+    recipients = [person for person in people if is_urgent or person.mode == MailMode.EVERYTHING]
     how = f"task is {row['task']}{', ' + row['note'] if row['note'] else ''}" if row["task"] else ""
     if is_still and recipients:
         new_events.add_problem(store, "still", row["id"], row["name"], now=row["ended"])
@@ -207,7 +207,7 @@ def _software(store: Store, routes: Routes, row: Row) -> None:
 
 
 def _of_everything(people: Iterable[Person]) -> list[Person]:
-    return [one for one in people if one.mode == MailMode.EVERYTHING]
+    return [person for person in people if person.mode == MailMode.EVERYTHING]
 
 
 def _clear(store: Store, routes: Routes, now: float) -> None:

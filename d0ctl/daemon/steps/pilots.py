@@ -135,8 +135,8 @@ def _follow(
     for order in orders:
         batch.engine.ask(order)
     unclear = _jobs(batch.tools, [
-        *(one for one in found if one.state != "ending" and gone.get(one.id) in UNCLEAR),
-        *(one for one in over if one.is_live and gone[one.id] in UNCLEAR),
+        *(pilot for pilot in found if pilot.state != "ending" and gone.get(pilot.id) in UNCLEAR),
+        *(job for job in over if job.is_live and gone[job.id] in UNCLEAR),
     ])  # fmt: skip
     if unclear and time.monotonic() >= batch.accounts_due:
         command = batch.tools.accounts(batch.settings, unclear)
@@ -154,11 +154,11 @@ def _cancel_again(
     Slurm may also requeue a pilot that has ended here, even after it showed its end.
     """
     doomed = [
-        one
-        for one in found
-        if (one.state == "ending") != (one.id in gone) and (one.batch, one.seq) in jobs
+        pilot
+        for pilot in found
+        if (pilot.state == "ending") != (pilot.id in gone) and (pilot.batch, pilot.seq) in jobs
     ]
-    known = {(one.batch, one.seq) for one in found}
+    known = {(pilot.batch, pilot.seq) for pilot in found}
     back = [
         batch.tools.job_id(job.array, job.index)
         for key, job in jobs.items()
@@ -279,7 +279,9 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
     if count == 0 and system.fault is not None and system.fault.kind == "submit":
         site.works(desk.store, system.id)
     if surplus(demand, supply):
-        _cancel(desk, batch, [one for one in queued if one.state == "queued"], "it is not needed")
+        _cancel(
+            desk, batch, [pilot for pilot in queued if pilot.state == "queued"], "it is not needed"
+        )
     if count and clock >= batch.submit_due:
         name = pilots.submit(desk.store, system.id, desk.site.name, count, now=turn.now)
         command, script = tools.submit(settings, name, count)

@@ -40,10 +40,10 @@ def archive_ended(desk: Desk, turn: Turn) -> None:
 
 def _begin(desk: Desk) -> None:
     age = format_time(desk.archiver.age or 0.0)
-    words = ["--home", str(desk.home.root), "archive", "*", "--ended", age, "--yes",
+    command = ["--home", str(desk.home.root), "archive", "*", "--ended", age, "--yes",
              "--reason", f"{AS}: {age}"]  # fmt: skip
     desk.archiver.process = subprocess.Popen(
-        [sys.executable, "-m", "d0ctl", *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        [sys.executable, "-m", "d0ctl", *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, start_new_session=True, cwd="/",
     )  # fmt: skip
 

@@ -114,9 +114,12 @@ def _decide(
     requirements = node_record.left_out(store, requirements, nodes)
     quota, requirements = _shared(store, nodes, requirements, now)
     allowed = throttles.allowances(
-        store, {node.id: node.name for node in nodes}, [one.job for one in requirements], now=now,
+        store,
+        {node.id: node.name for node in nodes},
+        [requirement.job for requirement in requirements],
+        now=now,
         on_node={node.id: node.running for node in nodes},
-    )  # fmt: skip
+    )
     quota.throttled, quota.nodes = allowed.jobs, allowed.nodes
     requirements, rooms = node_record.suspects(store, requirements, nodes, now)
     decisions = place(
@@ -152,8 +155,8 @@ def _shared(
     if fair is None:
         return quota, requirements
     quota.paths = fair.paths
-    quota.groups = {path: one.target - one.has for path, one in fair.groups.items()}
-    return quota, sorted(requirements, key=lambda one: fair.order(one.job))
+    quota.groups = {path: group.target - group.has for path, group in fair.groups.items()}
+    return quota, sorted(requirements, key=lambda requirement: fair.order(requirement.job))
 
 
 def _list_of(requirement: int, others: Collection[int]) -> ModuleType:

@@ -118,9 +118,9 @@ def spread_hot_inputs(desk: Desk, turn: Turn) -> None:
         return
     clusters = {row["id"]: row["cluster_id"] for row in registry.nodes(desk.store)}
     busy = {clusters.get(node, 0) for pair in desk.streams.busy for node in pair}
-    for one in replicas.spread(desk.store, busy, now=turn.now):
+    for replica in replicas.spread(desk.store, busy, now=turn.now):
         log.info("file %d gets a copy in cluster %d: %d packages read it, and the link is free",
-                 one.file, one.cluster, one.readers)  # fmt: skip
+                 replica.file, replica.cluster, replica.readers)  # fmt: skip
     ended = time.monotonic()
     desk.spread_due = ended + max(SPREAD_S, SPREAD_SHARE * (ended - began))
 

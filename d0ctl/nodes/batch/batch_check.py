@@ -22,12 +22,12 @@ LOOKS_S = 2.0
 
 SHARE = "name a folder as `dir` that the login node and all machines share, or take `mode: pilot`"
 
-Words = Callable[[str], str]
+Describe = Callable[[str], str]
 """Describes why a job waits."""
 
 
 def check(
-    home: Home, name: str, pilots: Pilots, site: str, wait_s: float, words: Words
+    home: Home, name: str, pilots: Pilots, site: str, wait_s: float, describe: Describe
 ) -> Iterator[Finding]:
     """Check a batch system, yield the findings one by one, and leave nothing behind.
 
@@ -35,13 +35,19 @@ def check(
     """
     try:
         with closing(connect(pilots.address(name), home.known_hosts)) as login:
-            yield from _on_login_node(home, login, name, pilots, site, wait_s, words)
+            yield from _on_login_node(home, login, name, pilots, site, wait_s, describe)
     except D0Error as error:
         yield Finding(False, "login node", str(error), error.hint or "")
 
 
 def _on_login_node(
-    home: Home, login: Transport, name: str, pilots: Pilots, site: str, wait_s: float, words: Words
+    home: Home,
+    login: Transport,
+    name: str,
+    pilots: Pilots,
+    site: str,
+    wait_s: float,
+    describe: Describe,
 ) -> Iterator[Finding]:
     tools = tools_of(pilots.kind)
     for tool in tools.NAMES:
@@ -60,7 +66,7 @@ def _on_login_node(
         return
     try:
         yield Finding(True, "submission", f"job {array} was accepted")
-        job = yield from _begun(login, tools, batch, wait_s, words)
+        job = yield from _begun(login, tools, batch, wait_s, describe)
         if job is not None:
             yield from node_check.check(home, pilots.address(batch, job.id), site)
             if pilots.mode != "pilot":
@@ -74,8 +80,8 @@ def _shared(
     home: Home, login: Transport, pilots: Pilots, name: str, site: str, job: str
 ) -> Finding:
     """Look on the machine of a job for a file that the login node has made."""
-    place = Site(site, home.nodes, home.known_hosts, home.dropbox)
-    folder = base_of(pilots.address(name), place, login.home())
+    nodes_site = Site(site, home.nodes, home.known_hosts, home.dropbox)
+    folder = base_of(pilots.address(name), nodes_site, login.home())
     file = f"{folder}/shared-{uuid.uuid4().hex[:12]}"
     try:
         call(login, f"mkdir -p -m 700 {folder}")
@@ -96,7 +102,7 @@ def _shared(
 
 
 def _begun(
-    login: Transport, tools: Tools, batch: str, wait_s: float, words: Words
+    login: Transport, tools: Tools, batch: str, wait_s: float, describe: Describe
 ) -> Generator[Finding, None, Job | None]:
     """Wait until the pilot runs; return its job, None if it does not."""
     began = time.monotonic()
@@ -111,8 +117,12 @@ def _begun(
             yield Finding(False, "queue", f"it ended at once: {job.state}")
             return None
         if waited >= wait_s:
-            yield Finding(None, "queue", f"it did not begin within {wait_s:g} s and was cancelled:"
-                          f" {words(job.reason) if job is not None else 'it is not in the queue'}",
-                          "the rest was not checked; --wait 1h waits longer")  # fmt: skip
+            yield Finding(
+                None,
+                "queue",
+                f"it did not begin within {wait_s:g} s and was cancelled:"
+                f" {describe(job.reason) if job is not None else 'it is not in the queue'}",
+                "the rest was not checked; --wait 1h waits longer",
+            )
             return None
         time.sleep(min(LOOKS_S, wait_s - waited))

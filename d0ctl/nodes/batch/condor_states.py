@@ -79,14 +79,14 @@ def phase_of(ad: Mapping[str, Any]) -> tuple[Phase, str, str]:
         if ad.get("ExitBySignal"):
             return Phase.OVER, f"it was ended by signal {ad.get('ExitSignal', 'unknown')}", ""
         return Phase.OVER, f"it ended with exit code {ad.get('ExitCode', 'unknown')}", ""
-    words = {RUNNING: "running", TRANSFERRING: "transferring output", SUSPENDED: "suspended"}
-    return Phase.ALIVE, words.get(int(status or 0), f"status {status}"), ""
+    names = {RUNNING: "running", TRANSFERRING: "transferring output", SUSPENDED: "suspended"}
+    return Phase.ALIVE, names.get(int(status or 0), f"status {status}"), ""
 
 
 def _held(ad: Mapping[str, Any]) -> str:
     code, subcode = int(ad.get("HoldReasonCode", 0)), int(ad.get("HoldReasonSubCode", 0))
-    words = HOLDS.get((code, subcode)) or HOLD_CODES.get(code)
-    said = [part for part in (words, ad.get("HoldReason")) if part]
+    meaning = HOLDS.get((code, subcode)) or HOLD_CODES.get(code)
+    said = [part for part in (meaning, ad.get("HoldReason")) if part]
     return f"held: {': '.join(said) or 'no reason'} (code {code}, subcode {subcode})"
 
 

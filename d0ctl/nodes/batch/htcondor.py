@@ -140,16 +140,16 @@ def arguments(python: str = "") -> str:
 
 def task_arguments(asked: Pilots, tasks: Tasks) -> str:
     """Return the arguments of the shell that runs an attempt from the shared folder."""
-    words = f"{tasks.path} {tasks.base} $({_ATTEMPT}) {math.ceil(asked.wall_time)}"
-    return _shell(asked.python, PROGRAM, words, "export HOME=${HOME:-$_CONDOR_SCRATCH_DIR}; ")
+    arguments = f"{tasks.path} {tasks.base} $({_ATTEMPT}) {math.ceil(asked.wall_time)}"
+    return _shell(asked.python, PROGRAM, arguments, "export HOME=${HOME:-$_CONDOR_SCRATCH_DIR}; ")
 
 
-def _shell(python: str, program: str, words: str, first: str = "") -> str:
+def _shell(python: str, program: str, arguments: str, first: str = "") -> str:
     pythons = " ".join((python,) if python else PYTHONS)
     script = (
         f"export PATH=${{PATH:-/usr/local/bin:/usr/bin:/bin}}; {first}"
         f"for python in {pythons}; do command -v $python >/dev/null 2>&1 "
-        f'&& exec $python -I -S -c "{program}" {words}; done; exit 127'
+        f'&& exec $python -I -S -c "{program}" {arguments}; done; exit 127'
     )
     doubled = script.replace("'", "''").replace('"', '""')
     return f"\"-c '{doubled}'\""

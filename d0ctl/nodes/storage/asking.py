@@ -42,11 +42,11 @@ def _named(spec: JobSpec) -> dict[str, list[str]]:
     """Return the stores that a job names, with the first files that it reads from each."""
     found: dict[str, list[str]] = {}
     for locator, is_read in _locators(spec):
-        place = in_store(locator)
-        if place is not None:
-            files = found.setdefault(place.store, [])
-            if is_read and len(files) < MOST_ASKED and place.name not in files:
-                files.append(place.name)
+        location = in_store(locator)
+        if location is not None:
+            files = found.setdefault(location.store, [])
+            if is_read and len(files) < MOST_ASKED and location.name not in files:
+                files.append(location.name)
     return found
 
 
@@ -55,7 +55,7 @@ def _locators(spec: JobSpec) -> Iterator[tuple[str, bool]]:
     lines = (line for stage in spec.stages for line in stage.lines)
     for line in islice(lines, MOST_READ):
         for binary in (binary for package in line.packages for binary in package.binaries):
-            yield from ((one.locator, not one.made) for one in binary.inputs if one.locator)
+            yield from ((entry.locator, not entry.made) for entry in binary.inputs if entry.locator)
             yield from ((output.locator, False) for output in binary.outputs if output.locator)
 
 

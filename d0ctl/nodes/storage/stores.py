@@ -54,6 +54,6 @@ def run(
 
 def _filled(template: str, name: str, file: str) -> str:
     """Insert the quoted names into a command; braces within a name stay."""
-    words = {"{name}": name, "{source}": file, "{dest}": file}
+    values = {"{name}": name, "{source}": file, "{dest}": file}
     pieces = re.split(r"(\{name\}|\{source\}|\{dest\})", template)
-    return "".join(shlex.quote(words[piece]) if piece in words else piece for piece in pieces)
+    return "".join(shlex.quote(values[piece]) if piece in values else piece for piece in pieces)

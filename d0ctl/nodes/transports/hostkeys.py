@@ -81,13 +81,13 @@ def lines(path: Path, name: str, alias: str) -> str:
 
 def read_line(line: str, name: str) -> Iterator[Entry]:
     """Yield the key of a line if the line is about `name`."""
-    words = line.split()
-    revoked = words[:1] == ["@revoked"]
+    fields = line.split()
+    revoked = fields[:1] == ["@revoked"]
     if revoked:
-        words = words[1:]
-    if len(words) < 3 or words[0].startswith(("#", "@")):
+        fields = fields[1:]
+    if len(fields) < 3 or fields[0].startswith(("#", "@")):
         return
-    names, algorithm, text = words[:3]
+    names, algorithm, text = fields[:3]
     if any(is_name(pattern, name) for pattern in names.split(",")) and is_base64(text):
         yield Entry(HostKey(algorithm, text), revoked)
 
@@ -151,8 +151,8 @@ def accept(path: Path, name: str, key: HostKey) -> None:
             sync_folder(path.parent)
         except ChangedKey:
             lines = path.read_text(errors="surrogateescape").splitlines()
-            kept = [line for old in lines for line in without_host(old, name)]
-            replace(path, [*kept, f"{name} {key.algorithm} {key.text}"])
+            others = [line for old in lines for line in without_host(old, name)]
+            replace(path, [*others, f"{name} {key.algorithm} {key.text}"])
 
 
 @contextmanager

@@ -175,10 +175,10 @@ class LocalTransport:
 
     def start(self, command: str) -> ProcessStream:
         """Start `command` in the home directory; ctrl-C at this terminal does not reach it."""
-        words = ["/bin/sh", "-c", command]
+        arguments = ["/bin/sh", "-c", command]
         try:
             stream = ProcessStream(
-                self._name, words, folder=self.home(), io_timeout=self._io_timeout
+                self._name, arguments, folder=self.home(), io_timeout=self._io_timeout
             )
         except OSError as error:
             raise NodeUnreachable(f"`{self._name}` can't start: {error.strerror}") from error

@@ -130,7 +130,7 @@ class MasterTransport:
 
     def __init__(self, address: Address, folder: Path, io_timeout: float) -> None:
         self._address, self._folder, self._io_timeout = address, folder, io_timeout
-        self._words = words(address)
+        self._arguments = arguments_of(address)
         self._streams: list[ClientStream] = []
 
     def home(self) -> str:
@@ -141,7 +141,7 @@ class MasterTransport:
         """Start `command` through the login shell; an error shows when reading."""
         # without the master, a client would make a connection of its own
         only_master = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
-        client = ssh(self._folder, *only_master, "-T", *self._words, command)
+        client = ssh(self._folder, *only_master, "-T", *self._arguments, command)
         name, folder = self._address.name, str(self._folder)
         try:
             stream = ClientStream(name, client, folder=folder, io_timeout=self._io_timeout)
@@ -203,7 +203,7 @@ class OpenSshTransport(MasterTransport):
 
     def _start_master(self) -> subprocess.Popen[bytes]:
         """Start the master; it runs `cat`, so it ends and cleans up even if d0ctl is killed."""
-        master = ssh(self._folder, "-o", "ControlMaster=yes", "-T", *self._words, "exec cat")
+        master = ssh(self._folder, "-o", "ControlMaster=yes", "-T", *self._arguments, "exec cat")
         return subprocess.Popen(
             ["/bin/sh", "-c", '"$@"; rm -rf "$0"', str(self._folder), *master],
             stdin=subprocess.PIPE,
@@ -227,9 +227,9 @@ class OpenSshTransport(MasterTransport):
                 )
 
 
-def words(address: Address) -> list[str]:
+def arguments_of(address: Address) -> list[str]:
     """Return where ssh goes, and by which key."""
-    where = parse(address.destination).words()
+    where = parse(address.destination).arguments()
     if not address.identity:
         return where
     key = str(Path(address.identity).expanduser())

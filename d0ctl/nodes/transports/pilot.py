@@ -47,10 +47,10 @@ def _condor_step(job: str, python: str, command: str) -> str:
     It is split into words four times: by the login shell, by ssh, and twice by HTCondor's own
     script on the machine of the job.
     """
-    words = base64.b64encode(json.dumps(shlex.split(command)).encode()).decode()
+    encoded = base64.b64encode(json.dumps(shlex.split(command)).encode()).decode()
     program = base64.b64encode(f"{UNPACK}{HAND_OVER}".encode()).decode()
     run = "import base64,sys;exec(base64.b64decode(sys.argv.pop(1)))"
-    return f"exec condor_ssh_to_job {job} 'exec {python} -I -S -c \"{run}\" {program} {words}'"
+    return f"exec condor_ssh_to_job {job} 'exec {python} -I -S -c \"{run}\" {program} {encoded}'"
 
 
 class PilotTransport:
@@ -85,8 +85,8 @@ class PilotTransport:
 
     def start(self, command: str) -> Stream:
         """Start `command`, which the login shell splits into words."""
-        words = command.removeprefix("exec ")
-        return self._login.start(self._step(self._job, self._python, words))
+        arguments = command.removeprefix("exec ")
+        return self._login.start(self._step(self._job, self._python, arguments))
 
     def put(self, source: Path, target: str) -> None:
         """Copy a file to `target`, with new folders of mode 700 and the file's mode 600."""

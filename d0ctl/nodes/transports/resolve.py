@@ -43,7 +43,7 @@ class Destination(Struct, frozen=True):
     user: str = ""
     port: int = 0
 
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """Return it as arguments of the ssh program, none of which can be read as an option."""
         user = ["-l", self.user] if self.user else []
         port = ["-p", str(self.port)] if self.port else []
@@ -96,11 +96,11 @@ def parse(destination: str) -> Destination:
         raise BadUsage(
             f"`{destination}` is not a destination", hint="write it as [user@]host[:port]"
         )
-    words = found.groupdict()
-    port = int(words.get("port") or 0)
+    parts = found.groupdict()
+    port = int(parts.get("port") or 0)
     if port > 65535:
         raise BadUsage(f"`{destination}` has an invalid port: {port}")
-    return Destination(words["address"] or words["host"], words["user"] or "", port)
+    return Destination(parts["address"] or parts["host"], parts["user"] or "", port)
 
 
 def resolve(destination: str, identity: str = "", config: Path | None = None) -> Route:
@@ -143,10 +143,10 @@ def ask_ssh(wanted: Destination, config: Path | None) -> Mapping[str, list[str]]
     program = shutil.which("ssh")
     if not program:
         return {}
-    chosen = ["-F", str(config)] if config else []
+    option = ["-F", str(config)] if config else []
     try:
         done = subprocess.run(
-            [program, "-G", *chosen, *wanted.words()],
+            [program, "-G", *option, *wanted.arguments()],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -231,8 +231,8 @@ def ssh_config(
 
     ssh takes the first value that it finds, so d0ctl's settings come before the user's.
     """
-    chosen = config or config_from_environment()
-    user = [chosen] if chosen else [Path("~/.ssh/config"), Path("/etc/ssh/ssh_config")]
+    config_file = config or config_from_environment()
+    user = [config_file] if config_file else [Path("~/.ssh/config"), Path("/etc/ssh/ssh_config")]
     return "\n".join(
         [
             "Host *",

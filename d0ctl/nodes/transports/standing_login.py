@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import quote
 
-from d0ctl.nodes.transports.openssh import MasterTransport, failure, ssh, words
+from d0ctl.nodes.transports.openssh import MasterTransport, arguments_of, failure, ssh
 from d0ctl.nodes.transports.resolve import config_from_environment, ssh_config
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address
 
@@ -48,7 +48,9 @@ def begin(address: Address, known_hosts: Path) -> None:
         ssh_config(known_hosts, CONNECT_TIMEOUT_S, IO_TIMEOUT_S, config, is_attended=True)
     )
     log = folder / "log"
-    master = ssh(folder, "-E", str(log), "-o", "ControlMaster=yes", "-f", "-N", *words(address))
+    master = ssh(
+        folder, "-E", str(log), "-o", "ControlMaster=yes", "-f", "-N", *arguments_of(address)
+    )
     ended = subprocess.run(master, cwd=folder, stdout=subprocess.DEVNULL)
     if ended.returncode:
         said = log.read_text(errors="replace") if log.exists() else ""
@@ -67,7 +69,7 @@ def end(address: Address, known_hosts: Path) -> bool:
 def _ask(address: Address, folder: Path, order: str) -> bool:
     try:
         asked = subprocess.run(
-            ssh(folder, "-O", order, *words(address)),
+            ssh(folder, "-O", order, *arguments_of(address)),
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,

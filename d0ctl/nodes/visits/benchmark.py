@@ -23,8 +23,8 @@ def measure(home: Home, address: Address, site: str) -> float:
 
     Raises NodeUnreachable.
     """
-    place = Site(site, home.nodes, home.known_hosts, home.dropbox)
-    with closing(open_link(address, place, visit=True)) as link, link.bounded(LONGEST_S):
+    nodes_site = Site(site, home.nodes, home.known_hosts, home.dropbox)
+    with closing(open_link(address, nodes_site, visit=True)) as link, link.bounded(LONGEST_S):
         speeds: list[float] = []
         link.send({"kind": "benchmark", "id": 1})
         for frame in link.frames():

@@ -18,9 +18,9 @@ def listed(
 
     Raises NodeUnreachable, also if the folder can't be listed.
     """
-    place = Site(site, home.nodes, home.known_hosts, home.dropbox)
+    nodes_site = Site(site, home.nodes, home.known_hosts, home.dropbox)
     found, request = list[Frame](), {"kind": "folder", "path": path, "match": match}
-    with closing(open_link(address, place, visit=True, base=base)) as link:
+    with closing(open_link(address, nodes_site, visit=True, base=base)) as link:
         for part in entries(link, address.name, request, "files", LISTED_S):
             found += part
     return found

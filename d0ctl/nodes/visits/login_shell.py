@@ -11,7 +11,7 @@ from msgspec import Struct
 from d0ctl.errors import Refused
 from d0ctl.model import DIRECT
 from d0ctl.nodes.transports import standing_login
-from d0ctl.nodes.transports.openssh import ssh, words
+from d0ctl.nodes.transports.openssh import arguments_of, ssh
 from d0ctl.nodes.transports.resolve import config_from_environment, ssh_config
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address
 
@@ -19,7 +19,7 @@ from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Ad
 class Call(Struct, frozen=True):
     """A program to start on the terminal, and the folder where it starts."""
 
-    words: list[str]
+    arguments: list[str]
     folder: Path | None = None
 
 
@@ -47,10 +47,10 @@ def opened(address: Address, known_hosts: Path, folder: str) -> Iterator[Call]:
         return
     login = standing_login.folder_of(address, known_hosts)
     if standing_login.is_logged_in(address, login):
-        yield Call(ssh(login, "-t", *words(address), command(folder)), login)
+        yield Call(ssh(login, "-t", *arguments_of(address), command(folder)), login)
         return
     with tempfile.TemporaryDirectory(prefix="d0ctl-") as name:
         settings = ssh_config(known_hosts, CONNECT_TIMEOUT_S, IO_TIMEOUT_S,
                               config_from_environment(), is_attended=True)  # fmt: skip
         Path(name, "config").write_text(settings)
-        yield Call(["ssh", "-F", f"{name}/config", "-t", *words(address), command(folder)])
+        yield Call(["ssh", "-F", f"{name}/config", "-t", *arguments_of(address), command(folder)])

@@ -66,7 +66,7 @@ def replicas(
     """
     room, taken = dict(free), {*busy, *(at for at, size in links.backlog.items() if size > 0)}
     found: list[Replica] = []
-    for file in sorted(files, key=lambda one: (-one.readers * one.seconds, one.file)):
+    for file in sorted(files, key=lambda hot: (-hot.readers * hot.seconds, hot.file)):
         has = {*file.clusters, *file.coming}
         if file.readers < LEAST_READERS or len(has) >= MOST_COPIES:
             continue

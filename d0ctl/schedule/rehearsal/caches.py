@@ -32,18 +32,18 @@ class Caches:
     def local_bytes(self, inputs: Sequence[int]) -> dict[int, int]:
         """Return how many bytes of some files each cluster has; as cluster 0 all of them."""
         found: dict[int, int] = {}
-        for one in inputs:
-            size = self.files[one].size
+        for file in inputs:
+            size = self.files[file].size
             found[0] = found.get(0, 0) + size
-            for cluster in self.copies[one]:
+            for cluster in self.copies[file]:
                 found[cluster] = found.get(cluster, 0) + size
         return found
 
     def input_copies(self, inputs: Sequence[int]) -> InputCopies:
         """Return how many of some files each cluster has."""
         there: Counter[int] = Counter()
-        for one in inputs:
-            there.update(self.copies[one])
+        for file in inputs:
+            there.update(self.copies[file])
         return InputCopies(len(inputs), there)
 
     def backlog(self, now: float) -> Links:
@@ -58,12 +58,12 @@ class Caches:
     def carry(self, inputs: Sequence[int], cluster: int, now: float) -> float:
         """Have the files that a cluster lacks brought; return when the last is there."""
         arrival = now
-        for one in inputs:
-            if not self.copies[one]:
+        for file in inputs:
+            if not self.copies[file]:
                 continue
-            if cluster not in self.copies[one]:
-                self.bring(one, cluster, now)
-            arrival = max(arrival, self._arrives.get((one, cluster), 0.0))
+            if cluster not in self.copies[file]:
+                self.bring(file, cluster, now)
+            arrival = max(arrival, self._arrives.get((file, cluster), 0.0))
         return arrival
 
     def bring(self, file: int, cluster: int, now: float) -> float:
@@ -113,34 +113,45 @@ class HotFiles:
         self, tasks: Sequence[Task], reads: Sequence[int], loads: Mapping[int, float]
     ) -> None:
         """Note them; `reads` counts the readers of each file, `loads` are CPUs by requirement."""
-        self._left = {one: n for one, n in enumerate(reads) if n >= LEAST_READERS}
+        self._left = {file: n for file, n in enumerate(reads) if n >= LEAST_READERS}
         """How many readers of each are on no node yet."""
         whole: defaultdict[int, float] = defaultdict(float)
         for task in tasks if self._left else ():
-            for one in self._left.keys() & task.inputs:
-                whole[one] += task.seconds * loads[task.requirement]
-        self._seconds = {one: whole[one] / n for one, n in self._left.items()}
+            for file in self._left.keys() & task.inputs:
+                whole[file] += task.seconds * loads[task.requirement]
+        self._seconds = {file: whole[file] / n for file, n in self._left.items()}
         """The mean CPU seconds of readers."""
 
     def count(self, inputs: Sequence[int], more: int) -> None:
         """Count a reader that is on no node, or does not count any more."""
-        for one in inputs if self._left else ():
-            if one in self._left:
-                self._left[one] += more
+        for file in inputs if self._left else ():
+            if file in self._left:
+                self._left[file] += more
 
     def spread(
         self, caches: Caches, powers: Mapping[int, float], free: Mapping[int, int], now: float
     ) -> list[float]:
         """Begin further copies that pay; return when each is there."""
         hot = [
-            one for one, left in self._left.items() if left >= LEAST_READERS and caches.copies[one]
+            file
+            for file, left in self._left.items()
+            if left >= LEAST_READERS and caches.copies[file]
         ]
         if not hot:
             return []
         wanted = []
-        for one in hot:
-            coming = caches.coming(one, now)
-            wanted.append(HotFile(one, caches.files[one].size, self._left[one], self._seconds[one],
-                                  caches.copies[one] - coming, coming, powers))  # fmt: skip
+        for file in hot:
+            coming = caches.coming(file, now)
+            wanted.append(
+                HotFile(
+                    file,
+                    caches.files[file].size,
+                    self._left[file],
+                    self._seconds[file],
+                    caches.copies[file] - coming,
+                    coming,
+                    powers,
+                )
+            )
         found = replicas(wanted, powers, caches.backlog(now), free, caches.busy(now))
-        return [caches.bring(one.file, one.cluster, now) for one in found]
+        return [caches.bring(replica.file, replica.cluster, now) for replica in found]

@@ -61,10 +61,16 @@ class LiveNodes:
         ):  # fmt: skip
             wanted = [self.ready.requirement(task) for task in live.tasks]
             room = self.rooms[node] = replace(
-                room, used=used, bringing=bringing, disk_free=disk_free,
-                memory_used=sum(one.memory or one.memory_expected or 0 for one in wanted),
-                gpus_used=sum(one.gpus for one in wanted), disk_used=promised,
-            )  # fmt: skip
+                room,
+                used=used,
+                bringing=bringing,
+                disk_free=disk_free,
+                memory_used=sum(
+                    requirement.memory or requirement.memory_expected or 0 for requirement in wanted
+                ),
+                gpus_used=sum(requirement.gpus for requirement in wanted),
+                disk_used=promised,
+            )
         return room
 
     def busy(self, now: float) -> Mapping[int, Sequence[Busy]]:
@@ -79,8 +85,8 @@ class LiveNodes:
             yield self._takes(task, self.tasks[task].seconds / speed, queued=True)
 
     def _takes(self, task: int, left_s: float, *, queued: bool = False) -> Busy:
-        one = self.ready.requirement(task)
-        return Busy(one.cpus, left_s * one.cpu / 100, queued)
+        requirement = self.ready.requirement(task)
+        return Busy(requirement.cpus, left_s * requirement.cpu / 100, queued)
 
     def in_hand(self, stage: int, node: int) -> int:
         """Return how many packages of a stage a node has."""

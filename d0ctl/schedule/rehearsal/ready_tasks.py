@@ -17,10 +17,12 @@ class ReadyTasks:
         self.requirements = list(requirements)
         self.wanted = [task.requirement for task in tasks]
         """The requirement of each task, which changes when it fails."""
-        self._by_id = {one.id: one for one in requirements}
+        self._by_id = {requirement.id: requirement for requirement in requirements}
         self._again: dict[tuple[int, str | None], int] = {}
         """Requirements of packages that were tried before."""
-        self._ready: dict[int, dict[int, None]] = {one.id: {} for one in requirements}
+        self._ready: dict[int, dict[int, None]] = {
+            requirement.id: {} for requirement in requirements
+        }
 
     def requirement(self, task: int) -> Requirement:
         """Return the requirement of a task."""
@@ -41,9 +43,9 @@ class ReadyTasks:
     def demand(self) -> list[Requirement]:
         """Return the requirements with ready tasks, and with how many."""
         return [
-            replace(one, ready=number)
-            for one in self.requirements
-            if (number := len(self._ready[one.id]))
+            replace(requirement, ready=number)
+            for requirement in self.requirements
+            if (number := len(self._ready[requirement.id]))
         ]
 
     def oldest(self, requirement: int, limit: int) -> list[int]:
@@ -55,7 +57,7 @@ class ReadyTasks:
         key = self.tasks[task].requirement, avoid
         if key not in self._again:
             number = self._again[key] = max(self._by_id) + 1
-            one = replace(self._by_id[key[0]], id=number, avoid=avoid)
-            self.requirements.insert(0, one)
-            self._by_id[number], self._ready[number] = one, {}
+            changed = replace(self._by_id[key[0]], id=number, avoid=avoid)
+            self.requirements.insert(0, changed)
+            self._by_id[number], self._ready[number] = changed, {}
         self.wanted[task] = self._again[key]

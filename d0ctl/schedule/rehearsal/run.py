@@ -78,7 +78,7 @@ class Rehearsal:
         self._connect()
 
     def _connect(self) -> None:
-        loads = {one.id: one.load for one in self.ready.requirements}
+        loads = {requirement.id: requirement.load for requirement in self.ready.requirements}
         self.hot = HotFiles(self.tasks, self.order.unread, loads)
         for number in self.order.free():
             self._release(number)
@@ -184,27 +184,33 @@ class Rehearsal:
                 yield replace(self.nodes.room(node), on_trial=rest.stage)
 
     def _local_bytes(self, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
-        return {one: self.caches.local_bytes(self.tasks[one].inputs) for one in packages}
+        return {
+            package: self.caches.local_bytes(self.tasks[package].inputs) for package in packages
+        }
 
     def _input_copies(self, packages: Sequence[int]) -> Mapping[int, InputCopies]:
-        return {one: self.caches.input_copies(self.tasks[one].inputs) for one in packages}
+        return {
+            package: self.caches.input_copies(self.tasks[package].inputs) for package in packages
+        }
 
     def _assign(self, decision: Decision) -> None:
         task, node = decision.package, decision.node
-        one = self.tasks[task]
+        package = self.tasks[task]
         self.ready.take(task)
-        self.hot.count(one.inputs, -1)
+        self.hot.count(package.inputs, -1)
         self._count(task, self.nodes.rooms[node].cluster, 1)
         self.outcome.nodes[task] = node
-        arrival = self.caches.carry(one.inputs, self.nodes.rooms[node].cluster, self.now)
+        arrival = self.caches.carry(package.inputs, self.nodes.rooms[node].cluster, self.now)
         self.nodes.live[node].bringing.add(task)
         heapq.heappush(self.events, (max(arrival, self.now + LAUNCH_S), ARRIVE, task))
 
     def _count(self, task: int, cluster: int, more: int) -> None:
-        one = self.ready.requirement(task)
+        requirement = self.ready.requirement(task)
         self.placed[0] += more
-        self.placed[one.stage] += more
-        self.nodes.promised[cluster] += more * (one.space_expected or one.space or 0)
+        self.placed[requirement.stage] += more
+        self.nodes.promised[cluster] += more * (
+            requirement.space_expected or requirement.space or 0
+        )
 
     def _spread(self) -> None:
         """Begin further copies of files that many packages will read."""
@@ -241,11 +247,11 @@ class Rehearsal:
     def _end(self, task: int) -> None:
         node = self._leave(task)
         self._judge(task, node, None)
-        for one in self.tasks[task].outputs:
-            self.caches.keep(one, self.nodes.rooms[node].cluster)
+        for file in self.tasks[task].outputs:
+            self.caches.keep(file, self.nodes.rooms[node].cluster)
         self._release_readers(task)
-        for one in self.order.unneeded(task):
-            self.caches.forget(one)
+        for file in self.order.unneeded(task):
+            self.caches.forget(file)
         self._start_next(node)
 
     def _leave(self, task: int) -> int:

@@ -16,10 +16,10 @@ class TaskOrder:
         self._readers: list[list[int]] = [[] for _ in files]
         self._followers: list[list[int]] = [[] for _ in tasks]
         for number, task in enumerate(tasks):
-            for one in task.inputs:
-                self.unread[one] += 1
-                if files[one].cluster is None:
-                    self._readers[one].append(number)
+            for file in task.inputs:
+                self.unread[file] += 1
+                if files[file].cluster is None:
+                    self._readers[file].append(number)
                     self._missing[number] += 1
             for before in task.after:
                 self._followers[before].append(number)
@@ -31,8 +31,8 @@ class TaskOrder:
 
     def end(self, task: int) -> Iterator[int]:
         """Yield the tasks that wait for nothing more when a task has ended with its outputs."""
-        for one in self.tasks[task].outputs:
-            yield from self._lack_less(self._readers[one])
+        for file in self.tasks[task].outputs:
+            yield from self._lack_less(self._readers[file])
         yield from self.followers(task)
 
     def followers(self, task: int) -> Iterator[int]:
@@ -48,8 +48,8 @@ class TaskOrder:
     def unneeded(self, task: int) -> Iterator[int]:
         """Yield the files of a task that has read its inputs which no task needs any more."""
         of = self.tasks[task]
-        for one in of.inputs:
-            self.unread[one] -= 1
-        for one in (*of.inputs, *of.outputs):
-            if not self.unread[one] and not self.files[one].stays:
-                yield one
+        for file in of.inputs:
+            self.unread[file] -= 1
+        for file in (*of.inputs, *of.outputs):
+            if not self.unread[file] and not self.files[file].stays:
+                yield file

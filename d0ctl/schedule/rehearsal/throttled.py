@@ -35,9 +35,9 @@ class Throttled:
             )
         whole = sum(running.values())
         of_job = [
-            one
+            allowance
             for kind, name in self._job.items()
-            for one in allowances_of(self._throttles, kind, name, whole, launched)
+            for allowance in allowances_of(self._throttles, kind, name, whole, launched)
         ]
         if of_job:
             found.jobs[0] = of_job
@@ -45,13 +45,13 @@ class Throttled:
 
     def count(self, used: Allowances, now: float) -> None:
         """Count the packages that were sent to nodes."""
-        for one in used.spent():
-            key = one.throttle.name, one.name
-            self._sent.setdefault(key, deque()).extend([now] * one.taken)
+        for allowance in used.spent():
+            key = allowance.throttle.name, allowance.name
+            self._sent.setdefault(key, deque()).extend([now] * allowance.taken)
 
     def next_launch(self, used: Allowances) -> float | None:
         """Return when the first throttle that is used up for its time allows the next launch."""
-        return min((at for one in _all(used) if (at := self._opens(one)) is not None),
+        return min((at for allowance in _all(used) if (at := self._opens(allowance)) is not None),
                    default=None)  # fmt: skip
 
     def _opens(self, allowance: Allowance) -> float | None:
@@ -63,4 +63,4 @@ class Throttled:
 
 
 def _all(used: Allowances) -> list[Allowance]:
-    return [one for of in (*used.nodes.values(), *used.jobs.values()) for one in of]
+    return [allowance for of in (*used.nodes.values(), *used.jobs.values()) for allowance in of]

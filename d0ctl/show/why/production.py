@@ -153,9 +153,9 @@ def _job(job: JobStanding) -> str | None:
 
 def _other_jobs(job: JobStanding) -> str:
     """Say which other jobs keep a job waiting."""
-    if job.kept:
-        are = "is" if len(job.kept) == 1 else "are"
-        return f"it waits for files of {_listed(job.kept)}, which {are} held or paused"
+    if job.halted:
+        are = "is" if len(job.halted) == 1 else "are"
+        return f"it waits for files of {_listed(job.halted)}, which {are} held or paused"
     outside = job.work.outside
     if outside is not None and not outside.ready:
         return f"it waits for files of {_listed(job.others)}, of which packages are held"

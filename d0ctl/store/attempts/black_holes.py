@@ -71,8 +71,8 @@ def refused(store: Store, attempt: int, *, now: float) -> list[str]:
     row = store.row("place_of_attempt", attempt=attempt)
     if row is None:
         return []
-    place = (row["stage_id"], row["job_id"], row["node_id"], row["package_id"])
-    return weigh(store, [Ended(*place, now, 0.0, Reason.LAUNCH_FAILED)], now=now)
+    ids = (row["stage_id"], row["job_id"], row["node_id"], row["package_id"])
+    return weigh(store, [Ended(*ids, now, 0.0, Reason.LAUNCH_FAILED)], now=now)
 
 
 def _watch(

@@ -25,18 +25,18 @@ def keep(store: Store, ends: Iterable["Ending"]) -> None:
 
 
 def _row(end: "Ending") -> tuple[Any, ...] | None:
-    began, kept, events = end.get("began", 1), end.get("retained"), end.get("events")
+    began, retained, events = end.get("began", 1), end.get("retained"), end.get("events")
     why = end.get("began_why") or None
-    if why is None and not kept and not events:
+    if why is None and not retained and not events:
         return None
-    return as_json(kept), _left_size(kept), began, why, as_json(events), end["attempt"]
+    return as_json(retained), _left_size(retained), began, why, as_json(events), end["attempt"]
 
 
-def _left_size(kept: Mapping[str, Any] | None) -> int | None:
+def _left_size(retained: Mapping[str, Any] | None) -> int | None:
     """Return how many bytes are kept only for a time: unverified, or waiting for their delivery."""
-    if not kept or not (kept["left"] or kept["whole"]):
+    if not retained or not (retained["left"] or retained["whole"]):
         return None
-    files = [*kept["left"], *(kept["files"] if kept["whole"] else ())]
+    files = [*retained["left"], *(retained["files"] if retained["whole"] else ())]
     return sum(int(file["size"]) for file in files)
 
 
@@ -66,13 +66,13 @@ def previous_attempts(store: Store) -> Mapping[int, list[dict[str, Any]]]:
     """
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in store.rows("launch_previous"):
-        kept = row["kept"]
-        former = {
+        retained = row["kept"]
+        previous = {
             "attempt": row["id"],
             "number": row["number"],
-            "retained": None if kept is None else json.loads(kept),
+            "retained": None if retained is None else json.loads(retained),
         }
-        found[row["package_id"]].append(former)
+        found[row["package_id"]].append(previous)
     return found
 
 
@@ -96,9 +96,9 @@ def twins(store: Store) -> Mapping[int, list[dict[str, Any]]]:
 def _twin(store: Store, row: Row) -> dict[str, Any]:
     """Describe the attempt of a package of another job, still without its files."""
     inputs = [
-        {"binary": one["binary"], "name": local_name(one["name"], one["local"]),
-         "size": one["size"], "checksum": one["checksum"]}
-        for one in store.rows("inputs_of_twin", package=row["twin_id"])
+        {"binary": entry["binary"], "name": local_name(entry["name"], entry["local"]),
+         "size": entry["size"], "checksum": entry["checksum"]}
+        for entry in store.rows("inputs_of_twin", package=row["twin_id"])
     ]  # fmt: skip
     twin = {"path": row["twin"], "files": [], "inputs": inputs}
     return {"attempt": row["attempt_id"], "number": row["number"], "twin": twin}

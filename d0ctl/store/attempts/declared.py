@@ -65,9 +65,9 @@ def _first_of_each(entries: Iterable[Any], binaries: int) -> list[Any]:
     return list(found.values())
 
 
-def _kept(kept: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
+def _kept(retained: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
     """Return the files left for the next attempt; nothing if they can't be of this package."""
-    if kept is None:
+    if retained is None:
         return None
     binaries, outputs = declared["binaries"], declared["outputs"] + MOST_LATE
     most = {
@@ -77,5 +77,5 @@ def _kept(kept: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
         "left": outputs,
         "stored": LOCATORS * outputs,
     }
-    is_possible = all(len(kept.get(name, ())) <= number for name, number in most.items())
-    return kept if is_possible else None
+    is_possible = all(len(retained.get(name, ())) <= number for name, number in most.items())
+    return retained if is_possible else None

@@ -98,7 +98,7 @@ def _failure(end: "Ending", context: Row, lost_copies: bool) -> Failure:
         restarts=context["restarts"],
         lasted=_lasted_s(end),
         rss=end["rss"],
-        disk=max((one.get("disk") or 0 for one in end["binaries"]), default=None),
+        disk=max((binary.get("disk") or 0 for binary in end["binaries"]), default=None),
         reported=end["outcome"] != "lost",
         is_whole=chains.is_whole(end),
     )

@@ -179,8 +179,8 @@ class _Requirements(Struct):
     ) -> int:
         """Return a requirement with these values, and otherwise that of the failed attempt."""
         failed_on = row["node_name"]
-        former = row["memory"], row["avoid"], row["boost"], row["failed_on"], row["stay"]
-        if (memory, avoid, boost, failed_on, stay) == former:
+        previous = row["memory"], row["avoid"], row["boost"], row["failed_on"], row["stay"]
+        if (memory, avoid, boost, failed_on, stay) == previous:
             return int(row["requirement_id"])
         wanted: Mapping[str, Any] = {
             "requirement": row["requirement_id"], "memory": memory, "avoid": avoid, "boost": boost,
@@ -230,13 +230,13 @@ def refused(
 
     Return whether it was starting there.
     """
-    one = Failure(attempt, reason or Reason.LAUNCH_FAILED, message)
-    row = _cases(store, [one]).get(attempt)
+    failure = Failure(attempt, reason or Reason.LAUNCH_FAILED, message)
+    row = _cases(store, [failure]).get(attempt)
     if row is None:
         return False
     policy = Policies(store).of(row["job_policy"], row["policy"], row["software"], row["platform"])
     refusals = row["refusals"] + 1
-    found = judge(policy, Case(one.reason, refusals, refusals, refusals, memory=row["memory"]))
+    found = judge(policy, Case(failure.reason, refusals, refusals, refusals, memory=row["memory"]))
     delay = max(found.delay or 0.0, REFUSED_DELAY_S) if found.is_again else found.delay
     return bool(
         store.change(
@@ -244,6 +244,6 @@ def refused(
             phase="cooloff" if found.is_again else "held",
             not_before=None if delay is None else now + delay,
             requirement=_Requirements(store).after(row, found) or row["requirement_id"],
-            note=sentence(one.reason, message, found), failure=f"{one.reason}: {message}",
+            note=sentence(failure.reason, message, found), failure=f"{failure.reason}: {message}",
         )
     )  # fmt: skip

@@ -53,7 +53,7 @@ def limits(store: Store) -> BlackHoleLimits:
 def limits_of(section: Mapping[str, Any] | None) -> BlackHoleLimits:
     """Return the limits for black holes by the section of a site file."""
     found = {**BAD_NODES, **(section or {})}
-    return BlackHoleLimits(**{key.replace("-", "_"): one for key, one in found.items()})
+    return BlackHoleLimits(**{key.replace("-", "_"): value for key, value in found.items()})
 
 
 def exclusion_limits(store: Store) -> ExclusionLimits:
@@ -123,8 +123,10 @@ def left_out(
         (job, names[node]) for job in failed for node in excluded_nodes(store, job) if node in names
     }
     return [
-        replace(one, excluded=one.failed_on) if (one.job, one.failed_on) in excluded else one
-        for one in requirements
+        replace(requirement, excluded=requirement.failed_on)
+        if (requirement.job, requirement.failed_on) in excluded
+        else requirement
+        for requirement in requirements
     ]
 
 

@@ -38,7 +38,9 @@ def _checked(end: End, declared: Sequence[Row]) -> End:
         fault = _fault(message["outputs"], declared)
         return (message, context) if fault is None else (failed(message, *fault), context)
     names = {row["name"] for row in declared}
-    known = [one for one in message["outputs"] if (one.get("late") or one["name"]) in names]
+    known = [
+        output for output in message["outputs"] if (output.get("late") or output["name"]) in names
+    ]
     return {**message, "outputs": known}, context
 
 
@@ -46,8 +48,8 @@ def _fault(
     listed: Sequence[Mapping[str, Any]], declared: Sequence[Row]
 ) -> tuple[Reason, str] | None:
     """Return the reason and a sentence if these can't be the outputs of the package."""
-    late = [one["late"] for one in listed if one.get("late")]
-    plain = [one["name"] for one in listed if not one.get("late")]
+    late = [output["late"] for output in listed if output.get("late")]
+    plain = [output["name"] for output in listed if not output.get("late")]
     found = set(plain)
     for row in declared:
         name = row["name"]
@@ -90,7 +92,7 @@ def forget_wrong(
         if row["phase"] == Phase.TRANSFERRING:
             _reject_success(store, row, message, now)
             made = store.rows("made_copies", package=row["id"])
-            lost += [(one["file_id"], one["cluster_id"]) for one in made]
+            lost += [(copy["file_id"], copy["cluster_id"]) for copy in made]
     lose(store, dict.fromkeys(lost), now=now)
     note = f"{Reason.VERIFICATION}: {message}"
     for row in makers:
@@ -109,10 +111,10 @@ def _reject_success(store: Store, row: Row, message: str, now: float) -> None:
     """transferring -> failed, and then whatever the policy says."""
     attempt, package = row["attempt_id"], row["id"]
     lasted = row["ended"] - (row["started"] or row["ended"])
-    one = Failure(attempt, Reason.VERIFICATION, message, lasted=lasted, rss=row["rss"])
-    answer = failures.answer(store, [one], now=now)[attempt]
+    failure = Failure(attempt, Reason.VERIFICATION, message, lasted=lasted, rss=row["rss"])
+    answer = failures.answer(store, [failure], now=now)[attempt]
     store.change(
-        "disbelieve_attempt", attempt=attempt, reason=one.reason, message=message,
+        "disbelieve_attempt", attempt=attempt, reason=failure.reason, message=message,
         answer=answer.verdict.value,
     )  # fmt: skip
     store.change("fail_transferring", package=package, now=now, note=answer.note)

@@ -45,8 +45,8 @@ class Count:
                 if row["id"] > self._seen(row["package_id"]):
                     self.counted[row["stage_id"], row["old"]] -= 1
                     self.counted[row["stage_id"], row["new"]] += 1
-            kept = self._store.rows("counts_kept")
-        for row in kept:
+            counted = self._store.rows("counts_kept")
+        for row in counted:
             really = self.counted[row["stage_id"], row["phase"]]
             if row["stage_id"] in self.stages and row["n"] != really:
                 yield row["path"], f"{row['n']} counted as {row['phase']}, really {really}"

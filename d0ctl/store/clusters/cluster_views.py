@@ -67,7 +67,7 @@ def clusters(store: Store) -> list[ClusterView]:
         for row in store.rows("clusters")
         if row["id"] in nodes or row["applied"]
     ]  # fmt: skip
-    return sorted(found, key=lambda one: one.name)
+    return sorted(found, key=lambda view: view.name)
 
 
 def _batch_system(store: Store, row: Row) -> dict[str, Any]:

@@ -99,6 +99,6 @@ def keep(store: Store, found: Sequence[Profile], *, now: float) -> None:
     store.change("forget_overflows")
     store.change_many(
         "keep_overflow",
-        ((one.cache.cluster, now + one.full_s, one.cache.space, one.peak[1], now + one.peak[0])
-         for one in found if one.full_s is not None),
+        ((view.cache.cluster, now + view.full_s, view.cache.space, view.peak[1], now + view.peak[0])
+         for view in found if view.full_s is not None),
     )  # fmt: skip

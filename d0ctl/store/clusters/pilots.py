@@ -108,7 +108,7 @@ def _batch_system(row: Row) -> BatchSystem:
 
 def named(store: Store, name: str) -> BatchSystem | None:
     """Return the batch system of that name, if there is one."""
-    return next((one for one in batch_systems(store) if one.name == name), None)
+    return next((system for system in batch_systems(store) if system.name == name), None)
 
 
 def latest_ended(store: Store, cluster: int, most: int) -> list[Row]:
@@ -141,12 +141,12 @@ def accepted(store: Store, batch: str, job: str) -> None:
 
 
 def keep(
-    store: Store, one: BatchJob, *, job: str, state: str, reason: str, ends: float | None = None
+    store: Store, pilot: BatchJob, *, job: str, state: str, reason: str, ends: float | None = None
 ) -> None:
     """Record the queue's state of a job; the time limit of a pilot may have been changed."""
-    has_moved = ends is not None and abs(ends - (one.ends or 0.0)) > CLOSE_S
-    if (one.job, one.state, one.reason) != (job, state, reason) or has_moved:
-        store.change("keep_pilot", pilot=one.id, job=job, state=state, reason=reason, ends=ends)
+    has_moved = ends is not None and abs(ends - (pilot.ends or 0.0)) > CLOSE_S
+    if (pilot.job, pilot.state, pilot.reason) != (job, state, reason) or has_moved:
+        store.change("keep_pilot", pilot=pilot.id, job=job, state=state, reason=reason, ends=ends)
 
 
 def has_ended(store: Store, cluster: int, batch: str, seq: int) -> bool:
@@ -156,8 +156,8 @@ def has_ended(store: Store, cluster: int, batch: str, seq: int) -> bool:
 
 def ending(store: Store, found: Sequence[BatchJob], reason: str) -> None:
     """Record that pilots were ordered to end, or that jobs of attempts are over."""
-    for one in found:
-        store.change("pilot_ending", pilot=one.id, reason=reason)
+    for job in found:
+        store.change("pilot_ending", pilot=job.id, reason=reason)
 
 
 def ended(store: Store, pilot: BatchJob, reason: str, *, now: float) -> None:
@@ -221,16 +221,19 @@ def submit_direct(
 ) -> str:
     """Record jobs that are about to be submitted; return the name that they will have."""
     batch = f"d0ctl-{site}-{store.value('next_pilot')}-{title}"
-    rows = ((cluster, batch, seq, one.attempt, one.priority, now) for seq, one in enumerate(due))
+    rows = (
+        (cluster, batch, seq, package.attempt, package.priority, now)
+        for seq, package in enumerate(due)
+    )
     store.change_many("add_direct_jobs", rows)
     return batch
 
 
 def keep_priorities(store: Store, found: Sequence[BatchJob]) -> None:
     """Record that the batch system knows the present priorities of packages."""
-    store.change_many("keep_direct_priority", ((one.wanted, one.id) for one in found))
+    store.change_many("keep_direct_priority", ((job.wanted, job.id) for job in found))
 
 
 def drop_direct(store: Store, found: Sequence[BatchJob]) -> None:
     """Forget jobs that are settled, or were never accepted."""
-    store.change_many("drop_direct_jobs", ((one.id,) for one in found))
+    store.change_many("drop_direct_jobs", ((job.id,) for job in found))

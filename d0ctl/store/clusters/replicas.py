@@ -52,7 +52,7 @@ def spread(store: Store, busy: Collection[int], *, now: float) -> list[Replica]:
     rows = sorted(found_files.values(), key=lambda row: -row["size"])[:MOST_LOOKED_AT]
     nodes, catalogue = placement.nodes(store, now=now), Catalogue(store)
     looked_at = (_hot(store, row, nodes, catalogue) for row in rows)
-    hot = [one for one in looked_at if one is not None]
+    hot = [file for file in looked_at if file is not None]
     powers, free = dict[int, float](), dict[int, int]()
     for node in nodes:
         powers[node.cluster] = powers.get(node.cluster, 0.0) + node.cpus * node.speed
@@ -60,10 +60,17 @@ def spread(store: Store, busy: Collection[int], *, now: float) -> list[Replica]:
             left = node.disk_free - node.disk_used
             free[node.cluster] = min(left, free.get(node.cluster, left))
     found = replicas(hot, powers, placement.links(store), free, busy) if hot else []
-    for one in found:
-        store.change("want_replica", file=one.file, cluster=one.cluster, now=now)
-        store.change("keep_replica", file=one.file, cluster=one.cluster, now=now,
-                     readers=one.readers, work_s=one.work_s, takes_s=one.takes_s)  # fmt: skip
+    for replica in found:
+        store.change("want_replica", file=replica.file, cluster=replica.cluster, now=now)
+        store.change(
+            "keep_replica",
+            file=replica.file,
+            cluster=replica.cluster,
+            now=now,
+            readers=replica.readers,
+            work_s=replica.work_s,
+            takes_s=replica.takes_s,
+        )
     return found
 
 
@@ -74,8 +81,8 @@ def _hot(store: Store, row: Row, nodes: list[NodeRoom], catalogue: Catalogue) ->
         return None
     wanted = store.row("requirement_by_id", requirement=readers["requirement_id"])
     assert wanted is not None
-    clusters = [one["cluster_id"] for one in store.rows("giving_clusters", file=row["file_id"])]
-    coming = [one["cluster_id"] for one in store.rows("coming_copies", file=row["file_id"])]
+    clusters = [copy["cluster_id"] for copy in store.rows("giving_clusters", file=row["file_id"])]
+    coming = [copy["cluster_id"] for copy in store.rows("coming_copies", file=row["file_id"])]
     fits = {node.cluster for node in suited(requirement_of(wanted, catalogue), nodes)}
     return HotFile(row["file_id"], row["size"], readers["n"], readers["seconds"], clusters, coming,
                    fits)  # fmt: skip

@@ -37,9 +37,9 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
         _clusters(store, site, found, now)
         _nodes(store, site, found, facts, now)
         _catalogue(store, site, found)
-        for one in found:
-            if one.kind == "setting" and one.verb == "remove":
-                store.change("remove_setting", name=one.name)
+        for change in found:
+            if change.kind == "setting" and change.verb == "remove":
+                store.change("remove_setting", name=change.name)
         for name, value in site.settings.items():
             keep_setting(store, name, value)
         store.forget()
@@ -49,7 +49,7 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
 
 
 def _clusters(store: Store, site: Site, found: Collection[Difference], now: float) -> None:
-    gone = [one.name for one in found if one.kind == "cluster" and one.verb == "remove"]
+    gone = [change.name for change in found if change.kind == "cluster" and change.verb == "remove"]
     _check_pilots(store, site)
     for entry in (*site.clusters, *(ClusterEntry(name) for name in gone)):
         keep_cluster(store, entry, applied=entry.name not in gone)
@@ -77,9 +77,9 @@ def keep_setting(store: Store, name: str, value: Any) -> None:
 
 def _check_pilots(store: Store, site: Site) -> None:
     """Raise Refused if a batch system with pilots would go: nothing else would end them."""
-    kept = {entry.name: entry.pilots.kind for entry in site.clusters if entry.pilots is not None}
+    kinds = {entry.name: entry.pilots.kind for entry in site.clusters if entry.pilots is not None}
     for row in store.rows("pilots_of_systems"):
-        if kept.get(row["name"]) != row["kind"]:
+        if kinds.get(row["name"]) != row["kind"]:
             raise Refused(
                 f"cluster `{row['name']}` has {count(row['pilots'], 'pilot')}",
                 hint="apply it with `max-running: 0` and `idle: 0s` first, until they have ended",
@@ -89,9 +89,9 @@ def _check_pilots(store: Store, site: Site) -> None:
 def _nodes(
     store: Store, site: Site, found: Collection[Difference], facts: Facts, now: float
 ) -> None:
-    changed = {one.name: one for one in found if one.kind == "node"}
-    for name, one in changed.items():
-        if one.verb == "remove" or (one.verb == "change" and is_new(one)):
+    changed = {change.name: change for change in found if change.kind == "node"}
+    for name, change in changed.items():
+        if change.verb == "remove" or (change.verb == "change" and is_new(change)):
             registry.forget(store, name, now=now)
     for entry in site.nodes:
         if entry.name in changed and is_new(changed[entry.name]):
@@ -123,7 +123,9 @@ def keep_node(store: Store, entry: NodeEntry, *, applied: bool) -> None:
 
 
 def _catalogue(store: Store, site: Site, found: Collection[Difference]) -> None:
-    gone = {one.name for one in found if one.kind == "software" and one.verb == "remove"}
+    gone = {
+        change.name for change in found if change.kind == "software" and change.verb == "remove"
+    }
     for entry in current(store).software:
         if software_name(entry) in gone:
             remove_software(store, entry)

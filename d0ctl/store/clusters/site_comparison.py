@@ -119,7 +119,10 @@ def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
             for cluster in site.clusters
             if replace(cluster, accept_key=()) != ClusterEntry(cluster.name)
         }
-    return {software_name(one): json.loads(json.dumps(asdict(one))) for one in site.software}
+    return {
+        software_name(software): json.loads(json.dumps(asdict(software)))
+        for software in site.software
+    }
 
 
 def _pilots(cluster: ClusterEntry) -> dict[str, Any]:
@@ -139,12 +142,12 @@ def _differences(
     wanted: Mapping[str, dict[str, Any]],
 ) -> list[Difference]:
     found = []
-    for name, thing in wanted.items():
+    for name, entry in wanted.items():
         if name not in now:
             found.append(Difference("add", kind, name))
-        elif now[name] != thing:
-            keys = tuple(k for k in thing if now[name][k] != thing[k])
-            values = tuple((now[name][k], thing[k]) for k in keys)
+        elif now[name] != entry:
+            keys = tuple(k for k in entry if now[name][k] != entry[k])
+            values = tuple((now[name][k], entry[k]) for k in keys)
             written = tuple(k.replace("_", "-") for k in keys)
             found.append(Difference("change", kind, name, written, values))
     gone = [name for name in (now if kind == "setting" else before) if name not in wanted]

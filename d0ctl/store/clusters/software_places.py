@@ -23,17 +23,17 @@ def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
     """Return the versions on nodes, or those of one title, by title and node."""
     found: dict[tuple[str, str], SoftwarePlace] = {}
 
-    def place(row: Row) -> SoftwarePlace:
+    def entry_of(row: Row) -> SoftwarePlace:
         key = row["title"], row["node"]
         return found.setdefault(key, SoftwarePlace(*key, row["cluster"]))
 
     for row in store.rows("software_orders", title=title):
-        one = place(row)
-        if one.order is None or row["id"] > one.order["id"]:
-            one.platform, one.order = row["platform"], row
+        entry = entry_of(row)
+        if entry.order is None or row["id"] > entry.order["id"]:
+            entry.platform, entry.order = row["platform"], row
     for row in store.rows("software_copies", title=title):
-        one = place(row)
-        one.platform, one.arrived = row["platform"], row["arrived"]
+        entry = entry_of(row)
+        entry.platform, entry.arrived = row["platform"], row["arrived"]
     for row in store.rows("software_of_jobs", title=title):
-        place(row).jobs.append(row["job"])
+        entry_of(row).jobs.append(row["job"])
     return [found[key] for key in sorted(found)]

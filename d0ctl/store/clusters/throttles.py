@@ -47,9 +47,9 @@ def allowances(
         return Allowances()
     launched = {
         (row["throttle"], row["name"]): int(row["n"])
-        for one in known
-        if one.launches is not None
-        for row in store.rows("launch_counts", throttle=one.name, since=now - one.per_s)
+        for throttle in known
+        if throttle.launches is not None
+        for row in store.rows("launch_counts", throttle=throttle.name, since=now - throttle.per_s)
     }
 
     def counted(throttle: Throttle, name: str) -> int:
@@ -80,14 +80,14 @@ def allowances(
 
 def count(store: Store, used: Allowances, *, now: float) -> None:
     """Count the packages that were sent to nodes, for the throttles that limit launches."""
-    for one in used.spent():
-        step = one.throttle.step_s
+    for allowance in used.spent():
+        step = allowance.throttle.step_s
         store.change(
-            "count_launches", throttle=one.throttle.name, name=one.name,
-            at=now // step * step, n=one.taken,
+            "count_launches", throttle=allowance.throttle.name, name=allowance.name,
+            at=now // step * step, n=allowance.taken,
         )  # fmt: skip
-        store.change("forget_launches", throttle=one.throttle.name, name=one.name,
-                     before=now - one.throttle.per_s)  # fmt: skip
+        store.change("forget_launches", throttle=allowance.throttle.name, name=allowance.name,
+                     before=now - allowance.throttle.per_s)  # fmt: skip
 
 
 def next_launch(store: Store, allowance: Allowance, *, now: float) -> float:
@@ -118,9 +118,9 @@ def in_use(store: Store, nodes: Mapping[int, str], *, now: float) -> list[Allowa
     jobs = [row["job_id"] for row in store.rows("running_of_jobs")]
     found = allowances(store, nodes, jobs, now=now)
     seen = {
-        id(one): one
+        id(allowance): allowance
         for of_one in (*found.nodes.values(), *found.jobs.values())
-        for one in of_one
-        if one.running or one.launched
+        for allowance in of_one
+        if allowance.running or allowance.launched
     }
     return list(seen.values())

@@ -22,11 +22,11 @@ def note(
     if row is None or row["source_id"] == row["cluster_id"]:
         return
     left = 0.0 if row["at"] is None else 0.5 ** (max(0.0, now - row["at"]) / HALF_LIFE_S)
-    one = {
+    link = {
         "files_files": files * files, "files_bytes": files * size, "bytes_bytes": size * size,
         "files_seconds": files * took_s, "bytes_seconds": size * took_s,
     }  # fmt: skip
-    sums = {name: float(value) + left * (row[name] or 0.0) for name, value in one.items()}
+    sums = {name: float(value) + left * (row[name] or 0.0) for name, value in link.items()}
     store.change("keep_link", source=row["source_id"], cluster=row["cluster_id"], now=now, **sums)
 
 

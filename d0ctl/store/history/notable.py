@@ -38,5 +38,5 @@ def latest(store: Store, limit: int, *, until: float) -> list[Notable]:
         for what, query in QUERIES.items()
         for row in store.rows(query, limit=limit, until=until)
     ]
-    found.sort(key=lambda one: one.at, reverse=True)
+    found.sort(key=lambda event: event.at, reverse=True)
     return found[:limit]

@@ -17,8 +17,8 @@ def missing_output(row: Row) -> str | None:
     """Return the first output of a package that is nowhere; None if an attempt left all that it
     lacks.
     """
-    kept: dict[str, Any] = json.loads(row["kept"] or "{}") if row["node"] is not None else {}
-    files = [*kept.get("files", ()), *kept.get("left", ())]
+    retained: dict[str, Any] = json.loads(row["kept"] or "{}") if row["node"] is not None else {}
+    files = [*retained.get("files", ()), *retained.get("left", ())]
     names = {file["name"] for file in files}
     late = [file.get("late") for file in files]
     for file in json.loads(row["lacking"]):
@@ -65,5 +65,7 @@ def is_acceptable(store: Store, package: int) -> bool:
 
 
 def _has_empty(row: Row) -> bool:
-    kept: dict[str, Any] = json.loads(row["kept"] or "{}")
-    return any(file["size"] == 0 for file in [*kept.get("files", ()), *kept.get("left", ())])
+    retained: dict[str, Any] = json.loads(row["kept"] or "{}")
+    return any(
+        file["size"] == 0 for file in [*retained.get("files", ()), *retained.get("left", ())]
+    )

@@ -44,10 +44,10 @@ def change_requirements(selected: Selection, requests: Mapping[str, Any]) -> Non
         asked = changed(requirement, requests)
         if all(asked[name] == requirement[name] for name in REQUIRED):
             continue
-        place = {"job": requirement["job_id"], "stage": requirement["stage_id"]}
-        new = selected.value("same_requirement", **place, **asked)
+        stage = {"job": requirement["job_id"], "stage": requirement["stage_id"]}
+        new = selected.value("same_requirement", **stage, **asked)
         if new is None:
-            new = selected.value("make_requirement", **place, **asked)
+            new = selected.value("make_requirement", **stage, **asked)
         selected.change("change_requirement", old=requirement["id"], new=new)
 
 

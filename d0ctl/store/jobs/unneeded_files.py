@@ -75,19 +75,19 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     paths of copies, on whatever node of the cluster, and the names of attempts.
     """
     clean_up(store, now=now)
-    chosen, freed = [], 0
+    copies, freed = [], 0
     for row in store.rows("spare_of_node", node=node, limit=MOST_SPARE):
         if freed >= wanted:
             break
-        chosen.append(row)
+        copies.append(row)
         freed += row["size"]
-    store.change_many("spend", ((row["file_id"],) for row in chosen))
+    store.change_many("spend", ((row["file_id"],) for row in copies))
     _find(store)
     store.change("give_up_spare")
     store.change("forget_kept")
     going = {row["file_id"] for row in store.rows("unneeded_files")}
     _remove(store, now)
-    gone = [row["path"] for row in chosen if row["file_id"] in going]
+    gone = [row["path"] for row in copies if row["file_id"] in going]
     left = []
     for row in store.rows("left_to_expire", before=now, node=node, limit=MOST_SPARE):
         if freed >= wanted:
@@ -100,13 +100,13 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
 
 def copies_to_remove(store: Store, node: int, wanted: int) -> list[RemovableCopy]:
     """Return the copies to remove for so many bytes on a node, the cheapest to restore first."""
-    chosen, freed = [], 0
+    copies, freed = [], 0
     for row in store.rows("room_of_node", node=node):
         if freed >= wanted:
             break
-        chosen.append(RemovableCopy._make(row))
+        copies.append(RemovableCopy._make(row))
         freed += row["size"]
-    return chosen
+    return copies
 
 
 def give_up(store: Store, copies: Iterable[RemovableCopy]) -> None:

@@ -49,18 +49,26 @@ class Notice(Struct, frozen=True):
         return self.kind in NEEDS_A_PERSON or self.problem == "still"
 
 
-def add(store: Store, one: Notice) -> None:
+def add(store: Store, notice: Notice) -> None:
     """Queue a notice; similar ones are merged."""
-    key = {"recipient": one.recipient, "kind": one.kind, "subject_id": one.subject_id,
-           "reason": one.reason}  # fmt: skip
+    key = {"recipient": notice.recipient, "kind": notice.kind, "subject_id": notice.subject_id,
+           "reason": notice.reason}  # fmt: skip
     known = json.loads(store.value("notice_like", **key) or "[]")
-    samples = [*known, *(sample for sample in one.samples if sample not in known)]
+    samples = [*known, *(sample for sample in notice.samples if sample not in known)]
     samples.sort(key=lambda sample: "stopped" not in sample)
     store.change(
-        "add_notice", **key, subject=one.subject, count=one.count, failed=one.failed,
-        held=one.held, first=one.first, last=one.last, due=one.due, problem=one.problem,
+        "add_notice",
+        **key,
+        subject=notice.subject,
+        count=notice.count,
+        failed=notice.failed,
+        held=notice.held,
+        first=notice.first,
+        last=notice.last,
+        due=notice.due,
+        problem=notice.problem,
         samples=json.dumps(samples[:MOST_SAMPLES]),
-    )  # fmt: skip
+    )
 
 
 def forget_cleared(store: Store, kind: str, subject_id: int, recipient: str) -> None:

@@ -119,7 +119,7 @@ def misfits_of_job(store: Store, job: int, *, now: float) -> list[Misfit]:
         Misfit(row["stage"], nodes.misfits(requirement_of(row, catalogue)))
         for row in store.rows("requirements_of_job", job=job)
     )
-    return [one for one in found if one.nodes]
+    return [group for group in found if group.nodes]
 
 
 class Fit(Struct, frozen=True):
@@ -138,10 +138,10 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
     """Return the requests of each kind of a job's packages, with the nodes that could take them."""
     nodes, catalogue = Nodes(store, now=now), Catalogue(store)
     asked = {
-        (stage.name, requested(one), space(one), *wants(one)): one
+        (stage.name, requested(package), space(package), *wants(package)): package
         for stage in spec.stages
         for line in (stage.lines if stage.kinds is None else stage.kinds)
-        for one in line.packages
+        for package in line.packages
     }
     found, barred = [], catalogue.barred(spec.originator)
     for (stage, *_), package in sorted(asked.items(), key=repr):

@@ -23,8 +23,8 @@ def start_time(pid: int) -> str | None:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    words = stat.rpartition(")")[2].split()
-    return None if words[0] in ("Z", "X") else words[19]
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] in ("Z", "X") else fields[19]
 
 
 def holder() -> str:

@@ -112,7 +112,9 @@ def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:
         "decide_with_reason", ((one.package, one.node, choices.get(one.why)) for one in decisions)
     )
     assigned = store.change("assign_packages", now=now)
-    starts = [(now + one.start_s, one.package) for one in decisions if one.start_s]
+    starts = [
+        (now + decision.start_s, decision.package) for decision in decisions if decision.start_s
+    ]
     if starts:
         store.change_many("plan_start", starts)
     store.change("mark_canaries")

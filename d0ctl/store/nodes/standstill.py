@@ -45,7 +45,7 @@ class NodeView(Struct, frozen=True):
 class JobStanding(Struct, frozen=True):
     """The standing of a job, or of a part of it.
 
-    If it waits for files of other jobs that do not move, `kept` names those that are held or
+    If it waits for files of other jobs that do not move, `halted` names those that are held or
     paused, and `others` all of them.
     """
 
@@ -53,7 +53,7 @@ class JobStanding(Struct, frozen=True):
     name: str
     work: Work
     standing: Standing
-    kept: tuple[str, ...] = ()
+    halted: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
 

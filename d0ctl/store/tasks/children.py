@@ -37,12 +37,12 @@ def feed(store: Store, dataset: Row, check: Callable[[], bool]) -> tuple[int, in
     return size_of(store, number) - before, lost
 
 
-def makers(store: Store, one: Task) -> list[str]:
+def makers(store: Store, task: Task) -> list[str]:
     """Return the tasks that still make files which a task takes as they are made."""
-    return [row["name"] for row in store.rows("open_sources", task=one.id)]
+    return [row["name"] for row in store.rows("open_sources", task=task.id)]
 
 
-def wake(store: Store, one: Task) -> None:
+def wake(store: Store, task: Task) -> None:
     """Let tasks that wait for one look at it, in a transaction."""
-    store.change("wake_child_datasets", task=one.id)
-    store.change("wake_child_tasks", task=one.id)
+    store.change("wake_child_datasets", task=task.id)
+    store.change("wake_child_tasks", task=task.id)

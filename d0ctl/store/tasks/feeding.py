@@ -55,9 +55,9 @@ def _new(
         for seq, value in enumerate(fresh, first):
             yield dataset, 0, seq, value, "ready"
         return
-    others = (one for one in found if one.name not in known)
-    for seq, one in enumerate(others, first):
-        yield dataset, 0, seq, one.name, one.size, one.events, one.checksum, "ready"
+    others = (file for file in found if file.name not in known)
+    for seq, file in enumerate(others, first):
+        yield dataset, 0, seq, file.name, file.size, file.events, file.checksum, "ready"
 
 
 def _changes(found: Sequence[Found] | RangeValues, known: dict[str, Any]) -> Iterator[Change]:
@@ -65,24 +65,24 @@ def _changes(found: Sequence[Found] | RangeValues, known: dict[str, Any]) -> Ite
     if isinstance(found, RangeValues):
         gone = known.keys() - set(found)
     else:
-        for one in found:
-            row = known.get(one.name)
+        for file in found:
+            row = known.get(file.name)
             if row is None:
                 continue
-            status = _status_now(one, row)
+            status = _status_now(file, row)
             if status is not None:
-                yield status, one.size, one.events, one.checksum, row["id"]
-        gone = known.keys() - {one.name for one in found}
+                yield status, file.size, file.events, file.checksum, row["id"]
+        gone = known.keys() - {file.name for file in found}
     for name in sorted(gone):
         row = known[name]
         if row["status"] in ("ready", "missing", "failed", "partial"):
             yield "lost", row["size"], row["events"], row["checksum"], row["id"]
 
 
-def _status_now(one: Found, row: Any) -> str | None:
+def _status_now(file: Found, row: Any) -> str | None:
     """Return the status of a file that is there; None if nothing about it has changed."""
     old = (row["size"], row["events"], row["checksum"])
-    is_same = old == (one.size, one.events, one.checksum)
+    is_same = old == (file.size, file.events, file.checksum)
     status: str = row["status"]
     if status in ("lost", "missing", "broken"):
         return "ready"
@@ -93,7 +93,7 @@ def _status_now(one: Found, row: Any) -> str | None:
 
 def mark(store: Store, contents: Sequence[int], status: str) -> None:
     """Give files that no package processes a status, in a transaction."""
-    store.change_many("mark_contents", ((status, one) for one in contents))
+    store.change_many("mark_contents", ((status, content) for content in contents))
 
 
 def looked_up(store: Store, dataset: int, *, now: float) -> None:

@@ -82,7 +82,9 @@ def on_nodes(line: LineSpec, nodes: tuple[str, ...]) -> LineSpec:
     """Return a line whose packages run on these nodes; the line itself without any."""
     if not nodes:
         return line
-    return replace(line, packages=tuple([replace(one, nodes=nodes) for one in line.packages]))
+    return replace(
+        line, packages=tuple([replace(package, nodes=nodes) for package in line.packages])
+    )
 
 
 def _pick(
@@ -141,9 +143,9 @@ class Adding:
             task.job_id, (), len(lines), now, self._insertion.reserve, expected
         )
         self._intake.job = task.name
-        former = _files_named(store, task, lines)
-        self._intake.know(former)
-        self._insertion.former = frozenset(row["id"] for row in former)
+        previous = _files_named(store, task, lines)
+        self._intake.know(previous)
+        self._insertion.former = frozenset(row["id"] for row in previous)
         self._chunk = self._intake.added(stage, made + 1, lines)
         self.packages = [row[0] for row in self._chunk.packages]
 
@@ -166,8 +168,8 @@ def _files_named(store: Store, task: Task, lines: Sequence[LineSpec]) -> list[Ro
     packages = [package for line in lines for package in line.packages]
     binaries = [binary for package in packages for binary in package.binaries]
     makes = {output.file for binary in binaries for output in binary.outputs}
-    reads = {_own(one.file, task.name) for binary in binaries for one in binary.inputs}
-    reads.update(one.wrapper.file for one in packages if one.wrapper is not None)
+    reads = {_own(entry.file, task.name) for binary in binaries for entry in binary.inputs}
+    reads.update(package.wrapper.file for package in packages if package.wrapper is not None)
     found = store.rows("files_named", job=task.job_id, names=as_json(sorted(makes | reads)))
     for row in found:
         if row["name"] in makes and row["package_id"] is not None and row["phase"] != "dropped":
@@ -188,14 +190,14 @@ class _Additions(Intake):
     job = ""
     """The name of the job, whose files they read as `JOB:NAME`."""
 
-    def know(self, former: Sequence[Row]) -> None:
+    def know(self, previous: Sequence[Row]) -> None:
         """Use the rows that files have already."""
         self.absent: set[int] = set()
         """Files of the job that packages read, and that do not exist any more."""
-        self._there = {row["id"]: bool(row["present"]) for row in former}
-        self._former = {row["name"]: row["id"] for row in former if row["package_id"] is not None}
+        self._there = {row["id"]: bool(row["present"]) for row in previous}
+        self._former = {row["name"]: row["id"] for row in previous if row["package_id"] is not None}
         self._outside.update(
-            {row["name"]: row["id"] for row in former if row["package_id"] is None}
+            {row["name"]: row["id"] for row in previous if row["package_id"] is None}
         )
 
     def added(self, stage: int, first: int, lines: Sequence[LineSpec]) -> Chunk:

@@ -34,8 +34,11 @@ def mergeable(store: Store, dataset: int, limit: int) -> list[Row]:
 
 def in_merge(store: Store, task: Task, limit: int = 1_000) -> list[int]:
     """Return files that packages are merging, some of them."""
-    return [row["id"] for one in datasets(store, task)
-            for row in store.rows("merging_contents", dataset=one["id"], limit=limit)]  # fmt: skip
+    return [
+        row["id"]
+        for dataset in datasets(store, task)
+        for row in store.rows("merging_contents", dataset=dataset["id"], limit=limit)
+    ]
 
 
 def unmerged(store: Store, task: Task) -> int:

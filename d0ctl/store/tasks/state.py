@@ -59,8 +59,8 @@ def task(store: Store, number: int) -> Task | None:
     row = store.row("task_row", task=number)
     if row is None:
         return None
-    given: dict[str, Any] = {key: row[key] for key in Task.__struct_fields__ if key in row.keys()}  # noqa: SIM118
-    given.update(
+    values: dict[str, Any] = {key: row[key] for key in Task.__struct_fields__ if key in row.keys()}  # noqa: SIM118
+    values.update(
         rules=msgspec.json.decode(row["rules"], type=Rules),
         parameters=msgspec.json.decode(row["parameters"]),
         measured=msgspec.json.decode(row["measured"] or "{}"),
@@ -68,7 +68,7 @@ def task(store: Store, number: int) -> Task | None:
         is_ended=bool(row["is_ended"]),
         is_held=bool(row["hold"] or row["pause"]),
     )
-    return Task(**given)
+    return Task(**values)
 
 
 @contextmanager
@@ -79,14 +79,14 @@ def locked(store: Store, number: int, *, now: float) -> Iterator[Task | None]:
     """
     mine = holder()
     row = store.row("task_holder", task=number)
-    former = row["holder"] if row is not None else None
+    previous = row["holder"] if row is not None else None
     is_free = row is not None and (
-        former in (None, mine) or row["held_until"] <= now or is_dead(former)
+        previous in (None, mine) or row["held_until"] <= now or is_dead(previous)
     )
     taken = 0
     if is_free:
         with store.writing():
-            taken = store.change("take_task", task=number, holder=mine, former=former or mine,
+            taken = store.change("take_task", task=number, holder=mine, former=previous or mine,
                                  until=now + LONGEST_HOLD_S, now=now)  # fmt: skip
     if not taken:
         yield None
@@ -104,16 +104,16 @@ def is_mine(store: Store, number: int) -> bool:
     return row is not None and row["holder"] == holder()
 
 
-def is_unchanged(store: Store, one: Task) -> bool:
+def is_unchanged(store: Store, before: Task) -> bool:
     """Return whether no user has given a task another status, rules or values; in a transaction."""
-    now = task(store, one.id)
+    now = task(store, before.id)
     return now is not None and (
-        (now.status, now.rules, now.parameters) == (one.status, one.rules, one.parameters)
+        (now.status, now.rules, now.parameters) == (before.status, before.rules, before.parameters)
     )
 
 
 def move(
-    store: Store, one: Task, new: str, *, now: float, actor: str | None = None,
+    store: Store, task: Task, new: str, *, now: float, actor: str | None = None,
     note: str | None = None,
 ) -> bool:  # fmt: skip
     """Give a task a status, in a transaction; return whether it still had its old one.
@@ -121,16 +121,16 @@ def move(
     Its job is resumed with it: whatever a paused task does next, its packages have to go on.
     Raises Refused, by the database, for a change that is not in the table of transitions.
     """
-    has_moved = bool(store.change("move_task", task=one.id, old=one.status, new=new, now=now,
+    has_moved = bool(store.change("move_task", task=task.id, old=task.status, new=new, now=now,
                                   actor=actor, note=note))  # fmt: skip
-    if has_moved and one.status == "paused":
-        pause.resume_jobs(store, [one.job_id], actor=actor or "d0ctl", note=note, now=now)
+    if has_moved and task.status == "paused":
+        pause.resume_jobs(store, [task.job_id], actor=actor or "d0ctl", note=note, now=now)
     return has_moved
 
 
-def look_when_resumed(store: Store, one: Task) -> None:
+def look_when_resumed(store: Store, task: Task) -> None:
     """Let a paused task look its inputs up when it is resumed; in a transaction."""
-    store.change("look_when_resumed", task=one.id)
+    store.change("look_when_resumed", task=task.id)
 
 
 def acknowledge(store: Store, number: int, *, actor: str, note: str | None, now: float) -> None:
@@ -143,51 +143,53 @@ def withdraw(store: Store, number: int) -> None:
     store.change("acknowledge_task", task=number, actor=None, note=None, now=0.0)
 
 
-def wait(store: Store, one: Task, why: str | None, *, until: float) -> None:
+def wait(store: Store, task: Task, why: str | None, *, until: float) -> None:
     """Leave a task alone for a time, in a transaction; `why` is shown to people."""
-    store.change("let_task_wait", task=one.id, why=why, until=until)
+    store.change("let_task_wait", task=task.id, why=why, until=until)
 
 
-def change_rules(store: Store, one: Task, rules: Rules) -> None:
+def change_rules(store: Store, task: Task, rules: Rules) -> None:
     """Give a task other rules, in a transaction."""
-    store.change("change_task_rules", task=one.id, rules=msgspec.json.encode(rules).decode())
+    store.change("change_task_rules", task=task.id, rules=msgspec.json.encode(rules).decode())
 
 
-def keep_measured(store: Store, one: Task, measured: Mapping[str, Any]) -> None:
+def keep_measured(store: Store, task: Task, measured: Mapping[str, Any]) -> None:
     """Record what the scouts of a task needed, in a transaction."""
-    store.change("keep_measured", task=one.id, measured=as_json(dict(measured)))
+    store.change("keep_measured", task=task.id, measured=as_json(dict(measured)))
 
 
-def say(store: Store, one: Task, note: str, *, now: float) -> None:
+def say(store: Store, task: Task, note: str, *, now: float) -> None:
     """Record something about a task once for each time that it gets its status."""
-    store.change("say_of_task", task=one.id, note=note, now=now)
+    store.change("say_of_task", task=task.id, note=note, now=now)
 
 
-def was_said(store: Store, one: Task) -> bool:
+def was_said(store: Store, task: Task) -> bool:
     """Return whether something was recorded since the task got its status."""
-    return bool(store.value("said_of_task", task=one.id, since=one.since))
+    return bool(store.value("said_of_task", task=task.id, since=task.since))
 
 
-def choose_packages(store: Store, one: Task) -> Selection:
+def choose_packages(store: Store, task: Task) -> Selection:
     """Select all packages of a task."""
     selected = store.select()
-    selected.change("choose_packages_of_task", job=one.job_id)
+    selected.change("choose_packages_of_task", job=task.job_id)
     return selected
 
 
-def unassign(store: Store, one: Task, *, actor: str, note: str | None, now: float) -> None:
+def unassign(store: Store, task: Task, *, actor: str, note: str | None, now: float) -> None:
     """assigned -> ready: take the packages of a task from their nodes, if not launched."""
-    store.change("unassign_job", job=one.job_id, actor=actor, note=note, now=now)
+    store.change("unassign_job", job=task.job_id, actor=actor, note=note, now=now)
 
 
-def timeout(store: Store, one: Task) -> Mapping[str, Any] | None:
+def timeout(store: Store, task: Task) -> Mapping[str, Any] | None:
     """Return how long a task may have its status, and what happens `after` that.
 
     It is that of its task file, else that of the site file, else the usual one.
     """
-    usual = USUAL_TIMEOUTS.get(one.status)
+    usual = USUAL_TIMEOUTS.get(task.status)
     of_site = (setting(store, "tasks") or {}).get("timeouts", {})
-    found: Mapping[str, Any] | None = one.rules.timeouts.get(one.status) or of_site.get(one.status)
+    found: Mapping[str, Any] | None = task.rules.timeouts.get(task.status) or of_site.get(
+        task.status
+    )
     return found or (None if usual is None else {"after": usual})
 
 
@@ -196,9 +198,9 @@ def may_move(store: Store, old: str, new: str) -> bool:
     return bool(store.value("task_may_move", old=old, new=new))
 
 
-def change_parameters(store: Store, one: Task, parameters: Mapping[str, Any]) -> None:
+def change_parameters(store: Store, task: Task, parameters: Mapping[str, Any]) -> None:
     """Give the parameters of a task other values, in a transaction."""
-    store.change("change_task_parameters", job=one.job_id, parameters=as_json(dict(parameters)))
+    store.change("change_task_parameters", job=task.job_id, parameters=as_json(dict(parameters)))
 
 
 def move_dataset(

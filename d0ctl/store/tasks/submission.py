@@ -51,9 +51,9 @@ def submit(
             "make_task", job=number, parent=spec.parent, text=zlib.compress(job.text.encode()),
             rules=msgspec.json.encode(spec.rules).decode(), now=now, actor=actor, note=note,
         )  # fmt: skip
-        for seq, one in enumerate(spec.datasets, 1):
-            store.change("make_dataset", task=task, seq=seq, type=one.type, name=one.name,
-                         source=as_json(one.source), source_id=_source(store, one),
+        for seq, dataset in enumerate(spec.datasets, 1):
+            store.change("make_dataset", task=task, seq=seq, type=dataset.type, name=dataset.name,
+                         source=as_json(dataset.source), source_id=_source(store, dataset),
                          status="defined", now=now)  # fmt: skip
         keep_action(store, now=now, actor=actor, verb="task submit", target=name, note=note,
                     packages=0)  # fmt: skip
@@ -68,9 +68,9 @@ def _known(store: Store, name: str) -> int:
     return found
 
 
-def _source(store: Store, one: DatasetSpec) -> int | None:
+def _source(store: Store, dataset: DatasetSpec) -> int | None:
     """Return the dataset of another task whose files a dataset takes; None with another source."""
-    source = one.source or {}
+    source = dataset.source or {}
     if "task" not in source:
         return None
     task, name = source["task"], source.get("dataset", "output")

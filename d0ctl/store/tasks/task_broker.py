@@ -83,14 +83,18 @@ def _destinations(
 
 def busy(store: Store, nodes: Collection[str]) -> list[Destination]:
     """Return the clusters of some nodes that have something to do, the busiest first."""
-    found = [one for one in _destinations(store, {}, nodes) if one.nodes and one.backlog]
-    return sorted(found, key=lambda one: -one.backlog)
+    found = [
+        destination
+        for destination in _destinations(store, {}, nodes)
+        if destination.nodes and destination.backlog
+    ]
+    return sorted(found, key=lambda destination: -destination.backlog)
 
 
-def _merit(one: Destination, needed: int) -> tuple[float, float, str]:
+def _merit(destination: Destination, needed: int) -> tuple[float, float, str]:
     """Return what is compared: a tenth of the files weighs as much as a package for each CPU."""
-    part = one.local / needed if needed else 0.0
-    return part - min(one.backlog, 5.0) / 10, float(one.free or 0), one.name
+    part = destination.local / needed if needed else 0.0
+    return part - min(destination.backlog, 5.0) / 10, float(destination.free or 0), destination.name
 
 
 def keep(store: Store, task: Task, where: Destination, why: str) -> None:
@@ -108,8 +112,8 @@ def is_gone(store: Store, task: Task) -> bool:
     """Return whether no node takes packages any more where the files of a task are merged."""
     if task.destination is None:
         return False
-    chosen: Mapping[str, tuple[str, ...]] = {
+    merge_nodes: Mapping[str, tuple[str, ...]] = {
         row["name"]: json.loads(row["nodes"]) for row in store.rows("destinations")
     }
     mine = set(json.loads(task.destination_nodes or "[]"))
-    return not mine & set(chosen.get(task.destination, ()))
+    return not mine & set(merge_nodes.get(task.destination, ()))

@@ -66,9 +66,11 @@ def queue(store: Store, task: Task) -> Queue:
     assert counted is not None
     requirement = _requirement(store, task)
     views = [] if requirement is None else node_views(store)
-    against = {} if requirement is None else {one.name: _against(one, requirement) for one in views}
+    against = (
+        {} if requirement is None else {view.name: _against(view, requirement) for view in views}
+    )
     slots = 0 if requirement is None else sum(
-        _slots(one.node.room, requirement) for one in views if against[one.name] is None
+        _slots(view.node.room, requirement) for view in views if against[view.name] is None
     )  # fmt: skip
     sharers = store.value("sharers_of_task", task=task.id)
     pace = None if requirement is None else requirement.pace
@@ -81,13 +83,13 @@ def _requirement(store: Store, task: Task) -> Requirement | None:
     return None if row is None else requirement_of(row, Catalogue(store), ready=0)
 
 
-def _against(one: NodeView, requirement: Requirement) -> str | None:
+def _against(view: NodeView, requirement: Requirement) -> str | None:
     """Return why a node takes no packages with a requirement now; None if it does."""
-    if one.node.state == "down":
+    if view.node.state == "down":
         return "it is down"
-    if one.node.drained:
-        return f"it is drained{f': {one.drain_note}' if one.drain_note else ''}"
-    return one.node.misfit(requirement)
+    if view.node.drained:
+        return f"it is drained{f': {view.drain_note}' if view.drain_note else ''}"
+    return view.node.misfit(requirement)
 
 
 def _slots(room: NodeRoom, requirement: Requirement) -> int:

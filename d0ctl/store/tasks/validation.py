@@ -34,8 +34,8 @@ def _faults(store: Store, task: Task) -> Iterator[Fault]:
                         yield from _found(store, "mixed_merge", status=status, **piece)
 
 
-def _found(store: Store, query: str, **given: Any) -> Iterator[Fault]:
-    row = store.row(query, **given)
+def _found(store: Store, query: str, **parameters: Any) -> Iterator[Fault]:
+    row = store.row(query, **parameters)
     if row is not None:
         yield query, dict(row)
 

@@ -100,13 +100,13 @@ def tasks(store: Store, pattern: str = "*") -> list[TaskSummary]:
 def of_jobs(store: Store, jobs: Iterable[int]) -> dict[int, TaskSummary]:
     """Return the tasks of jobs, by the ids of the jobs."""
     rows = store.rows("tasks_of_jobs", jobs=as_json(list(jobs)))
-    return {one.job_id: one for one in _summaries(store, rows)}
+    return {summary.job_id: summary for summary in _summaries(store, rows)}
 
 
 def with_tasks(store: Store, jobs: Mapping[int, JobSummary]) -> dict[int, TaskJob]:
     """Return those jobs that are of tasks, with their tasks."""
-    return {id: TaskJob(**asdict(jobs[id]), task=one)
-            for id, one in of_jobs(store, jobs).items()}  # fmt: skip
+    return {id: TaskJob(**asdict(jobs[id]), task=summary)
+            for id, summary in of_jobs(store, jobs).items()}  # fmt: skip
 
 
 def needing_a_person(store: Store) -> dict[int, str]:
@@ -128,7 +128,7 @@ def _summaries(store: Store, rows: Sequence[Row]) -> list[TaskSummary]:
 
 def task(store: Store, name: str) -> TaskSummary:
     """Return the task of a name. Raises NotFound, with the nearest name."""
-    found = [one for one in tasks(store, name) if one.name == name]
+    found = [summary for summary in tasks(store, name) if summary.name == name]
     if found:
         return found[0]
     known = [row["name"] for row in store.rows("tasks", pattern="*")]
@@ -184,7 +184,7 @@ def file(store: Store, number: int, name: str) -> FileView:
         hint = (f"for example `{alike[0]['name']}`" if alike else
                 f"d0ctl task status {found.name}" if found else None)  # fmt: skip
         raise NotFound(f"the task has {named}", hint=hint)
-    counted = {one["status"]: one["n"] for one in store.rows("ranges_of_file", content=row["id"])}
+    counted = {row["status"]: row["n"] for row in store.rows("ranges_of_file", content=row["id"])}
     return make(FileView, row, ranges=counted,
                 attempts=store.rows("attempts_of_file", content=row["id"], limit=LAST),
                 open_ranges=store.rows("open_ranges", content=row["id"], limit=LAST))  # fmt: skip

@@ -128,9 +128,9 @@ def running_progress(store: Store, job: int) -> JobRunningProgress:
         dict[int, RunningProgress](),
     )
     for row in store.rows("outline_running_progress", job=job):
-        one = RunningProgress(row["live"], row["percents"], row["eta"], row["with_eta"])
-        whole, lines[row["line_id"]] = whole + one, one
-        stages[row["stage_id"]] = stages.get(row["stage_id"], RunningProgress()) + one
+        progress = RunningProgress(row["live"], row["percents"], row["eta"], row["with_eta"])
+        whole, lines[row["line_id"]] = whole + progress, progress
+        stages[row["stage_id"]] = stages.get(row["stage_id"], RunningProgress()) + progress
     return JobRunningProgress(whole, stages, lines)
 
 

@@ -51,7 +51,7 @@ class Awaited(Struct, frozen=True):
         return "paused" if self.job.pause else status
 
 
-def look(store: Store, wanted: Selector, now: float) -> list[Awaited]:
+def read(store: Store, wanted: Selector, now: float) -> list[Awaited]:
     """Return each selected job, with the counts of the selected part, and its standing."""
     found: list[Awaited] = []
     for job, parts in _by_job(store, wanted).items():
@@ -93,7 +93,7 @@ class DaemonWatch:
         self.store = store
         self.missing_since: float | None = None
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         """Return whether any does."""
         if any_driver(self.store):
             self.missing_since = None

@@ -120,7 +120,7 @@ def _blamed(store: Store, scope: _Scope) -> list[Blame]:
     failed = sum(share.failed for share in shares["node"])
     number = sum(share.number for share in shares["node"])
     found = [blame(kind, shares[kind], failed, number) for kind in _SHARES]
-    return [one for one in found if one is not None]
+    return [blamed for blamed in found if blamed is not None]
 
 
 def _shares(store: Store, kind: str, scope: _Scope) -> list[Share]:
@@ -132,11 +132,21 @@ def _shares(store: Store, kind: str, scope: _Scope) -> list[Share]:
 
 
 def _alike(store: Store, row: Row) -> Alike:
-    one = store.row("failure_sample", attempt=row["sample"])
-    assert one is not None
-    seen = Acknowledgement(one["at"], one["actor"], one["note"]) if one["actor"] else None
-    sample = Sample(one["path"], one["number"], one["reason"], one["message"], one["node_name"],
-                    seen)  # fmt: skip
+    failure = store.row("failure_sample", attempt=row["sample"])
+    assert failure is not None
+    seen = (
+        Acknowledgement(failure["at"], failure["actor"], failure["note"])
+        if failure["actor"]
+        else None
+    )
+    sample = Sample(
+        failure["path"],
+        failure["number"],
+        failure["reason"],
+        failure["message"],
+        failure["node_name"],
+        seen,
+    )
     return make(Alike, row, sample=sample)
 
 

@@ -110,7 +110,7 @@ def in_job(store: Store, job: str, name: str, *, also: Iterable[str] = ()) -> Fi
         return found[0]
     browse.job(store, job)
     names = [row[0] for row in store.rows("file_names", job=job)]
-    elsewhere = [one for one in names if one.endswith(f"/{name}")]
+    elsewhere = [path for path in names if path.endswith(f"/{name}")]
     if len(elsewhere) == 1:
         return find(store, elsewhere[0], job=job)[0]
     hint = browse.nearest(name, [*names, *also]) or f"d0ctl file list {job}"

@@ -13,17 +13,17 @@ class Shortfall(Struct, frozen=True):
     """How many of its inputs a package gets, of how many, and the names of missing ones."""
 
     path: str
-    given: int
+    supplied: int
     asked: int
     names: tuple[str, ...]
 
     def sentence(self, most: int = 5) -> str:
         """`97 of 100 inputs, missing: ...`."""
         names = [*self.names[:most]]
-        more = self.asked - self.given - len(names)
+        more = self.asked - self.supplied - len(names)
         if more > 0:
             names.append(f"{more:,} more")
-        return f"{self.given:,} of {self.asked:,} inputs, missing: {listed(names)}"
+        return f"{self.supplied:,} of {self.asked:,} inputs, missing: {listed(names)}"
 
 
 def shortfall(store: Store, package: int, path: str) -> Shortfall | None:
@@ -42,4 +42,4 @@ def short_packages(store: Store, job: int) -> list[Shortfall]:
         shortfall(store, row["id"], row["path"])
         for row in store.rows("short_packages", job=job, limit=3)
     )
-    return [one for one in found if one is not None]
+    return [entry for entry in found if entry is not None]

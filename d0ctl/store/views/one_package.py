@@ -58,9 +58,9 @@ def _readable(binary: BinaryView) -> BinaryView:
 def binary(store: Store, package: PackageView, number: int) -> BinaryView:
     """Return one binary of a package. Raises NotFound."""
     found = binaries(store, package.id)
-    for one in found:
-        if one.seq == number:
-            return one
+    for note in found:
+        if note.seq == number:
+            return note
     raise NotFound(
         f"package `{package.path}` has {count(len(found), 'binary', 'binaries')}, "
         f"so there is no binary {number}",

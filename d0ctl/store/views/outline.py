@@ -212,7 +212,7 @@ def beside(
         else store.value("outline_previous_in_phase", job=job, phase=phase, before=package)
         for phase in phases
     ]
-    there = [int(one) for one in found if one is not None]
+    there = [int(package) for package in found if package is not None]
     if not there:
         return None
     return min(there) if forward else max(there)

@@ -139,10 +139,11 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
     there = stages(store, found[0])
     if wanted.stage_name is None and wanted.stage.first > len(there):
         return f"job `{found[0].name}` has {numbers('stage', len(there))}"
-    one = next((s for s in there if s.name == wanted.stage_name or s.seq == wanted.stage.first),
-               there[0])  # fmt: skip
-    if wanted.line.first > one.lines:
-        return f"stage `{found[0].name}/{one.seq}` has {numbers('line', one.lines)}"
+    candidate = next(
+        (s for s in there if s.name == wanted.stage_name or s.seq == wanted.stage.first), there[0]
+    )
+    if wanted.line.first > candidate.lines:
+        return f"stage `{found[0].name}/{candidate.seq}` has {numbers('line', candidate.lines)}"
     if wanted.reason:
         reasons = [row["reason"] for row in
                    store.rows("job_failure_summary", job=found[0].id) if row["reason"]]  # fmt: skip
@@ -151,10 +152,10 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
             if reasons
             else "none of its packages has failed"
         )
-    counts = found[0].counts if wanted.depth == 1 else one.counts
+    counts = found[0].counts if wanted.depth == 1 else candidate.counts
     if wanted.states:
         counted = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)
-        where = found[0].name if wanted.depth == 1 else f"{found[0].name}/{one.seq}"
+        where = found[0].name if wanted.depth == 1 else f"{found[0].name}/{candidate.seq}"
         return f"`{where}` has {counted}"
     return f"d0ctl status {wanted.job}"
 
@@ -192,9 +193,9 @@ def _located(store: Store, part: Selector) -> Iterator[Selector]:
             if span.first <= span.last:
                 yield replace(here, stage=span)
             continue
-        for one in there:
-            if part.stage_name is not None or span.first <= one.seq <= span.last:
-                yield from _in_stage(store, here, one)
+        for candidate in there:
+            if part.stage_name is not None or span.first <= candidate.seq <= span.last:
+                yield from _in_stage(store, here, candidate)
 
 
 def _in_stage(store: Store, part: Selector, there: StageSummary) -> Iterator[Selector]:

@@ -127,6 +127,6 @@ def _grouped(rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Usage]:
     return list(found.values())
 
 
-def _most(one: float | None, other: float | None) -> float | None:
-    known = [each for each in (one, other) if each is not None]
+def _most(first: float | None, other: float | None) -> float | None:
+    known = [each for each in (first, other) if each is not None]
     return max(known) if known else None

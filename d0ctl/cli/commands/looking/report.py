@@ -116,7 +116,7 @@ def _document(found: "Report") -> dict[str, Any]:
 
 
 def _blame(blame: "Blame") -> Any:
-    return {blame.kind: blame.one.name, "failed": blame.one.failed, "of": blame.one.number,
+    return {blame.kind: blame.share.name, "failed": blame.share.failed, "of": blame.share.number,
             "others_failed": blame.others.failed, "others": blame.others.number,
             "sentence": blame.sentence()}  # fmt: skip
 
@@ -134,7 +134,7 @@ def _entry(group: str, alike: "Alike") -> dict[str, Any]:
 
 def _command(blame: "Blame", found: "Report") -> str:
     """Return the command for a finding; a file is named with a job in which it failed."""
-    name = blame.one.name
+    name = blame.share.name
     if blame.kind == "input":
         samples = (alike.sample.path for alike in found.groups["input"] if alike.name == name)
         name = f"{next(samples, '*').partition('/')[0]}:{name}"

@@ -15,7 +15,7 @@ from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.model import Counts, Group, by_status
 from d0ctl.show import outcome
 from d0ctl.store.connection import Store
-from d0ctl.store.views.awaited import Awaited, DaemonWatch, look
+from d0ctl.store.views.awaited import Awaited, DaemonWatch, read
 from d0ctl.units import listed
 
 app = single()
@@ -89,12 +89,12 @@ def wait_for(text: str, timeout: str | None = None, until: str = "done") -> Exit
             if version != seen or time.monotonic() >= due:
                 seen, due = version, time.monotonic() + LOOK_ANYWAY_S
                 with store.reading():
-                    parts = look(store, wanted, time.time())
+                    parts = read(store, wanted, time.time())
                     if all(part.found.standing.is_settled for part in parts):
                         return _end(store, text, parts)
                 if first := [part for part in parts if ENDS[until](part.counts)]:
                     return _first(text, parts, first, until)
-            if not daemon.look():
+            if not daemon.check():
                 if not is_reported:
                     is_reported = True
                     say(outcome.no_daemon([part.job.name for part in parts]))

@@ -79,7 +79,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) -> 
             by_stage[context["stage_id"]].append(end["attempt"])
     if not by_stage:
         return
-    wanted = json.dumps([one for of in by_stage.values() for one in of[-MOST_OF_STAGE:]])
+    wanted = json.dumps([attempt for of in by_stage.values() for attempt in of[-MOST_OF_STAGE:]])
     runs: dict[Program, list[dict[str, float | None]]] = defaultdict(list)
     for row in store.rows("binary_runs", attempts=wanted, now=now):
         run = _run(row, row["runtime"])
@@ -141,7 +141,11 @@ def expect_sizes(store: Store, stage: int, sizes: Sizes) -> None:
     requests.
     """
     ranges = {"memory": sizes.memory, "output": sizes.output, "work": sizes.work}
-    text = {key: [one.low, one.middle, one.high] for key, one in ranges.items() if one}
+    text = {
+        key: [estimate.low, estimate.middle, estimate.high]
+        for key, estimate in ranges.items()
+        if estimate
+    }
     store.change("keep_sizes", stage=stage, sizes=json.dumps(text))
     store.change(
         "expect_sizes", stage=stage, space=sizes.space,

@@ -37,7 +37,9 @@ def guarded(
 ) -> dict[str, Any]:
     """Return a launch with the limits of its package and the history of its binaries."""
     silences = [_silence(package["looping"], row, site) for row in binaries]
-    limited = [{**one, **more} for one, more in zip(launch["binaries"], silences, strict=True)]
+    limited = [
+        {**binary, **more} for binary, more in zip(launch["binaries"], silences, strict=True)
+    ]
     return {**launch, "binaries": limited, "guards": _guards(package, site)}
 
 

@@ -20,8 +20,8 @@ def tree(store: Store) -> Tree | None:
     if not found:
         return None
     return Tree(tuple(
-        Share(path, one["share"], tuple(one.get("researchers", ())), tuple(one.get("jobs", ())))
-        for path, one in found.items()
+        Share(path, use["share"], tuple(use.get("researchers", ())), tuple(use.get("jobs", ())))
+        for path, use in found.items()
     ))  # fmt: skip
 
 

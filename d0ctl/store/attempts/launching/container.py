@@ -34,10 +34,10 @@ _RUN = {
 def in_container(binary: dict[str, Any], image: str, engine: str) -> dict[str, Any]:
     """Return the launch of a binary that runs in an image, when its program is known."""
     script = [*SHELLS[binary["shell"]], binary["script"] or ""]
-    words = binary["argv"] or script
+    arguments = binary["argv"] or script
     run = _RUN[engine]
     if binary.get("stdin") is not None:
         run = run.replace(" run --rm", " run --interactive --rm")
-    call = run.format(image=shlex.quote(image), command=shlex.join(words))
+    call = run.format(image=shlex.quote(image), command=shlex.join(arguments))
     text = f"{_CALL.format(engine=engine)}{call}\n"
     return {**binary, "script": text, "shell": "bash", "argv": None}

@@ -30,7 +30,7 @@ def _link(row: Row, name: str) -> dict[str, Any]:
             "required": True}  # fmt: skip
     if row["locator"] is not None and row["maker"] is None:
         known = {"size": row["size_asked"], "checksum": row["checksum_asked"]}
-        link = {**link, **known, **_place(row)}
+        link = {**link, **known, **_location(row)}
     elif row["maker"] is None and row["cluster"] == 1 and row["acquire"] == "pre-fetch":
         link |= {"path": row["here"], "original": row["name"]}
     if link["path"] is not None and link["path"] == row["here"]:
@@ -38,7 +38,7 @@ def _link(row: Row, name: str) -> dict[str, Any]:
     return link
 
 
-def _place(row: Row) -> dict[str, Any]:
+def _location(row: Row) -> dict[str, Any]:
     """Return path and locator of a file from outside that has a locator."""
     far = locators.on_node(row["locator"])
     if far is not None:
@@ -91,7 +91,7 @@ class Rules:
         """Add the rules that a launch needs."""
         spare_results(self._results, launch["inputs"])
         deliver = launch.get("deliver", ())
-        named = [one.get("locator") for one in (*launch["inputs"], *deliver)]
+        named = [entry.get("locator") for entry in (*launch["inputs"], *deliver)]
         transports = {locators.transport(locator) for locator in named if locator is not None}
         if transports:
             known = {**(setting(self._store, "transfer") or {}), **self._of_stores()}

@@ -58,9 +58,9 @@ def _filled(
     text: str, shell: str, entry: Row, row: Row, package: Row,
     binary: Mapping[str, Any], inputs: Sequence[Row],
 ) -> str:  # fmt: skip
-    paths = [one["name"] for one in inputs if one["binary"] == row["seq"]]
-    given = dict(zip(binary["inputs"], paths, strict=True))
-    files = Files(given, [output["name"] for output in binary["outputs"]])
+    paths = [entry["name"] for entry in inputs if entry["binary"] == row["seq"]]
+    named = dict(zip(binary["inputs"], paths, strict=True))
+    files = Files(named, [output["name"] for output in binary["outputs"]])
     values = {**json.loads(package["parameters"]), **json.loads(row["parameters"] or "{}")}
     parameters = {
         name: _text(values.get(name, standard))

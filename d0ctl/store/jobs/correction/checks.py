@@ -30,15 +30,15 @@ def check(
                 made.update(definition.makes)
                 _check_makers(found, known, package, definition.makes)
     for line, of in pairs(spec, found):
-        for number, one in enumerate(of.packages):
+        for number, wanted in enumerate(of.packages):
             if (package := line.package(number)) is None or package in written:
-                _check_inputs(one, is_made)
+                _check_inputs(wanted, is_made)
     _check_elsewhere(store, job, found, known, written)
 
 
 def pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:
     for stage, of in zip(found.stages, spec.stages, strict=True):
-        yield from ((line, one) for _, line, one in stage.pairs(of))
+        yield from ((line, package) for _, line, package in stage.pairs(of))
 
 
 def _check_makers(
@@ -55,7 +55,7 @@ def _check_makers(
 
 def _check_inputs(package: PackageSpec, is_made: Callable[[str], bool]) -> None:
     wrapper = [package.wrapper] if package.wrapper else []
-    for entry in [*(one for each in package.binaries for one in each.inputs), *wrapper]:
+    for entry in [*(entry for each in package.binaries for entry in each.inputs), *wrapper]:
         if entry.made and not (is_made(entry.file) or foreign(entry.file)):
             raise Refused(
                 f"`{entry.file}` is to be made by a package that has already made other files",

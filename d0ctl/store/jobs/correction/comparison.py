@@ -94,7 +94,7 @@ class Comparison(Struct):
     unlisted: set[int] = field(default_factory=set)
     """Packages of lines that have succeeded and are missing in the job file."""
     added_lines: int = 0
-    kept: int = 0
+    unchanged: int = 0
     makes: set[str] = field(default_factory=set)
     """The outputs in the job file."""
 
@@ -113,7 +113,7 @@ class Sides(Struct):
 
 def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Sides:
     """Read a job and a job file, or only the stages that depend on groups of late outputs."""
-    left = {one.name for one in spec.stages if only_late and not one.is_late}
+    left = {stage.name for stage in spec.stages if only_late and not stage.is_late}
     new: list[list[tuple[str, list[Definition]]]] = []
     reads: set[str] = set()
     for stage in spec.stages:
@@ -128,7 +128,7 @@ def made_inputs(line: LineSpec) -> Iterator[str]:
     """Iterate over the files that the packages of a line read and packages make."""
     for package in line.packages:
         for binary in package.binaries:
-            yield from (one.file for one in binary.inputs if one.made)
+            yield from (entry.file for entry in binary.inputs if entry.made)
         if package.wrapper is not None and package.wrapper.made:
             yield package.wrapper.file
 
@@ -136,7 +136,7 @@ def made_inputs(line: LineSpec) -> Iterator[str]:
 def compare(sides: Sides, spec: JobSpec) -> Comparison:
     """Compare a job file with a job."""
     old = sides.old
-    pairs = matching.stages([one.name for one in spec.stages], [one.name for one in old])
+    pairs = matching.stages([stage.name for stage in spec.stages], [stage.name for stage in old])
     count = len(old)
     found = Comparison([])
     for of, pair, lines in zip(spec.stages, pairs, sides.new, strict=True):
@@ -150,7 +150,10 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
         )  # fmt: skip
     for stage in found.stages:
         found.makes.update(
-            name for line in stage.lines for one in line.definitions for name in one.makes
+            name
+            for line in stage.lines
+            for definition in line.definitions
+            for name in definition.makes
         )
     for stage in found.stages:
         _sort_stage(found, stage)
@@ -167,7 +170,9 @@ def _stage(
 ) -> NewStage:
     features = [
         LineFeatures(
-            name, tuple(one.recipe for one in each), tuple(n for one in each for n in one.makes)
+            name,
+            tuple(definition.recipe for definition in each),
+            tuple(n for definition in each for n in definition.makes),
         )
         for name, each in new
     ]
@@ -207,51 +212,52 @@ def _sort_stage(found: Comparison, stage: NewStage) -> None:
                 found.added.append(Place(stage.seq, line.seq, number))
             else:
                 package = before[number - 1]
-                place = Place(stage.seq, line.seq, number, package.phase)
-                kept = found.kept
-                _sort(found, package, definition, place)
+                position = Place(stage.seq, line.seq, number, package.phase)
+                unchanged = found.unchanged
+                _sort(found, package, definition, position)
                 if is_back:
-                    found.kept = kept
-                    found.restored[package.id] = place
+                    found.unchanged = unchanged
+                    found.restored[package.id] = position
 
 
 def _sort(
-    found: Comparison, package: StandingPackage, definition: Definition, place: Place
+    found: Comparison, package: StandingPackage, definition: Definition, position: Place
 ) -> None:
     has_recipe = package.definition.recipe == definition.recipe
     if package.phase in LAUNCHED:
         if has_recipe:
-            found.kept += 1
+            found.unchanged += 1
         else:
-            found.busy[package.id] = place
+            found.busy[package.id] = position
     elif package.phase == Phase.DONE:
         if has_recipe:
-            found.kept += 1
+            found.unchanged += 1
             if package.definition.whole != definition.whole:
                 found.requests.add(package.id)
         else:
-            found.outdated[package.id] = place
+            found.outdated[package.id] = position
     elif package.definition.whole == definition.whole:
-        found.kept += 1
+        found.unchanged += 1
     else:
-        found.rewritten[package.id] = place
+        found.rewritten[package.id] = position
         if package.phase == Phase.FAILED and not has_recipe:
-            found.outdated[package.id] = place
+            found.outdated[package.id] = position
 
 
 def _sort_lost(found: Comparison, stage: StandingStage, line: StandingLine) -> None:
     places = {
-        one.id: Place(stage.seq, line.seq, one.seq, one.phase) for one in line.packages
-    }  # fmt: skip
+        package.id: Place(stage.seq, line.seq, package.seq, package.phase)
+        for package in line.packages
+    }
     if line.is_dropped:
         return
-    if any(one.phase in LAUNCHED for one in line.packages):
+    if any(package.phase in LAUNCHED for package in line.packages):
         found.busy.update(places)
-    elif all(one.phase == Phase.DONE for one in line.packages):
+    elif all(package.phase == Phase.DONE for package in line.packages):
         found.unlisted.update(places)
     else:
         found.lost.append(line)
-        found.removed += [place for place in places.values() if place.phase != Phase.DONE]
+        found.removed += [position for position in places.values() if position.phase != Phase.DONE]
 
 
 def line_numbers(

@@ -156,12 +156,12 @@ class Correction(Struct):
         self.store.change("clear_incoming_requirements")
         names = []
         pairs = zip(stages, self.found.stages, self.spec.stages, strict=True)
-        for place, (stage, new, of) in enumerate(pairs, 1):
+        for seq, (stage, new, of) in enumerate(pairs, 1):
             chunk = Chunk()
             for at, line, spec in new.pairs(of):
                 named = named_by_number(spec, at, line.seq)
-                before = [numbers(one) for one in spec.after]
-                revision.line(chunk, stage, (place, at), line, named, before, self.written)
+                before = [numbers(position) for position in spec.after]
+                revision.line(chunk, stage, (seq, at), line, named, before, self.written)
                 if line.old and (line.old.name, line.old.is_early, line.old.is_open) != (
                     named.name, named.early_start, named.is_open,
                 ):  # fmt: skip
@@ -208,10 +208,10 @@ class Correction(Struct):
         orders: list[tuple[int, int, int, int]] = []
         for new, of in zip(self.found.stages, self.spec.stages, strict=True):
             for _, line, spec in new.pairs(of):
-                after = {numbers(one) for one in spec.after}
-                if line.old and after != {places.get(one) for one in line.old.after}:
+                after = {numbers(position) for position in spec.after}
+                if line.old and after != {places.get(position) for position in line.old.after}:
                     changed.append((line.old.id,))
-                    orders += [(line.old.id, self.job, *one) for one in after]
+                    orders += [(line.old.id, self.job, *position) for position in after]
                     self.touched.add(line.old.packages[0].id)
         self.store.change_many("forget_line_order", changed)
         self.store.change_many("order_line", orders)
@@ -235,8 +235,8 @@ class Correction(Struct):
         for name, file in self.known.ids.items():
             if self.known.makers[file] in self.written and name not in self.found.makes:
                 matches = [row["id"] for row in self.store.rows("files_of_pattern", pattern=file)]
-                for one in (*matches, file):
-                    self._forget_file(one)
+                for forgotten in (*matches, file):
+                    self._forget_file(forgotten)
 
     def _forget_file(self, file: int) -> None:
         self.store.change("unassign_readers", file=file, now=self.now)

@@ -51,8 +51,8 @@ def of_spec(spec: PackageSpec, is_early: bool) -> Definition:
     parts = _Parts(attrgetter)
     for number, binary in enumerate(spec.binaries, 1):
         parts.binary(number, BinaryRow(*binary_row(0, number, binary)))
-        for place, entry in enumerate(binary.inputs):
-            _read(parts, number, place, entry)
+        for position, entry in enumerate(binary.inputs):
+            _read(parts, number, position, entry)
         for output in binary.outputs:
             row = FileRow(*output_row(0, 0, 0, number, output))
             parts.output(number, row.name, row.late, output.min_count if row.late else None, row)
@@ -68,9 +68,9 @@ def of_spec(spec: PackageSpec, is_early: bool) -> Definition:
     )  # fmt: skip
 
 
-def _read(parts: "_Parts", binary: int, place: int, entry: InputSpec) -> None:
-    row = InputRow(*input_row(0, binary, 0, place, 0, entry))
-    parts.input(binary, place, entry.file, entry.match, int(entry.writable), row)
+def _read(parts: "_Parts", binary: int, position: int, entry: InputSpec) -> None:
+    row = InputRow(*input_row(0, binary, 0, position, 0, entry))
+    parts.input(binary, position, entry.file, entry.match, int(entry.writable), row)
 
 
 def of_rows(
@@ -83,8 +83,8 @@ def of_rows(
     patterns = {(row["binary"], row["file_id"]) for row in inputs}
     for row in inputs:
         if (row["binary"], row["pattern_id"]) not in patterns:
-            place = (row["binary"], row["place"])
-            parts.input(*place, row["file"], row["match"], row["writable"], row)
+            position = (row["binary"], row["place"])
+            parts.input(*position, row["file"], row["match"], row["writable"], row)
     for row in outputs:
         parts.output(row["binary"], row["name"], row["late"], row["min_count"], row)
     asked = [package[name] for name in _ASKED]
@@ -112,9 +112,9 @@ class _Parts:
         self._rest.append(("binary", number, tuple(map(_plain, self._watched(row)))))
 
     def input(
-        self, binary: int, place: int, file: str, match: str | None, writable: int, row: Any
+        self, binary: int, position: int, file: str, match: str | None, writable: int, row: Any
     ) -> None:
-        entry = ("input", binary, place, file)
+        entry = ("input", binary, position, file)
         self._recipe.append((*entry, match, writable, self._takes(row)))
         self._rest.append((*entry, self._keeps(row)))
 
@@ -124,12 +124,12 @@ class _Parts:
         self._makes.append(name)
 
     def definition(self, values: Iterable[Any], requests: Iterable[Any]) -> Definition:
-        recipe = _digest([*sorted(self._recipe, key=_place), values])
-        whole = _digest([recipe, *sorted(self._rest, key=_place), tuple(map(_plain, requests))])
+        recipe = _digest([*sorted(self._recipe, key=_position), values])
+        whole = _digest([recipe, *sorted(self._rest, key=_position), tuple(map(_plain, requests))])
         return Definition(recipe, whole, tuple(self._makes))
 
 
-def _place(part: tuple[Any, ...]) -> tuple[Any, ...]:
+def _position(part: tuple[Any, ...]) -> tuple[Any, ...]:
     return part[:4] if part[0] != "binary" else part[:2]
 
 

@@ -226,7 +226,7 @@ class _Making(Struct):
         store, found, now = self.store, self.found, self.clock()
         left = {(stage.seq, line.seq) for stage in found.stages if not stage.is_left
                 for _, line in stage.numbered}  # fmt: skip
-        found.added = [one for one in found.added if (one.stage, one.line) in left]
+        found.added = [added for added in found.added if (added.stage, added.line) in left]
         left_out = [
             warning.partition("warning: ")[2]
             for warning in self.spec.warnings
@@ -248,7 +248,7 @@ class _Making(Struct):
     def _check_phases(self) -> None:
         """Raise _Changed if a package to be written or dropped has begun, or has ended."""
         lost = {package.id: package.phase for line in self.found.lost for package in line.packages}
-        before = {**{key: place.phase for key, place in self.found.rewritten.items()}, **lost}
+        before = {**{key: position.phase for key, position in self.found.rewritten.items()}, **lost}
         rows = self.store.select(before).rows("phases_of_selected")
         if {row["id"]: row["phase"] for row in rows} != before:
             raise _Changed

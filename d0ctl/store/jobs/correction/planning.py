@@ -80,7 +80,7 @@ def _reads(
 ) -> Iterable[int]:
     """Return the files of the job that added packages read, and those that are `running` now."""
     lines = (of for line, of in pairs(spec, found)
-             if any((one := line.package(at)) is None or one in running
+             if any((package := line.package(at)) is None or package in running
                     for at in range(len(of.packages))))  # fmt: skip
     names = {name for line in lines for name in made_inputs(line)}
     return {files[name] for name in names for files in (known.ids, known.late) if name in files}

@@ -54,7 +54,7 @@ class Revision(Intake):
         self,
         chunk: Chunk,
         stage: int,
-        place: tuple[int, int],
+        position: tuple[int, int],
         new: NewLine,
         spec: LineSpec,
         before: Sequence[tuple[int, int]],
@@ -68,7 +68,7 @@ class Revision(Intake):
         line = old.id if old else self._line_ids.take()
         if old is None:
             chunk.lines.append(line_row(line, stage, new.seq, spec))
-            self._orders += [(line, self._job, *one) for one in before]
+            self._orders += [(line, self._job, *earlier) for earlier in before]
         for number, package in enumerate(spec.packages):
             known = new.package(number)
             if known is None or known in written:
@@ -76,7 +76,7 @@ class Revision(Intake):
                 is_early = spec.early_start and number == 0
                 # it counts as waiting until everything is in its place and can be counted
                 waits = int(not is_early)
-                expected = self._urgency.of(*place, number + 1)
+                expected = self._urgency.of(*position, number + 1)
                 self._package(
                     chunk, stage, line, key, number + 1, package, is_early, waits, expected
                 )

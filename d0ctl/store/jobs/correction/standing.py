@@ -85,7 +85,7 @@ def refresh(store: Store, job: int, stages: Iterable[StandingStage]) -> bool:
     the caller knows, and by requirements that a policy has raised.
     """
     lines = {line.id: line for stage in stages for line in stage.lines}
-    packages = {one.id: one for line in lines.values() for one in line.packages}
+    packages = {package.id: package for line in lines.values() for package in line.packages}
     rows = store.rows("standing_phases", job=job)
     if len(rows) != len(packages):
         return False

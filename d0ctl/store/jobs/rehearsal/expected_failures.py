@@ -73,8 +73,8 @@ class ExpectedFailures:
         """How many earlier attempts were considered."""
         for row in store.rows("attempt_outcomes", limit=MOST_ATTEMPTS):
             self.attempts += row["n"]
-            place = row["source"], row["stage"], str(row["place"])
-            for group in {place, (row["software"],), ()}:
+            key = row["source"], row["stage"], str(row["place"])
+            for group in {key, (row["software"],), ()}:
                 self._add(self._records[group], row["node"], row["reason"], row["n"], row["lasted"])
 
     def _add(self, to: Record, node: str, reason: str | None, n: int, lasted: float) -> None:
@@ -108,7 +108,7 @@ class ExpectedFailures:
                     marks[key] = int(marks[key]) + 1 + chance.random()
                     wanted = self._requirements[self._work.tasks[task].requirement]
                     if wanted.id not in fits:
-                        fits[wanted.id] = sum(misfit(wanted, one) is None for one in nodes)
+                        fits[wanted.id] = sum(misfit(wanted, node) is None for node in nodes)
                     return self._failure(kind, wanted, reason, record.lasted_s(reason), past[task],
                                          room.platform, fits[wanted.id] > 1)  # fmt: skip
             return None
@@ -119,7 +119,7 @@ class ExpectedFailures:
         """Return why packages of a kind may fail, by the closest group with a record."""
         known = self._of_kind.get(kind)
         if known is None:
-            groups: list[Group] = [(self._source, kind.stage, str(kind.place))]
+            groups: list[Group] = [(self._source, kind.stage, str(kind.position))]
             groups += [(kind.software,)] if kind.software != "[]" else []
             seen = next((group for group in groups if group in self._records), None)
             # of others, only failures count that no package causes
@@ -144,7 +144,7 @@ class ExpectedFailures:
         policy = self._policies.of(self._job_policy, kind.policy, kind.software, platform)
         past.reasons[reason] += 1
         past.lasted_s += lasted_s
-        restarts = sum(past.reasons[one] for one in RESTARTED)
+        restarts = sum(past.reasons[reason] for reason in RESTARTED)
         found = judge(policy, Case(
             reason, max(0, restarts - (reason in RESTARTED)), past.reasons[reason],
             past.reasons.total() - restarts, lasted_s, past.lasted_s, memory=wanted.memory,

@@ -86,8 +86,8 @@ class NodeTrust(Trust):
             self._failed[stage, node].append((task, began))
         self._records[stage][node] = record
         self._of_stage[stage] = _more(self._of_stage[stage], reason)
-        for one, step in ((before, -1), (record, 1)):
-            if one.streak and bad_nodes.is_suspect(one, self._black_holes):
+        for version, step in ((before, -1), (record, 1)):
+            if version.streak and bad_nodes.is_suspect(version, self._black_holes):
                 self._suspects[stage] += step
 
     def _weigh(self, stage: int, node: int, now: float) -> Sequence[int]:

@@ -33,12 +33,12 @@ def _all_nodes(
 ) -> tuple[list[NodeRoom], dict[int, str]]:
     known = {view.name: view.node for view in node_views(store, now=now)}
     if site is None:
-        rooms = [replace(one.room, used=0, disk_free=one.room.disk) for one in known.values()
-                 if not one.drained and one.gone is None]  # fmt: skip
+        rooms = [replace(view.room, used=0, disk_free=view.room.disk) for view in known.values()
+                 if not view.drained and view.gone is None]  # fmt: skip
         names = {row["cluster_id"]: row["cluster"] for row in store.rows("nodes")}
         return rooms, names
     numbers: dict[str, int] = {}
-    of_name = {one.name: one for one in site.clusters}
+    of_name = {cluster.name: cluster for cluster in site.clusters}
     rooms = []
     unsized = []
     for number, entry in enumerate(site.nodes, 1):

@@ -111,7 +111,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
 
 def _conditions(spec: JobSpec, site: Site, work: Work) -> Conditions:
     """Return the conditions besides failures: limits of the job file, throttles of the site."""
-    limits = {n: one.max_running for n, one in enumerate(spec.stages, 1) if one.max_running}
+    limits = {n: stage.max_running for n, stage in enumerate(spec.stages, 1) if stage.max_running}
     limits |= {0: spec.max_running} if spec.max_running else {}
     originator = spec.originator
     researcher = researcher_of(originator, site.settings.get("researchers") or {}) or originator

@@ -29,7 +29,7 @@ class Kind(Struct, frozen=True):
     """Common properties of packages at a position in the lines of a stage: software and policy."""
 
     stage: str
-    place: int
+    position: int
     software: str
     policy: str
     wall_time: float | None
@@ -51,7 +51,7 @@ class Work(Struct):
 
 def seconds_of(steps: Steps, spec: JobSpec, earlier: Mapping[str, float]) -> list[float]:
     """Return the run time of each step. Raises Refused for stages without one."""
-    found = [0.0 if one is None else one for one in steps.seconds]
+    found = [0.0 if seconds is None else seconds for seconds in steps.seconds]
     unknown: dict[str, None] = {}
     for (stage, _, _), step in steps.packages.items():
         if steps.seconds[step] is None:
@@ -79,9 +79,9 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
     work.tasks = [Task(0, 0.0, after=tuple(before)) for before in steps.before]
     for stage, of_stage in enumerate(spec.stages, 1):
         for seq, line in enumerate(of_stage.lines, 1):
-            for place, package in enumerate(line.packages, 1):
-                step, sizes = steps.packages[stage, seq, place], steps.sizes.get(stage, NO_SIZES)
-                rank, usual = urgent.of(stage, seq, place)[:2]
+            for position, package in enumerate(line.packages, 1):
+                step, sizes = steps.packages[stage, seq, position], steps.sizes.get(stage, NO_SIZES)
+                rank, usual = urgent.of(stage, seq, position)[:2]
                 key = (stage, requested(package), package.cpu, space(package), package.priority,
                        *wants(package), rank, usual)  # fmt: skip
                 kind = kinds.get(key)
@@ -96,7 +96,7 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
                 inputs, outputs = _files(package, numbers, work.files, spec.directory, sizes)
                 for name, is_retained in _staying(package):
                     staying[name] = staying.get(name, False) or is_retained
-                work.kinds[step] = _kind(of_stage.name, place, package)
+                work.kinds[step] = _kind(of_stage.name, position, package)
                 work.tasks[step] = replace(
                     work.tasks[step], requirement=kind.id, seconds=seconds[step],
                     inputs=inputs, outputs=outputs,
@@ -107,7 +107,7 @@ def work_of(store: Store, spec: JobSpec, steps: Steps, seconds: Sequence[float])
         if file is not None and (is_retained or file not in read):
             work.files[file] = replace(work.files[file], stays=True)
     work.requirements = sorted(
-        kinds.values(), key=lambda one: (-priorities[one.id], -one.rank, one.id)
+        kinds.values(), key=lambda kind: (-priorities[kind.id], -kind.rank, kind.id)
     )
     work.packages.update(stage for stage, _, _ in steps.packages)
     work.required = _required(work, {step: stage for (stage, _, _), step in steps.packages.items()},
@@ -120,20 +120,20 @@ def _staying(package: PackageSpec) -> Iterator[tuple[str, bool]]:
 
     An output that is stored nowhere else stays if no package reads it.
     """
-    read = {one.file: one.disposition for binary in package.binaries for one in binary.inputs}
+    read = {entry.file: entry.disposition for binary in package.binaries for entry in binary.inputs}
     yield from ((name, True) for name, said in read.items() if said in RETAINED)
     for binary in package.binaries:
-        for one in binary.outputs:
-            if RETAINED & one.dispositions:
-                yield one.file, True
-            elif not (one.result or one.locator or one.file in read
-                      or Disposition.DELETABLE in one.dispositions):  # fmt: skip
-                yield one.file, False
+        for output in binary.outputs:
+            if RETAINED & output.dispositions:
+                yield output.file, True
+            elif not (output.result or output.locator or output.file in read
+                      or Disposition.DELETABLE in output.dispositions):  # fmt: skip
+                yield output.file, False
 
 
-def _kind(stage: str, place: int, package: PackageSpec) -> Kind:
+def _kind(stage: str, position: int, package: PackageSpec) -> Kind:
     policy = json.dumps(package.policy) if package.policy else NOTHING
-    return Kind(stage, place, json.dumps(wants(package)[0]), policy, package.wall_time)
+    return Kind(stage, position, json.dumps(wants(package)[0]), policy, package.wall_time)
 
 
 def _required(work: Work, stages: Mapping[int, int], spec: JobSpec) -> dict[int, float]:
@@ -168,7 +168,10 @@ def _files(
     package: PackageSpec, numbers: dict[str, int], files: list[File], directory: str, sizes: Sizes
 ) -> tuple[list[int], list[int]]:
     """Return the files that a package reads of others and from outside, and those that it makes."""
-    outputs, made = [], {one.file: one for binary in package.binaries for one in binary.outputs}
+    outputs, made = (
+        [],
+        {output.file: output for binary in package.binaries for output in binary.outputs},
+    )
     usual = _usual_size(made.values(), sizes)
     for output in made.values():
         number = numbers.setdefault(output.file, len(files))
@@ -176,40 +179,43 @@ def _files(
         outputs.append(number)
     inputs: dict[int, None] = {}
     for binary in package.binaries:
-        for one in binary.inputs:
-            if one.file in made or one.acquire != "pre-fetch":
+        for entry in binary.inputs:
+            if entry.file in made or entry.acquire != "pre-fetch":
                 continue
-            number = numbers.setdefault(one.file, len(files))
+            number = numbers.setdefault(entry.file, len(files))
             if number == len(files):
                 # A file of another job exists; one that is made later here replaces this.
-                files.append(File(0 if one.made else _size(one, directory), CONTROL))
+                files.append(File(0 if entry.made else _size(entry, directory), CONTROL))
             inputs[number] = None
     return list(inputs), outputs
 
 
 def _usual_size(made: Collection[OutputSpec], sizes: Sizes) -> int:
     """Return the size of each output without one: its part of the total that is expected."""
-    unsaid = sum(one.size is None for one in made)
+    unsaid = sum(output.size is None for output in made)
     if not unsaid or sizes.output is None:
         return 0
-    said = sum(one.size or 0 for one in made)
+    said = sum(output.size or 0 for output in made)
     return max(0, round((sizes.output.middle - said) / unsaid))
 
 
-def _size(one: InputSpec, directory: str) -> int:
-    if one.size is not None:
-        return one.size
+def _size(entry: InputSpec, directory: str) -> int:
+    if entry.size is not None:
+        return entry.size
     try:
-        return Path(directory, one.file).stat().st_size
+        return Path(directory, entry.file).stat().st_size
     except OSError:
         return 0
 
 
 def check(work: Work, nodes: Sequence[NodeRoom], spec: JobSpec) -> None:
     """Raise Refused for packages that no node can take."""
-    for one in work.requirements:
-        found = {node.name: misfit(one, node) for node in nodes}
+    for requirement in work.requirements:
+        found = {node.name: misfit(requirement, node) for node in nodes}
         if None not in found.values():
             name, why = next(iter(found.items()))
-            raise Refused(f"no node can take packages of stage `{spec.stages[one.stage - 1].name}`:"
-                          f" `{name}` is ruled out ({why})", hint="d0ctl node list")  # fmt: skip
+            raise Refused(
+                f"no node can take packages of stage `{spec.stages[requirement.stage - 1].name}`:"
+                f" `{name}` is ruled out ({why})",
+                hint="d0ctl node list",
+            )

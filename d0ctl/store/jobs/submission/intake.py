@@ -240,8 +240,8 @@ class Intake:
 
     def _gathered(self, spec: PackageSpec, own: set[int]) -> int:
         """Return how many inputs of a package other packages make, whether they exist or not."""
-        inputs = [one for one in _inputs(spec) if one.made]
-        return sum(self._made.get(one.file) not in own for one in inputs)
+        inputs = [entry for entry in _inputs(spec) if entry.made]
+        return sum(self._made.get(entry.file) not in own for entry in inputs)
 
     def _from_outside(self, chunk: Chunk, spec: InputSpec) -> int:
         file = self._outside.get(spec.file)
@@ -271,6 +271,6 @@ class Intake:
 
 def _inputs(spec: PackageSpec) -> Iterator[InputSpec]:
     """Return all files that a package reads, including its startup script."""
-    yield from (one for binary in spec.binaries for one in binary.inputs)
+    yield from (entry for binary in spec.binaries for entry in binary.inputs)
     if spec.wrapper is not None:
         yield spec.wrapper

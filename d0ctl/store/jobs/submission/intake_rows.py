@@ -135,8 +135,8 @@ def asked_by(spec: PackageSpec, is_early: bool) -> Row:
     """Return the requests of a package to a node."""
     fetches = spec.wrapper is not None and spec.wrapper.acquire == Acquire.PRE_FETCH
     for binary in spec.binaries:  # plain loops: a generator for each took three times as long
-        for one in binary.inputs:
-            fetches = fetches or one.acquire == Acquire.PRE_FETCH
+        for entry in binary.inputs:
+            fetches = fetches or entry.acquire == Acquire.PRE_FETCH
     return (
         *_resources(spec), spec.cpu, space(spec), spec.platform, spec.nodes,
         spec.exclude_nodes, spec.priority, int(is_early), int(fetches), *wants(spec),

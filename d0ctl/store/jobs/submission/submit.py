@@ -46,7 +46,7 @@ def submit(
     that `sweep` removes.
     """
     sweep(store, now=now)
-    job, chosen = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
+    job, final_name = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
     insertion = Insertion(store, job)
     try:
         with without_collector():
@@ -60,19 +60,19 @@ def submit(
                 now=now,
                 actor=actor,
                 verb="submit",
-                target=chosen,
+                target=final_name,
                 note=note,
                 packages=insertion.packages,
             )
             store.change("show_job", job=job)
             eta.keep_first(store, job, now=now)
-            aside = results.move_aside(store.home, chosen)
+            aside = results.move_aside(store.home, final_name)
     except BaseException:
         remove_rows(store, job, now=now)
         raise
     if aside is not None and moved is not None:
         moved(aside)
-    return chosen
+    return final_name
 
 
 def _insert(

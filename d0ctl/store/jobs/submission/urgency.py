@@ -86,9 +86,9 @@ def urgency(store: Store, spec: JobSpec) -> Urgency:
     """Return the estimates for each package of a job."""
     is_exact = spec.packages <= MOST_EXACT
     steps = steps_of(store, spec, None if is_exact else SAMPLE)
-    known = [one for one in steps.seconds if one is not None and one > 0]
+    known = [seconds for seconds in steps.seconds if seconds is not None and seconds > 0]
     usual = statistics.median(known) if known else 1.0
-    seconds = [usual if one is None else one for one in steps.seconds]
+    seconds = [usual if step_s is None else step_s for step_s in steps.seconds]
     ranks, following = critical_path.longest(seconds, steps.before)
     stages = {step: stage for (stage, _, _), step in steps.packages.items()}
     pairs = {at: (ranks[step], steps.seconds[step]) for at, step in steps.packages.items()}
@@ -143,17 +143,17 @@ def steps_of(store: Store, spec: JobSpec, sample: int | None) -> Steps:
     for number, stage in enumerate(spec.stages, 1):
         for seq, line in enumerate(islice(stage.lines, sample), 1):
             previous = begins[number - 1]
-            for place, package in enumerate(line.packages, 1):
-                took = runtimes.of(stage.name, place, package)
-                step = steps.add_package(number, seq, place, took)
+            for position, package in enumerate(line.packages, 1):
+                took = runtimes.of(stage.name, position, package)
+                step = steps.add_package(number, seq, position, took)
                 if seq <= SAMPLE:
-                    sizes = runtimes.sizes(stage.name, place, package)
+                    sizes = runtimes.sizes(stage.name, position, package)
                     steps.sizes[number] = steps.sizes.get(number, NO_SIZES).largest(sizes)
                 steps.before[step].add(previous)
                 makers.update((output.file, step) for binary in package.binaries
                               for output in binary.outputs)  # fmt: skip
                 reads.append((step, package))
-                if place == 1:
+                if position == 1:
                     waits.append((step, line))
                 previous = step
             steps.before[closes[number - 1]].add(previous)
@@ -171,7 +171,7 @@ def steps_of(store: Store, spec: JobSpec, sample: int | None) -> Steps:
 def _names(package: PackageSpec) -> Iterator[str]:
     """Yield the names of the files that packages make for a package."""
     for binary in package.binaries:
-        yield from (one.file for one in binary.inputs if one.made)
+        yield from (entry.file for entry in binary.inputs if entry.made)
 
 
 class RunTimes:
@@ -182,11 +182,11 @@ class RunTimes:
         self._histories = Histories(store)
         self._source = source
 
-    def of(self, stage: str, place: int, package: PackageSpec) -> Range | None:
+    def of(self, stage: str, position: int, package: PackageSpec) -> Range | None:
         """Return a package's run time on a standard node; None unless all its binaries have one."""
         total = NOTHING
         for number, binary in enumerate(package.binaries, 1):
-            histories = self._histories.of(self._source, stage, place, number, binary.software)
+            histories = self._histories.of(self._source, stage, position, number, binary.software)
             usual = None
             if binary.runtime is None and binary.software is not None:
                 usual = self._catalogue.runtime(binary.software)
@@ -196,13 +196,13 @@ class RunTimes:
             total += took
         return total
 
-    def sizes(self, stage: str, place: int, package: PackageSpec) -> Sizes:
+    def sizes(self, stage: str, position: int, package: PackageSpec) -> Sizes:
         """Return the needs of a package: the memory of its largest binary, the outputs of all."""
         memory: list[Range] = []
         work: list[Range] = []
         output: Range | None = NOTHING
         for number, binary in enumerate(package.binaries, 1):
-            histories = self._histories.of(self._source, stage, place, number, binary.software)
+            histories = self._histories.of(self._source, stage, position, number, binary.software)
             if (rss := estimates.first(histories, "rss")) is not None:
                 memory.append(rss)
             scratch = estimates.first(histories, "work")
@@ -211,9 +211,11 @@ class RunTimes:
             if scratch is not None:
                 work.append(scratch)
             made = estimates.first(histories, "output")
-            declared = sum(one.size or 0 for one in binary.outputs)
+            declared = sum(output.size or 0 for output in binary.outputs)
             made = made or (estimates.guess(declared) if declared else None)
             output = output + made if output is not None and made is not None else None
-        largest = (max(known, key=lambda one: one.high, default=None) for known in (memory, work))
+        largest = (
+            max(known, key=lambda estimate: estimate.high, default=None) for known in (memory, work)
+        )
         most_memory, most_work = largest
         return Sizes(most_memory, output, most_work)

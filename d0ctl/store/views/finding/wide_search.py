@@ -47,7 +47,7 @@ class Match(Struct):
 
     kind: str
     text: str
-    place: str = ""
+    location: str = ""
     packages: list[int] = field(default_factory=list)
 
 
@@ -64,7 +64,7 @@ def patterns(words: str) -> list[Pattern]:
         return [Pattern(None, _expression(words[1:]))]
     found = [_parts([words])]
     if len(words) >= LEAST_LETTERS:
-        found.append(_parts([one for one in words if one != " "]))
+        found.append(_parts([word for word in words if word != " "]))
     return found
 
 
@@ -119,7 +119,7 @@ def search(store: Store, pattern: Pattern) -> Iterator[Progress]:
             for row in store.rows(query, **page):
                 _take(known, kind, row, pattern)
             yield Progress([*found, *known.values()], (done + min(first + STEP, end)) / whole)
-            if kind != "message" and sum(one.kind == kind for one in known.values()) >= MOST:
+            if kind != "message" and sum(match.kind == kind for match in known.values()) >= MOST:
                 break
         done += end
     yield Progress([*found, *known.values()], 1.0)
@@ -127,19 +127,19 @@ def search(store: Store, pattern: Pattern) -> Iterator[Progress]:
 
 def _take(known: dict[tuple[str, str, str], Match], kind: str, row: Row, pattern: Pattern) -> None:
     """Add a row if it fits and there are not enough matches of its kind."""
-    text, place = str(row["message" if kind == "message" else "name"] or ""), ""
+    text, location = str(row["message" if kind == "message" else "name"] or ""), ""
     if kind == "message":
         if not pattern.fits(text) and not pattern.fits(str(row["reason"] or "")):
             return
         text = text or str(row["reason"])
     else:
-        place = str(row["stage" if kind == "package" else "job"])
+        location = str(row["stage" if kind == "package" else "job"])
         if not pattern.fits(text):
             return
-    key = kind, text, place
-    if key not in known and sum(one.kind == kind for one in known.values()) >= MOST:
+    key = kind, text, location
+    if key not in known and sum(match.kind == kind for match in known.values()) >= MOST:
         return
-    match = known.setdefault(key, Match(kind, text, place))
+    match = known.setdefault(key, Match(kind, text, location))
     if kind == "message" and len(match.packages) < MOST_PACKAGES:
         match.packages.append(row["package"])
 

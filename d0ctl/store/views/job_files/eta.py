@@ -17,23 +17,23 @@ def horizon(store: Store, *, now: float) -> Horizon:
     row = store.row("eta_capacity")
     assert row is not None
     stages: dict[int, list[StageLeft]] = defaultdict(list)
-    for one in store.rows("eta_stages"):
-        stages[one["job_id"]].append(_stage(one))
+    for counted in store.rows("eta_stages"):
+        stages[counted["job_id"]].append(_stage(counted))
     begun: dict[int, float] = defaultdict(float)
     chains: dict[int, float] = defaultdict(float)
-    for one in store.rows("eta_live"):
-        rest = left_s(one, now) * one["speed"]
-        begun[one["job_id"]] += rest * one["cpus"]
-        after = max(0.0, one["rank"] - (one["seconds"] or 0.0))
-        chains[one["job_id"]] = max(chains[one["job_id"]], rest + after)
-    for one in store.rows("eta_ready"):
-        chains[one["job_id"]] = max(chains[one["job_id"]], one["rank"])
+    for counted in store.rows("eta_live"):
+        rest = left_s(counted, now) * counted["speed"]
+        begun[counted["job_id"]] += rest * counted["cpus"]
+        after = max(0.0, counted["rank"] - (counted["seconds"] or 0.0))
+        chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
+    for counted in store.rows("eta_ready"):
+        chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
     jobs = {
-        one["id"]: JobLeft(
-            one["name"], stages[one["id"]], begun[one["id"]], chains[one["id"]],
-            one["max_running"], bool(one["hold"] or one["pause"]),
+        row["id"]: JobLeft(
+            row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
+            row["max_running"], bool(row["hold"] or row["pause"]),
         )
-        for one in store.rows("eta_jobs")
+        for row in store.rows("eta_jobs")
     }  # fmt: skip
     return Horizon(Capacity(row["cpus"], row["power"], row["fastest"]), jobs)
 
@@ -99,7 +99,7 @@ def _end_of_running(row: Row, whole: Range, now: float) -> Range:
     if row["eta"] is not None:
         end = max(now, float(row["eta"]))
         return Range(min(end, max(now, began + whole.low)), end, max(end, began + whole.high))
-    return Range(*(max(now, began + one) for one in (whole.low, whole.middle, whole.high)))
+    return Range(*(max(now, began + seconds) for seconds in (whole.low, whole.middle, whole.high)))
 
 
 class Audit(Struct, frozen=True):

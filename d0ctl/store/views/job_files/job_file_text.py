@@ -75,7 +75,9 @@ def _line(line: LineRows, known: Sequence[str]) -> Entry:
 def _package(package: PackageRows, known: Sequence[str]) -> Entry:
     row = package.row
     startup = [
-        literal(_file(one), known, strict=True) for one in package.inputs if one["binary"] == 0
+        literal(_file(entry), known, strict=True)
+        for entry in package.inputs
+        if entry["binary"] == 0
     ]
     return {
         "name": _escaped(row["name"], known), "nodes": parsed(row["nodes"]),

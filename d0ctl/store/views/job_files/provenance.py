@@ -67,14 +67,14 @@ def runs_of_job(store: Store, job: str, *, now: float) -> list[Run]:
 
 def leading_to(runs: list[Run], file: int) -> list[Run]:
     """Return the runs of a job without which a file would not be as it is, in their order."""
-    makers = {one.id: run for run in runs for one in run.made}
+    makers = {file.id: run for run in runs for file in run.made}
     found: dict[int, Run] = {}
     files = [file]
     while files:
         run = makers.get(files.pop())
         if run is not None and id(run) not in found:
             found[id(run)] = run
-            files += [one.id for one in run.read]
+            files += [file.id for file in run.read]
     return [run for run in runs if id(run) in found]
 
 
@@ -107,7 +107,7 @@ def _run(row: Row, read: list[FileFacts], made: list[FileFacts]) -> Run:
 
 
 def _command(row: Row, read: list[FileFacts]) -> str | None:
-    names = [local_name(one.name, one.local) for one in read]
+    names = [local_name(file.name, file.local) for file in read]
     if row["argv"]:
         return shlex.join(arguments_with_inputs(json.loads(row["argv"]), names))
     return with_inputs(row["script"], names) if row["script"] else None

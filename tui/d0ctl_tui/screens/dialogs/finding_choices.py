@@ -117,13 +117,13 @@ def _wide(screen: Reach, match: Match) -> list[Choice]:
             show = partial(screen.dashboard.show_nodes, match.text)
             return [Choice(match.text, kind="node", do=show), _ran_on(screen, match.text)]
         case "job" | "stage":
-            return [Choice(match.text, match.place, kind=match.kind, do=go)]
+            return [Choice(match.text, match.location, kind=match.kind, do=go)]
         case "file":
-            show = partial(screen.dashboard.show_card, f"{match.place}:{match.text}")
-            return [Choice(match.text, f"of {match.place}", kind="file", do=show)]
+            show = partial(screen.dashboard.show_card, f"{match.location}:{match.text}")
+            return [Choice(match.text, f"of {match.location}", kind="file", do=show)]
         case "package":
-            wanted = PackageFilter("package", match.text, match.place)
-            return [Choice(match.text, f"of {match.place}", kind="package",
+            wanted = PackageFilter("package", match.text, match.location)
+            return [Choice(match.text, f"of {match.location}", kind="package",
                            do=partial(screen.show_only, wanted))]  # fmt: skip
     packages = tuple(dict.fromkeys(match.packages))
     wanted = PackageFilter("found", match.text, packages=packages)

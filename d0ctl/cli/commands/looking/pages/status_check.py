@@ -26,7 +26,7 @@ def run_on(selector: str) -> ExitCode:
     wanted, now = select.parse_all([selector]), time.time()
     with session.reader() as store, store.reading():
         driven = standstill.any_driver(store)
-        parts = awaited.look(store, wanted, now)
+        parts = awaited.read(store, wanted, now)
         for part in parts:
             totals = by_status(part.counts)
             left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
