@@ -60,7 +60,7 @@ def is_read_only(path: Path) -> bool:
 
 def mount_point(path: Path) -> Path:
     """Return the mount point of the file system that holds `path`."""
-    return next(place for place in (path, *path.parents) if os.path.ismount(place))
+    return next(folder for folder in (path, *path.parents) if os.path.ismount(folder))
 
 
 def _forbidden(path: Path) -> DatabaseUnavailable:

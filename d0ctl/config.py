@@ -257,8 +257,8 @@ def find_home(option: str | os.PathLike[str] | None = None) -> Home:
     """Return the home by `--home`, else $D0CTL_HOME, else in the user's XDG data directory."""
     if option is not None:
         return Home(Path(option).expanduser().absolute(), is_chosen=True)
-    if chosen := os.environ.get("D0CTL_HOME"):
-        return Home(Path(chosen).expanduser().absolute(), is_chosen=True)
+    if root := os.environ.get("D0CTL_HOME"):
+        return Home(Path(root).expanduser().absolute(), is_chosen=True)
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
     return Home((Path(data) / "d0ctl").expanduser().absolute())
 

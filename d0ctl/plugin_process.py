@@ -63,9 +63,9 @@ class PluginProcess:
                         stream.close()
 
     def _begin(self) -> "subprocess.Popen[bytes]":
-        words = [sys.executable, "-P", "-m", __name__, self._plugin.kind, self._plugin.name]
+        command = [sys.executable, "-P", "-m", __name__, self._plugin.kind, self._plugin.name]
         return subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True, cwd="/",
         )  # fmt: skip
 

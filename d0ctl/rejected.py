@@ -94,21 +94,21 @@ class Rejected:
             self._keep(path.name, mark, data, reason)
 
     def _keep(self, name: str, mark: str, data: bytes, reason: str) -> None:
-        kept, reason = data[:KEPT_BYTES], reason[:KEPT_REASON]
+        head, reason = data[:KEPT_BYTES], reason[:KEPT_REASON]
         target = self._path(name, mark)
         beside = target.with_name(f"{target.name}.reason")
         # The reason is written last, so it is missing or empty if the disk was full before.
-        if kept and target.exists() and access.size(beside):
+        if head and target.exists() and access.size(beside):
             return  # another process has processed it, too
         self._log(reason)
-        if not self._has_space(len(kept) + len(reason)):
+        if not self._has_space(len(head) + len(reason)):
             self._discard(len(data), reason)
             return
-        if kept or not target.exists():
-            target.write_bytes(kept)
+        if head or not target.exists():
+            target.write_bytes(head)
         beside.write_bytes(f"{reason}\n".encode(errors="surrogatepass"))
         self._files += 1
-        self._bytes += len(kept) + len(reason)
+        self._bytes += len(head) + len(reason)
 
     def _path(self, name: str, mark: str) -> Path:
         return self.folder / f"{name[:LONGEST_NAME]}.{mark}"

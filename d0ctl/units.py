@@ -141,9 +141,9 @@ def times(number: int) -> str:
     return "once" if number == 1 else count(number, "time")
 
 
-def listed(words: Iterable[str], last: str = "and") -> str:
+def listed(items: Iterable[str], last: str = "and") -> str:
     """Join words as in a sentence."""
-    *front, back = list(words) or [""]
+    *front, back = list(items) or [""]
     return f"{', '.join(front)} {last} {back}" if front else back
 
 
@@ -207,7 +207,7 @@ class Resource(NamedTuple):
     noun: str
     is_size: bool = False
 
-    def words(self, amount: int) -> str:
+    def describe(self, amount: int) -> str:
         """Return an amount of it in words."""
         return f"{size(amount)} of {self.noun}" if self.is_size else count(amount, self.noun)
 

@@ -43,6 +43,18 @@ ONE_SUBJECT = """
 """
 """Names of several modules: each of them is about the same thing, e.g. an action and its rows."""
 
+VAGUE = "one chosen place words look told raw given kept former heard"
+"""Names that do not say what a value is."""
+
+VERBS = {"d0ctl/schedule/place.py": {"place"}}
+"""Functions of such a name that do what it says."""
+
+STILL_VAGUE = (
+    "d0ctl/actions", "d0ctl/api", "d0ctl/cli", "d0ctl/importers", "d0ctl/jobfile", "d0ctl/select",
+    "d0ctl/show", "d0ctl/sitefile", "d0ctl/taskfile", "tui", "wrapper",
+)  # fmt: skip
+"""Folders that still have such names."""
+
 EXECUTE = {"execute", "executemany", "executescript"}
 
 
@@ -86,3 +98,29 @@ def test_modules_of_the_same_name_are_about_the_same_thing() -> None:
     names = Counter(path.stem for root in roots for path in root.rglob("[!_]*.py"))
 
     assert {name for name, number in names.items() if number > 1} == set(ONE_SUBJECT.split())
+
+
+def names_of(path: Path) -> set[str]:
+    """The names of the variables, parameters, fields, functions and classes of a module."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+    return {name.strip("_") for name in found}
+
+
+def test_names_of_the_product_say_what_a_value_is() -> None:
+    root = TESTS.parent
+    modules = {
+        str(path.relative_to(root)): path
+        for name in PRODUCT
+        for path in (root / name).rglob("*.py")
+        if not str(path.relative_to(root)).startswith(STILL_VAGUE)
+    }
+    found = {name: names_of(path) & set(VAGUE.split()) for name, path in modules.items()}
+
+    assert {name: names for name, names in found.items() if names} == VERBS

@@ -80,7 +80,7 @@ class NewRequests(Options):
     def words(self) -> list[str]:
         """Each change in words."""
         words = [
-            resource.words(amount)
+            resource.describe(amount)
             for resource in RESOURCES
             if (amount := getattr(self, resource.name)) is not None
         ]

@@ -82,9 +82,9 @@ def _carry_directly(
     here, there = source.open_link(), target.open_link()
     with ExitStack() as stack:
         sink = stack.enter_context(closing(start(there.transport, there, "receive")))
-        feed = stack.enter_context(closing(start(here.transport, here, "send")))
-        ends = End(feed, here.base), End(sink, there.base)
-        with bounded(size_of(copies), feed, sink):
+        source_end = stack.enter_context(closing(start(here.transport, here, "send")))
+        ends = End(source_end, here.base), End(sink, there.base)
+        with bounded(size_of(copies), source_end, sink):
             with faults(*ends):
                 _connect(copies, *ends, login, is_push=login.caller is source)
                 note(LoginTried(login.caller.node, login.callee.node, ""))

@@ -152,7 +152,7 @@ class Server:
         except smtplib.SMTPRecipientsRefused as error:
             code, reply = next(iter(error.recipients.values()))
             raise NotSent(
-                f"{self._where} refuses mail for {recipient}: {_words(code, reply)}",
+                f"{self._where} refuses mail for {recipient}: {_sentence(code, reply)}",
                 for_good=500 <= code < 600,
             ) from error
         except smtplib.SMTPDataError as error:
@@ -176,9 +176,9 @@ def _error_text(error: Exception, where: str) -> str:
     if isinstance(error, NotSent):
         return str(error)
     if isinstance(error, smtplib.SMTPAuthenticationError):
-        return f"{where} refuses the login: {_words(error.smtp_code, error.smtp_error)}"
+        return f"{where} refuses the login: {_sentence(error.smtp_code, error.smtp_error)}"
     if isinstance(error, smtplib.SMTPResponseException):
-        return f"{where}: {_words(error.smtp_code, error.smtp_error)}"
+        return f"{where}: {_sentence(error.smtp_code, error.smtp_error)}"
     if isinstance(error, TimeoutError) or isinstance(error.__context__, TimeoutError):
         return f"{where} does not answer"
     if isinstance(error, OSError) and error.strerror:
@@ -186,6 +186,6 @@ def _error_text(error: Exception, where: str) -> str:
     return clean(f"{where}: {error}")[:MOST_SAID]
 
 
-def _words(code: int, reply: bytes | str) -> str:
+def _sentence(code: int, reply: bytes | str) -> str:
     text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     return clean(f"{code} {text}")[:MOST_SAID]

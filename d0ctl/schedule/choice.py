@@ -128,7 +128,7 @@ class Choice:
         return best, best_cost
 
     def reason(
-        self, chosen: NodeCapacity, places: Mapping[int, int], files: InputCopies | None, fits: int
+        self, best: NodeCapacity, places: Mapping[int, int], files: InputCopies | None, fits: int
     ) -> NodeChoice:
         """Return why a package goes to this node, as long as that has not taken it.
 
@@ -139,13 +139,13 @@ class Choice:
         others = [
             (self._rank_of(capacity, places, files), capacity.node.name)
             for capacity in (*near, *far)
-            if capacity is not chosen
+            if capacity is not best
             and capacity.has_room(self._requirement, is_brought=capacity.brings(files))
         ]
-        found = NodeChoice(self._requirement.id, chosen.node.id, ONLY, len(self._capacities), fits)
+        found = NodeChoice(self._requirement.id, best.node.id, ONLY, len(self._capacities), fits)
         if not others:
             return found
-        rule, rival, mine, theirs = between(self._rank_of(chosen, places, files), others)
+        rule, rival, mine, theirs = between(self._rank_of(best, places, files), others)
         return replace(found, rule=rule, rival=rival, mine=mine, theirs=theirs)
 
     def _rank_of(

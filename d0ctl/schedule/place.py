@@ -205,9 +205,7 @@ class _Pass(Struct):
                 if is_later:
                     capacity.occupy(requirement, cost)
                     left += 1
-                    self.waiting += (
-                        1 if any(capacity.free > 0 for capacity in able) else PATIENCE_FULL
-                    )
+                    self.waiting += 1 if any(node.free > 0 for node in able) else PATIENCE_FULL
                     continue
             node = capacity.node
             if (why := reasons.get(node.id)) is None:

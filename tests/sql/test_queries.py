@@ -4,13 +4,15 @@ import ast
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from d0ctl.store import Store, open_store
-from d0ctl_sql import queries
+from d0ctl_sql import migrations, queries
 from tests.support.homes import make_home
+from tests.test_structure import VAGUE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -207,3 +209,15 @@ def test_a_call_that_names_a_query_is_found(text: str) -> None:
 @pytest.mark.parametrize("text", ["source.row(path)", "store.writing()", 'level.value("name", 1)'])
 def test_a_call_that_names_no_query_is_left_alone(text: str) -> None:
     assert not names_a_query(ast.parse(text, mode="eval").body)
+
+
+def test_the_name_of_a_table_or_column_says_what_it_holds() -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for text in (*migrations().values(), QUERIES["temporary_tables"]):
+            connection.executescript(text)
+        rows = connection.execute(
+            "select schema.name, info.name from pragma_table_list as schema"
+            " join pragma_table_info(schema.name) as info"
+        ).fetchall()
+
+    assert {name for row in rows for name in row} & set(VAGUE.split()) == set()

@@ -107,7 +107,7 @@ def _binaries(store: Store, package: int) -> list[tuple[Any, ...]]:
 def _inputs(store: Store, package: int) -> list[tuple[Any, ...]]:
     return _rows(
         store,
-        "select input.binary, place, own, acquire, required, file.name"
+        "select input.binary, position, own, acquire, required, file.name"
         " from input join file on file.id = file_id"
         " where input.package_id = ? and pattern_id is null"
         " order by input.binary, place, file.name",

@@ -177,7 +177,7 @@ def test_a_package_that_succeeds_at_once_leaves_nothing_to_clear(site: Site) -> 
 def test_a_late_report_of_kept_files_changes_nothing(site: Site) -> None:
     end(site, 1, retained=kept())
     end(site, 1, retained=kept(0), began=2, began_why="no")
-    row = site.store.connection.execute("select kept, began_why from attempt where id = 1")
+    row = site.store.connection.execute("select retained, began_why from attempt where id = 1")
 
     found = tuple(row.fetchone())
     assert '"through":1' in found[0] and found[1] is None
@@ -219,5 +219,5 @@ def test_earlier_kept_files_are_removed_once_only_a_transfer_is_left(site: Site)
     end(site, 2, retained={**kept(2), "whole": True})
 
     assert purges(site.store) == [(node.id, "cache/1")]
-    rows = site.store.connection.execute("select kept is null from attempt order by id")
+    rows = site.store.connection.execute("select retained is null from attempt order by id")
     assert [row[0] for row in rows] == [1, 0]

@@ -11,10 +11,10 @@ from d0ctl.store.connection import Store
 def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
     """Plan to give it the status that it had. Raises NotFound or Refused."""
     task = _moving.found(store, request)
-    if task.former is None:
+    if task.previous is None:
         raise Refused(f"task `{task.name}` is {task.status}, not paused",
                       hint=f"d0ctl task status {task.name}")  # fmt: skip
-    return TaskPlan(request=request, task=task, status=task.former)
+    return TaskPlan(request=request, task=task, status=task.previous)
 
 
 def resume(store: Store, plan: TaskPlan, by: Author) -> None:

@@ -279,9 +279,7 @@ def _ask(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> None:
     if count == 0 and system.fault is not None and system.fault.kind == "submit":
         site.works(desk.store, system.id)
     if surplus(demand, supply):
-        _cancel(
-            desk, batch, [pilot for pilot in queued if pilot.state == "queued"], "it is not needed"
-        )
+        _cancel(desk, batch, [job for job in queued if job.state == "queued"], "it is not needed")
     if count and clock >= batch.submit_due:
         name = pilots.submit(desk.store, system.id, desk.site.name, count, now=turn.now)
         command, script = tools.submit(settings, name, count)

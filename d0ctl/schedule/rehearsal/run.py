@@ -184,14 +184,10 @@ class Rehearsal:
                 yield replace(self.nodes.room(node), on_trial=rest.stage)
 
     def _local_bytes(self, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
-        return {
-            package: self.caches.local_bytes(self.tasks[package].inputs) for package in packages
-        }
+        return {task: self.caches.local_bytes(self.tasks[task].inputs) for task in packages}
 
     def _input_copies(self, packages: Sequence[int]) -> Mapping[int, InputCopies]:
-        return {
-            package: self.caches.input_copies(self.tasks[package].inputs) for package in packages
-        }
+        return {task: self.caches.input_copies(self.tasks[task].inputs) for task in packages}
 
     def _assign(self, decision: Decision) -> None:
         task, node = decision.package, decision.node
@@ -205,12 +201,10 @@ class Rehearsal:
         heapq.heappush(self.events, (max(arrival, self.now + LAUNCH_S), ARRIVE, task))
 
     def _count(self, task: int, cluster: int, more: int) -> None:
-        requirement = self.ready.requirement(task)
+        asked = self.ready.requirement(task)
         self.placed[0] += more
-        self.placed[requirement.stage] += more
-        self.nodes.promised[cluster] += more * (
-            requirement.space_expected or requirement.space or 0
-        )
+        self.placed[asked.stage] += more
+        self.nodes.promised[cluster] += more * (asked.space_expected or asked.space or 0)
 
     def _spread(self) -> None:
         """Begin further copies of files that many packages will read."""

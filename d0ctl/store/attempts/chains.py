@@ -66,7 +66,7 @@ def previous_attempts(store: Store) -> Mapping[int, list[dict[str, Any]]]:
     """
     found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in store.rows("launch_previous"):
-        retained = row["kept"]
+        retained = row["retained"]
         previous = {
             "attempt": row["id"],
             "number": row["number"],

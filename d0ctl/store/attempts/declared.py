@@ -52,7 +52,7 @@ def _cut(message: "Ending", declared: Row) -> "Ending":
         "staged": message.get("staged", [])[: declared["inputs"]],
         "stored": message.get("stored", [])[: LOCATORS * outputs],
         "events": _first_of_each(message.get("events", ()), declared["binaries"]),
-        "retained": _kept(message.get("retained"), declared),
+        "retained": _declared_only(message.get("retained"), declared),
     }
 
 
@@ -65,7 +65,7 @@ def _first_of_each(entries: Iterable[Any], binaries: int) -> list[Any]:
     return list(found.values())
 
 
-def _kept(retained: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
+def _declared_only(retained: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:
     """Return the files left for the next attempt; nothing if they can't be of this package."""
     if retained is None:
         return None

@@ -17,7 +17,9 @@ def missing_output(row: Row) -> str | None:
     """Return the first output of a package that is nowhere; None if an attempt left all that it
     lacks.
     """
-    retained: dict[str, Any] = json.loads(row["kept"] or "{}") if row["node"] is not None else {}
+    retained: dict[str, Any] = (
+        json.loads(row["retained"] or "{}") if row["node"] is not None else {}
+    )
     files = [*retained.get("files", ()), *retained.get("left", ())]
     names = {file["name"] for file in files}
     late = [file.get("late") for file in files]
@@ -65,7 +67,7 @@ def is_acceptable(store: Store, package: int) -> bool:
 
 
 def _has_empty(row: Row) -> bool:
-    retained: dict[str, Any] = json.loads(row["kept"] or "{}")
+    retained: dict[str, Any] = json.loads(row["retained"] or "{}")
     return any(
         file["size"] == 0 for file in [*retained.get("files", ()), *retained.get("left", ())]
     )

@@ -75,7 +75,7 @@ def forget_untried(store: Store, *, now: float) -> None:
 
 def note_contact(store: Store, node: int, load: float | None, *, at: float) -> None:
     """Record a sign of life of a node that is up, with its load if it reported one."""
-    store.change("node_heard", node=node, load=_number(load), heard=at)
+    store.change("node_heard", node=node, load=_number(load), last_heard=at)
 
 
 def note_free_disk(store: Store, node: int, free: int) -> None:

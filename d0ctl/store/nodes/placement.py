@@ -106,10 +106,11 @@ def input_copies(store: Store, packages: Sequence[int]) -> Mapping[int, InputCop
 
 def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:
     """ready -> assigned, with a transfer for every input that the node's cluster lacks."""
-    choices = keep_choices(store, {one.why for one in decisions if one.why}, now=now)
+    choices = keep_choices(store, {decision.why for decision in decisions if decision.why}, now=now)
     store.change("clear_decision")
     store.change_many(
-        "decide_with_reason", ((one.package, one.node, choices.get(one.why)) for one in decisions)
+        "decide_with_reason",
+        ((decision.package, decision.node, choices.get(decision.why)) for decision in decisions),
     )
     assigned = store.change("assign_packages", now=now)
     starts = [

@@ -145,7 +145,7 @@ class Adding:
         self._intake.job = task.name
         previous = _files_named(store, task, lines)
         self._intake.know(previous)
-        self._insertion.former = frozenset(row["id"] for row in previous)
+        self._insertion.previous = frozenset(row["id"] for row in previous)
         self._chunk = self._intake.added(stage, made + 1, lines)
         self.packages = [row[0] for row in self._chunk.packages]
 
@@ -235,7 +235,7 @@ class _Additions(Intake):
 class _Appending(Insertion):
     """The rows of added lines; packages with the same requests share their requirement."""
 
-    former: frozenset[int] = frozenset()
+    previous: frozenset[int] = frozenset()
     """Files that have rows, of packages that were dropped."""
 
     def insert(self, chunk: Chunk) -> None:
@@ -250,9 +250,9 @@ class _Appending(Insertion):
         return int(found) if found is not None else super()._make_requirement(fields)
 
     def _files(self, rows: Sequence[tuple[object, ...]]) -> None:
-        super()._files([row for row in rows if row[0] not in self.former])
-        if self.former:
-            again = [FileRow(*row) for row in rows if row[0] in self.former]  # type: ignore[arg-type]
+        super()._files([row for row in rows if row[0] not in self.previous])
+        if self.previous:
+            again = [FileRow(*row) for row in rows if row[0] in self.previous]  # type: ignore[arg-type]
             self._change_many("correct_file", [
                 (row.package, row.binary, row.dispositions, row.late, row.locator, row.size,
                  row.min_size, row.checksum, row.package, row.id)

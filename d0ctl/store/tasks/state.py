@@ -31,7 +31,7 @@ class Task(Struct, frozen=True):
     originator: str
     priority: int
     status: str
-    former: str | None
+    previous: str | None
     since: float
     actor: str | None
     note: str | None
@@ -86,7 +86,7 @@ def locked(store: Store, number: int, *, now: float) -> Iterator[Task | None]:
     taken = 0
     if is_free:
         with store.writing():
-            taken = store.change("take_task", task=number, holder=mine, former=previous or mine,
+            taken = store.change("take_task", task=number, holder=mine, previous=previous or mine,
                                  until=now + LONGEST_HOLD_S, now=now)  # fmt: skip
     if not taken:
         yield None

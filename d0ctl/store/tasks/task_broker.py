@@ -105,7 +105,7 @@ def keep(store: Store, task: Task, where: Destination, why: str) -> None:
     store.change("keep_destination", task=task.id, cluster=where.name, nodes=nodes, why=why)
     if task.destination_nodes and task.destination_nodes != nodes:
         store.change("move_destination", stage=task.merge_stage_id, nodes=nodes,
-                     former=task.destination_nodes)  # fmt: skip
+                     previous=task.destination_nodes)  # fmt: skip
 
 
 def is_gone(store: Store, task: Task) -> bool:

@@ -42,8 +42,12 @@ def binaries(store: Store, package: int) -> list[BinaryView]:
 
 def _readable(binary: BinaryView) -> BinaryView:
     """Return a binary with `{inputs}` in place of the stand-in for its inputs until the launch."""
-    script, words, check = binary.script or "", json.loads(binary.argv or "[]"), binary.check or ""
-    if not any(mark in text for mark in "\1\2" for text in (script, *words, check)):
+    script, arguments, check = (
+        binary.script or "",
+        json.loads(binary.argv or "[]"),
+        binary.check or "",
+    )
+    if not any(mark in text for mark in "\1\2" for text in (script, *arguments, check)):
         return binary
     from d0ctl.jobfile.language.quoting import as_written  # seldom needed, and slow to import
 
@@ -51,7 +55,7 @@ def _readable(binary: BinaryView) -> BinaryView:
         binary,
         script=binary.script and as_written(script),
         check=binary.check and as_written(check),
-        argv=binary.argv and json.dumps([as_written(word) for word in words]),
+        argv=binary.argv and json.dumps([as_written(word) for word in arguments]),
     )
 
 

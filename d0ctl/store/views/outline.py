@@ -139,7 +139,7 @@ def binary_count(store: Store, package: int) -> int:
     return int(store.value("outline_last_binary", package=package))
 
 
-def place(store: Store, package: int) -> Place | None:
+def position(store: Store, package: int) -> Place | None:
     """Return the position of a package; None if it was removed."""
     row = store.row("outline_place", package=package)
     if row is None:

@@ -123,14 +123,14 @@ def _check_levels(store: Store, wanted: Selector) -> None:
 
 
 def _nothing(store: Store, wanted: Selector) -> NotFound:
-    words = [f"`{wanted}`"]
+    parts = [f"`{wanted}`"]
     if wanted.reason:
-        words.append(f"that failed for {wanted.reason}")
+        parts.append(f"that failed for {wanted.reason}")
     if wanted.node:
-        words.append(f"on node `{wanted.node}`")
+        parts.append(f"on node `{wanted.node}`")
     if wanted.older_than is not None:
-        words.append(f"unchanged for {duration(wanted.older_than)}")
-    return NotFound(f"no package matches {' '.join(words)}", hint=_nearest_to(store, wanted))
+        parts.append(f"unchanged for {duration(wanted.older_than)}")
+    return NotFound(f"no package matches {' '.join(parts)}", hint=_nearest_to(store, wanted))
 
 
 def _nearest_to(store: Store, wanted: Selector) -> str:

@@ -719,7 +719,7 @@ create table input (
     package_id  integer not null references package,
     binary      integer not null,
     file_id     integer not null references file,
-    place       integer not null,          -- in the list of the binary's inputs
+    position    integer not null,          -- in the list of the binary's inputs
     own         integer not null default 0 check (own in (0, 1)),  -- made in the same package
     acquire     text not null              -- not `in (...)`, of which SQLite makes a table per row
                 check (acquire = 'none' or acquire = 'self' or acquire = 'pre-fetch'),
@@ -865,7 +865,7 @@ create table attempt (
     -- What it left.
     partial      integer not null default 0 check (partial in (0, 1)),  -- ended before its time
     events       text,                     -- the events that its binaries have done
-    kept         text,                     -- files for the next attempt
+    retained     text,                     -- files for the next attempt
     left_size    integer,                  -- bytes on its node, because of `keep-failed`
     unique (package_id, number)
 ) strict;
@@ -1575,7 +1575,7 @@ create table task (
     rules      text not null,              -- what it says besides datasets and process
     measured   text,                       -- what its scouts needed
     status     text not null default 'defined' references task_status,
-    former     text references task_status,  -- the status to which `resume` returns
+    previous   text references task_status,  -- the status to which `resume` returns
     since      real not null,              -- when it got its status
     actor      text,                       -- of the last change of status; null: d0ctl itself
     note       text,                       -- why
@@ -2302,12 +2302,12 @@ begin
     select node.id, 'cache/' || attempt.id
       from attempt join node on node.id = attempt.node_id
      where attempt.package_id = new.id
-       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.kept is not null));
+       and (attempt.outcome = 'lost' or (attempt.outcome = 'failed' and attempt.retained is not null));
     insert into purge (node_id, path)
     select node.id, 'attempts/' || attempt.id || '/work'
       from attempt join node on node.id = attempt.node_id
      where attempt.package_id = new.id and attempt.outcome = 'lost';
-    update attempt set kept = null, left_size = null where package_id = new.id and kept is not null;
+    update attempt set retained = null, left_size = null where package_id = new.id and retained is not null;
 end;
 
 -- Tasks, datasets, their files and ranges of events: only the transitions of their tables. A task

@@ -48,13 +48,13 @@ select node.id, json_extract(kept_file.value, '$.path')
               and package.attempts > 0
   join attempt on attempt.package_id = package.id and attempt.left_size is not null
   join node on node.id = attempt.node_id
-  join json_each(attempt.kept, '$.left') as kept_file;
+  join json_each(attempt.retained, '$.left') as kept_file;
 
 -- name: forget_left
 -- And they are no longer recorded; outputs that only need delivery stay.
 update attempt
-   set kept = json_set(kept, '$.left', json('[]')),
-       left_size = iif(json_extract(kept, '$.whole'), left_size, null)
+   set retained = json_set(retained, '$.left', json('[]')),
+       left_size = iif(json_extract(retained, '$.whole'), left_size, null)
  where left_size is not null
    and package_id in (select package.id
                         from decision
@@ -135,7 +135,7 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
  where file.late = 0
    and (package.early = 0 or file.package_id is null or input.own = 1
         or (file.present = 1 and (input.acquire <> 'pre-fetch' or here.path is not null)))
- order by input.package_id, input.binary, input.place;
+ order by input.package_id, input.binary, input.position;
 
 -- name: launch_outputs
 -- The outputs of the packages to launch.
@@ -148,13 +148,13 @@ select file.package_id, file.binary, file.name, file.min_size, file.size_asked, 
 
 -- name: launch_previous
 -- Earlier attempts of packages to launch that left files on the selected node or were lost there.
-select attempt.package_id, attempt.id, attempt.number, attempt.kept
+select attempt.package_id, attempt.id, attempt.number, attempt.retained
   from decision
   join package on package.id = decision.package_id and package.attempts > 1
   join node on node.id = package.node_id
   join attempt on attempt.package_id = package.id and attempt.number < package.attempts
   join node as before on before.id = attempt.node_id
- where (attempt.kept is not null and before.cluster_id = node.cluster_id)
+ where (attempt.retained is not null and before.cluster_id = node.cluster_id)
     or (attempt.outcome = 'lost' and before.id = node.id)
  order by attempt.package_id, attempt.number;
 
@@ -163,17 +163,17 @@ select attempt.package_id, attempt.id, attempt.number, attempt.kept
 -- kept, made by the same binaries in the same environment. The latest package comes first. A chain
 -- without input makes its events again.
 select package.id as package_id, twin.id as twin_id, path.path as twin, attempt.id as attempt_id,
-       attempt.number, file.name, file.binary, kept.size, kept.checksum, location.path
+       attempt.number, file.name, file.binary, retained.size, retained.checksum, location.path
   from decision
   join package on package.id = decision.package_id and package.attempts = 1
               and package.early = 0
   join binary as later on later.package_id = package.id and later.seq = 2
   join file on file.package_id = package.id and file.dispositions <> ''
-  join file as kept on kept.name = file.name and kept.present = 1 and kept.dispositions <> ''
-                   and kept.binary = file.binary and kept.job_id <> file.job_id
-                   and kept.checksum is not null and kept.partial = 0
-  join location on location.file_id = kept.id and location.node_id = package.node_id
-  join package as twin on twin.id = kept.package_id and twin.phase = 'done'
+  join file as retained on retained.name = file.name and retained.present = 1 and retained.dispositions <> ''
+                   and retained.binary = file.binary and retained.job_id <> file.job_id
+                   and retained.checksum is not null and retained.partial = 0
+  join location on location.file_id = retained.id and location.node_id = package.node_id
+  join package as twin on twin.id = retained.package_id and twin.phase = 'done'
                       and twin.environment is package.environment
                       and twin.wrapper is package.wrapper
                       and twin.wrapper_parameters is package.wrapper_parameters
@@ -201,7 +201,7 @@ select input.binary, file.name, input.local, file.size, file.checksum
   from input
   join file on file.id = input.file_id and file.size is not null and file.checksum is not null
  where input.package_id = :package and input.own = 0 and input.dropped = 0
- order by input.binary, input.place;
+ order by input.binary, input.position;
 
 -- name: killing_attempts
 -- Attempts of a node to end, and how.

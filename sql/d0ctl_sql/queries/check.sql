@@ -356,14 +356,14 @@ select package_path.path as subject,
 -- name: check_ids
 -- Ids that would be used twice, or were used before the last restore.
 with first_id (least) as (select iif(generation > 1, generation << :bits, 0) from site)
-select 'table ' || given.name as subject,
-       'the next number is ' || (coalesce(kept.seq, 0) + 1) || ', and '
-           || max(coalesce(given.most, 0), given.least) || ' was given already' as detail
+select 'table ' || highest.name as subject,
+       'the next number is ' || (coalesce(retained.seq, 0) + 1) || ', and '
+           || max(coalesce(highest.most, 0), highest.least) || ' was given already' as detail
   from (select 'attempt' as name, (select max(id) from attempt) as most, first_id.least from first_id
          union all select 'file', (select max(id) from file), first_id.least from first_id
-         union all select 'job', (select max(id) from job), first_id.least from first_id) as given
-  left join sqlite_sequence as kept on kept.name = given.name
- where coalesce(kept.seq, 0) < max(coalesce(given.most, 0), given.least);
+         union all select 'job', (select max(id) from job), first_id.least from first_id) as highest
+  left join sqlite_sequence as retained on retained.name = highest.name
+ where coalesce(retained.seq, 0) < max(coalesce(highest.most, 0), highest.least);
 
 -- name: check_texts
 -- Small tables with invalid JSON.
@@ -437,7 +437,7 @@ select json_extract(listed.value, '$.path') as path
   from json_each(:copies) as listed
   left join attempt on attempt.id = json_extract(listed.value, '$.attempt')
  where (attempt.id is not null and (attempt.outcome is null or attempt.outcome = 'lost'
-                                   or attempt.kept is not null))
+                                   or attempt.retained is not null))
     or exists (select 1
                  from file join location on location.file_id = file.id
                 where file.package_id = attempt.package_id

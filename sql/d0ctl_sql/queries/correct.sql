@@ -51,7 +51,7 @@ select binary.*
 
 -- name: standing_inputs
 -- The inputs of a stage's packages; files of other jobs as `JOB:NAME`.
-select input.package_id, input.binary, input.place, input.file_id, input.acquire, input.required,
+select input.package_id, input.binary, input.position, input.file_id, input.acquire, input.required,
        input.writable, input."match", input.disposition, input.locator, input.size,
        input.checksum, input.local, file.pattern_id,
        iif(file.job_id = :job, '', job.name || ':') || file.name as file
@@ -61,7 +61,7 @@ select input.package_id, input.binary, input.place, input.file_id, input.acquire
   join file on file.id = input.file_id
   left join job on job.id = file.job_id
  where line.stage_id = :stage
- order by input.package_id, input.binary, input.place;
+ order by input.package_id, input.binary, input.position;
 
 -- name: standing_outputs
 -- The outputs of a stage's packages.
@@ -260,9 +260,9 @@ select input.package_id, input.binary, input.file_id as pattern, input."match", 
 
 -- name: read_late_file
 -- A package reads a file in the way it reads its late output.
-insert or ignore into input (package_id, binary, file_id, place, own, acquire, disposition,
+insert or ignore into input (package_id, binary, file_id, position, own, acquire, disposition,
                              required, dropped, locator, size, checksum, writable, local)
-select package_id, binary, ?1, place, own, acquire, disposition, required, dropped, locator, null,
+select package_id, binary, ?1, position, own, acquire, disposition, required, dropped, locator, null,
        null, writable, local
   from input
  where package_id = ?2 and binary = ?3 and file_id = ?4;

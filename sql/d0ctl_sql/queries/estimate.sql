@@ -215,7 +215,7 @@ select job.name as job, stage.name as stage, attempt.memory_expected, attempt.rs
 -- name: attempt_outcomes
 -- How the latest attempts ended, similar ones together: by position in a job file, software and
 -- node; `lasted` is their total time. Attempts ended by a person are omitted.
-select job.source, stage.name as stage, package.seq as place, requirement.software,
+select job.source, stage.name as stage, package.seq as position, requirement.software,
        attempt.node_name as node, iif(attempt.outcome = 'successful', null, attempt.reason) as reason,
        count(*) as n,
        sum(max(0.0, attempt.ended - coalesce(attempt.started, attempt.launched))) as lasted

@@ -91,7 +91,7 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
  where stage.job_id = :job
    and not exists (select 1 from input as whole
                     where whole.package_id = input.package_id and whole.file_id = file.pattern_id)
- order by input.package_id, input.binary, input.place;
+ order by input.package_id, input.binary, input.position;
 
 -- name: runs_of_selected
 -- Binaries of the selected packages that succeeded, each from the last attempt that ran it: node,
@@ -145,4 +145,4 @@ select input.package_id, input.binary, file.id, job.name as job, file.name,
   join file on file.id = input.file_id
   join job on job.id = file.job_id
  where input.dropped = 0 and file.late = 0
- order by input.package_id, input.binary, input.place;
+ order by input.package_id, input.binary, input.position;

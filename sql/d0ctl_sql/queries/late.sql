@@ -1,8 +1,8 @@
 -- name: late_patterns
 -- The late outputs of the packages in a batch of messages.
 select file.id, file.name, file.package_id, file.job_id
-  from heard
-  join attempt on attempt.id = heard.attempt_id
+  from reporting_attempt
+  join attempt on attempt.id = reporting_attempt.attempt_id
   join file on file.package_id = attempt.package_id and file.late = 1
  order by file.id;
 
@@ -37,9 +37,9 @@ select file.job_id, made.value, file.package_id, file.binary, file.dropped, file
 -- name: take_late_files
 -- Make the new files inputs of the packages that read the late output, or only of those that ask
 -- for these files.
-insert into input (package_id, binary, file_id, place, own, acquire, disposition, required,
+insert into input (package_id, binary, file_id, position, own, acquire, disposition, required,
                    dropped, locator, size, checksum, writable, local)
-select reader.package_id, reader.binary, made.id, reader.place, reader.own, reader.acquire,
+select reader.package_id, reader.binary, made.id, reader.position, reader.own, reader.acquire,
        reader.disposition, reader.required, reader.dropped, reader.locator, null, null,
        reader.writable, reader.local
   from json_each(:names) as name

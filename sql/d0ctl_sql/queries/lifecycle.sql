@@ -96,11 +96,11 @@ select package.id
    and (losing.required = 1
         or not exists (select 1
                          from input as other
-                         join file as kept on kept.id = other.file_id
+                         join file as retained on retained.id = other.file_id
                         where other.package_id = losing.id
                           and other.required = 0 and other.dropped = 0 and other.own = 0
-                          and not (kept.late = 1 and kept.present = 1)
-                          and coalesce(kept.package_id, 0) not in (select package_id
+                          and not (retained.late = 1 and retained.present = 1)
+                          and coalesce(retained.package_id, 0) not in (select package_id
                                                                      from selected_package)))
  union
 select package.id

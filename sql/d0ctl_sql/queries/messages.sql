@@ -1,10 +1,10 @@
 -- name: clear_heard
 -- Begin a new batch of messages.
-delete from heard;
+delete from reporting_attempt;
 
 -- name: hear_of
 -- An attempt with a message.
-insert into heard (attempt_id) values (?);
+insert into reporting_attempt (attempt_id) values (?);
 
 -- name: attempt_contexts
 -- The facts for a verdict on each attempt with a message.
@@ -12,8 +12,8 @@ select attempt.id, attempt.package_id, attempt.node_id, attempt.number, attempt.
        package.attempt_id as current, package.phase, package.request, package.restarts,
        package.requirement_id, package.job_id, package.stage_id, attempt.launched, node.clock,
        attempt.delivers, package.accept, attempt.node_name, node.name as node, node.speed
-  from heard
-  join attempt on attempt.id = heard.attempt_id
+  from reporting_attempt
+  join attempt on attempt.id = reporting_attempt.attempt_id
   join package on package.id = attempt.package_id
   left join node on node.id = attempt.node_id;
 
@@ -76,8 +76,8 @@ select attempt.id,
        (select count(*) from binary where binary.package_id = attempt.package_id) as binaries,
        (select count(*) from input where input.package_id = attempt.package_id) as inputs,
        (select count(*) from file where file.package_id = attempt.package_id) as outputs
-  from heard
-  join attempt on attempt.id = heard.attempt_id;
+  from reporting_attempt
+  join attempt on attempt.id = reporting_attempt.attempt_id;
 
 -- name: report_binary
 -- The record of a binary.
@@ -224,7 +224,7 @@ update attempt
 
 -- name: keep_chain
 -- Record where the chain of an attempt began, which events it did, and its files for the next one.
-update attempt set kept = ?, left_size = ?, began = ?, began_why = ?, events = ? where id = ?;
+update attempt set retained = ?, left_size = ?, began = ?, began_why = ?, events = ? where id = ?;
 
 -- name: purge_superseded
 -- An attempt that kept all outputs supersedes those before it on its node.
@@ -233,14 +233,14 @@ select before.node_id, 'cache/' || before.id
   from attempt
   join attempt as before on before.package_id = attempt.package_id
                         and before.number < attempt.number and before.node_id = attempt.node_id
-                        and before.outcome = 'failed' and before.kept is not null
+                        and before.outcome = 'failed' and before.retained is not null
   join node on node.id = attempt.node_id
  where attempt.id = :attempt;
 
 -- name: forget_superseded
 -- And they keep nothing any more.
-update attempt set kept = null, left_size = null
- where kept is not null and outcome = 'failed'
+update attempt set retained = null, left_size = null
+ where retained is not null and outcome = 'failed'
    and package_id = (select package_id from attempt where id = :attempt)
    and number < (select number from attempt where id = :attempt)
    and node_id = (select node_id from attempt where id = :attempt);

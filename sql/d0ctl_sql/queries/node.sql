@@ -156,7 +156,7 @@ update node
 
 -- name: node_heard
 -- Record the last contact of a node, and its load then.
-update node set contact = max(contact, :heard), load = coalesce(:load, load)
+update node set contact = max(contact, :last_heard), load = coalesce(:load, load)
  where id = :node and state = 'up';
 
 -- name: node_down

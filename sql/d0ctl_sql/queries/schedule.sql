@@ -208,28 +208,28 @@ select package_id, cluster_id, sum(bytes) as bytes
          union all
         select attempt.package_id, node.cluster_id,
                coalesce((select sum(json_extract(value, '$.size'))
-                           from json_each(attempt.kept, '$.files')), 1) as bytes
+                           from json_each(attempt.retained, '$.files')), 1) as bytes
           from decision
           join package on package.id = decision.package_id and package.attempts > 0
           join attempt on attempt.package_id = package.id
-                      and (attempt.kept is not null or attempt.outcome = 'lost')
+                      and (attempt.retained is not null or attempt.outcome = 'lost')
           join node on node.id = attempt.node_id
          union all
-        select package.id, location.cluster_id, kept.size
+        select package.id, location.cluster_id, retained.size
           from decision
           join package on package.id = decision.package_id and package.attempts = 0
                       and package.early = 0
           join binary as later on later.package_id = package.id and later.seq = 2
           join file on file.package_id = package.id and file.dispositions <> ''
-          join file as kept on kept.name = file.name and kept.present = 1
-                           and kept.dispositions <> '' and kept.binary = file.binary
-                           and kept.job_id <> file.job_id and kept.partial = 0
+          join file as retained on retained.name = file.name and retained.present = 1
+                           and retained.dispositions <> '' and retained.binary = file.binary
+                           and retained.job_id <> file.job_id and retained.partial = 0
           join binary as mine on mine.package_id = package.id and mine.seq = file.binary
-          join binary as theirs on theirs.package_id = kept.package_id
+          join binary as theirs on theirs.package_id = retained.package_id
                                and theirs.seq = file.binary
                                and (theirs.script, theirs.argv, theirs.software, theirs.version)
                                    is (mine.script, mine.argv, mine.software, mine.version)
-          join location on location.file_id = kept.id)
+          join location on location.file_id = retained.id)
  group by package_id, cluster_id;
 
 -- name: brought_files

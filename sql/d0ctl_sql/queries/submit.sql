@@ -186,13 +186,13 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_input
 -- An input of a job being submitted.
-insert into input (package_id, binary, file_id, place, own, acquire, required, disposition,
+insert into input (package_id, binary, file_id, position, own, acquire, required, disposition,
                    locator, size, checksum, writable, local)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), ?);
 
 -- name: insert_plain_input
 -- An input of a job being submitted of which nothing is known before it exists.
-insert into input (package_id, binary, file_id, place, own, acquire, required)
+insert into input (package_id, binary, file_id, position, own, acquire, required)
 values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: mark_result
@@ -386,9 +386,9 @@ select location.node_id, location.path
   join node on node.id = location.node_id
  where file.job_id = :job and file.package_id is null and location.path like '%/cache/in/%'
    and not exists (select 1
-                     from location as other join file as kept on kept.id = other.file_id
+                     from location as other join file as retained on retained.id = other.file_id
                     where other.cluster_id = location.cluster_id and other.path = location.path
-                      and other.shared = 1 and kept.job_id <> :job);
+                      and other.shared = 1 and retained.job_id <> :job);
 
 -- name: delete_outside_transfers
 -- Remove transfers of a job's files from outside.

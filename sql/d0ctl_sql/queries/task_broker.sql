@@ -35,7 +35,7 @@ update task
 
 -- name: move_destination
 -- Packages of a stage that wait for nodes of one cluster may run on those of another.
-update requirement set nodes = :nodes where stage_id = :stage and nodes = :former;
+update requirement set nodes = :nodes where stage_id = :stage and nodes = :previous;
 
 -- name: destination_of_package
 -- Where the task of a package that merges has its outputs merged, and why there.

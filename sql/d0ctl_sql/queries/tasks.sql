@@ -14,7 +14,7 @@ values (:task, :seq, :type, :name, :source, :source_id, :status, :now);
 -- A task with what its job says.
 select task.id, task.job_id, job.name, job.title, job.originator, job.priority, job.submitted,
        job.directory, job.source, job.parameters, job.hold, job.pause, task.parent_id, task.text,
-       task.rules, task.measured, task.status, task.former, task.since, task.actor, task.note,
+       task.rules, task.measured, task.status, task.previous, task.since, task.actor, task.note,
        task.waits, task.next_look, task.made, task.holder, task.ended, task.destination,
        task.destination_nodes,
        task_status.generates, task_status.is_ended, stage.id as stage_id,
@@ -223,7 +223,7 @@ select holder, held_until, status from task where id = :task;
 -- name: take_task
 -- Lock a task that is free, or whose holder is the one named, or has had it for too long.
 update task set holder = :holder, held_until = :until
- where id = :task and (holder is null or holder = :former or held_until <= :now);
+ where id = :task and (holder is null or holder = :previous or held_until <= :now);
 
 -- name: give_task
 -- Unlock a task.
@@ -233,12 +233,12 @@ update task set holder = null, held_until = null where id = :task and holder = :
 -- Give a task a status.
 update task
    set status = :new, since = :now, actor = :actor, note = :note, waits = null, next_look = 0,
-       former = iif(:new = 'paused', status, null)
+       previous = iif(:new = 'paused', status, null)
  where id = :task and status = :old;
 
 -- name: look_when_resumed
 -- A paused task looks its inputs up when it is resumed.
-update task set former = 'defined' where id = :task and status = 'paused';
+update task set previous = 'defined' where id = :task and status = 'paused';
 
 -- name: let_task_wait
 -- Leave a task alone for a time, and say why.

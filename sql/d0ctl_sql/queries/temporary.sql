@@ -7,7 +7,7 @@ create temp table needed (package_id integer primary key);
 create temp table split_content (content_id integer primary key);
 create temp table taken (content_id integer primary key, package_id integer);
 create temp table decision (package_id integer primary key, node_id integer, choice_id integer);
-create temp table heard (attempt_id integer primary key);
+create temp table reporting_attempt (attempt_id integer primary key);
 create temp table reported_state (attempt_id integer primary key, started real, utc_offset integer,
                               seq integer, phase text, why text);
 create temp table reported_progress (attempt_id integer primary key, seq integer, binary integer,
@@ -60,7 +60,7 @@ insert into needed (package_id) values (0);
 insert into split_content (content_id) values (0);
 insert into taken (content_id) values (0);
 insert into decision (package_id) values (0);
-insert into heard (attempt_id) values (0);
+insert into reporting_attempt (attempt_id) values (0);
 insert into reported_state (attempt_id) values (0);
 insert into reported_progress (attempt_id) values (0);
 insert into reported_end (attempt_id) values (0);
@@ -84,7 +84,7 @@ delete from needed;
 delete from split_content;
 delete from taken;
 delete from decision;
-delete from heard;
+delete from reporting_attempt;
 delete from reported_state;
 delete from reported_progress;
 delete from reported_end;

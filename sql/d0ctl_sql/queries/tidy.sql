@@ -85,12 +85,12 @@ select location.file_id, location.cluster_id
  where unneeded.rank >= 2
    and (location.node_id is not null or substr(location.path, 1, length(:cache)) = :cache)
    and location.cluster_id <>
-       (select kept.cluster_id
-          from location as kept
+       (select retained.cluster_id
+          from location as retained
           left join package on package.id = file.package_id
           left join node on node.id = package.node_id
-         where kept.file_id = file.id and kept.node_id is not null
-         order by kept.cluster_id is node.cluster_id desc, kept.made
+         where retained.file_id = file.id and retained.node_id is not null
+         order by retained.cluster_id is node.cluster_id desc, retained.made
          limit 1);
 
 -- name: purge_transit
@@ -369,22 +369,22 @@ insert into purge (node_id, path)
 select node.id, json_extract(kept_file.value, '$.path')
   from attempt
   join node on node.id = attempt.node_id
-  join json_each(attempt.kept, '$.left') as kept_file
+  join json_each(attempt.retained, '$.left') as kept_file
  where attempt.id = :attempt
  union all
 select node.id, json_extract(kept_file.value, '$.path')
   from attempt
   join node on node.id = attempt.node_id
-  join json_each(attempt.kept, '$.files') as kept_file
- where attempt.id = :attempt and json_extract(attempt.kept, '$.whole');
+  join json_each(attempt.retained, '$.files') as kept_file
+ where attempt.id = :attempt and json_extract(attempt.retained, '$.whole');
 
 -- name: forget_expired
 -- And nobody can accept or deliver them any more; files for a restart stay.
 update attempt
    set left_size = null,
-       kept = iif(json_extract(kept, '$.whole')
-                  or json_extract(kept, '$.files') = '[]' and json_extract(kept, '$.parts') = '[]',
-                  null, json_set(kept, '$.left', json('[]')))
+       retained = iif(json_extract(retained, '$.whole')
+                  or json_extract(retained, '$.files') = '[]' and json_extract(retained, '$.parts') = '[]',
+                  null, json_set(retained, '$.left', json('[]')))
  where id = :attempt;
 
 -- name: ask_otherwise
@@ -400,7 +400,7 @@ select :node, 'cache/' || listed.value
   left join attempt on attempt.id = listed.value
   left join package on package.id = attempt.package_id
  where (attempt.id is null
-        or (attempt.outcome is not null and attempt.kept is null
+        or (attempt.outcome is not null and attempt.retained is null
             and (attempt.outcome <> 'lost' or package.phase in ('done', 'canceled', 'dropped'))))
    and not exists (select 1
                      from file join location on location.file_id = file.id

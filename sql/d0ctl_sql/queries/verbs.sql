@@ -232,7 +232,7 @@ update package
 -- name: outputs_to_accept
 -- Chosen packages with a missing output: the names of these, those that their last attempt with any
 -- left on its node, and their requirements.
-select package.id as package_id, attempt.id as attempt, attempt.node_name, attempt.kept,
+select package.id as package_id, attempt.id as attempt, attempt.node_name, attempt.retained,
        node.id as node, requirement.id as requirement_id, requirement.memory, requirement.avoid,
        requirement.boost, requirement.failed_on, requirement.stay,
        (select json_group_array(json_object('name', file.name, 'late', file.late,
@@ -244,7 +244,7 @@ select package.id as package_id, attempt.id as attempt, attempt.node_name, attem
   join requirement on requirement.id = package.requirement_id
   left join attempt on attempt.id = (select id from attempt as past
                                       where past.package_id = package.id
-                                        and past.kept is not null
+                                        and past.retained is not null
                                       order by past.number desc limit 1)
   left join node on node.id = attempt.node_id and node.name = attempt.node_name
  where exists (select 1 from file where file.package_id = package.id and file.present = 0);
@@ -265,20 +265,20 @@ select attempt.id, package.id as package_id, attempt.node_name, requirement.id a
   from selected_package
   join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
-  join attempt on attempt.package_id = package.id and attempt.kept is not null;
+  join attempt on attempt.package_id = package.id and attempt.retained is not null;
 
 -- name: purge_kept_of_selected
 -- Have files removed that earlier attempts of the selected packages left.
 insert into purge (node_id, path)
 select node.id, 'cache/' || attempt.id
   from selected_package
-  join attempt on attempt.package_id = selected_package.package_id and attempt.kept is not null
+  join attempt on attempt.package_id = selected_package.package_id and attempt.retained is not null
   join node on node.id = attempt.node_id;
 
 -- name: forget_kept_of_selected
 -- The next attempts of the selected packages begin from scratch.
-update attempt set kept = null, left_size = null
- where kept is not null and package_id in (select package_id from selected_package);
+update attempt set retained = null, left_size = null
+ where retained is not null and package_id in (select package_id from selected_package);
 
 -- name: set_unscheduled
 -- done -> ready or waiting: by hand, to be made again.

@@ -24,7 +24,7 @@ class SavedView(Struct, frozen=True, omit_defaults=True):
     @property
     def words(self) -> str:
         """What it shows, in words."""
-        parts = [f"jobs {self.jobs.words}"] if self.jobs.hides else []
+        parts = [f"jobs {self.jobs.summary}"] if self.jobs.hides else []
         if self.jobs.order != "age":
             parts.append(f"jobs by {self.jobs.order}")
         if self.packages is not None:

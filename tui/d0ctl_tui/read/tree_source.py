@@ -79,7 +79,7 @@ class Source:
         """How many jobs are listed of how many, and which, if some are hidden."""
         if not self.job_list.hides:
             return ""
-        return f"{len(self.jobs):,} of {count(self.all_jobs, 'job')}: {self.job_list.words}"
+        return f"{len(self.jobs):,} of {count(self.all_jobs, 'job')}: {self.job_list.summary}"
 
     def list_jobs(self) -> None:
         """Read which jobs are listed, and in which order."""

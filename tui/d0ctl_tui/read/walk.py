@@ -106,7 +106,7 @@ def _search(
         after = begin if index == 0 else edge
         found = outline.beside(store, id, phases[id], after, forward=forward)
         if found is not None:
-            return outline.place(store, found)
+            return outline.position(store, found)
     return None
 
 
@@ -125,5 +125,5 @@ def _search_groups(
             begin = groups.get(here, at) if here is not None else at
             firsts = [first for first in firsts if (first - begin) * step > 0]
         if firsts:
-            return outline.place(store, firsts[0])
+            return outline.position(store, firsts[0])
     return None

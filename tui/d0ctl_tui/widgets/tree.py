@@ -67,7 +67,7 @@ class Tree(Marking):
         """What is said instead of rows."""
         if self.filtered is not None:
             return f"no package: {self.filter_name}"
-        return f"no job {words}" if (words := self.source.job_list.words) else "no jobs yet"
+        return f"no job {words}" if (words := self.source.job_list.summary) else "no jobs yet"
 
     @property
     def columns(self) -> Columns:

@@ -83,7 +83,7 @@ def of_rows(
     patterns = {(row["binary"], row["file_id"]) for row in inputs}
     for row in inputs:
         if (row["binary"], row["pattern_id"]) not in patterns:
-            position = (row["binary"], row["place"])
+            position = (row["binary"], row["position"])
             parts.input(*position, row["file"], row["match"], row["writable"], row)
     for row in outputs:
         parts.output(row["binary"], row["name"], row["late"], row["min_count"], row)

@@ -73,7 +73,7 @@ class ExpectedFailures:
         """How many earlier attempts were considered."""
         for row in store.rows("attempt_outcomes", limit=MOST_ATTEMPTS):
             self.attempts += row["n"]
-            key = row["source"], row["stage"], str(row["place"])
+            key = row["source"], row["stage"], str(row["position"])
             for group in {key, (row["software"],), ()}:
                 self._add(self._records[group], row["node"], row["reason"], row["n"], row["lasted"])
 

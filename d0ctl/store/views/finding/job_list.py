@@ -55,7 +55,7 @@ class JobList(Struct, frozen=True):
         return bool(self.person or self.active or self.days is not None)
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The jobs that it shows, in words."""
         parts = [f"of {self.person}" if self.person else "", "active" if self.active else ""]
         if self.days is not None and not self.active:

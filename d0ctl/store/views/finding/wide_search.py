@@ -58,29 +58,29 @@ class Progress(Struct, frozen=True):
     share: float
 
 
-def patterns(words: str) -> list[Pattern]:
+def patterns(text: str) -> list[Pattern]:
     """Return what to look for, the next if nothing is found. Raises BadUsage."""
-    if words.startswith(EXPRESSION):
-        return [Pattern(None, _expression(words[1:]))]
-    found = [_parts([words])]
-    if len(words) >= LEAST_LETTERS:
-        found.append(_parts([word for word in words if word != " "]))
+    if text.startswith(EXPRESSION):
+        return [Pattern(None, _expression(text[1:]))]
+    found = [_parts([text])]
+    if len(text) >= LEAST_LETTERS:
+        found.append(_parts([letter for letter in text if letter != " "]))
     return found
 
 
-def _expression(words: str) -> Callable[[str], bool]:
+def _expression(pattern: str) -> Callable[[str], bool]:
     import regex  # when it is asked for: it takes 20 ms
 
     try:
-        expression = regex.compile(words, regex.IGNORECASE)
+        expression = regex.compile(pattern, regex.IGNORECASE)
     except regex.error as error:
-        raise BadUsage(f"`{words}` is not a regular expression: {error}") from error
+        raise BadUsage(f"`{pattern}` is not a regular expression: {error}") from error
 
     def fits(text: str) -> bool:
         try:
             return expression.search(text[:LONGEST], timeout=LONGEST_S) is not None
         except TimeoutError as error:
-            raise BadUsage(f"`{words}` takes too long: use fewer `*` and `+`") from error
+            raise BadUsage(f"`{pattern}` takes too long: use fewer `*` and `+`") from error
 
     return fits
 

@@ -61,22 +61,22 @@ def read(store: Store, name: str) -> JobRows | None:
     job = store.row("export_job", job=name)
     if job is None:
         return None
-    place = {"job": job["id"]}
-    stages = {row["seq"]: StageRows(row) for row in store.rows("export_stages", **place)}
-    for row in store.rows("export_stage_order", **place):
+    of_job = {"job": job["id"]}
+    stages = {row["seq"]: StageRows(row) for row in store.rows("export_stages", **of_job)}
+    for row in store.rows("export_stage_order", **of_job):
         stages[row["seq"]].after.append(row["name"])
     lines: dict[int, LineRows] = {}
     numbers: dict[int, int] = {}
-    for row in store.rows("export_lines", **place):
+    for row in store.rows("export_lines", **of_job):
         lines[row["id"]] = LineRows(row)
         numbers[row["id"]] = row["stage"]
         stages[row["stage"]].lines.append(lines[row["id"]])
-    for row in store.rows("export_line_order", **place):
+    for row in store.rows("export_line_order", **of_job):
         lines[row["line_id"]].after.append(row)
-    binaries = _by_package(store.rows("export_binaries", **place))
-    inputs = _by_package(store.rows("export_inputs", **place))
-    outputs = _by_package(store.rows("export_outputs", **place))
-    for row in store.rows("export_packages", **place):
+    binaries = _by_package(store.rows("export_binaries", **of_job))
+    inputs = _by_package(store.rows("export_inputs", **of_job))
+    outputs = _by_package(store.rows("export_outputs", **of_job))
+    for row in store.rows("export_packages", **of_job):
         key, line = row["id"], lines[row["line_id"]]
         line.packages.append(
             PackageRows(
@@ -90,14 +90,14 @@ def read(store: Store, name: str) -> JobRows | None:
 def part(job: JobRows, packages: Collection[int]) -> JobRows:
     """Return some packages of a job as another job, which reads other files from this one."""
     stages = []
-    kept: dict[tuple[int, int], int] = {}
+    numbers: dict[tuple[int, int], int] = {}
     for stage in job.stages:
         lines: list[LineRows] = []
         for line in stage.lines:
             found = [_apart(package, packages, job) for package in line.packages
                      if package.row["id"] in packages]  # fmt: skip
             if found:
-                kept[stage.row["seq"], line.row["seq"]] = len(lines) + 1
+                numbers[stage.row["seq"], line.row["seq"]] = len(lines) + 1
                 lines.append(replace(line, packages=found))
         if lines:
             stages.append(replace(stage, lines=lines))
@@ -108,8 +108,8 @@ def part(job: JobRows, packages: Collection[int]) -> JobRows:
         stage.row = {**stage.row, "final": stage.row["final"] and is_mixed}
         for line in stage.lines:
             line.after = [
-                {**row, "seq": kept[row["stage_seq"], row["seq"]]}
-                for row in line.after if (row["stage_seq"], row["seq"]) in kept
+                {**row, "seq": numbers[row["stage_seq"], row["seq"]]}
+                for row in line.after if (row["stage_seq"], row["seq"]) in numbers
             ]  # fmt: skip
     return JobRows({**job.row, "name": None, "hold": 0}, stages)
 

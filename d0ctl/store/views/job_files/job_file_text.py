@@ -112,7 +112,7 @@ def _binary(binary: Columns, package: PackageRows, known: Sequence[str]) -> Entr
     inner = (*known, *parameters, *RUN_WORDS)
     argv, script = parsed(binary["argv"]), binary["script"]
     run = (
-        [_script(word, inner) for written in argv for word in _words(written)]
+        [_script(word, inner) for written in argv for word in _arguments(written)]
         if argv
         else None if script is None else _script(script, inner)
     )  # fmt: skip
@@ -216,7 +216,7 @@ def _output(row: Columns, known: Sequence[str]) -> Entry:
     }  # fmt: skip
 
 
-def _words(argument: str) -> list[str]:
+def _arguments(argument: str) -> list[str]:
     """Return an argument, or the names of its group."""
     return members_of(argument) if argument.startswith(GROUP) else [argument]
 
