@@ -98,14 +98,12 @@ delete from job_node_record where node_id = :node;
 -- name: forget_node_records_of_selected
 -- Forget records of nodes with the jobs of the selected packages (CRAB3: a resubmit clears them).
 delete from node_record
- where job_id in (select package.job_id
-                    from selected_package join package on package.id = selected_package.package_id);
+ where job_id in (select job_id from selected_package_state);
 
 -- name: forget_job_node_records_of_selected
 -- Forget records of nodes with the jobs of the selected packages (CRAB3: a resubmit clears them).
 delete from job_node_record
- where job_id in (select package.job_id
-                    from selected_package join package on package.id = selected_package.package_id);
+ where job_id in (select job_id from selected_package_state);
 
 -- name: place_of_attempt
 -- The stage of an attempt, and its node, if that still exists.
@@ -134,9 +132,7 @@ select bad_node.*,
 -- The nodes that were drained because packages of the jobs of the selected packages failed there.
 select bad_node.node_id, node.name as node
   from bad_node join node on node.id = bad_node.node_id
- where bad_node.job_id in (select package.job_id
-                             from selected_package
-                             join package on package.id = selected_package.package_id);
+ where bad_node.job_id in (select job_id from selected_package_state);
 
 -- name: keep_bad_node
 -- d0ctl drains a node, with the evidence.
@@ -259,8 +255,7 @@ update job
                       join package on package.id = selected_package.package_id
                      where package.job_id = job.id and package.phase = 'failed')
  where max_failures is not null
-   and id in (select package.job_id
-                from selected_package join package on package.id = selected_package.package_id);
+   and id in (select job_id from selected_package_state);
 
 -- name: forget_alike_of_job
 -- A user releases a job, so its failures for the same reason count from zero.

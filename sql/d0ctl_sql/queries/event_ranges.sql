@@ -61,31 +61,20 @@ select event_range.content_id
 -- finished -> failed: their packages run again.
 update event_range set status = 'failed'
  where status = 'finished'
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                        join phase on phase.name = package.phase
-                       where phase.is_final = 0 and package.phase <> 'transferring');
+   and package_id in (select package_id from selected_package_state
+                       where is_final = 0 and phase <> 'transferring');
 
 -- name: corrupt_ranges
 -- done, merged -> corrupted: their packages are made again, because their files are gone or damaged.
 update event_range set status = 'corrupted'
  where status in ('done', 'merged')
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                        join phase on phase.name = package.phase
-                       where phase.is_final = 0);
+   and package_id in (select package_id from selected_package_state where is_final = 0);
 
 -- name: free_ranges
 -- corrupted, failed, fatal -> ready: their packages are made again, or were retried by a user.
 update event_range set status = 'ready'
  where status in ('corrupted', 'failed', 'fatal')
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                        join phase on phase.name = package.phase
-                       where phase.is_final = 0);
+   and package_id in (select package_id from selected_package_state where is_final = 0);
 
 -- name: send_ranges
 -- ready -> sent: their packages are made again, or were retried by a user.
@@ -96,46 +85,34 @@ update event_range set status = 'sent'
 -- sent -> running: their packages were launched, or have ended.
 update event_range set status = 'running'
  where status = 'sent'
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.status in ('launched', 'successful', 'failed'));
+   and package_id in (select package_id from selected_package_state
+                       where status in ('launched', 'successful', 'failed'));
 
 -- name: process_ranges
 -- running -> finished: their packages have processed them.
 update event_range set status = 'finished'
  where status = 'running'
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase in ('transferring', 'done'));
+   and package_id in (select package_id from selected_package_state
+                       where phase in ('transferring', 'done'));
 
 -- name: end_ranges
 -- finished -> done: their packages were successful.
 update event_range set status = 'done'
  where status = 'finished'
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase = 'done');
+   and package_id in (select package_id from selected_package_state where phase = 'done');
 
 -- name: fail_ranges
 -- sent, running, finished -> failed: their packages failed.
 update event_range set status = 'failed'
  where status in ('sent', 'running', 'finished')
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase = 'failed');
+   and package_id in (select package_id from selected_package_state where phase = 'failed');
 
 -- name: cancel_ranges
 -- sent, running -> cancelled, finished -> discarded: their packages were killed.
 update event_range set status = iif(status = 'finished', 'discarded', 'cancelled')
  where status in ('sent', 'running', 'finished')
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase in ('canceled', 'dropped'));
+   and package_id in (select package_id from selected_package_state
+                       where phase in ('canceled', 'dropped'));
 
 -- name: give_up_ranges
 -- failed, cancelled, discarded -> fatal: so many attempts are enough.

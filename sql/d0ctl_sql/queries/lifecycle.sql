@@ -207,8 +207,7 @@ update package set request = iif(request = 'kill now', 'drop now', 'drop')
 update line
    set dropped = :now, named = id in (select line_id from asked_line)
  where dropped is null
-   and id in (select package.line_id
-                from selected_package join package on package.id = selected_package.package_id)
+   and id in (select line_id from selected_package_state)
    and not exists (select 1 from package
                     where package.line_id = line.id and package.phase <> 'dropped'
                       and package.id not in (select package_id from selected_package));

@@ -64,17 +64,14 @@ update content set status = 'merging'
  where (status = 'finished'
         or (status = 'failed'
             and (select phase from package where package.id = content.package_id) = 'done'))
-   and merge_id in (select selected_package.package_id
-                      from selected_package join package on package.id = selected_package.package_id
-                     where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+   and merge_id in (select package_id from selected_package_state
+                     where phase not in ('done', 'failed', 'canceled', 'dropped'));
 
 -- name: finish_merges
 -- merging -> finished: they were merged.
 update content set status = 'finished'
  where status = 'merging'
-   and merge_id in (select selected_package.package_id
-                      from selected_package join package on package.id = selected_package.package_id
-                     where package.phase = 'done');
+   and merge_id in (select package_id from selected_package_state where phase = 'done');
 
 -- name: merge_ranges
 -- done -> merged: the outputs of their packages were merged.
@@ -102,9 +99,8 @@ update content_attempt
 -- merging -> failed: they were not merged, and so many attempts are enough.
 update content set status = 'failed'
  where status = 'merging'
-   and merge_id in (select selected_package.package_id
-                      from selected_package join package on package.id = selected_package.package_id
-                     where package.phase in ('failed', 'canceled', 'dropped'))
+   and merge_id in (select package_id from selected_package_state
+                     where phase in ('failed', 'canceled', 'dropped'))
    and (exists (select 1 from package
                  where package.id = content.merge_id and package.phase = 'dropped')
         or attempts - tried_from >=

@@ -40,10 +40,8 @@ update content set package_id = null
 -- ready -> picked: their packages process them again.
 update content set status = 'picked'
  where status = 'ready'
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase not in ('failed', 'canceled', 'dropped'));
+   and package_id in (select package_id from selected_package_state
+                       where phase not in ('failed', 'canceled', 'dropped'));
 
 -- name: choose_live_replaced
 -- Select the packages that process files again which were replaced.

@@ -157,8 +157,7 @@ update input
 -- Lines of the selected packages are no longer dropped.
 update line set dropped = null
  where +dropped is not null
-   and id in (select package.line_id
-                from selected_package join package on package.id = selected_package.package_id);
+   and id in (select line_id from selected_package_state);
 
 -- name: forget_names
 -- Requested lines are no longer dropped by name.

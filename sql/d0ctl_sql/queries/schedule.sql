@@ -487,8 +487,7 @@ update job set ended = :now where id = :job and ended is null;
 -- Chosen packages move again, so their jobs have not ended.
 update job set ended = null
  where ended is not null
-   and id in (select package.job_id
-                from selected_package join package on package.id = selected_package.package_id);
+   and id in (select job_id from selected_package_state);
 
 -- name: reopen_ready
 -- Jobs that had ended, and in which a package has become ready again.

@@ -401,28 +401,21 @@ select distinct event.package_id
 -- picked -> running: their packages were launched, or have ended.
 update content set status = 'running'
  where status = 'picked' and output = 0
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.status in ('launched', 'successful', 'failed'));
+   and package_id in (select package_id from selected_package_state
+                       where status in ('launched', 'successful', 'failed'));
 
 -- name: start_outputs
 -- defined -> running: their packages were launched, or have ended.
 update content set status = 'running'
  where status = 'defined' and output = 1
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.status in ('launched', 'successful', 'failed'));
+   and package_id in (select package_id from selected_package_state
+                       where status in ('launched', 'successful', 'failed'));
 
 -- name: finish_contents
 -- running -> finished: their packages were successful.
 update content set status = 'finished'
  where status = 'running' and output = 0
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase = 'done');
+   and package_id in (select package_id from selected_package_state where phase = 'done');
 
 -- name: prepare_outputs
 -- running -> prepared: they were made.
@@ -432,38 +425,29 @@ update content
                             where file.package_id = content.package_id
                               and file.name = content.name)
  where status = 'running' and output = 1
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase = 'done');
+   and package_id in (select package_id from selected_package_state where phase = 'done');
 
 -- name: unfinish_contents
 -- finished, failed -> picked: their packages are made again, or were retried by a user.
 update content set status = 'picked'
  where output = 0 and status in ('finished', 'failed')
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+   and package_id in (select package_id from selected_package_state
+                       where phase not in ('done', 'failed', 'canceled', 'dropped'));
 
 -- name: unprepare_outputs
 -- prepared, merging, finished, failed -> defined: their packages are made again, or were retried by
 -- a user.
 update content set status = 'defined'
  where output = 1 and status in ('prepared', 'merging', 'finished', 'failed')
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase not in ('done', 'failed', 'canceled', 'dropped'));
+   and package_id in (select package_id from selected_package_state
+                       where phase not in ('done', 'failed', 'canceled', 'dropped'));
 
 -- name: fail_contents
 -- picked, running -> failed: their packages failed, and so many attempts are enough.
 update content set status = 'failed'
  where output = 0 and status in ('picked', 'running')
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase in ('failed', 'canceled', 'dropped'))
+   and package_id in (select package_id from selected_package_state
+                       where phase in ('failed', 'canceled', 'dropped'))
    and (exists (select 1 from package
                  where package.id = content.package_id and package.phase = 'dropped')
         or attempts - tried_from >=
@@ -475,10 +459,8 @@ update content set status = 'failed'
 -- defined, running -> failed: their packages failed.
 update content set status = 'failed'
  where output = 1 and status in ('defined', 'running')
-   and package_id in (select selected_package.package_id
-                        from selected_package
-                        join package on package.id = selected_package.package_id
-                       where package.phase in ('failed', 'canceled', 'dropped'));
+   and package_id in (select package_id from selected_package_state
+                       where phase in ('failed', 'canceled', 'dropped'));
 
 -- name: choose_repackaged
 -- Select the ended packages whose files go into other packages.
@@ -521,8 +503,7 @@ delete from needed;
 -- Let the agents look at the tasks of packages that have moved.
 update task set next_look = 0
  where next_look > 0
-   and job_id in (select package.job_id
-                    from selected_package join package on package.id = selected_package.package_id);
+   and job_id in (select job_id from selected_package_state);
 
 -- name: finish_outputs
 -- prepared -> finished: some outputs of a task that are not merged any more.

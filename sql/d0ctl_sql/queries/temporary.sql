@@ -1,6 +1,12 @@
 -- name: temporary_tables
 -- The temporary tables of a writing connection for a batch.
 create temp table selected_package (package_id integer primary key);
+create temp view selected_package_state as
+select selected_package.package_id, package.job_id, package.stage_id, package.line_id,
+       package.attempt_id, package.requirement_id, package.phase, package.status, phase.is_final
+  from selected_package
+  join package on package.id = selected_package.package_id
+  left join phase on phase.name = package.phase;
 create temp table moment (at real, last integer);
 create temp table asked_line (line_id integer primary key);
 create temp table needed (package_id integer primary key);

@@ -82,8 +82,7 @@ update job
 update job
    set finish = null, finish_actor = null, finish_note = null, finish_since = null
  where finish is not null
-   and id in (select package.job_id
-                from selected_package join package on package.id = selected_package.package_id);
+   and id in (select job_id from selected_package_state);
 
 -- name: finishing_jobs
 -- Jobs that are being finished, and who requested it.
