@@ -8,7 +8,6 @@ from msgspec import Struct
 from d0ctl.model import Counts, Group, by_status, job_status
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
-from d0ctl.store.connection import Row
 from d0ctl.store.mail import new_events
 from d0ctl.store.nodes.standstill import counts_of
 
@@ -62,26 +61,27 @@ def _status(store: Store, job: int, counts: Counts) -> Group:
 
 def ending(store: Store, job: int) -> Ending | None:
     """Read how a job ended; None if it was removed, or moves again."""
-    row = new_events.job_that_ended(store, job)
-    if row is None:
+    ended = new_events.job_that_ended(store, job)
+    if ended is None:
         return None
     counts = dict(counts_of(store, job))
     segments = tuple(_segment(store, part) for part in new_events.incomplete(store, job, counts))
     return Ending(
-        row["name"], row["title"], _status(store, job, counts), counts, row["submitted"],
-        row["ended"], segments, sum(counts.values()) - counts.get("done", 0),
+        ended.name, ended.title, _status(store, job, counts), counts, ended.submitted,
+        ended.ended, segments, sum(counts.values()) - counts.get("done", 0),
     )  # fmt: skip
 
 
-def _segment(store: Store, row: Row) -> Segment:
-    why = row["note"] or ""
-    if row["phase"] == "waiting":
-        prerequisites = prerequisites_of(store, row["id"])
+def _segment(store: Store, package: new_events.Incomplete) -> Segment:
+    why = package.note or ""
+    if package.phase == "waiting":
+        prerequisites = prerequisites_of(store, package.id)
         why = (
             f"waits for {prerequisites[0].text}"
             if prerequisites
             else "waits for one of its many files"
         )
-    elif row["actor"]:
-        why = f"by {row['actor']}: {why}" if why else f"by {row['actor']}"
-    return Segment(row["path"], "blocked" if row["phase"] == "waiting" else row["phase"], why)
+    elif package.actor:
+        why = f"by {package.actor}: {why}" if why else f"by {package.actor}"
+    phase = "blocked" if package.phase == "waiting" else package.phase
+    return Segment(package.path, phase, why)

@@ -87,7 +87,9 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
 
 def _requests(view: PackageView) -> list[str]:
     words = [
-        resource.describe(amount) for resource in RESOURCES if (amount := getattr(view, resource.name))
+        resource.describe(amount)
+        for resource in RESOURCES
+        if (amount := getattr(view, resource.name))
     ]
     words += [f"at most {duration(view.wall_time)}"] if view.wall_time else []
     words += [f"platform {view.platform}"] if view.platform else []

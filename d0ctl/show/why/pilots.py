@@ -8,12 +8,14 @@ from d0ctl.show.why.production import batch_fault
 from d0ctl.store.clusters.pilots import (
     BatchJob,
     BatchSystem,
+    DirectJob,
+    EndedPilot,
     alive,
     direct_jobs,
     direct_node,
     latest_ended,
 )
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import count, listed, moment
 
@@ -46,11 +48,11 @@ def _summary(what: str, found: Sequence[BatchJob]) -> str:
     return f"{what}: {listed(parts)}{why}" if parts else f"no {what}"
 
 
-def direct_job(row: Row) -> str:
+def direct_job(job: DirectJob) -> str:
     """Return what the job of a package does, and what it waits for."""
-    job = "" if row["job"] is None else f" {row['job']}{SEPARATORS[row['kind']]}{row['seq']}"
-    why = f": {waits_for(row['reason'])}" if row["reason"] else ""
-    return f"its job{job} of `{row['cluster']}` {STATES[row['state']]}{why}"
+    number = "" if job.job is None else f" {job.job}{SEPARATORS[job.kind]}{job.seq}"
+    why = f": {waits_for(job.reason)}" if job.reason else ""
+    return f"its job{number} of `{job.cluster}` {STATES[job.state]}{why}"
 
 
 def fact(system: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
@@ -102,6 +104,6 @@ def _living(system: BatchSystem, pilot: BatchJob, now: float) -> str:
     return f"pilot `{pilot.node}`{job} has {count(pilot.packages, 'package')}{ends}"
 
 
-def _ended(system: BatchSystem, row: Row, now: float) -> str:
-    job = _job(system, row["job"], row["seq"])
-    return f"a pilot{job} ended at {moment(row['ended'], now)}: {row['reason']}"
+def _ended(system: BatchSystem, pilot: EndedPilot, now: float) -> str:
+    job = _job(system, pilot.job, pilot.seq)
+    return f"a pilot{job} ended at {moment(pilot.ended, now)}: {pilot.reason}"

@@ -111,9 +111,19 @@ def named(store: Store, name: str) -> BatchSystem | None:
     return next((system for system in batch_systems(store) if system.name == name), None)
 
 
-def latest_ended(store: Store, cluster: int, most: int) -> list[Row]:
+class EndedPilot(Struct, frozen=True):
+    """A pilot that has ended, when and how."""
+
+    id: int
+    job: str | None
+    seq: int
+    reason: str
+    ended: float
+
+
+def latest_ended(store: Store, cluster: int, most: int) -> list[EndedPilot]:
     """Return the latest pilots of a cluster that have ended."""
-    return store.rows("ended_pilots", cluster=cluster, most=most)
+    return [make(EndedPilot, row) for row in store.rows("ended_pilots", cluster=cluster, most=most)]
 
 
 def alive(store: Store, cluster: int) -> list[BatchJob]:
@@ -206,9 +216,21 @@ def any_direct(store: Store, cluster: int) -> bool:
     return store.row("any_direct_job", cluster=cluster) is not None
 
 
-def direct_job_of(store: Store, attempt: int) -> Row | None:
+class DirectJob(Struct, frozen=True):
+    """The job of one attempt in the queue of a batch system, and why it waits."""
+
+    job: str | None
+    seq: int
+    state: str
+    reason: str
+    cluster: str
+    kind: str
+
+
+def direct_job_of(store: Store, attempt: int) -> DirectJob | None:
     """Return the job of an attempt, if it has one of its own."""
-    return store.row("direct_job_of", attempt=attempt)
+    row = store.row("direct_job_of", attempt=attempt)
+    return None if row is None else make(DirectJob, row)
 
 
 def direct_due(store: Store, node: int, most: int) -> list[Due]:

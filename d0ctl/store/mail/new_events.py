@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make
 
 MOST_EVENTS = 200_000
 """How many events are read at once."""
@@ -103,16 +104,38 @@ def cleared(store: Store) -> list[Row]:
     return rows
 
 
-def incomplete(store: Store, job: int, counts: dict[str, int]) -> list[Row]:
+class Incomplete(Struct, frozen=True):
+    """A package that did not complete, and why it is in its phase."""
+
+    id: int
+    path: str
+    phase: str
+    note: str | None
+    actor: str | None
+
+
+def incomplete(store: Store, job: int, counts: dict[str, int]) -> list[Incomplete]:
     """Return some packages of a job that did not complete, the most significant first."""
-    found: list[Row] = []
+    found: list[Incomplete] = []
     for phase in ("failed", "held", "waiting", "canceled", "dropped"):
         left = MOST_INCOMPLETE - len(found)
         if left and counts.get(phase):
-            found += store.rows("incomplete_packages", job=job, phase=phase, limit=left)
+            rows = store.rows("incomplete_packages", job=job, phase=phase, limit=left)
+            found += [make(Incomplete, row) for row in rows]
     return found
 
 
-def job_that_ended(store: Store, job: int) -> Row | None:
+class EndedJob(Struct, frozen=True):
+    """A job that has ended, as the mail about its end begins."""
+
+    id: int
+    name: str
+    title: str
+    submitted: float
+    ended: float
+
+
+def job_that_ended(store: Store, job: int) -> EndedJob | None:
     """Return a job as the mail about its end begins; None if it is gone, or moves again."""
-    return store.row("job_of_end", job=job)
+    row = store.row("job_of_end", job=job)
+    return None if row is None else make(EndedJob, row)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from d0ctl.errors import NotFound, Refused
@@ -220,6 +221,20 @@ def processors_of(row: Row) -> Processors:
     return Processors(row["cpus_asked"], row["gpus_asked"])
 
 
-def packages_in_use(store: Store) -> list[Row]:
+class PackageInUse(Struct, frozen=True):
+    """A package on a node, and what its wrapper reported last: CPU seconds and memory, and when."""
+
+    path: str
+    node: str
+    phase: str
+    cpus: int
+    cpu: float | None
+    rss: int | None
+    percent: float | None
+    seconds: float | None
+    """How long it had been running then."""
+
+
+def packages_in_use(store: Store) -> list[PackageInUse]:
     """Return the packages on nodes, with what they use as far as their wrappers reported it."""
-    return store.rows("packages_in_use")
+    return [make(PackageInUse, row) for row in store.rows("packages_in_use")]

@@ -15,6 +15,7 @@ from d0ctl.store.jobs.submission.insertion import Insertion
 from d0ctl.store.jobs.submission.intake import Intake
 from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow
 from d0ctl.store.jobs.submission.urgency import MOST_EXACT, urgency
+from d0ctl.store.rows import make
 from d0ctl.store.tasks import event_ranges, state, throttler
 from d0ctl.store.tasks.state import Task
 
@@ -50,9 +51,22 @@ def has_pickable(store: Store, task: Task) -> bool:
     )
 
 
-def scouts(store: Store, task: Task) -> list[Row]:
-    """Return the phase of each scout of a task, what it needed, and how many files it had."""
-    return store.rows("measured_scouts", stage=task.stage_id, limit=task.made)
+class Scout(Struct, frozen=True):
+    """A scout of a task, what it needed, and how many files and events it had."""
+
+    phase: str
+    seconds: float | None
+    cpu: float | None
+    rss: int | None
+    output: int | None
+    files: int
+    events: int | None
+
+
+def scouts(store: Store, task: Task) -> list[Scout]:
+    """Return the scouts of a task."""
+    rows = store.rows("measured_scouts", stage=task.stage_id, limit=task.made)
+    return [make(Scout, row) for row in rows]
 
 
 def append(

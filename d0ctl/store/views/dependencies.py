@@ -92,6 +92,18 @@ def limits_of(store: Store, package: int) -> Row:
     return row
 
 
-def ready_before(store: Store, package: int) -> Row | None:
+class ReadyBefore(Struct, frozen=True):
+    """Ready packages of a higher priority: their job, stage and priority."""
+
+    name: str
+    job_id: int
+    priority: int
+    is_own: int
+    """Whether it is not that of their job."""
+    stage: str
+
+
+def ready_before(store: Store, package: int) -> ReadyBefore | None:
     """Return the job and stage of ready packages that come first because of a higher priority."""
-    return store.row("ready_before", package=package)
+    row = store.row("ready_before", package=package)
+    return None if row is None else make(ReadyBefore, row)

@@ -150,14 +150,24 @@ def _alike(store: Store, row: Row) -> Alike:
     return make(Alike, row, sample=sample)
 
 
-def reasons_of_job(store: Store, job: int) -> list[Row]:
+class ReasonCount(Struct, frozen=True):
+    """Failed attempts with the same reason, on a number of nodes, and the last of them."""
+
+    reason: str | None
+    count: int
+    last: float
+    message: str | None
+    nodes: int
+
+
+def reasons_of_job(store: Store, job: int) -> list[ReasonCount]:
     """Return the failed attempts of a job by reason."""
-    return store.rows("job_failure_summary", job=job)
+    return [make(ReasonCount, row) for row in store.rows("job_failure_summary", job=job)]
 
 
-def reasons_of_selected(selected: Selection) -> list[Row]:
+def reasons_of_selected(selected: Selection) -> list[ReasonCount]:
     """Return the failed attempts of the selected packages by reason."""
-    return selected.rows("failure_summary")
+    return [make(ReasonCount, row) for row in selected.rows("failure_summary")]
 
 
 def attempts_of_job(store: Store, job: int, limit: int) -> list[Row]:

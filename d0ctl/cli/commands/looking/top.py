@@ -95,11 +95,11 @@ def _read(store: Store) -> tuple[list[NodeUse], list[PackageUse]]:
     return nodes, packages
 
 
-def _package(row: Row) -> PackageUse:
-    ran = row["seconds"]
-    cores = row["cpu"] / ran if row["cpu"] is not None and ran and ran > 0 else None
-    return PackageUse(row["path"], row["node"], row["phase"], row["cpus"], cores, row["rss"],
-                      row["percent"])  # fmt: skip
+def _package(package: registry.PackageInUse) -> PackageUse:
+    ran = package.seconds
+    cores = package.cpu / ran if package.cpu is not None and ran and ran > 0 else None
+    return PackageUse(package.path, package.node, package.phase, package.cpus, cores, package.rss,
+                      package.percent)  # fmt: skip
 
 
 def _node(row: Row, room: Row | None, packages: list[PackageUse]) -> NodeUse:

@@ -24,8 +24,8 @@ def live(subject: Subject) -> None:
     )
     if package.phase == Phase.SUSPENDED and package.note:
         subject.fact(f"because: {package.note}")
-    if tries and (row := direct_job_of(subject.store, tries[-1].id)):
-        subject.fact(direct_job(row))
+    if tries and (job := direct_job_of(subject.store, tries[-1].id)):
+        subject.fact(direct_job(job))
     if len(tries) > 1:
         subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
     explanation.commands += [f"d0ctl logs {package.path}", f"d0ctl kill {package.path}"]

@@ -49,14 +49,14 @@ def why_queued(subject: Subject, fits: Sequence[Row], requirement: Requirement) 
     if limit := _limit(subject) or throttling.of_job(subject, allowed):
         return limit
     if first := dependencies.ready_before(subject.store, package.id):
-        is_alone = first["is_own"] or package.priority is not None
-        if first["priority"] < 100:
+        is_alone = first.is_own or package.priority is not None
+        if first.priority < 100:
             target = package.path if is_alone else subject.job.name
-            explanation.commands.append(f"d0ctl priority {target} {first['priority'] + 1}")
-        if first["job_id"] == subject.job.id:
-            return f"packages of stage `{first['stage']}` of a higher priority come first"
-        explanation.commands.append(f"d0ctl why {first['name']}")
-        return f"job `{first['name']}` of a higher priority comes first"
+            explanation.commands.append(f"d0ctl priority {target} {first.priority + 1}")
+        if first.job_id == subject.job.id:
+            return f"packages of stage `{first.stage}` of a higher priority come first"
+        explanation.commands.append(f"d0ctl why {first.name}")
+        return f"job `{first.name}` of a higher priority comes first"
     if better := candidates.later(costs, {row["name"] for row in free}):
         return better
     return f"it starts on {named(free[:MOST], 'or')} when its turn comes"
