@@ -3,6 +3,7 @@
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
@@ -33,6 +34,9 @@ ELSEWHERE = {
 }  # fmt: skip
 """What people type who know other programs, and the command that does it here."""
 
+
+NARROW = 52
+"""Below this many columns Typer would write help texts that the terminal has to break."""
 
 EPILOG = """Example: d0ctl run mc.yaml
 
@@ -91,6 +95,8 @@ class Commands(TyperGroup):
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         """Read the words before the command. Raises BadUsage."""
+        if (columns := get_terminal_size().columns) < NARROW:
+            extra.setdefault("terminal_width", columns - 2)
         with reworded_usage_errors():
             return super().make_context(*args, **extra)
 

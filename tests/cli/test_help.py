@@ -1,6 +1,15 @@
 """Ways to the help, which a newcomer tries first."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
 from tests.cli.conftest import Type
+
+PROGRAM = Path(sys.executable).with_name("d0ctl")
 
 
 def test_help_before_a_command_prints_its_help(d0ctl: Type) -> None:
@@ -15,3 +24,13 @@ def test_the_first_help_says_where_to_begin_and_has_exit_codes(d0ctl: Type) -> N
     assert "Example: d0ctl run mc.yaml" in page
     assert "d0ctl init" in page and "Exit status: 0 done" in page
     assert "--show-completion" not in page
+
+
+@pytest.mark.parametrize("words", [[], ["top"], ["node", "add"], ["run"]], ids=" ".join)
+def test_help_fits_on_a_narrow_terminal(words: list[str]) -> None:
+    done = subprocess.run(
+        [PROGRAM, *words, "--help"], capture_output=True, text=True, check=True,
+        env=os.environ | {"COLUMNS": "40"},
+    )  # fmt: skip
+
+    assert max(map(len, done.stdout.splitlines())) <= 40
