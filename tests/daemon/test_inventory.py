@@ -90,8 +90,8 @@ def list_again(desk: Desk) -> None:
 
 def why(desk: Desk, name: str = "f") -> str:
     """Everything that is said of the file."""
-    one = file_locations.in_job(desk.store, "job", name)
-    explained = why_file(desk.store, one, time.time())
+    found_file = file_locations.in_job(desk.store, "job", name)
+    explained = why_file(desk.store, found_file, time.time())
     return "\n".join([explained.answer, *explained.facts])
 
 

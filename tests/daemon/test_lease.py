@@ -68,7 +68,7 @@ def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
 
     kinds = [order["kind"] for order in ear.orders]
     assert kinds.count("lease") == 1 and kinds[-1] == "lease"
-    killed = [one for o in ear.orders if o["kind"] == "kill" for one in o["attempts"]]
+    killed = [attempt for o in ear.orders if o["kind"] == "kill" for attempt in o["attempts"]]
     assert sorted(killed) == [2, 99]
 
 

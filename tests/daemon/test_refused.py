@@ -128,16 +128,16 @@ def refuse(desk: Desk, attempt: int) -> None:
 def test_one_message_that_the_database_refuses_costs_no_other_message_or_report(
     desk: Desk,
 ) -> None:
-    one, two, three = launched(desk, 3)
+    first, two, three = launched(desk, 3)
     refuse(desk, two)
-    desk.dropbox.deliver("localhost", [start_message(desk, a) for a in (one, two, three)])
+    desk.dropbox.deliver("localhost", [start_message(desk, a) for a in (first, two, three)])
     desk.transfers[Transfer(1, 1, 1)] = 1
     desk.report(TransferEnded(1, CopyJob(Transfer(1, 1, 1), Copy("/a", "/b", None, None)), "no"))
     desk.report(NodeDown(1, "a test says so"))
     for _ in range(3):
         turn(desk)
     started = {row[0]: row[1] is not None for row in read(desk.store, "attempt", "id", "started")}
-    assert started == {one: True, two: False, three: True}
+    assert started == {first: True, two: False, three: True}
     assert not list(desk.dropbox.new.iterdir())
     rejected = desk.home.dropbox / "rejected"
     assert [p.read_text() for p in rejected.iterdir() if p.suffix == ".reason"]

@@ -67,7 +67,7 @@ def test_a_job_that_ended_long_ago_is_archived_once_and_others_stay(
     keep_for(desk, 30 * DAY)
     settle(desk, now)
 
-    assert [one.jobs for one in archives(home)] == [("old",)]
+    assert [archive.jobs for archive in archives(home)] == [("old",)]
     assert [job.name for job in browse.jobs(desk.store, "*")] == ["young"]
     assert "archive-after: moved job `old` to archive" in caplog.text
     assert rows.value(desk.store, "action", "note", verb="archive") == "archive-after: 30d"
@@ -85,12 +85,12 @@ def test_it_is_done_again_after_a_day_or_when_the_site_says_otherwise(
     assert list(archives(home)) == []
 
     settle(desk, now + EVERY_S)
-    assert [one.jobs for one in archives(home)] == [("old",)]
+    assert [archive.jobs for archive in archives(home)] == [("old",)]
 
     ended(desk, "young", 20)
     keep_for(desk, 10 * DAY)
     settle(desk, now + EVERY_S + 1)
-    assert sorted(one.jobs for one in archives(home)) == [("old",), ("young",)]
+    assert sorted(archive.jobs for archive in archives(home)) == [("old",), ("young",)]
 
 
 def test_an_archive_that_can_not_be_written_is_logged(

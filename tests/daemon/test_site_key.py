@@ -22,7 +22,7 @@ def rotate(desk: Desk) -> int:
 
 def previous(home: Home) -> list[int]:
     """The last attempts of the previous keys."""
-    return [one.last for one in site_key.read(home).previous]
+    return [key.last for key in site_key.read(home).previous]
 
 
 def test_an_attempt_outlives_the_key_that_signed_it_and_the_next_has_the_new_key(

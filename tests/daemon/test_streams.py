@@ -113,9 +113,11 @@ def test_streams_and_single_transfers_show_how_fast_a_link_is(desk: Desk) -> Non
         end_transfers(desk, [TransferEnded(south, done, None, facts=FileFacts(10_000_000, "x"),
                                            took_s=1.0)], now=100.0)  # fmt: skip
         found = links.speeds(desk.store)
-        one, other = (registry.named(desk.store, name)["cluster_id"] for name in ("north", "south"))
+        first, other = (
+            registry.named(desk.store, name)["cluster_id"] for name in ("north", "south")
+        )
 
-    (rate, file_s), (single_rate, single_s) = found[one, other], found[1, other]
+    (rate, file_s), (single_rate, single_s) = found[first, other], found[1, other]
     assert 20e6 / rate + 10 * file_s == pytest.approx(4.0)
     assert 10e6 / single_rate + single_s == pytest.approx(1.0)
 

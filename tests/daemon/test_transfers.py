@@ -26,16 +26,16 @@ def test_a_slow_source_node_delays_no_other_transfer(field: Field) -> None:
 
 
 def test_a_file_is_fetched_from_any_node_of_the_cluster_that_has_it(field: Field) -> None:
-    one, _ = field.add("one", cluster="farm"), field.add("two", cluster="farm")
-    (wanted,) = field.files_at(one)
+    node, _ = field.add("one", cluster="farm"), field.add("two", cluster="farm")
+    (wanted,) = field.files_at(node)
     registry.forget(field.desk.store, "one", now=0.0)
     field.disks["two"].may_read.set()
     turn_until(field.desk, wanted.exists)
 
 
 def test_transfers_of_a_removed_node_are_made_by_another(field: Field) -> None:
-    one = field.add("one", cluster="farm")
-    found = field.files_at(one, one)
+    node = field.add("one", cluster="farm")
+    found = field.files_at(node, node)
     turn_until(field.desk, lambda: field.desk.transfers)
     field.disks["two"] = Disk()
     field.disks["two"].may_read.set()

@@ -10,8 +10,8 @@ from tests.doctor.conftest import Found
 
 def only(found: Found) -> Finding:
     """The one thing that is wrong."""
-    (one,) = found()
-    return one
+    (finding,) = found()
+    return finding
 
 
 def old(path: Path, seconds: float, text: str = "?") -> Path:

@@ -157,10 +157,10 @@ def test_violations_of_a_rule_are_reported(
     site.submit(production_of_second())
     damage(site, *statements)
 
-    answer = [(one.check, one.subject, one.detail) for one in found()]
+    answer = [(finding.check, finding.subject, finding.detail) for finding in found()]
 
     assert (rule, subject, detail) in answer
-    assert all(one.advice and not one.heals for one in found())
+    assert all(finding.advice and not finding.heals for finding in found())
 
 
 def production_of_second() -> JobSpec:
@@ -183,7 +183,7 @@ def test_a_copy_that_waits_for_one_on_this_machine_is_no_fault(site: Site, found
         "insert into transfer (file_id, cluster_id, wanted, not_before)"
         " values (1, 1, 1, 1), (1, 2, 1, 1e13)")  # fmt: skip
 
-    assert "parked" not in {one.check for one in found()}
+    assert "parked" not in {finding.check for finding in found()}
 
 
 def test_a_damaged_file_is_reported_and_does_not_end_the_check(site: Site, found: Found) -> None:
@@ -194,8 +194,10 @@ def test_a_damaged_file_is_reported_and_does_not_end_the_check(site: Site, found
     with open_store(site.store.home) as store:
         answer = check.faults(store)
 
-    assert {"integrity", "lines"} <= {one.check for one in answer}
-    assert any("event_of_package" in one.detail or "malformed" in one.detail for one in answer)
+    assert {"integrity", "lines"} <= {finding.check for finding in answer}
+    assert any(
+        "event_of_package" in finding.detail or "malformed" in finding.detail for finding in answer
+    )
 
 
 @pytest.mark.parametrize(
@@ -208,22 +210,22 @@ def test_faults_that_a_turn_repairs_count_only_while_a_daemon_runs(
 ) -> None:
     site.submit(production())
     damage(site, statement)
-    assert rule not in {one.check for one in found()}
+    assert rule not in {finding.check for finding in found()}
 
     with site.store.writing():
         leases.take_lease(site.store, LEASE, now=time.time())
 
-    assert rule in {one.check for one in found()}
+    assert rule in {finding.check for finding in found()}
 
 
 def test_a_submission_that_was_interrupted_heals(site: Site, found: Found) -> None:
     site.submit(production())
     damage(site, "update job set visible = 0, submitter = 'boot 17 4'")
 
-    (one,) = found()
+    (finding,) = found()
 
-    assert (one.check, one.subject, one.heals) == ("hidden", "prod", True)
-    assert one.detail == "is incomplete: process 17 is gone"
+    assert (finding.check, finding.subject, finding.heals) == ("hidden", "prod", True)
+    assert finding.detail == "is incomplete: process 17 is gone"
 
 
 def test_a_submission_under_way_is_no_fault(site: Site, found: Found) -> None:

@@ -33,10 +33,10 @@ def test_modes_are_reported_with_the_command_that_sets_them(
     path = home.root / name if name else home.root
     path.chmod(mode)
 
-    one = only(found)
+    finding = only(found)
 
-    assert (one.check, one.subject, one.detail) == ("home", str(path), detail)
-    assert one.advice == f"{advice}{path}"
+    assert (finding.check, finding.subject, finding.detail) == ("home", str(path), detail)
+    assert finding.advice == f"{advice}{path}"
 
 
 def test_a_key_that_others_may_read_is_reported_with_the_way_to_a_new_one(
@@ -44,10 +44,10 @@ def test_a_key_that_others_may_read_is_reported_with_the_way_to_a_new_one(
 ) -> None:
     home.key.chmod(0o640)
 
-    one = only(found)
+    finding = only(found)
 
-    assert one.detail == "other users may read it, and forge messages with it"
-    assert one.advice == (f"chmod 600 {home.key}; d0ctl site rotate-key")
+    assert finding.detail == "other users may read it, and forge messages with it"
+    assert finding.advice == (f"chmod 600 {home.key}; d0ctl site rotate-key")
 
 
 def test_a_folder_above_the_home_in_which_others_may_write_is_reported(
@@ -56,10 +56,10 @@ def test_a_folder_above_the_home_in_which_others_may_write_is_reported(
     above = home.root.parent
     above.chmod(0o777)
 
-    one = only(found)
+    finding = only(found)
 
-    assert (one.subject, one.advice) == (str(above), f"chmod o-w {above}")
-    assert one.detail == "other users can replace your home"
+    assert (finding.subject, finding.advice) == (str(above), f"chmod o-w {above}")
+    assert finding.detail == "other users can replace your home"
     above.chmod(0o1777)
     assert found() == []
 
@@ -105,13 +105,13 @@ def test_rejected_messages_are_counted_with_a_reason(home: Home, found: Found) -
     old(rejected / "2.1.abc", 0)
     old(rejected / "3.1.abc", 8 * DAY)
 
-    one = only(found)
+    finding = only(found)
 
-    assert one.detail == (
+    assert finding.detail == (
         "2 messages that could not be applied, the oldest 2.0 h ago: `1.1.abc`:"
         " the token of attempt 1 is wrong"
     )
-    assert one.advice == f"cat {rejected}/*.reason"
+    assert finding.advice == f"cat {rejected}/*.reason"
 
 
 def test_messages_that_nobody_reads_are_reported(site: Site, home: Home, found: Found) -> None:
@@ -130,10 +130,10 @@ def test_messages_that_nobody_reads_are_reported(site: Site, home: Home, found: 
 def test_files_that_can_not_be_messages_are_reported(home: Home, found: Found) -> None:
     (home.dropbox / "new" / os.fsdecode(b"odd\xff")).mkdir()
 
-    one = only(found)
+    finding = only(found)
 
-    assert one.subject == f"{home.dropbox / 'new'}/odd\\xff"
-    assert (one.detail, one.heals) == ("1 entry that can't be a message", True)
+    assert finding.subject == f"{home.dropbox / 'new'}/odd\\xff"
+    assert (finding.detail, finding.heals) == ("1 entry that can't be a message", True)
 
 
 def test_leftovers_of_a_delivery_are_reported_after_a_day(home: Home, found: Found) -> None:

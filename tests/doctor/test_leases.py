@@ -22,10 +22,10 @@ def test_a_lease_of_a_process_that_is_gone_heals(site: Site, found: Found) -> No
     site.submit(production())
     damage(site, f"insert into lease values ('node 1', '{holder()}x', 1)")
 
-    one = only(found)
+    finding = only(found)
 
-    assert (one.check, one.subject, one.heals) == ("lease", "node `localhost`", True)
-    assert one.detail == f"is held by process {os.getpid()}, which is gone"
+    assert (finding.check, finding.subject, finding.heals) == ("lease", "node `localhost`", True)
+    assert finding.detail == f"is held by process {os.getpid()}, which is gone"
 
 
 def test_beside_a_daemon_the_advice_is_to_start_another(site: Site, found: Found) -> None:
@@ -53,13 +53,13 @@ def test_two_simultaneous_drivers_are_reported(site: Site, found: Found) -> None
         f"insert into lease values ('daemon', '{holder()}', 1)",
         f"insert into lease values ('node 1', '{boot} {other.pid} {start_time(other.pid)}', 1)",
     )
-    one = only(found)
+    finding = only(found)
     other.communicate()
 
-    assert one.detail == (
+    assert finding.detail == (
         f"is held by process {other.pid}, and the daemon is process {os.getpid()}"
     )
-    assert one.advice == f"kill {other.pid}"
+    assert finding.advice == f"kill {other.pid}"
 
 
 def hold_turn(home: Home) -> subprocess.Popen[bytes]:
@@ -83,12 +83,12 @@ def test_a_stopped_process_with_the_writer_lock_is_reported(home: Home, found: F
     writer.send_signal(signal.SIGSTOP)
     wait_until(lambda: leases._state(writer.pid) == "T")
 
-    one = only(found)
+    finding = only(found)
     writer.send_signal(signal.SIGCONT)
     writer.communicate(b"\n")
 
-    assert one.detail == f"process {writer.pid} blocks other writers: it is stopped"
-    assert one.advice == f"kill -CONT {writer.pid}"
+    assert finding.detail == f"process {writer.pid} blocks other writers: it is stopped"
+    assert finding.advice == f"kill -CONT {writer.pid}"
     assert found() == []
 
 
@@ -98,10 +98,10 @@ def test_a_process_that_keeps_the_writer_lock_idle_is_reported(
     monkeypatch.setattr(leases, "HELD_S", 0.1)
     writer = hold_turn(home)
 
-    one = only(found)
+    finding = only(found)
     writer.communicate(b"\n")
 
-    assert one.advice == f"kill {writer.pid}"
+    assert finding.advice == f"kill {writer.pid}"
 
 
 def test_reading_the_writer_lock_does_not_take_it(

@@ -79,7 +79,7 @@ def test_without_tickets_in_the_cache_kinit_is_advised(tmp_path: Path) -> None:
 def test_tickets_of_a_session_end_at_logout(tmp_path: Path, cache: str, ends: bool) -> None:
     program(tmp_path / "klist", "exit 0")
 
-    found = [one.detail for one in tickets({"KRB5CCNAME": cache, "PATH": str(tmp_path)})]
+    found = [finding.detail for finding in tickets({"KRB5CCNAME": cache, "PATH": str(tmp_path)})]
 
     assert found == ([f"tickets in `{cache}` end when you log out"] if ends else [])
 
@@ -110,7 +110,7 @@ def test_a_daemon_that_systemd_stops_at_logout_is_reported(
     )
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
 
-    assert [one.advice for one in session(tmp_path)] == ([advice] if advice else [])
+    assert [finding.advice for finding in session(tmp_path)] == ([advice] if advice else [])
 
 
 def program(path: Path, text: str) -> None:

@@ -25,7 +25,7 @@ from tests.support.site import Site
 def reported(site: Site, path: Path, *, checksums: bool = False) -> list[tuple[str, str]]:
     """What is said of a file, by the names of the rules."""
     found = examine(site.store, checksums=checksums).findings
-    return [(one.check, one.detail) for one in found if one.subject == str(path)]
+    return [(finding.check, finding.detail) for finding in found if finding.subject == str(path)]
 
 
 def test_an_undelivered_result_is_reported_unless_its_job_was_removed(
@@ -37,10 +37,10 @@ def test_an_undelivered_result_is_reported_unless_its_job_was_removed(
         (folder / "mine.txt").touch()
         (folder / ".plot.png.123").touch()
 
-    one = only(found)
+    finding = only(found)
 
-    assert (one.check, one.subject) == ("results", str(home.results / "prod"))
-    assert one.detail == "1 file that the job did not deliver, such as `mine.txt`"
+    assert (finding.check, finding.subject) == ("results", str(home.results / "prod"))
+    assert finding.detail == "1 file that the job did not deliver, such as `mine.txt`"
 
 
 @pytest.mark.parametrize(("age", "findings"), [(LEFT_BEHIND_S - 1, 0), (LEFT_BEHIND_S, 1)])

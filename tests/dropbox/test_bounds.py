@@ -46,7 +46,7 @@ def test_a_flood_of_one_attempt_and_of_junk_delays_nobody_else(box: DropBox) -> 
         put(box, f"{attempt}.1", start(attempt))
     box.deliver("n1", [start(50)])
 
-    found = {one["attempt"] for one in box.collect().messages}
+    found = {message["attempt"] for message in box.collect().messages}
 
     assert found == {1, 50, *range(2, 42)}
 

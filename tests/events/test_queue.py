@@ -198,7 +198,7 @@ def test_doctor_says_whether_the_broker_answers(desk: Desk, broker: Mosquitto) -
         with desk.store.writing():
             said = json.dumps(broker.said | changes)
             desk.store.change("keep_setting", name="event-queue", value=said)
-        found = [f"{one.subject}: {one.detail}" for one in silent_queue(desk.store)]
+        found = [f"{finding.subject}: {finding.detail}" for finding in silent_queue(desk.store)]
         return "".join(found).replace(str(broker.port), "PORT")
 
     assert finding() == ""

@@ -64,7 +64,7 @@ def stream_processes(sshd: Sshd) -> list[int]:
 
 
 def _waiting(sshd: Sshd) -> Iterator[int]:
-    for one in descendants(sshd.pid):
+    for process in descendants(sshd.pid):
         with suppress(OSError):
-            if proc(one.number, "cmdline").endswith(b"\0streams\0"):
-                yield one.number
+            if proc(process.number, "cmdline").endswith(b"\0streams\0"):
+                yield process.number

@@ -83,10 +83,10 @@ def test_htcondor_reads_the_same_events(tmp_path: Path) -> None:
 
     ours = list(condor_log.events(LOG))
     assert len(ours) == LOG.count("\n...\n")
-    assert [(one.number, one.job) for one in ours] == [
-        (int(one.type), f"{one.cluster}.{one.proc}") for one in theirs
+    assert [(event.number, event.job) for event in ours] == [
+        (int(event.type), f"{event.cluster}.{event.proc}") for event in theirs
     ]
-    values: dict[int, dict[str, Any]] = {int(one.type): dict(one) for one in theirs}
+    values: dict[int, dict[str, Any]] = {int(event.type): dict(event) for event in theirs}
     jobs = condor_log.jobs(LOG)
     assert jobs["12.0"]["VacateReason"] == values[24]["Reason"]
     assert jobs["12.2"]["VacateReason"] == values[4]["Reason"]
@@ -110,4 +110,16 @@ def test_a_log_tells_how_pilots_have_ended() -> None:
 def test_a_log_that_begins_and_ends_within_events_is_read() -> None:
     begun = LOG[LOG.index("ScratchDir") : LOG.index("(013.000.000) 11/23 10:05:02")]
 
-    assert [one.number for one in condor_log.events(begun)] == [6, 22, 24, 1, 12, 9, 1, 4, 9, 0, 1]
+    assert [event.number for event in condor_log.events(begun)] == [
+        6,
+        22,
+        24,
+        1,
+        12,
+        9,
+        1,
+        4,
+        9,
+        0,
+        1,
+    ]

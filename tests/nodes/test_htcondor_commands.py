@@ -100,7 +100,7 @@ def test_jobs_of_packages_take_their_attempts_from_a_table() -> None:
     submit = htcondor2.Submit(description.decode())
 
     assert command == "condor_submit -terse"
-    assert [one["D0ctlAttempt"] for one in submit.itemdata()] == ["12", "40"]
+    assert [item["D0ctlAttempt"] for item in submit.itemdata()] == ["12", "40"]
     assert submit["MY.D0ctlPilot"] == '"d0ctl-x-1-a.b"'
     assert (submit["request_cpus"], submit["request_memory"]) == ("3", "1024")
     assert (submit["priority"], submit["MY.D0ctlSeconds"]) == ("20", "90")

@@ -54,10 +54,10 @@ class Throttle:
 
     def close(self) -> None:
         """End all connections."""
-        for one in self._sockets:
+        for end in self._sockets:
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
 
 
 NEAR = ("localhost",)

@@ -34,7 +34,7 @@ def listed(frames: int, last: int, pause: float, longest_s: float) -> list[Frame
 
 
 def test_frames_until_the_last_one_are_a_listing() -> None:
-    assert [one["path"] for one in listed(5, 2, 0.0, 30.0)] == ["/raw/0", "/raw/1", "/raw/2"]
+    assert [entry["path"] for entry in listed(5, 2, 0.0, 30.0)] == ["/raw/0", "/raw/1", "/raw/2"]
 
 
 def test_frames_that_come_steadily_but_never_end_are_cut_off() -> None:

@@ -41,7 +41,7 @@ def say(store: Store, post: PostOffice) -> Say:
     """Apply a site file whose mail goes through the server; `_` stands for `-`."""
 
     def write(**more: Any) -> None:
-        said = post.said(**PEOPLE) | {key.replace("_", "-"): one for key, one in more.items()}
+        said = post.said(**PEOPLE) | {key.replace("_", "-"): value for key, value in more.items()}
         apply_site(store, mail=said)
         with store.writing():
             collect(store, now=0.0)
@@ -95,7 +95,7 @@ class Notified:
 
     def kinds(self, recipient: str = "me@here") -> list[str]:
         """Of which kinds that is."""
-        return [one.kind for one in self.waiting(recipient)]
+        return [notice.kind for notice in self.waiting(recipient)]
 
     def recipients(self) -> list[str]:
         """Recipients with waiting notices."""

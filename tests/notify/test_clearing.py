@@ -24,8 +24,8 @@ def test_people_notified_of_a_standstill_hear_that_the_job_moves_again(
     notified.collect()
     notified.collect()
 
-    (one,) = notified.waiting()
-    assert (one.kind, one.reason) == ("cleared", "still")
+    (notice,) = notified.waiting()
+    assert (notice.kind, notice.reason) == ("cleared", "still")
     end(site, NOW + 1)
     notified.collect()
     assert sorted(notified.kinds()) == ["ended", "failures"]
@@ -129,8 +129,8 @@ def test_a_node_given_up_is_sent_even_to_people_who_want_only_urgent_mail(
         messages.fail(site.store, 1, lost, reason="platform-failure", message="gone", now=NOW)
     notified.collect()
 
-    (one,) = notified.waiting("admin@lab.example")
-    assert (one.kind, one.count) == ("node-given-up", 2)
+    (notice,) = notified.waiting("admin@lab.example")
+    assert (notice.kind, notice.count) == ("node-given-up", 2)
     carry(NOW + 400)
     site.up()
     notified.collect()
@@ -145,8 +145,8 @@ def test_a_drained_node_is_reported_with_evidence_and_when_it_is_well_again(
            evidence="it failed 3 in a row", details="{}", next_try=600.0)  # fmt: skip
     notified.collect()
 
-    (one,) = notified.waiting("admin@lab.example")
-    assert (one.kind, one.samples[0]["message"]) == ("node-drained", "it failed 3 in a row")
+    (notice,) = notified.waiting("admin@lab.example")
+    assert (notice.kind, notice.samples[0]["message"]) == ("node-drained", "it failed 3 in a row")
     carry()
     delete(store, "bad_node")
     notified.collect()
@@ -169,4 +169,4 @@ def test_a_release_is_sent_to_people_who_were_notified_of_the_hold(
     release(site, "prod/1/2/1")
     notified.collect()
 
-    assert [(one.kind, one.reason) for one in notified.waiting()] == [("cleared", "held")]
+    assert [(notice.kind, notice.reason) for notice in notified.waiting()] == [("cleared", "held")]

@@ -21,11 +21,13 @@ def test_failures_for_one_reason_share_one_notice(site: Site, say: Say, notified
 
     notified.collect()
 
-    by_reason = {one.reason: one for one in notified.waiting() if one.kind == "failures"}
-    one = by_reason["looping"]
-    assert (one.subject, one.count, one.failed, one.held) == ("prod", 3, 3, 0)
-    assert [sample["path"] for sample in one.samples] == ["prod/1/3/1", "prod/1/1/1"]
-    assert one.samples[0]["stderr"] == ["one", "two"]
+    by_reason = {
+        notice.reason: notice for notice in notified.waiting() if notice.kind == "failures"
+    }
+    notice = by_reason["looping"]
+    assert (notice.subject, notice.count, notice.failed, notice.held) == ("prod", 3, 3, 0)
+    assert [sample["path"] for sample in notice.samples] == ["prod/1/3/1", "prod/1/1/1"]
+    assert notice.samples[0]["stderr"] == ["one", "two"]
     assert by_reason["log-message"].count == 1
     assert notified.recipients() == ["me@here"]
 
@@ -37,9 +39,9 @@ def test_later_failures_join_the_waiting_notice(site: Site, say: Say, notified: 
         fail(site, f"prod/1/{number}/1")
         notified.collect()
 
-    (one,) = notified.waiting()
-    assert (one.count, len(one.samples)) == (7, 3)
-    assert one.due < one.first + 601
+    (notice,) = notified.waiting()
+    assert (notice.count, len(notice.samples)) == (7, 3)
+    assert notice.due < notice.first + 601
 
 
 def test_new_events_are_read_once(site: Site, say: Say, notified: Notified) -> None:
@@ -49,7 +51,7 @@ def test_new_events_are_read_once(site: Site, say: Say, notified: Notified) -> N
     for _ in range(3):
         notified.collect()
 
-    assert [one.count for one in notified.waiting()] == [1]
+    assert [notice.count for notice in notified.waiting()] == [1]
 
 
 def test_failures_are_reported_even_when_they_are_tried_again(
@@ -60,8 +62,8 @@ def test_failures_are_reported_even_when_they_are_tried_again(
     fail(site, "prod/1/1/1", "stage-in")
     notified.collect()
 
-    (one,) = notified.waiting()
-    assert (one.count, one.failed, one.held, one.needs_a_person) == (1, 0, 0, False)
+    (notice,) = notified.waiting()
+    assert (notice.count, notice.failed, notice.held, notice.needs_a_person) == (1, 0, 0, False)
     assert notified.waiting("grid@lab.example") == []
 
 
@@ -78,8 +80,8 @@ def test_a_refused_launch_is_reported_when_it_is_held(
             placement.advance(site.store, now=NOW + 1e6)
     notified.collect()
 
-    (one,) = notified.waiting()
-    assert (one.reason, one.count, one.held) == ("launch-failed", 1, 1)
+    (notice,) = notified.waiting()
+    assert (notice.reason, notice.count, notice.held) == ("launch-failed", 1, 1)
 
 
 def test_the_end_of_a_job_is_reported_at_once(site: Site, say: Say, notified: Notified) -> None:
@@ -92,8 +94,8 @@ def test_the_end_of_a_job_is_reported_at_once(site: Site, say: Say, notified: No
         placement.end_jobs(site.store, now=NOW)
     notified.collect(NOW)
 
-    (one,) = notified.waiting()
-    assert (one.kind, one.due, one.needs_a_person) == ("ended", NOW, False)
+    (notice,) = notified.waiting()
+    assert (notice.kind, notice.due, notice.needs_a_person) == ("ended", NOW, False)
 
 
 def test_a_success_is_not_sent_to_people_who_want_only_urgent_mail(
@@ -159,7 +161,10 @@ def test_events_that_reuse_numbers_are_new(
     fail(site, "other/1/1/1")
     notified.collect()
 
-    assert [(one.subject, one.count) for one in notified.waiting()] == [("prod", 1), ("other", 1)]
+    assert [(notice.subject, notice.count) for notice in notified.waiting()] == [
+        ("prod", 1),
+        ("other", 1),
+    ]
 
 
 def site_job(store: Store, name: str) -> int:
@@ -195,8 +200,8 @@ def test_ten_thousand_failures_are_one_notice_with_examples(
         change(store, "package", phase="failed", actor=None)
     notified.collect()
 
-    (one,) = notified.waiting()
-    assert (one.count, one.failed, len(one.samples)) == (10_000, 10_000, 2)
+    (notice,) = notified.waiting()
+    assert (notice.count, notice.failed, len(notice.samples)) == (10_000, 10_000, 2)
     assert notified.recipients() == ["admin@lab.example", "grid@lab.example", "me@here"]
 
 
@@ -210,7 +215,7 @@ def test_a_job_that_is_held_for_alike_failures_says_so_in_the_mail(
         site.fail(f"prod/1/{number}/1")
     notified.collect()
 
-    text = body([one for one in notified.waiting() if one.kind == "failures"], {})
+    text = body([notice for notice in notified.waiting() if notice.kind == "failures"], {})
 
     assert "the job is held by `max-alike-failures`: 2 packages of `prod/1` failed alike" in text
     assert "  d0ctl release prod\n" in text
@@ -227,6 +232,6 @@ def test_urgent_only_recipients_are_notified_of_lasting_problems(
     fail(site, "prod/1/3/1", "looping")
     notified.collect()
 
-    assert {(one.reason, one.failed, one.held) for one in notified.waiting()} == {
+    assert {(notice.reason, notice.failed, notice.held) for notice in notified.waiting()} == {
         ("exit-code", 0, 1), ("looping", 1, 0),
     }  # fmt: skip

@@ -69,7 +69,7 @@ def test_a_command_that_hangs_is_gone_when_delivery_has_stopped(
     delivery.stop(0)
     left = Pid.of(int(event.read_text()))
     wait_until(
-        lambda: not any(isinstance(one, NotificationSender) for one in threading.enumerate())
+        lambda: not any(isinstance(thread, NotificationSender) for thread in threading.enumerate())
     )
 
     assert left is None

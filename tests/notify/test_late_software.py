@@ -51,12 +51,12 @@ def test_one_report_comes_when_the_last_node_has_answered(
     for _ in range(2):
         notified.collect()
 
-    (one,) = notified.waiting()
-    assert (one.count, one.failed, one.needs_a_person) == (2, 1, True)
-    assert mail.headline(one, {}) == "push of reco/v1: failed on 1 of 2 nodes that answered late"
-    text = mail.body([one], {})
+    (notice,) = notified.waiting()
+    assert (notice.count, notice.failed, notice.needs_a_person) == (2, 1, True)
+    assert mail.headline(notice, {}) == "push of reco/v1: failed on 1 of 2 nodes that answered late"
+    text = mail.body([notice], {})
     assert "\n  far: disk full\n" in text and "\n  d0ctl software where reco/v1\n" in text
-    event = json.loads(json.dumps(document(one, {}, "lab")))
+    event = json.loads(json.dumps(document(notice, {}, "lab")))
     assert (event["event"], event["software"], event["verb"], event["failed"]) == (
         "software", "reco/v1", "push", 1,
     )  # fmt: skip

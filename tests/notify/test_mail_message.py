@@ -91,7 +91,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         verb, *rest = shlex.split(command)
         if verb in ("retry", "release", "logs", "status", "why"):
             parse(rest[0])
-    heads = [mail.headline(one, {1: ended}) for one in notices]
+    heads = [mail.headline(notice, {1: ended}) for notice in notices]
     assert heads == [
         "reco001: stands still, 9 of 9 packages did not complete",
         "reco001: 1 package failed (seg-fault)", "node farm07 is down",

@@ -53,7 +53,10 @@ def test_a_job_says_which_mails_its_originator_gets_and_no_other(
     notified.collect()
 
     kinds = {True: "final", False: "tried again"}
-    found = {one: [kinds[n.needs_a_person] for n in notified.waiting(one)] for one in (ME, GRID)}
+    found = {
+        recipient: [kinds[n.needs_a_person] for n in notified.waiting(recipient)]
+        for recipient in (ME, GRID)
+    }
     assert found == expected
 
 
@@ -99,7 +102,11 @@ def test_a_recipient_gets_no_more_mails_an_hour_than_it_wants(
         carry(start + 2 * number)
 
     got = [address for address, _ in post.letters]
-    assert {one: got.count(one) for one in (ME, GRID, ADMIN)} == {ME: 2, GRID: 3, ADMIN: 5}
+    assert {recipient: got.count(recipient) for recipient in (ME, GRID, ADMIN)} == {
+        ME: 2,
+        GRID: 3,
+        ADMIN: 5,
+    }
 
 
 def test_mail_goes_to_the_address_of_a_recipient(

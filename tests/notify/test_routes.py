@@ -23,7 +23,7 @@ def notified(
 ) -> set[str]:
     """The recipients of a failure."""
     people = Routes(SAID | more).of_failure(reason, "farm", originator, mode)
-    return {one.address for one in people}
+    return {person.address for person in people}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,9 @@ def test_the_routes_are_those_of_the_definition(reason: str, people: set[str]) -
     assert notified(reason) == people
 
 
-@pytest.mark.parametrize("reason", [one for one in Reason if one != Reason.PLATFORM_FAILURE])
+@pytest.mark.parametrize(
+    "reason", [reason for reason in Reason if reason != Reason.PLATFORM_FAILURE]
+)
 def test_the_researcher_gets_all_failures_but_those_of_the_platform(reason: str) -> None:
     assert RESEARCHER_AT in notified(reason)
 
@@ -57,8 +59,12 @@ def test_the_page_has_the_routes_there_are() -> None:
         for reason in re.findall(r"`([^`]+)`", reasons)
     }
 
-    known = {str(one): set(ROUTES.get(one, (RESEARCHER,))) for one in Reason if one != "killed"}
-    assert {one: roles for one, roles in documented.items() if one in known} == known
+    known = {
+        str(reason): set(ROUTES.get(reason, (RESEARCHER,)))
+        for reason in Reason
+        if reason != "killed"
+    }
+    assert {reason: roles for reason, roles in documented.items() if reason in known} == known
 
 
 def test_a_site_routes_a_reason_otherwise() -> None:
@@ -73,8 +79,8 @@ def test_each_cluster_may_have_an_admin_of_its_own() -> None:
     admins = {"farm": ["farm@lab"], "*": ["others@lab"]}
 
     routes = Routes(SAID | {"cluster-admin": admins})
-    assert [one.address for one in routes.of_node("farm")] == ["farm@lab"]
-    assert [one.address for one in routes.of_node("lab")] == ["others@lab"]
+    assert [person.address for person in routes.of_node("farm")] == ["farm@lab"]
+    assert [person.address for person in routes.of_node("lab")] == ["others@lab"]
     (person,) = routes.of_failure("platform-failure", "farm", "eve@lab", None)
     assert person.address == "farm@lab"
 
@@ -82,7 +88,7 @@ def test_each_cluster_may_have_an_admin_of_its_own() -> None:
 def test_a_person_with_several_roles_gets_one_mail() -> None:
     people = Routes(SAID).of_failure("seg-fault", "farm", "grid@lab", None)
 
-    assert [one.address for one in people] == ["grid@lab", "admin@lab"]
+    assert [person.address for person in people] == ["grid@lab", "admin@lab"]
 
 
 def test_an_originator_without_an_address_gets_mail_if_the_site_knows_one() -> None:
@@ -114,4 +120,4 @@ def test_nobody_gets_mail_without_a_server_and_the_command_gets_all() -> None:
 
     for reason in ("looping", "exit-code"):
         people = Routes(said).of_failure(reason, None, "eve@lab", "never")
-        assert [one.address for one in people] == ["command"]
+        assert [person.address for person in people] == ["command"]

@@ -28,9 +28,9 @@ def test_a_standstill_is_sent_once_to_admins_and_needs_a_person(
     for _ in range(3):
         notified.collect()
 
-    (one,) = [notice for notice in notified.waiting(ADMIN) if notice.kind == "stands-still"]
-    assert (one.count, one.needs_a_person) == (1, True)
-    assert one.samples[0]["message"].startswith("0 of 1 node up: `localhost` down since ")
+    (standing,) = [notice for notice in notified.waiting(ADMIN) if notice.kind == "stands-still"]
+    assert (standing.count, standing.needs_a_person) == (1, True)
+    assert standing.samples[0]["message"].startswith("0 of 1 node up: `localhost` down since ")
     assert "stands-still" in notified.kinds("grid@lab.example")
     assert "stands-still" not in notified.kinds("me@here")
 
@@ -46,7 +46,7 @@ def test_a_standstill_that_is_over_before_it_was_sent_is_not_sent(
     notified.collect()
 
     assert "stands-still" not in notified.kinds(ADMIN)
-    assert [one for one in notified.waiting(ADMIN) if one.reason == "stands-still"] == []
+    assert [notice for notice in notified.waiting(ADMIN) if notice.reason == "stands-still"] == []
 
 
 def test_people_notified_of_a_standstill_hear_when_production_moves_again(
@@ -62,8 +62,8 @@ def test_people_notified_of_a_standstill_hear_when_production_moves_again(
     for now in (5e9, 5e9 + 60):
         carry(now, is_command=True)
 
-    notified = {(one["event"], one.get("trouble")): one
-            for one in map(json.loads, events.read_text().splitlines())}  # fmt: skip
+    notified = {(event["event"], event.get("trouble")): event
+            for event in map(json.loads, events.read_text().splitlines())}  # fmt: skip
     still = notified["stands-still", None]
     assert still["needs_person"] is True
     assert still["headline"].startswith("production stands still: 0 of 1 node up")
@@ -78,8 +78,8 @@ def test_the_last_node_that_goes_down_needs_a_person(
     down(site)
     notified.collect()
 
-    (one,) = notified.waiting(ADMIN)
-    assert (one.kind, one.needs_a_person) == ("node-down", True)
+    (notice,) = notified.waiting(ADMIN)
+    assert (notice.kind, notice.needs_a_person) == ("node-down", True)
 
 
 def test_a_pause_by_a_person_sends_no_mail(

@@ -42,8 +42,8 @@ def test_a_task_sends_one_mail_when_it_has_ended(
     assert status_of(store, task) == "done"
     assert look(store, notified) == ["ended"]
     assert look(store, notified) == ["ended"]
-    (one,) = notified.waiting()
-    assert headline(one, {}) == "demo: task is done, 120 of 120 files were processed"
+    (notice,) = notified.waiting()
+    assert headline(notice, {}) == "demo: task is done, 120 of 120 files were processed"
 
 
 def test_a_task_that_broke_before_its_first_package_sends_a_mail(

@@ -44,14 +44,14 @@ def test_nothing_is_lost_while_the_server_is_down(
     for number in range(1, 6):
         fail(site, f"prod/1/{number}/1")
         carry(start + number)
-    (one,) = open_ones(store)
-    assert (one["tries"], one["last_error"]) == (1, f"127.0.0.1:{port}: Connection refused")
+    (message,) = open_ones(store)
+    assert (message["tries"], message["last_error"]) == (1, f"127.0.0.1:{port}: Connection refused")
     unsent = mail_queue.unsent(store)
     assert unsent is not None
     assert (unsent["messages"], unsent["since"]) == (1, start + 1)
     carry(start + 40)
-    (one,) = open_ones(store)
-    assert (one["tries"], one["not_before"]) == (2, start + 40 + 60)
+    (message,) = open_ones(store)
+    assert (message["tries"], message["not_before"]) == (2, start + 40 + 60)
 
     with PostOffice(port=port) as late:
         carry(start + 100)
@@ -70,12 +70,12 @@ def test_a_server_that_is_busy_is_asked_again(
     site.submit(many(1))
     fail(site, "prod/1/1/1")
     carry(NOW)
-    (one,) = open_ones(store)
-    assert "451 4.3.2 busy, come again" in one["last_error"]
+    (message,) = open_ones(store)
+    assert "451 4.3.2 busy, come again" in message["last_error"]
     carry(NOW + 31)
 
     assert len(post.letters) == 1
-    assert [one["tries"] for one in last(store)] == [2]
+    assert [message["tries"] for message in last(store)] == [2]
 
 
 def test_a_refused_recipient_does_not_stop_mail_to_others(
@@ -87,7 +87,7 @@ def test_a_refused_recipient_does_not_stop_mail_to_others(
         fail(site, "prod/1/1/1", "seg-fault")
         carry()
         assert sorted(to for to, _ in strict.titles()) == ["grid@lab.example", "me@here"]
-    (refused,) = [one for one in last(store) if not one["sent"]]
+    (refused,) = [message for message in last(store) if not message["sent"]]
 
     assert refused["recipient"] == "admin@lab.example"
     assert refused["last_error"].endswith("550 5.1.1 no such person here")
@@ -111,7 +111,7 @@ def test_a_server_that_never_speaks_holds_up_no_other_thread(
         fail(site, "prod/1/2/1")
         with store.writing():
             collect(store, now=NOW)
-        assert [one.count for one in mail_queue.notices(store, "me@here")] == [1]
+        assert [notice.count for notice in mail_queue.notices(store, "me@here")] == [1]
 
         began = time.monotonic()
         carriers.stop()
@@ -128,8 +128,8 @@ def test_the_site_says_how_long_the_command_may_take(
     for hour in range(10):
         carry(NOW + 3600 * hour, is_command=True)
 
-    (one,) = last(store)
-    assert one["last_error"] == f"`{tmp_path}/hook` took longer than 0.2 s"
+    (message,) = last(store)
+    assert message["last_error"] == f"`{tmp_path}/hook` took longer than 0.2 s"
 
 
 def test_the_command_is_given_the_end_of_a_job_of_which_a_part_was_killed_as_canceled(
@@ -162,13 +162,13 @@ def test_the_command_gets_each_event_as_json_on_stdin(
     carry(is_command=True)
 
     events = [json.loads(text) for text in notified.read_text().splitlines()]
-    assert {(one["event"], one.get("reason")) for one in events} == {
+    assert {(event["event"], event.get("reason")) for event in events} == {
         ("ended", None), ("failures", "exit-code"), ("failures", "looping"),
     }  # fmt: skip
-    (ended,) = [one for one in events if one["event"] == "ended"]
+    (ended,) = [event for event in events if event["event"] == "ended"]
     assert (ended["job"], ended["status"], ended["incomplete"]) == ("prod", "failed", 2)
     assert ended["segments"][0]["path"] == "prod/1/1/1"
-    (failure,) = [one for one in events if one.get("reason") == "exit-code"]
+    (failure,) = [event for event in events if event.get("reason") == "exit-code"]
     assert (failure["count"], failure["failed"], failure["needs_person"]) == (1, 1, True)
     assert failure["samples"][0]["stderr"] == ["x"]
 
@@ -184,9 +184,9 @@ def test_a_command_that_fails_is_run_again_a_few_times_and_then_given_up(
         carry(NOW + 3600 * hour, is_command=True)
 
     assert ran.read_text().count("x") == 6
-    (one,) = last(store)
-    assert (one["sent"], one["tries"]) == (0, 6)
-    assert one["last_error"] == f"`{tmp_path}/hook` ended with exit code 3: \\x1b[1mno"
+    (message,) = last(store)
+    assert (message["sent"], message["tries"]) == (0, 6)
+    assert message["last_error"] == f"`{tmp_path}/hook` ended with exit code 3: \\x1b[1mno"
 
 
 def test_senders_of_two_processes_send_nothing_twice(

@@ -19,7 +19,7 @@ from d0ctl.policy.bad_nodes import (
 )
 from d0ctl.sitefile.defaults import BAD_NODES
 
-SITE = BlackHoleLimits(**{key.replace("-", "_"): one for key, one in BAD_NODES.items()})
+SITE = BlackHoleLimits(**{key.replace("-", "_"): value for key, value in BAD_NODES.items()})
 
 NOW = 1_000_000.0
 
@@ -147,10 +147,12 @@ def test_the_pause_doubles_up_to_the_minimum_run() -> None:
     assert pause_s(failing(3), SITE) == SITE.minimum_run
 
 
-@given(records.filter(lambda one: one.streak > 0), st.floats(0, 1e6))
-def test_without_another_failure_a_suspect_gets_more_and_more(one: NodeRecord, more: float) -> None:
-    assert most_at_a_time(one, SITE, NOW) <= most_at_a_time(one, SITE, NOW + more)
-    assert most_at_a_time(one, SITE, NOW + 40 * SITE.minimum_run) > 10**6
+@given(records.filter(lambda record: record.streak > 0), st.floats(0, 1e6))
+def test_without_another_failure_a_suspect_gets_more_and_more(
+    record: NodeRecord, more: float
+) -> None:
+    assert most_at_a_time(record, SITE, NOW) <= most_at_a_time(record, SITE, NOW + more)
+    assert most_at_a_time(record, SITE, NOW + 40 * SITE.minimum_run) > 10**6
 
 
 def test_long_packages_do_not_wait_for_the_first_to_end() -> None:

@@ -74,6 +74,6 @@ def test_a_bad_node_is_drained_soon_also_if_it_fails_only_every_second_package(
 ) -> None:
     found = [verdicts(before + 20_000, 100, seed, bad_from={before: rate})[1] for seed in range(15)]
 
-    took = [one for one in found if one is not None]
+    took = [verdict for verdict in found if verdict is not None]
     assert len(took) == len(found)
     assert median(took) <= usual and max(took) <= worst, sorted(took)

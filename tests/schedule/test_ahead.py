@@ -66,8 +66,11 @@ def test_open_packages_go_where_most_of_their_inputs_are_however_busy_that_is() 
 
     found = place_open(nodes, requirement, [7, 8], {7: {1: 100}})
 
-    assert [replace(one, why=None) for one in found] == [Decision(7, 1, 0), Decision(8, 2, 0)]
-    assert [one.why and (one.why.rule, one.why.mine) for one in found] == [
+    assert [replace(decision, why=None) for decision in found] == [
+        Decision(7, 1, 0),
+        Decision(8, 2, 0),
+    ]
+    assert [decision.why and (decision.why.rule, decision.why.mine) for decision in found] == [
         ("early", 100.0), ("early", 0.0)
     ]  # fmt: skip
 
@@ -83,7 +86,7 @@ def test_a_package_that_only_delivers_goes_to_its_node_however_full_that_is() ->
     nodes = [full, NodeRoom(2, "b", 2, cpus=1, used=0)]
 
     found = place_open(nodes, Requirement(1, 1, stay="a"), [7], {})
-    assert [replace(one, why=None) for one in found] == [Decision(7, 1, 0)]
+    assert [replace(decision, why=None) for decision in found] == [Decision(7, 1, 0)]
     assert found[0].why is not None
     assert found[0].why.rule == "outputs"
 

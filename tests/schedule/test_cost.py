@@ -22,8 +22,8 @@ def decide(
     """Place the packages 1000, 1001 ... of requirement 1 and so on; each has one input."""
     places = where or {}
     return [
-        (one.package, one.node)
-        for one in place(
+        (decision.package, decision.node)
+        for decision in place(
             nodes,
             requirements,
             lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
@@ -44,10 +44,10 @@ def test_of_two_free_nodes_the_faster_one_is_taken_first() -> None:
 
 
 def test_a_package_waits_for_a_faster_node_if_it_ends_earlier_there() -> None:
-    one = [Requirement(1, ready=1, seconds=60.0)]
+    wanted = [Requirement(1, ready=1, seconds=60.0)]
 
-    assert decide([FULL, SLOW], one, {1: [Busy(1, 30.0)]}) == []
-    assert decide([FULL, SLOW], one, {1: [Busy(1, 50.0)]}) == [(1000, 2)]
+    assert decide([FULL, SLOW], wanted, {1: [Busy(1, 30.0)]}) == []
+    assert decide([FULL, SLOW], wanted, {1: [Busy(1, 50.0)]}) == [(1000, 2)]
 
 
 def test_those_that_wait_use_up_the_fast_node_so_that_the_next_takes_the_slow_one() -> None:
@@ -79,20 +79,20 @@ def test_a_package_of_unknown_run_time_takes_any_free_node() -> None:
 
 def test_a_package_waits_for_the_node_with_its_inputs_if_copying_them_takes_longer() -> None:
     there, other = NodeRoom(1, "a", 1, cpus=1, used=1), NodeRoom(2, "b", 2, cpus=1, used=0)
-    one = [Requirement(1, ready=1, seconds=60.0, fetches=True)]
+    wanted = [Requirement(1, ready=1, seconds=60.0, fetches=True)]
     where = {1000: {0: 50_000_000, 1: 50_000_000}}
 
-    assert decide([there, other], one, {1: [Busy(1, 20.0)]}, where) == []
-    assert decide([there, other], one, {1: [Busy(1, 80.0)]}, where) == [(1000, 2)]
+    assert decide([there, other], wanted, {1: [Busy(1, 20.0)]}, where) == []
+    assert decide([there, other], wanted, {1: [Busy(1, 80.0)]}, where) == [(1000, 2)]
 
 
 def test_a_package_is_bound_to_a_node_in_use_only_when_its_inputs_have_to_come() -> None:
     node = NodeRoom(1, "a", 1, cpus=1, used=1)
-    one = [Requirement(1, ready=1, seconds=60.0, fetches=True)]
+    wanted = [Requirement(1, ready=1, seconds=60.0, fetches=True)]
     where = {1000: {0: 50_000_000, 2: 50_000_000}}
 
-    assert decide([node], one, {1: [Busy(1, 90.0)]}, where) == []
-    assert decide([node], one, {1: [Busy(1, 40.0)]}, where) == [(1000, 1)]
+    assert decide([node], wanted, {1: [Busy(1, 90.0)]}, where) == []
+    assert decide([node], wanted, {1: [Busy(1, 40.0)]}, where) == [(1000, 1)]
 
 
 def test_bytes_in_transit_to_a_cluster_delay_later_ones() -> None:
@@ -133,12 +133,12 @@ def test_a_package_goes_to_the_node_whose_link_is_fast() -> None:
     inputs = {1000: {0: 100_000_000, 9: 100_000_000}}
 
     decided = place(
-        nodes, [Requirement(1, ready=1, seconds=60.0, fetches=True)], lambda one, limit: [1000],
+        nodes, [Requirement(1, ready=1, seconds=60.0, fetches=True)], lambda key, limit: [1000],
         lambda packages: inputs, lambda packages: {1000: InputCopies(1, {9: 1})},
         links=lambda: links,
     )  # fmt: skip
 
-    assert [one.node for one in decided] == [2]
+    assert [decision.node for decision in decided] == [2]
 
 
 def test_the_pass_says_when_inputs_have_to_leave_for_a_node_in_use() -> None:
@@ -147,11 +147,11 @@ def test_the_pass_says_when_inputs_have_to_leave_for_a_node_in_use() -> None:
     def placed(left_s: float) -> list[int]:
         decided = place(
             [FULL], [Requirement(1, ready=1, seconds=60.0, fetches=True)],
-            lambda one, limit: [1000], lambda packages: inputs,
+            lambda key, limit: [1000], lambda packages: inputs,
             lambda packages: {1000: InputCopies(1, {9: 1})}, busy=lambda: {1: [Busy(1, left_s)]},
             links=lambda: Links(rate=1e6, file_s=0.0), early_s=0.5, due=due.append,
         )  # fmt: skip
-        return [one.node for one in decided]
+        return [decision.node for decision in decided]
 
     assert (placed(30.0), due) == ([], [19.5])
     assert (placed(10.4), due) == ([1], [19.5])

@@ -13,7 +13,7 @@ times = st.floats(0.125, 1000)
 @given(st.lists(st.tuples(times, st.sets(st.integers(0, 20))), max_size=20))
 def test_a_rank_is_the_longest_way_to_the_end(steps: list[tuple[float, set[int]]]) -> None:
     seconds = [took for took, _ in steps]
-    before = [{one for one in wanted if one < step} for step, (_, wanted) in enumerate(steps)]
+    before = [{other for other in wanted if other < step} for step, (_, wanted) in enumerate(steps)]
 
     @cache
     def longest(step: int) -> float:

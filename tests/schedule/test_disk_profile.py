@@ -41,7 +41,7 @@ def test_ready_packages_fill_the_caches_of_the_nodes_where_they_end_first() -> N
 
     found = planned(nodes, {2: [Busy(1, 4.0)]}, [alike])
 
-    assert [(one.at_s, one.cluster, one.bytes) for one in found] == [
+    assert [(change.at_s, change.cluster, change.bytes) for change in found] == [
         (4.0, 3, 7), (9.0, 3, 7),
         (0.0, 2, 13), (10.0, 2, 7), (10.0, 3, -6),
         (9.0, 3, 7), (14.0, 3, 7),

@@ -20,8 +20,8 @@ def reasons(
     """Why each package goes to its node; `where` has the bytes of its input by cluster."""
     places = where or {}
     return [
-        one.why
-        for one in place(
+        decision.why
+        for decision in place(
             nodes,
             [requirement],
             lambda requirement, limit: list(range(limit)),

@@ -53,7 +53,7 @@ requirement_sets = st.builds(
 
 @given(
     st.lists(rooms, max_size=5, unique_by=lambda room: room.id),
-    st.lists(requirement_sets, max_size=6, unique_by=lambda one: one.id),
+    st.lists(requirement_sets, max_size=6, unique_by=lambda requirement: requirement.id),
 )
 def test_packages_go_only_where_they_fit(
     nodes: list[NodeRoom], requirements: list[Requirement]
@@ -129,12 +129,12 @@ def test_the_node_of_the_last_attempt_is_left_out_when_another_fits() -> None:
     bad, good = NodeRoom(1, "bad", 1, cpus=4, used=0), NodeRoom(2, "good", 2, cpus=4, used=3)
     requirement = Requirement(1, ready=3, avoid="bad")
 
-    assert [one.node for one in decide([bad, good], [requirement])] == [2]
-    assert [one.node for one in decide([bad], [requirement])] == [1, 1, 1]
+    assert [decision.node for decision in decide([bad, good], [requirement])] == [2]
+    assert [decision.node for decision in decide([bad], [requirement])] == [1, 1, 1]
     small = NodeRoom(2, "small", 2, cpus=1, used=0)
-    assert [one.node for one in decide([bad, small], [Requirement(1, 1, cpus=2, avoid="bad")])] == [
-        1
-    ]
+    assert [
+        decision.node for decision in decide([bad, small], [Requirement(1, 1, cpus=2, avoid="bad")])
+    ] == [1]
 
 
 def test_each_misfit_says_why() -> None:
@@ -151,14 +151,16 @@ def test_each_misfit_says_why() -> None:
 
 @given(
     st.lists(rooms, max_size=5, unique_by=lambda room: room.id),
-    st.lists(requirement_sets, max_size=6, unique_by=lambda one: one.id),
+    st.lists(requirement_sets, max_size=6, unique_by=lambda requirement: requirement.id),
     st.data(),
 )
 def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
     nodes: list[NodeRoom], requirements: list[Requirement], data: st.DataObject
 ) -> None:
-    requirements = [replace(one, stage=data.draw(st.integers(1, 2))) for one in requirements]
-    nodes = [replace(one, on_trial=data.draw(st.none() | st.integers(1, 3))) for one in nodes]
+    requirements = [
+        replace(requirement, stage=data.draw(st.integers(1, 2))) for requirement in requirements
+    ]
+    nodes = [replace(node, on_trial=data.draw(st.none() | st.integers(1, 3))) for node in nodes]
     pairs = [(stage, node.id) for stage in (1, 2) for node in nodes]
     bounds = data.draw(st.dictionaries(st.sampled_from(pairs), st.integers(0, 3))) if pairs else {}
 
@@ -168,18 +170,18 @@ def test_a_node_gets_no_more_of_a_stage_than_it_is_trusted_with(
         lambda packages: {}, bounds=bounds,
     )  # fmt: skip
 
-    stages = {one.id: one.stage for one in requirements}
-    given_out = Counter((stages[one.package // 1000], one.node) for one in decisions)
+    stages = {requirement.id: requirement.stage for requirement in requirements}
+    given_out = Counter((stages[decision.package // 1000], decision.node) for decision in decisions)
     tried = {node.id: node.on_trial for node in nodes if node.on_trial is not None}
     for (stage, node), n in given_out.items():
         assert node in tried or n <= bounds.get((stage, node), n)
     for node, own in tried.items():
         got = [stage for (stage, where), n in given_out.items() for _ in range(n) if where == node]
         assert len(got) <= 1
-        others = [one for one in requirements if one.stage == own]
-        room = next(one for one in nodes if one.id == node)
+        others = [requirement for requirement in requirements if requirement.stage == own]
+        room = next(candidate for candidate in nodes if candidate.id == node)
         if got and got != [own]:
-            assert not any(room in suited(one, nodes) for one in others)
+            assert not any(room in suited(requirement, nodes) for requirement in others)
 
 
 def test_a_node_on_trial_is_no_alternative_for_other_packages() -> None:
@@ -196,8 +198,8 @@ def test_a_node_on_trial_takes_one_package_of_the_stage_that_failed_there_and_no
     tried = NodeRoom(1, "a", 1, cpus=8, used=0, on_trial=7)
     other, failed = Requirement(1, ready=3, stage=6), Requirement(2, ready=3, stage=7)
 
-    assert [one.package for one in decide([tried], [other, failed])] == [2000]
-    assert [one.package for one in decide([tried], [other])] == [1000]
+    assert [decision.package for decision in decide([tried], [other, failed])] == [2000]
+    assert [decision.package for decision in decide([tried], [other])] == [1000]
 
 
 def test_packages_on_a_node_share_its_memory() -> None:
@@ -233,7 +235,9 @@ def test_a_package_that_finds_too_little_memory_goes_to_another_node() -> None:
     full = NodeRoom(1, "a", 1, cpus=8, used=0, memory=1000, memory_used=900)
     other = NodeRoom(2, "b", 2, cpus=1, used=0, memory=1000)
 
-    assert [one.node for one in decide([full, other], [Requirement(1, ready=3, memory=500)])] == [2]
+    assert [
+        decision.node for decision in decide([full, other], [Requirement(1, ready=3, memory=500)])
+    ] == [2]
 
 
 @given(st.integers(1, 8), st.integers(0, 8), st.integers(1, 100), st.integers(1, 3))
@@ -253,8 +257,8 @@ def test_a_node_that_the_broker_refuses_gets_nothing() -> None:
 
     decisions = decide(nodes, [asked, Requirement(2, 9)])
 
-    assert [one.node for one in decisions if one.package < 2000] == [2, 2]
-    assert {one.node for one in decisions if one.package >= 2000} == {1}
+    assert [decision.node for decision in decisions if decision.package < 2000] == [2, 2]
+    assert {decision.node for decision in decisions if decision.package >= 2000} == {1}
     assert misfit(asked, nodes[0]) == "refused by the broker: its tape is full"
 
 
@@ -264,4 +268,4 @@ def test_nodes_that_the_broker_prefers_are_filled_first() -> None:
 
     decisions = decide(nodes, [asked], {1000: {1: 10**9}})
 
-    assert [one.node for one in decisions] == [3, 3, 2, 2, 1]
+    assert [decision.node for decision in decisions] == [3, 3, 2, 2, 1]

@@ -27,9 +27,9 @@ def run(
     conditions: Conditions | None = None,
 ) -> Outcome:
     """Rehearse packages that all take one CPU and 10 s, with slow links."""
-    one = Requirement(1, 0, seconds=10.0, fetches=bool(files))
+    requirement = Requirement(1, 0, seconds=10.0, fetches=bool(files))
     conditions = replace(conditions or Conditions(), links=Links(rate=1e6, file_s=0.0))
-    return rehearse(nodes, [one], tasks, files or [], conditions)
+    return rehearse(nodes, [requirement], tasks, files or [], conditions)
 
 
 def test_packages_share_the_cpus_there_are() -> None:
@@ -80,10 +80,14 @@ def test_a_file_that_nobody_reads_goes_with_the_end_of_its_maker_unless_it_stays
 
 
 def test_no_more_packages_of_a_stage_run_than_it_allows() -> None:
-    one = Requirement(1, 0, seconds=10.0, stage=7)
+    requirement = Requirement(1, 0, seconds=10.0, stage=7)
 
-    found = rehearse([node(1, cpus=4)], [one], [Task(1, 10.0)] * 4, [], Conditions(limits={7: 2}))
-    whole = rehearse([node(1, cpus=4)], [one], [Task(1, 10.0)] * 4, [], Conditions(limits={0: 1}))
+    found = rehearse(
+        [node(1, cpus=4)], [requirement], [Task(1, 10.0)] * 4, [], Conditions(limits={7: 2})
+    )
+    whole = rehearse(
+        [node(1, cpus=4)], [requirement], [Task(1, 10.0)] * 4, [], Conditions(limits={0: 1})
+    )
 
     assert found.makespan_s == pytest.approx(20, abs=1)
     assert whole.makespan_s == pytest.approx(40, abs=1)
@@ -153,10 +157,14 @@ def test_throttles_hold_back_packages(throttle: Throttle, takes_s: float) -> Non
 
 def test_a_node_takes_no_package_whose_files_its_cache_cannot_hold() -> None:
     small = replace(node(1, cpus=2), disk=3_000, disk_free=3_000)
-    one = Requirement(1, 0, seconds=10.0, space=1_000)
+    requirement = Requirement(1, 0, seconds=10.0, space=1_000)
 
-    found = rehearse([small, node(2)], [one], [Task(1, 10.0, outputs=(n,)) for n in range(8)],
-                     [File(1_000, stays=True) for _ in range(8)])  # fmt: skip
+    found = rehearse(
+        [small, node(2)],
+        [requirement],
+        [Task(1, 10.0, outputs=(n,)) for n in range(8)],
+        [File(1_000, stays=True) for _ in range(8)],
+    )
 
     assert found.stuck == 0
     assert found.peaks[small.cluster] == 3_000
@@ -176,7 +184,7 @@ def test_all_packages_end_in_order_and_none_before_the_bounds(
     sizes: list[tuple[int, float]], wanted: list[tuple[float, set[int]]]
 ) -> None:
     nodes = [node(n, cpus, speed) for n, (cpus, speed) in enumerate(sizes, 1)]
-    before = [sorted(one for one in after if one < n) for n, (_, after) in enumerate(wanted)]
+    before = [sorted(step for step in after if step < n) for n, (_, after) in enumerate(wanted)]
     seconds = [took for took, _ in wanted]
     ranks = critical_path.ranks(seconds, before)
     requirements = [
@@ -188,19 +196,19 @@ def test_all_packages_end_in_order_and_none_before_the_bounds(
         for n, (took, after) in enumerate(zip(seconds, before, strict=True), 1)
     ]
 
-    found = rehearse(nodes, sorted(requirements, key=lambda one: -one.rank), tasks,
+    found = rehearse(nodes, sorted(requirements, key=lambda requirement: -requirement.rank), tasks,
                      [File(100_000)] * len(tasks))  # fmt: skip
 
     assert found.stuck == 0
     for number, after in enumerate(before):
-        assert all(found.ends[one] <= found.starts[number] for one in after)
+        assert all(found.ends[step] <= found.starts[number] for step in after)
     capacity = sum(cpus * speed for cpus, speed in sizes)
     fastest = max(speed for _, speed in sizes)
     least = max(sum(seconds) / capacity, max(ranks) / fastest)
     assert found.makespan_s >= least * (1 - 1e-9)
     events = sorted([(found.starts[n], 1, found.nodes[n]) for n in range(len(tasks))]
                     + [(found.ends[n], -1, found.nodes[n]) for n in range(len(tasks))])  # fmt: skip
-    running = dict.fromkeys((one.id for one in nodes), 0)
+    running = dict.fromkeys((node.id for node in nodes), 0)
     for _, more, where in events:
         running[where] += more
-        assert running[where] <= next(one.cpus for one in nodes if one.id == where)
+        assert running[where] <= next(node.cpus for node in nodes if node.id == where)

@@ -22,7 +22,7 @@ def hot(**more: object) -> HotFile:
 def test_a_hot_file_is_copied_to_the_cluster_with_most_cpus_one_copy_for_each_there_is() -> None:
     assert replicas([hot()], POWERS, LINKS, {}) == [Replica(1, 2, 3, 100, 10.0, 500.0)]
     found = replicas([hot(clusters={1, 2})], POWERS, LINKS, {})
-    assert [(one.source, one.cluster) for one in found] == [(1, 3), (2, 4)]
+    assert [(replica.source, replica.cluster) for replica in found] == [(1, 3), (2, 4)]
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,11 @@ def test_no_group_gets_more_than_it_wants_and_no_cpu_stays_free_that_a_share_wan
 
 @given(CPUS, CPUS)
 def test_a_group_that_used_more_than_others_of_an_equal_share_gets_less(
-    one: float, other: float
+    share: float, other: float
 ) -> None:
-    weights = corrected({"a": 1.0, "b": 1.0}, {"a": one, "b": other})
+    weights = corrected({"a": 1.0, "b": 1.0}, {"a": share, "b": other})
 
-    assert (weights["a"] >= weights["b"]) is (one <= other) or one == pytest.approx(other)
+    assert (weights["a"] >= weights["b"]) is (share <= other) or share == pytest.approx(other)
     assert 0 < min(weights.values()) <= max(weights.values()) <= 2
 
 

@@ -92,10 +92,10 @@ def test_an_upgrade_by_two_at_once_is_done_once(old: Home, monkeypatch: pytest.M
     release(monkeypatch, SECOND)
     both = [threading.Thread(target=lambda: open_store(old).close()) for _ in range(2)]
 
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
+    for database in both:
+        database.start()
+    for database in both:
+        database.join()
 
     assert ask(old.database, "select count(*) from _sqlite_migrations") == [(2,)]
     assert version(old.root / f"d0ctl.db.{FIRST}") == FIRST

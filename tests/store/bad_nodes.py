@@ -36,8 +36,12 @@ class StillSite(Site):
         ending = self.running(node)[:most]
         for attempt in ending:
             node.end(attempt, outcome, reason)
-        ends = [{**one, "started": self.at, "ended": self.at} if one["kind"] == "end" else one
-                for one in node.spool]  # fmt: skip
+        ends = [
+            {**message, "started": self.at, "ended": self.at}
+            if message["kind"] == "end"
+            else message
+            for message in node.spool
+        ]
         node.spool = ends
         self.deliver(node, ends)
         return len(ending)

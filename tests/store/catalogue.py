@@ -34,8 +34,8 @@ def entry(platform: str = "", **fields: Any) -> SoftwareEntry:
 def keep(store: Store, *entries: SoftwareEntry) -> None:
     """Put entries into the catalogue."""
     with store.writing():
-        for one in entries:
-            keep_software(store, one, applied=False)
+        for entry in entries:
+            keep_software(store, entry, applied=False)
 
 
 def reco(**fields: Any) -> BinarySpec:

@@ -20,7 +20,7 @@ def jobs(draw: st.DrawFn, *, with_order: bool = True) -> JobSpec:
     """A job that simulates, reconstructs some of it and merges everything."""
     present = draw(st.lists(st.integers(1, 4), unique=True, min_size=1))
     simulated = [_simulation(draw, number) for number in present]
-    made = [output.file for one in simulated for output in one.packages[-1].binaries[0].outputs]
+    made = [output.file for line in simulated for output in line.packages[-1].binaries[0].outputs]
     read = made[: draw(st.integers(0, 2))]
     reconstructed = [
         LineSpec(f"of={name}", (simple(f"reco {draw(NUMBERS)}", [name], [f"{name}.reco"]),))

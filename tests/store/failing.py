@@ -63,4 +63,4 @@ def person(store: Store, phase: str) -> None:
 def kinds(store: Store) -> list[tuple[str, str]]:
     """Each attempt's kind, and what followed it."""
     rows = store.connection.execute("select kind, answer from attempt order by id")
-    return [tuple(one) for one in rows]
+    return [tuple(row) for row in rows]

@@ -36,7 +36,7 @@ def acknowledge(site: Site, target: str, **options: bool) -> Plan:
 
 def needing(site: Site) -> int:
     """How many failed packages need a person."""
-    return sum(one.get("failed", 0) for one in activity.needing_a_person(site.store).values())
+    return sum(counts.get("failed", 0) for counts in activity.needing_a_person(site.store).values())
 
 
 def test_an_acknowledged_failure_needs_nobody_and_says_who_saw_it(failed: Site) -> None:

@@ -108,7 +108,7 @@ def test_failures_come_the_latest_first_and_bounded(site: Site) -> None:
         site.fail(f"prod/1/{number}/1")
     found = browse.job(site.store, "prod")
 
-    paths = [one.path for one in browse.failures(site.store, found.id, 2)]
+    paths = [failure.path for failure in browse.failures(site.store, found.id, 2)]
 
     assert paths == ["prod/1/3/1", "prod/1/1/1"]
 
@@ -130,7 +130,7 @@ def test_a_file_that_is_found_exists_or_was_removed_or_is_not_made_yet(site: Sit
 
     found = search.files(site.store, [browse.job(site.store, "prod").id], "gen-")
 
-    states = {one.name: one.about for one in found}
+    states = {match.name: match.about for match in found}
     assert states == {"gen-1": "exists", "gen-2": "removed", "gen-3": "not made yet"}
 
 
@@ -141,7 +141,7 @@ def test_missing_inputs_are_listed_first(site: Site) -> None:
 
     shown = one_package.inputs(site.store, site.id_of("prod/2/1/1"), 3)
 
-    assert [one.present for one in shown] == [0, 0, 0]
+    assert [output.present for output in shown] == [0, 0, 0]
     assert len(one_package.inputs(site.store, site.id_of("prod/2/1/1"))) == 8
 
 

@@ -146,7 +146,7 @@ def test_kept_files_are_removed_when_the_package_succeeds(site: Site) -> None:
     with site.store.writing():
         messages.fail(site.store, node.id, [2], reason="lost", message="gone", now=site.now)
     again(site)
-    assert [one["number"] for one in launched(site)["previous"]] == [1, 2]
+    assert [attempt["number"] for attempt in launched(site)["previous"]] == [1, 2]
 
     end(site, 3, reason=None, began=2, began_why="attempt 1 left a", events=[], outputs=made(3))
     assert purges(site.store) == [

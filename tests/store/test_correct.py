@@ -67,7 +67,7 @@ def test_a_job_read_before_is_valid_once_phases_are_read_again(
         for number in turns:
             turn(site, failing=number)
 
-        found = [outcome(store, new, one) for one in (before, None)]
+        found = [outcome(store, new, reading) for reading in (before, None)]
 
         assert found[0] == found[1]
 

@@ -37,8 +37,11 @@ def chain(size: int, **more: Any) -> JobSpec:
     """Packages that make a file each, and readers of these."""
     makers = [package(f"a{n}", size, runtime=100.0, **more) for n in range(3)]
     readers = [package(f"b{n}", 1, runtime=50.0, reads=f"a{n}") for n in range(3)]
-    return job(("make", [line(one) for one in makers]), ("read", [line(one) for one in readers]),
-               name="mc")  # fmt: skip
+    return job(
+        ("make", [line(spec) for spec in makers]),
+        ("read", [line(spec) for spec in readers]),
+        name="mc",
+    )
 
 
 def package(
@@ -55,7 +58,7 @@ def package(
 def foreseen(site: Site) -> Profile:
     """What is foreseen of the cache of the node."""
     found = disk_forecast.forecast(site.store, now=time.time())
-    return next(one for one in found if one.cache.name == "n1")
+    return next(forecast for forecast in found if forecast.cache.name == "n1")
 
 
 def test_outputs_of_ready_and_running_packages_fill_the_cache(farm: Site) -> None:
@@ -92,11 +95,13 @@ def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -
         with desk.store.writing():
             foresee_caches(desk, Turn(time.time()))
         found = production(farm.store, now=time.time(), driven=True)
-        (one,) = [one for one in obstacles(found, time.time()) if "cache" in one.text]
-        assert one.text.startswith("the cache of `n1` will be full at about")
-        assert "115 MB" in one.text and "it holds 100 MB" in one.text
-        assert one.commands == ("d0ctl report disk n1",)
-        assert one.text in why_node.node(farm.store, "n1", time.time()).facts
+        (obstacle,) = [
+            obstacle for obstacle in obstacles(found, time.time()) if "cache" in obstacle.text
+        ]
+        assert obstacle.text.startswith("the cache of `n1` will be full at about")
+        assert "115 MB" in obstacle.text and "it holds 100 MB" in obstacle.text
+        assert obstacle.commands == ("d0ctl report disk n1",)
+        assert obstacle.text in why_node.node(farm.store, "n1", time.time()).facts
 
         farm.up("n1", cpus=2, machine_id="m1", disk_total=1000 * MB, disk_free=900 * MB)
         desk.forecast_due = 0.0

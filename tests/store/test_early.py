@@ -52,8 +52,8 @@ def turn(site: Site, of: int = 1) -> None:
 
 def runs(site: Site, path: str = MERGE) -> Any:
     """The launch of a package that runs, as its node has it."""
-    launches = [one for node in site.nodes.values() for one in node.launches.values()]
-    return next(one for one in reversed(launches) if one["path"] == path)
+    launches = [launch for node in site.nodes.values() for launch in node.launches.values()]
+    return next(launch for launch in reversed(launches) if launch["path"] == path)
 
 
 def drop(store: Store, package: int) -> None:
@@ -277,7 +277,7 @@ def test_it_ends_without_the_failed_lines_that_its_stage_does_not_require(store:
     node = site.node("localhost")
     while phases(store)[MERGE] != "running":
         turn(site)
-    attempt = next(one for one, launch in node.launches.items() if launch["path"] == MERGE)
+    attempt = next(number for number, launch in node.launches.items() if launch["path"] == MERGE)
     while "running" not in [s for a, s in node.attempts.items() if a != attempt]:
         turn(site, of=0)
     failing = next(a for a, s in node.attempts.items() if s == "running" and a != attempt)

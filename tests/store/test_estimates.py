@@ -59,7 +59,9 @@ def test_a_job_learns_from_its_first_packages_how_long_its_chains_are(
     run(site, 40.0)
 
     assert read(store, "stage", "is_timed", "drift", by="seq") == [(1, 40.0), (0, 1.0)]
-    assert [(one.rank, one.seconds) for one in placement.requirements(store)] == [(41.0, 40.0)]
+    assert [
+        (requirement.rank, requirement.seconds) for requirement in placement.requirements(store)
+    ] == [(41.0, 40.0)]
     assert eta.end_of(store, 1, now=NOW) is None
 
 
@@ -70,7 +72,9 @@ def test_packages_that_nobody_measured_take_what_was_expected_times_how_the_othe
 
     run(site, 40.0)
 
-    assert [(one.rank, one.seconds) for one in placement.requirements(store)] == [(10.0, 10.0)]
+    assert [
+        (requirement.rank, requirement.seconds) for requirement in placement.requirements(store)
+    ] == [(10.0, 10.0)]
 
 
 def test_the_next_job_from_the_file_knows_what_the_last_took(store: Store, site: Site) -> None:
@@ -112,7 +116,7 @@ def test_an_audit_compares_launches_with_ends_and_counts_the_range(
     run(site, 40.0)
     run(site, 90.0)
 
-    (found,) = [one for one in eta.audit(store, None, 99) if one.kind == "stage"]
+    (found,) = [estimate for estimate in eta.audit(store, None, 99) if estimate.kind == "stage"]
     assert (found.name, found.within) == ("one/stage", 1)
     assert found.pairs == [pytest.approx((40.0, 90.0), rel=0.01), (30.0, 40.0)]
 

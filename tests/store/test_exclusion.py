@@ -93,11 +93,11 @@ def test_counts_do_not_depend_on_how_ends_are_batched(
         if end.counts():
             row = [] if end.reason is None else [*row, end]
     if row:
-        (one,) = found
-        assert (one["streak"], one["last"]) == (len(row), row[-1].ended)
+        (node,) = found
+        assert (node["streak"], node["last"]) == (len(row), row[-1].ended)
     else:
         assert found == []
     counted = [end for end in ends if end.counts(or_gone=True)]
-    tallies = [(one["successful"], one["failed"]) for one in whole]
+    tallies = [(tally["successful"], tally["failed"]) for tally in whole]
     successful = sum(end.reason is None for end in counted)
     assert tallies == ([(successful, len(counted) - successful)] if counted else [])

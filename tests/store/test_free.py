@@ -28,7 +28,7 @@ def free(store: Store, wanted: int) -> FreePlan:
 def done(store: Store, *outputs: str, **dispositions: Disposition) -> None:
     """A job whose files have been read and stay, each with a size of its own."""
     kept = [made(name, dispositions.get(name, TEMP)) for name in outputs]
-    makers = [simple(outputs=[one]) for one in kept]
+    makers = [simple(outputs=[output]) for output in kept]
     submitted(store, job("two", stage(*makers), stage(simple(inputs=list(outputs)))))
     work(store, Site.of(store, cpus=2))
     with store.writing():

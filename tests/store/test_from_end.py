@@ -13,10 +13,10 @@ from tests.support.jobs import NOW, job, line, simple, stage, submitted
 @pytest.fixture
 def chains(store: Store) -> Store:
     """Two jobs, with one package in the lines of the first stage and one to three in others."""
-    one = stage(*[simple() for _ in range(4)], name="first")
+    first = stage(*[simple() for _ in range(4)], name="first")
     rest = stage(*[line(*[simple()] * number) for number in (1, 3, 3, 2)])
-    submitted(store, job("a", one, rest))
-    submitted(store, job("b", one))
+    submitted(store, job("a", first, rest))
+    submitted(store, job("b", first))
     return store
 
 

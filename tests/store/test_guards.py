@@ -152,7 +152,7 @@ def test_a_program_of_the_catalogue_has_one_history_in_all_jobs(store: Store) ->
 
     answer = begin(store)
 
-    assert [one["looping"] for one in answer["binaries"]] == [None, 3500.0]
+    assert [binary["looping"] for binary in answer["binaries"]] == [None, 3500.0]
 
 
 def test_the_history_of_runs_goes_with_their_job(store: Store) -> None:
@@ -195,7 +195,7 @@ def test_a_node_that_is_short_of_disk_is_noted_with_the_most_that_is_asked(store
 
 def made(store: Store, *lines: Any) -> Site:
     """A world in which all that can run has run."""
-    submitted(store, job("files", *(stage(one) for one in lines)))
+    submitted(store, job("files", *(stage(line) for line in lines)))
     world = Site.of(store, cpus=2)
     world.settle()
     return world

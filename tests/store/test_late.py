@@ -45,8 +45,8 @@ def end_with(site: Site, attempt: int, *names: str, **more: Any) -> None:
 
 def given(site: Site, path: str = MERGE) -> set[str]:
     """What the latest launch of a package has as inputs."""
-    launches = [one for node in site.nodes.values() for one in node.launches.values()]
-    last = [one for one in launches if one["path"] == path][-1]
+    launches = [launch for node in site.nodes.values() for launch in node.launches.values()]
+    last = [launch for launch in launches if launch["path"] == path][-1]
     return {entry["name"] for entry in last["inputs"]}
 
 
@@ -156,9 +156,9 @@ def test_of_two_packages_with_one_name_the_second_fails(store: Store) -> None:
     site = Site.of(store, cpus=2)
     node = site.node("localhost")
     begun(store, site)
-    one, two = ({**output("/here", "part-1"), "late": pattern} for pattern in ("part-*", "p*"))
+    some, two = ({**output("/here", "part-1"), "late": pattern} for pattern in ("part-*", "p*"))
 
-    site.deliver(node, [end_message(1, outputs=[one]), end_message(2, outputs=[two])])
+    site.deliver(node, [end_message(1, outputs=[some]), end_message(2, outputs=[two])])
 
     assert sorted(phases(store).values()) in (["done", "failed"], ["failed", "transferring"])
     assert faults(store) == {}

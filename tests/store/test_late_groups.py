@@ -107,7 +107,7 @@ def test_an_export_names_each_part_of_several_late_outputs_once(site: Site, tmp_
     assert found is not None
     (line,) = job_file_text.document(found)["stages"][1]["lines"]
     inputs = line["packages"][0]["binaries"][0]["inputs"]
-    assert [(one["from"], one["match"]) for one in inputs] == [
+    assert [(entry["from"], entry["match"]) for entry in inputs] == [
         ("split", "part-1"), ("split", "part-2"),
     ]  # fmt: skip
 

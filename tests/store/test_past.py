@@ -74,7 +74,7 @@ def test_an_attempt_that_was_running_has_no_end_and_takes_its_slot(site: Site) -
     site.submit(production())
     site.fail("prod/1/2/1")
     spread_out(site)
-    running = next(one for one in activity.events(site.store, 0, 99) if one.new == "running")
+    running = next(event for event in activity.events(site.store, 0, 99) if event.new == "running")
 
     with as_of(site, running.at + 0.5) as store:
         (attempt,) = one_package.attempts(store, site.id_of("prod/1/2/1"))
@@ -102,7 +102,7 @@ def test_a_failure_that_was_acknowledged_later_needed_a_person(site: Site) -> No
     apply(site.store, request("acknowledge", parse("prod")), actor="me", note=None, now=at)
 
     with as_of(site, at - 1) as store:
-        assert [one["failed"] for one in activity.needing_a_person(store).values()] == [1]
+        assert [counts["failed"] for counts in activity.needing_a_person(store).values()] == [1]
     with as_of(site, at + 1) as store:
         assert activity.needing_a_person(store) == {}
 

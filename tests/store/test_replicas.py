@@ -60,9 +60,9 @@ def spread(site: Site) -> list[Replica]:
 
 
 def test_a_file_that_many_packages_wait_to_read_is_brought_before_they_run(farm: Site) -> None:
-    (one,) = spread(farm)
+    (replica,) = spread(farm)
 
-    assert (one.readers, round(one.takes_s)) == (20, 20)
+    assert (replica.readers, round(replica.takes_s)) == (20, 20)
     geo = file_locations.in_job(farm.store, "mc", "geo").id
     assert [row.cluster for row in file_locations.transfers(farm.store, geo)] == ["n2"]
     facts = why_file(farm.store, file_locations.in_job(farm.store, "mc", "geo"), 0.0).facts
@@ -81,7 +81,7 @@ def test_packages_use_it_and_it_leaves_with_the_last_of_them(farm: Site) -> None
                              2 * GB, "sha256:00")  # fmt: skip
     with farm.store.writing():
         copies.arrive(farm.store, [arrival], now=time.time())
-        assert {one.node for one in decide(farm.store, now=time.time())} >= {2, 3}
+        assert {decision.node for decision in decide(farm.store, now=time.time())} >= {2, 3}
 
     rows.change(farm.store, "job", {"name": "mc"}, hold=1)
     assert spread(farm) == []

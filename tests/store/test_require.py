@@ -57,8 +57,8 @@ def test_a_merge_continues_with_the_part_that_it_requires(site: Site) -> None:
     assert site.phase("prod/1/9/1") == "dropped"
     assert site.phase("prod/2/1/1") == "ready"
     site.finish("prod/2/1/1")
-    one = browse.job(site.store, "prod")
-    assert (one.status, browse.dropped_lines(site.store, one.id)) == ("successful", 2)
+    found = browse.job(site.store, "prod")
+    assert (found.status, browse.dropped_lines(site.store, found.id)) == ("successful", 2)
     action = browse.actions(site.store, "prod", 1)[0]
     assert (action.actor, action.verb, action.undo) == (
         "d0ctl", "require", "d0ctl restore-line 'prod/1/*'"

@@ -49,8 +49,8 @@ def test_the_next_packages_are_expected_to_take_as_much(learned: Site) -> None:
     assert found.memory is not None and found.memory.middle == 3 * GB
     assert found.work is not None and found.work.high == 2 * GB
     facts = why(learned, "next/1/1/1").facts
-    assert any(one.startswith("it is expected to take 3.0 GB of memory") for one in facts), facts
-    assert any("2.0 GB of work files" in one for one in facts)
+    assert any(fact.startswith("it is expected to take 3.0 GB of memory") for fact in facts), facts
+    assert any("2.0 GB of work files" in fact for fact in facts)
 
 
 def test_no_more_packages_go_to_a_node_than_its_memory_holds(learned: Site) -> None:
@@ -100,7 +100,7 @@ def test_the_peak_of_work_files_is_learned_and_reserved(site: Site) -> None:
     assert row == sizes.space and row >= 2 * GB
     site.submit(reco("next", 1))
     facts = why(site, "next/1/1/1").facts
-    assert any("2.0 GB of work files (1.0 GB to 4.0 GB)" in one for one in facts), facts
+    assert any("2.0 GB of work files (1.0 GB to 4.0 GB)" in fact for fact in facts), facts
 
 
 def test_an_audit_compares_what_was_reserved_with_what_was_taken(learned: Site) -> None:
@@ -108,7 +108,9 @@ def test_an_audit_compares_what_was_reserved_with_what_was_taken(learned: Site) 
     learned.launch("next/1/1/1")
     end(learned, "next/1/1/1", disk=GB)
 
-    (found,) = [one for one in eta.audit(learned.store, None, 99) if one.kind == "memory"]
+    (found,) = [
+        estimate for estimate in eta.audit(learned.store, None, 99) if estimate.kind == "memory"
+    ]
 
     ((reserved, taken),) = found.pairs
     assert (found.name, found.within, taken) == ("next/stage", 1, 3 * GB)

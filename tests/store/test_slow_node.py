@@ -46,7 +46,7 @@ def test_the_other_nodes_do_the_work_and_the_slow_one_loses_nothing(
         turn(site, slow, ends=number % SLOW == 0)
         if number == SLOW - 1:
             late = activity.stragglers(store, None, 99, now=site.now)
-            assert {one.node for one in late} == {"farm2"}
+            assert {straggler.node for straggler in late} == {"farm2"}
         if set(phases(store).values()) == {"done"}:
             break
 

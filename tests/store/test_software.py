@@ -38,7 +38,7 @@ def launched(store: Store, node: int) -> list[dict[str, Any]]:
     """The binaries that a node is given to run."""
     with store.writing():
         found = launches.launch(store, [node], limit=9, now=NOW).get(node, [])
-    return [binary for one in found for binary in one["binaries"]]
+    return [binary for launch in found for binary in launch["binaries"]]
 
 
 def test_packages_go_where_their_software_exists(store: Store) -> None:
@@ -107,20 +107,20 @@ def test_a_node_gets_the_script_for_its_platform(store: Store) -> None:
     submitted(store, job("one", [package(reco(), nodes=(name,)) for name in "ab"]))
     assign(store)
 
-    assert [one["script"] for one in launched(store, special)] == ["special"]
-    assert [one["script"] for one in launched(store, other)] == ["general"]
+    assert [launch["script"] for launch in launched(store, special)] == ["special"]
+    assert [launch["script"] for launch in launched(store, other)] == ["general"]
 
 
 def test_a_script_is_filled_from_binary_job_and_catalogue(store: Store) -> None:
     here = node(store, "a")
     text = "reco {a} {b} {c} {inputs} > {outputs}"
     keep(store, entry(script=text, parameters={"a": "1", "b": "1", "c": "1"}))
-    one = reco(
+    described = reco(
         parameters={"a": "raw/x 1.raw", "z": "9"},
         inputs=(InputSpec("/data/raw/x 1.raw", made=False),),
         outputs=(OutputSpec("-o"),),
     )
-    spec = job("one", [package(one)])
+    spec = job("one", [package(described)])
     submitted(store, spec)
     with store.writing():
         store.connection.execute("update job set parameters = ?", [json.dumps({"a": 5, "b": 2})])
@@ -165,7 +165,7 @@ def test_the_check_of_the_catalogue_verifies_binaries_without_one_of_their_own(
                          [package(own)], [package(checked)]))  # fmt: skip
     assign(store)
 
-    assert [one["check"] for one in launched(store, here)] == [
+    assert [launch["check"] for launch in launched(store, here)] == [
         "verify 'my own'  ", "verify std 'a b.raw' ./-o", "test -s x"
     ]  # fmt: skip
 
@@ -189,7 +189,7 @@ def test_a_launch_waits_for_the_archive_of_its_node(store: Store) -> None:
     assign(store)
     (wanted,) = software.archives_wanted(store, here, now=NOW)
     assert (wanted["archive"], wanted["checksum"]) == ("/x.tar", CHECKSUM)
-    assert [one["name"] for one in launched(store, here)] == ["work"]
+    assert [launch["name"] for launch in launched(store, here)] == ["work"]
 
     with store.writing():
         software.delay(store, here, CHECKSUM, "no space", is_gone=False, now=NOW)

@@ -187,8 +187,8 @@ def work_of_an_end(store: Store, number: int) -> int:
     (launch,) = launched(site, "localhost")
     answer = end_message(launch["attempt"])
     answer["staged"] = [
-        {"locator": one.locator, "path": f"/in/{n}", "size": 7, "checksum": "sha256:" + "7" * 64}
-        for n, one in enumerate(inputs)
+        {"locator": entry.locator, "path": f"/in/{n}", "size": 7, "checksum": "sha256:" + "7" * 64}
+        for n, entry in enumerate(inputs)
     ]
     counted = [0]
 

@@ -80,7 +80,7 @@ def test_a_job_that_only_fits_a_node_that_is_down_stands_still_beside_one_that_m
     found = production(site.store, now=time.time())
 
     assert found.moves
-    assert {one.name: one.standing.cause for one in found.jobs} == {
+    assert {job.name: job.standing.cause for job in found.jobs} == {
         "bound": Cause.NO_FITTING_NODE, "prod": None,
     }  # fmt: skip
 

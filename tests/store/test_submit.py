@@ -297,4 +297,4 @@ def test_many_outputs_of_a_package_take_few_commits(store: Store) -> None:
     store.connection.set_trace_callback(said.append)
     submitted(store, job("many", stage(simple(outputs=[f"{n}" for n in range(1000)]))))
 
-    assert 0 < sum(one.lower().startswith("commit") for one in said) < 40
+    assert 0 < sum(line.lower().startswith("commit") for line in said) < 40

@@ -122,5 +122,5 @@ def test_packages_that_only_deliver_outputs_count_for_no_throttle(store: Store, 
     found = throttles.allowances(store, {farm.id: "farm1"}, [job_id], now=0.0)
 
     assert on_farm > 0
-    assert [one.running for one in found.nodes[farm.id]] == [0]
-    assert [one.running for one in found.jobs[job_id]] == [9 - on_farm]
+    assert [allowance.running for allowance in found.nodes[farm.id]] == [0]
+    assert [allowance.running for allowance in found.jobs[job_id]] == [9 - on_farm]

@@ -25,7 +25,9 @@ def timed(
 
 def order(store: Store) -> list[tuple[float, float | None]]:
     """Rank and run time of the requirements with ready packages, the first first."""
-    return [(one.rank, one.seconds) for one in placement.requirements(store)]
+    return [
+        (requirement.rank, requirement.seconds) for requirement in placement.requirements(store)
+    ]
 
 
 def test_the_package_with_the_longest_chain_behind_it_comes_first(store: Store) -> None:

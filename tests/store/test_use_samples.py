@@ -38,7 +38,7 @@ def test_a_package_is_sampled_at_most_twice_a_minute_and_less_often_later(site: 
 
     found = one_package.samples(site.store, site.id_of("prod/1/1/1"))
 
-    assert [one.at for one in found] == [1010, 1045, 11_000, 11_200]
+    assert [sample.at for sample in found] == [1010, 1045, 11_000, 11_200]
     assert found[-1].cpu == 10_200
 
 
@@ -51,7 +51,7 @@ def test_a_node_has_a_sample_with_the_memory_of_its_packages_for_a_day(site: Sit
     sample(site, 1000.0)
     sample(site, 1060.0)
 
-    assert [(one.at, one.load, one.rss) for one in use_samples.of_node(
+    assert [(sample.at, sample.load, sample.rss) for sample in use_samples.of_node(
         site.store, node(site), since=0.0)] == [(1000, 2.5, 600), (1060, 2.5, 600)]  # fmt: skip
     (later,) = use_samples.of_nodes(site.store, since=1001.0)["localhost"]
     assert (later.at, later.load, later.rss) == (1060, 2.5, 600)
@@ -59,7 +59,7 @@ def test_a_node_has_a_sample_with_the_memory_of_its_packages_for_a_day(site: Sit
     sample(site, 1060.0 + use_samples.KEPT_S)
 
     left = use_samples.of_node(site.store, node(site), since=0.0)
-    assert [one.at for one in left] == [1060, 1060 + use_samples.KEPT_S]
+    assert [sample.at for sample in left] == [1060, 1060 + use_samples.KEPT_S]
 
 
 def test_the_samples_of_a_package_go_with_its_attempt(site: Site) -> None:

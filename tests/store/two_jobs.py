@@ -32,7 +32,7 @@ SECOND = job("second", stage(simple(inputs=["first:merged"], outputs=["d"])))
 
 def changed(spec: JobSpec, changes: Iterable[int]) -> JobSpec:
     """A job file after these changes: other scripts, and lines that are added or left out."""
-    stages = [list(one.lines) for one in spec.stages]
+    stages = [list(stage.lines) for stage in spec.stages]
     for change in changes:
         at, rest = divmod(change, 3)
         lines = stages[at % len(stages)]
@@ -50,6 +50,6 @@ def changed(spec: JobSpec, changes: Iterable[int]) -> JobSpec:
     pairs = zip(spec.stages, stages, strict=True)
     return replace(
         spec,
-        stages=tuple(replace(one, lines=tuple(lines)) for one, lines in pairs),
-        packages=sum(len(one.packages) for lines in stages for one in lines),
+        stages=tuple(replace(stage, lines=tuple(lines)) for stage, lines in pairs),
+        packages=sum(len(line.packages) for lines in stages for line in lines),
     )

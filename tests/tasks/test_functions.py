@@ -13,8 +13,8 @@ def test_each_function_names_a_test_that_exists() -> None:
     rows = [line for line in TEXT.splitlines() if line.startswith("| ") and "function" not in line]
     missing = [
         name for file, name in TESTS
-        if name not in {one.name for one in ast.walk(ast.parse((TOP / file).read_text()))
-                        if isinstance(one, ast.FunctionDef)}
+        if name not in {node.name for node in ast.walk(ast.parse((TOP / file).read_text()))
+                        if isinstance(node, ast.FunctionDef)}
     ]  # fmt: skip
 
     assert len(TESTS) == len(rows) > 40

@@ -60,7 +60,7 @@ def test_a_task_is_submitted_and_shown_in_python(store: Store, tmp_path: Path) -
     assert task.status == "running"
     assert task.datasets[0].files == {"picked": 3}
     assert task.why().startswith("task `demo` is running: ")
-    assert [str(one) for one in d0ctl.tasks(home=store.home.root)] == ["Task('demo')"]
+    assert [str(task) for task in d0ctl.tasks(home=store.home.root)] == ["Task('demo')"]
 
 
 def test_a_task_file_with_faults_is_refused_in_python(store: Store, tmp_path: Path) -> None:

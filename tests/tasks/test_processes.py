@@ -61,7 +61,10 @@ def test_a_killed_agent_loses_and_doubles_nothing(real_site: Site) -> None:
     card = real_site.json("task", "status", "demo")
     made = [path.read_text().split() for path in (real_site.home.results / "demo").iterdir()]
     assert seen
-    assert [one["files"] for one in card["datasets"]] == [{"finished": 150}, {"finished": 50}]
+    assert [dataset["files"] for dataset in card["datasets"]] == [
+        {"finished": 150},
+        {"finished": 50},
+    ]
     assert sorted(int(word) for words in made for word in words) == list(range(1, 151))
 
 

@@ -67,15 +67,15 @@ def test_ranges_follow_their_package_and_a_file_its_ranges(store: Store, tmp_pat
     work(store)
 
     give(store, 1, *RUN)
-    assert [one[2] for one in ranges(store)] == ["running", "sent"]
-    assert {one.check for one in check.rule_faults(store)} & OF_TASKS == set()
+    assert [row[2] for row in ranges(store)] == ["running", "sent"]
+    assert {fault.check for fault in check.rule_faults(store)} & OF_TASKS == set()
     give(store, 1, "transferring")
-    assert [one[2] for one in ranges(store)] == ["finished", "sent"]
+    assert [row[2] for row in ranges(store)] == ["finished", "sent"]
     give(store, 1, "done")
-    assert [one[2] for one in ranges(store)] == ["done", "sent"]
+    assert [row[2] for row in ranges(store)] == ["done", "sent"]
     assert contents(store) == {"a.raw": "running"}
     give(store, 2, *DONE)
-    assert [one[2] for one in ranges(store)] == ["done", "done"]
+    assert [row[2] for row in ranges(store)] == ["done", "done"]
     assert contents(store) == {"a.raw": "finished"}
 
 
@@ -146,7 +146,7 @@ def test_a_package_that_is_made_again_makes_its_range_corrupted_and_sends_it_aga
     assert contents(store) == {"a.raw": "finished"}
 
     give(store, 2, "waiting")
-    assert [one[2] for one in ranges(store)] == ["done", "sent"]
+    assert [row[2] for row in ranges(store)] == ["done", "sent"]
     assert contents(store) == {"a.raw": "running"}
 
 
@@ -172,7 +172,7 @@ def test_a_file_that_is_replaced_forgets_its_ranges(store: Store, tmp_path: Path
         feeding.look_again(store, task, now=NOW)
     work(store)
 
-    assert [one[:2] for one in ranges(store)] == [(1, 10), (11, 20), (21, 30), (31, 31)]
+    assert [row[:2] for row in ranges(store)] == [(1, 10), (11, 20), (21, 30), (31, 31)]
     counted = "select status, n from event_range_count where n > 0 and content_id = 0"
     assert rows(store, counted) == [("sent", 4)]
 

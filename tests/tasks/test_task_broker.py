@@ -52,10 +52,10 @@ def merge(
     more = f"  nodes: {nodes}\n" if nodes else ""
     task = merging(store, more=more, **parts)
     store.connection.execute("update file set size = 1000000 where package_id is not null")
-    for one in (at, copies or at):
+    for name in (at, copies or at):
         store.connection.execute(
             "insert or ignore into location (file_id, cluster_id, path, made)"
-            " select id, ?, name, 0 from file where package_id is not null", [cluster(store, one)]
+            " select id, ?, name, 0 from file where package_id is not null", [cluster(store, name)]
         )  # fmt: skip
     end(store)
     work(store)

@@ -83,11 +83,11 @@ def test_tasks_of_a_partition_divide_its_queue_and_those_of_other_shares_do_not(
         large.forget()
     tasks = [submit(large, name=name, inputs=MANY) for name in ("top1", "other1", "other2")]
     work(large)
-    queues = [queue(large, one) for one in tasks]
+    queues = [queue(large, sharer) for sharer in tasks]
 
-    assert [one.sharers for one in queues] == [1, 2, 2]
-    assert [one.most for one in queues] == [416, 208, 208]
-    assert [one.queued for one in queues] == [416, 208, 208]
+    assert [queue.sharers for queue in queues] == [1, 2, 2]
+    assert [queue.most for queue in queues] == [416, 208, 208]
+    assert [queue.queued for queue in queues] == [416, 208, 208]
     paths = {json.loads(row[0])[0] for row in rows(large, "select partition from task")}
     assert paths == {"top", "rest"}
 

@@ -56,7 +56,7 @@ def test_no_passing_status_lasts_unnoticed(store: Store) -> None:
     assert status_of(store, task) == "pending"
     assert "it may need you: it is pending for 1 d 0 h" in task_why.why(
         store, task, NOW + 86400).facts  # fmt: skip
-    assert not any("need you" in one for one in task_why.why(store, task, NOW + 86399).facts)
+    assert not any("need you" in fact for fact in task_why.why(store, task, NOW + 86399).facts)
 
 
 def test_a_task_that_is_pending_for_too_long_is_killed_although_it_is_looked_up_again(

@@ -84,15 +84,15 @@ def step(store: Store, package: int, choice: int, by_user: bool) -> None:
 
 def walk(store: Store, steps: list[Any]) -> None:
     """Take steps, after two rounds of the agents."""
-    for one in ["agents", "agents", *steps]:
-        if one == "agents":
+    for name in ["agents", "agents", *steps]:
+        if name == "agents":
             rounds.take(store, clock=lambda: NOW)
-        elif one == "end":
+        elif name == "end":
             end(store)
-        elif one == "follow":
+        elif name == "follow":
             content_follower.follow(store, now=NOW)
         else:
-            step(store, *one)
+            step(store, *name)
 
 
 def check(store: Store, files: int) -> None:

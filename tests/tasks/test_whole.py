@@ -29,10 +29,19 @@ def test_a_task_of_100_numbers_is_done(real_site: Site) -> None:
     card = real_site.json("task", "status", "demo")
     assert card["status"] == "done"
     assert card["packages"] == 10
-    assert [one["files"] for one in card["datasets"]] == [{"finished": 100}, {"finished": 10}]
+    assert [dataset["files"] for dataset in card["datasets"]] == [
+        {"finished": 100},
+        {"finished": 10},
+    ]
     assert real_site.result("demo/out-1.txt") == "1 2 3 4 5 6 7 8 9 10\n"
     changes = real_site.json("task", "history", "demo")["changes"]
-    assert [one["new"] for one in changes] == ["defined", "ready", "running", "prepared", "done"]
+    assert [change["new"] for change in changes] == [
+        "defined",
+        "ready",
+        "running",
+        "prepared",
+        "done",
+    ]
 
 
 def test_files_of_a_failed_package_go_into_smaller_ones_until_the_bad_one_is_alone(
@@ -103,7 +112,7 @@ merge:
 
     card = real_site.json("task", "status", "merged")
     assert card["status"] == "done"
-    files = {one["dataset"]: one["files"] for one in card["datasets"]}
+    files = {dataset["dataset"]: dataset["files"] for dataset in card["datasets"]}
     assert files == {
         "seeds": {"finished": 10}, "output.unmerged": {"finished": 10}, "output": {"finished": 3},
     }  # fmt: skip
@@ -112,6 +121,6 @@ merge:
     assert numbers == list(range(1, 11))
     results = sorted(path.name for path in (real_site.home.results / "merged").glob("*.txt"))
     assert results == ["all-1.txt", "all-2.txt", "all-3.txt"]
-    assert [one["copies"] for one in real_site.json("file", "list", "merged:out-*")["files"]] == (
+    assert [file["copies"] for file in real_site.json("file", "list", "merged:out-*")["files"]] == (
         [[]] * 10
     )
