@@ -51,7 +51,7 @@ VERBS = {"d0ctl/schedule/place.py": {"place"}}
 
 STILL_VAGUE = (
     "d0ctl/actions", "d0ctl/api", "d0ctl/cli", "d0ctl/importers", "d0ctl/jobfile", "d0ctl/select",
-    "d0ctl/show", "d0ctl/sitefile", "d0ctl/taskfile", "tui", "wrapper",
+    "d0ctl/show", "d0ctl/taskfile", "tui", "wrapper",
 )  # fmt: skip
 """Folders that still have such names."""
 
