@@ -108,8 +108,8 @@ def choose(store: Store, choice: FileChoice) -> FileTotals:
     return weight
 
 
-def check_disposition(given: str, known: tuple[str, ...] = DISPOSITIONS) -> str:
+def check_disposition(disposition: str, known: tuple[str, ...] = DISPOSITIONS) -> str:
     """Return a disposition. Raises BadUsage for any other word."""
-    if given not in known:
-        raise BadUsage(f"`{given}` is not a disposition", hint=f"one of {', '.join(known)}")
-    return given
+    if disposition not in known:
+        raise BadUsage(f"`{disposition}` is not a disposition", hint=f"one of {', '.join(known)}")
+    return disposition

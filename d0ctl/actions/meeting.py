@@ -81,8 +81,8 @@ def reach_login(home: Home, address: Address, accepted: Sequence[str], person: P
     def connect_once() -> None:
         connect(address, home.known_hosts).close()
 
-    said = ["write", "under", "accept-key", "of", address.name]
-    _trusted(home, connect_once, address, accepted, said, person)
+    command = ["write", "under", "accept-key", "of", address.name]
+    _trusted(home, connect_once, address, accepted, command, person)
 
 
 def _trusted(

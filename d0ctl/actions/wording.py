@@ -100,8 +100,8 @@ def new_values(
     lead: str, changes: Mapping[str, tuple[object, object]], name: str, kind: str
 ) -> str:
     """Say which values a name would get; without any, that it has them already."""
-    said = [f"{key} {before} -> {after}" for key, (before, after) in changes.items()]
-    return f"{lead} `{name}`: {', '.join(said)}" if said else f"`{name}` has these {kind} already"
+    pairs = [f"{key} {before} -> {after}" for key, (before, after) in changes.items()]
+    return f"{lead} `{name}`: {', '.join(pairs)}" if pairs else f"`{name}` has these {kind} already"
 
 
 def counted(title: str, number: int, kind: str, lines: Sequence[str]) -> Iterator[str]:

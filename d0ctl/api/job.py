@@ -223,18 +223,18 @@ def _places(text: str) -> dict[tuple[int, int], list[str]]:
 
     found: dict[tuple[int, int], list[str]] = {}
 
-    def walk(node: Node, place: str) -> None:
+    def walk(node: Node, expression: str) -> None:
         places = found.setdefault(node.position, [])
-        if place not in places:
-            places.append(place)
+        if expression not in places:
+            places.append(expression)
         if isinstance(node, MappingNode):
             for name, (key, value) in node.items.items():
-                inner = f"{place}.{name}".lstrip(".")
+                inner = f"{expression}.{name}".lstrip(".")
                 found.setdefault(key.position, []).append(inner)
                 walk(value, inner)
         elif isinstance(node, Sequence):
             for number, item in enumerate(node.items):
-                walk(item, f"{place}[{number}]")
+                walk(item, f"{expression}[{number}]")
 
     if (root := parse(text, Faults("-"))) is not None:
         walk(root, "")
@@ -249,5 +249,5 @@ def _placed(fault: str, places: Mapping[tuple[int, int], list[str]]) -> str:
     positions = list(places)
     before = bisect_right(positions, (int(named[1]), int(named[2])))
     here = places[positions[before - 1]] if before else [""]
-    keys = [place for place in here if f"`{place.rpartition('.')[2]}`" in fault]
+    keys = [expression for expression in here if f"`{expression.rpartition('.')[2]}`" in fault]
     return f"{(keys or here)[0] or 'job'}: {fault[named.end() :]}"

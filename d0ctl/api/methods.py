@@ -90,9 +90,9 @@ def _method(action: Action[Any, Any]) -> Callable[..., Done]:
     signature = _signature(fields)
 
     def method(*words: Any, **named: Any) -> Done:
-        given = signature.bind(*words, **named)
-        given.apply_defaults()
-        options = given.arguments
+        bound = signature.bind(*words, **named)
+        bound.apply_defaults()
+        options = bound.arguments
         acting, common = options.pop("self"), [options.pop(option.name) for option in _COMMON]
         done: Done = acting._act(action.name, options, *common)
         return done

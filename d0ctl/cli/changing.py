@@ -246,10 +246,10 @@ def job_file(text: str) -> "JobFile":
     from d0ctl.units import REQUESTS
 
     keys = (*REQUESTS, "wall_time")
-    given = {key.replace("_", "-"): _given[key] for key in keys if _given.get(key)}
+    requests = {key.replace("_", "-"): _given[key] for key in keys if _given.get(key)}
     ways = ("array", "each_line", "stdin", "input", "output")
     if not (words := _given.get("words")):
-        if used := [*(way.replace("_", "-") for way in ways if _given.get(way)), *given]:
+        if used := [*(way.replace("_", "-") for way in ways if _given.get(way)), *requests]:
             raise BadUsage(f"--{used[0]} needs a command after `--`", hint=_HOW)
         return JobFile(text, sys.stdin.read() if text == "-" else None)
     from d0ctl.jobfile.command import Command
@@ -262,7 +262,7 @@ def job_file(text: str) -> "JobFile":
         if _given["stdin"] else None,
         inputs=tuple(_given["input"] or ()),
         outputs=tuple(_given["output"] or ()),
-        settings=tuple(given.items()),
+        settings=tuple(requests.items()),
     )  # fmt: skip
     return JobFile(command.name, command.text(Path.cwd()), is_command=True)
 

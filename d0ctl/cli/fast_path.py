@@ -42,10 +42,10 @@ def parse(words: Sequence[str]) -> Call | None:
 
 def _take_home(words: list[str]) -> Path | None:
     """Take `--home HOME` off the start or the end of words."""
-    for place in (0, len(words) - 2):
-        if len(words) >= 2 and words[place] == "--home" and words[place + 1]:
-            home = Path(words[place + 1])
-            del words[place : place + 2]
+    for index in (0, len(words) - 2):
+        if len(words) >= 2 and words[index] == "--home" and words[index + 1]:
+            home = Path(words[index + 1])
+            del words[index : index + 2]
             return home
     return None
 

@@ -111,11 +111,11 @@ class Work(Struct):
         self.nodes += nodes
         self.settings += settings
         self.edges += edges
-        for number, most, what in (
+        for number, most, kind in (
             (self.files, MOST_FILES, "files"),
             (self.nodes, MOST_NODES, "nodes"),
             (self.settings, MOST_EDGES, "settings of nodes"),
             (self.edges, MOST_EDGES, "pairs of nodes in order"),
         ):
             if number > most:
-                raise Unreadable(f"{where}: more than {most:,} {what}")
+                raise Unreadable(f"{where}: more than {most:,} {kind}")

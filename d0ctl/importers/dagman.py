@@ -24,8 +24,8 @@ def read(path: Path, draft: Draft) -> None:
     dag = dag_file.read(path)
     if not dag.nodes:
         raise Unreadable(f"{path.name}: there is no `JOB` in it")
-    for where, what in dag.left_out:
-        draft.leave_out(where, what)
+    for where, text in dag.left_out:
+        draft.leave_out(where, text)
     _Import(dag, draft, path.parent).run()
 
 
@@ -209,7 +209,7 @@ class _Import:
         if node.retries > 0:
             rule = {"tries": str(min(1000, node.retries)), "delay": "0"}
             line["policy"] = {reason: dict(rule) for reason in ("exit-code", "signal", "seg-fault")}
-        rules = [{"match": said, "reason": reason} for _, said, reason in node.codes()]
+        rules = [{"match": text, "reason": reason} for _, text, reason in node.codes()]
         if rules:
             line["log-rules"] = rules
         if node.abort_on is not None:
@@ -280,4 +280,4 @@ def _is_missing(folder: Path, program: str) -> bool:
 
 def _prints(codes: list[tuple[int, str, str]]) -> list[str]:
     """Return commands that write the exit codes with a meaning to the log."""
-    return [f'if [ "$RETURN" = {code} ]; then echo "{said}"; fi' for code, said, _ in codes]
+    return [f'if [ "$RETURN" = {code} ]; then echo "{text}"; fi' for code, text, _ in codes]

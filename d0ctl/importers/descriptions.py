@@ -66,16 +66,16 @@ class Descriptions:
         """Report the commands that have no counterpart."""
         universe = file.commands.get("universe", "vanilla").lower()
         if universe not in _UNIVERSES:
-            what = f"`universe = {universe[:40]}`: it runs as a plain program"
-            self.draft.leave_out(name, what)
+            text = f"`universe = {universe[:40]}`: it runs as a plain program"
+            self.draft.leave_out(name, text)
         needless = file.used()
         for command in file.commands:
             if command not in _CARRIED | needless and not _NEEDLESS.fullmatch(command):
                 self.draft.leave_out(name, f"`{command[:40]}`")
             elif command in _CARRIED:
                 for function in sorted(file.functions(command)):
-                    what = f"`${function[:40]}()` of `{command}`: it stays as it is"
-                    self.draft.leave_out(name, what)
+                    text = f"`${function[:40]}()` of `{command}`: it stays as it is"
+                    self.draft.leave_out(name, text)
 
     def count(self, node: Node, file: SubmitFile, macros: dict[str, str]) -> int:
         """Return how many processes a node queues. Raises Unreadable."""

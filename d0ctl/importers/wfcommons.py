@@ -83,8 +83,8 @@ class _Import:
         for task in self.tasks:
             self._order(task, lines)
         for name, number in list(self.missing.items())[:_SAID]:
-            what = f"input `{name[:100]}` of {number} tasks"
-            self.draft.leave_out(self.path.name, f"{what}: there is no such file beside it")
+            text = f"input `{name[:100]}` of {number} tasks"
+            self.draft.leave_out(self.path.name, f"{text}: there is no such file beside it")
         if len(self.missing) > _SAID:
             self.draft.leave_out(self.path.name, f"{len(self.missing) - _SAID:,} more such inputs")
         if self.invented:
@@ -111,7 +111,9 @@ class _Import:
         outputs = self._names(task, "outputFiles")
         line: Entry = {"name": label(key)}
         inputs = [
-            name for raw in self._names(task, "inputFiles") if (name := self._input(raw, key))
+            name
+            for written in self._names(task, "inputFiles")
+            if (name := self._input(written, key))
         ]
         command = run.get("command")
         command = command if isinstance(command, dict) else {}
@@ -144,16 +146,16 @@ class _Import:
         quoted = "'" + name.replace("'", "'\\''") + "'"
         return f"truncate -s {number} {quoted}"
 
-    def _input(self, raw: str, key: str) -> str | None:
-        name = raw.lstrip("/")
+    def _input(self, written: str, key: str) -> str | None:
+        name = written.lstrip("/")
         if name in self.makers:
             return name if self.makers[name] != key else None
         try:
-            if (self.path.parent / raw).is_file():
-                return raw
+            if (self.path.parent / written).is_file():
+                return written
         except (OSError, ValueError):
             pass
-        self.missing[raw] += 1
+        self.missing[written] += 1
         return None
 
     def _order(self, task: dict[str, Any], lines: dict[str, tuple[str, Entry]]) -> None:

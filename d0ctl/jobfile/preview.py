@@ -148,8 +148,8 @@ class Preview:
             else:
                 self._note(stage, self._source(stage, number, file), file)
         if self._lines is not None:
-            kept = _Line(line.name, len(line.packages), inputs, makes, line.after)
-            self._lines.setdefault(stage.number, []).append(kept)
+            held_back = _Line(line.name, len(line.packages), inputs, makes, line.after)
+            self._lines.setdefault(stage.number, []).append(held_back)
 
     def _note(self, stage: StagePreview, source: Source, spec: InputSpec) -> None:
         """Record that a stage reads a file."""

@@ -27,9 +27,9 @@ def mapping_of(text: str, faults: Faults, keys: str) -> Mapping:
     root = parse(text.replace("\r\n", "\n").replace("\r", "\n"), faults)
     if isinstance(root, Mapping):
         return root
-    what = "it is empty" if root is None else f"this is {kind_of(root)}"
+    problem = "it is empty" if root is None else f"this is {kind_of(root)}"
     position = root.position if root is not None else Position(1, 1)
-    faults.add(position, f"{faults.what} needs keys such as {keys}; {what}")
+    faults.add(position, f"{faults.what} needs keys such as {keys}; {problem}")
     raise BadJobFile(faults.lines())
 
 

@@ -102,10 +102,10 @@ def results(folder: str, files: Sequence[str]) -> list[str]:
     return [f"results in {clean(folder)}", *named, *more]
 
 
-def result_cells(file: FileRow, place: str | None) -> list[Cell]:
+def result_cells(file: FileRow, location: str | None) -> list[Cell]:
     """Return the line of a final output, in columns; `place` is where it is on this machine."""
     checksum = cut(file.checksum, CHECKSUM) if file.checksum else ""
-    where = ", ".join([*([place] if place else []), *file.stored])
+    where = ", ".join([*([location] if location else []), *file.stored])
     return [
         (file.name, "strong"),
         size(file.size) if file.present else "",
@@ -137,8 +137,8 @@ def copied(folder: str, number: int, kept: int, size_: int) -> str:
     """Say how many files were copied to a folder, and how many were there already."""
     if kept and not number:
         return f"nothing to copy: {count(kept, 'file is', 'files are')} in {clean(folder)} already"
-    there = f", {count(kept)} already there" if kept else ""
-    return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{there}"
+    already = f", {count(kept)} already there" if kept else ""
+    return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{already}"
 
 
 def not_copied(name: str, why: str) -> str:

@@ -104,8 +104,13 @@ def kind_of_store(entry: Mapping[str, Any]) -> tuple[str, str | None]:
 
 def store(name: str, entry: Mapping[str, Any]) -> list[Cell]:
     """Return the line of a store, in columns."""
-    what, place = kind_of_store(entry)
-    return [(name, "strong"), what, place or "", (f"can {listed(stores.commands(entry))}", "faint")]
+    kind, location = kind_of_store(entry)
+    return [
+        (name, "strong"),
+        kind,
+        location or "",
+        (f"can {listed(stores.commands(entry))}", "faint"),
+    ]
 
 
 def deleted_from_store(locator: str, *, would: bool) -> str:

@@ -50,8 +50,8 @@ def filtered(
     def covers(path: str, id: int | None) -> bool:
         if id is None:
             return False
-        place = bisect_left(ordered, id)
-        return place < len(ordered) and ordered[place] == id
+        index = bisect_left(ordered, id)
+        return index < len(ordered) and ordered[index] == id
 
     return MarkedList(selector, len(ids), covers, names)
 

@@ -125,8 +125,10 @@ def report(plan: LimitPlan) -> Iterator[str]:
 
 
 def _said(plan: LimitPlan) -> str:
-    said = [f"{name} {_word(before)} -> {_word(after)}" for name, before, after in _changes(plan)]
-    return ", ".join(said) or "no limit is given"
+    changes = [
+        f"{name} {_word(before)} -> {_word(after)}" for name, before, after in _changes(plan)
+    ]
+    return ", ".join(changes) or "no limit is given"
 
 
 ACTION = Action(

@@ -119,8 +119,8 @@ def report(plan: PriorityPlan) -> Iterator[str]:
 
 def _change(plan: PriorityPlan) -> str:
     previous = ", ".join(map(str, plan.previous))
-    what = wording.jobs(plan) if plan.jobs else wording.packages(plan)
-    return f"priority of {what}: {previous} -> {plan.request.options.priority}"
+    target = wording.jobs(plan) if plan.jobs else wording.packages(plan)
+    return f"priority of {target}: {previous} -> {plan.request.options.priority}"
 
 
 def _apart(plan: PriorityPlan) -> Iterator[str]:

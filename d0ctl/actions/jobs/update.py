@@ -108,9 +108,9 @@ def _set(values: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in values.items() if own.get(name) != text}
 
 
-def _path(job: JobSummary, given: str | None, source: str | None) -> Path:
-    if given is not None:
-        return Path(given)
+def _path(job: JobSummary, file: str | None, source: str | None) -> Path:
+    if file is not None:
+        return Path(file)
     if source is None or source == "-":
         raise Refused(f"job `{job.name}` was not submitted from a job file",
                       hint=f"d0ctl update {job.name} --file FILE")  # fmt: skip
@@ -142,14 +142,14 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
 
 
 def _settings(job: JobSummary, spec: JobSpec) -> Iterator[str]:
-    for what, before, after in (
+    for difference, before, after in (
         ("title", job.title, spec.title),
         ("priority", job.priority, spec.priority),
         ("max-running", job.max_running, spec.max_running),
         ("max-failures", job.max_failures, spec.max_failures),
     ):
         if before != after:
-            yield f"{what}: {before or 'none'} -> {after or 'none'}"
+            yield f"{difference}: {before or 'none'} -> {after or 'none'}"
 
 
 def _is_same(store: Store, job: JobSummary, spec: JobSpec) -> bool:
@@ -187,9 +187,9 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     job = plan.request.target.brief
     yield from plan.settings
     rewritten = [place for key, place in found.rewritten.items() if key not in outline.again]
-    stale = {key: place for key, place in found.outdated.items()
+    stale = {key: package for key, package in found.outdated.items()
              if key not in outline.again and key not in found.rewritten}  # fmt: skip
-    is_failed = any(place.phase == Phase.FAILED for place in rewritten)
+    is_failed = any(package.phase == Phase.FAILED for package in rewritten)
     groups: list[tuple[str, Collection[Place]]] = [
         ("added", found.added),
         ("restored, in the job file again", found.restored.values()),
@@ -200,9 +200,9 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("left running as submitted", found.busy.values()),
         ("out of date, run with another recipe or other inputs", stale.values()),
     ]
-    for what, places in groups:
+    for change, places in groups:
         if places:
-            yield f"{count(len(places), 'package')} {what}: {_by_phase(places)}"
+            yield f"{count(len(places), 'package')} {change}: {_by_phase(places)}"
             if named:
                 yield from wording.few(list(_paths(job, places)), len(places))
     if outline.readers:
@@ -222,15 +222,15 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
 
 
 def _by_phase(places: Collection[Place]) -> str:
-    phases = [place.phase or "new" for place in places]
+    phases = [package.phase or "new" for package in places]
     return ", ".join(
         f"{count(phases.count(phase))} {phase}" for phase in ("new", *Phase) if phase in phases
     )
 
 
 def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
-    for place, _ in zip(places, range(MOST_SHOWN), strict=False):
-        yield f"{job}/{place.path}"
+    for package, _ in zip(places, range(MOST_SHOWN), strict=False):
+        yield f"{job}/{package.path}"
 
 
 def _undo(plan: UpdatePlan) -> str | None:

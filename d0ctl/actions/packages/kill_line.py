@@ -62,9 +62,9 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
     check_level(target)
     selected = selection.choose(store, target, now=now)
     if not lifecycle.lines(selected)["undropped"]:
-        what = "line" if target.is_one else "every line of"
+        subject = "line" if target.is_one else "every line of"
         raise Conflict(
-            f"{what} `{target.brief}` is already dropped",
+            f"{subject} `{target.brief}` is already dropped",
             hint=f"d0ctl status {target.parts[0]}",
             entry=audit.last(selected),
         )

@@ -33,8 +33,8 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
 def change(store: Store, plan: SetPlan, by: Author) -> None:
     """Record the researchers of the site."""
     entry = {key: value for key, value in plan.entry.items() if value is not None}
-    said = {**_researchers(store), plan.request.target.brief: entry}
-    site_changes.keep_setting(store, "researchers", said)
+    researchers = {**_researchers(store), plan.request.target.brief: entry}
+    site_changes.keep_setting(store, "researchers", researchers)
     store.forget()
 
 

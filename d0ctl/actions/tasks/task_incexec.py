@@ -37,8 +37,8 @@ def plan(store: Store, request: NodeRequest[IncexecOptions], now: float) -> Task
 
 def look_again(store: Store, plan: TaskPlan, by: Author) -> None:
     """Let the feeder look up its datasets; packages that are made from now on get the values."""
-    if given := plan.request.options.parameters:
-        state.change_parameters(store, plan.task, {**plan.task.parameters, **given})
+    if parameters := plan.request.options.parameters:
+        state.change_parameters(store, plan.task, {**plan.task.parameters, **parameters})
     feeding.try_again(store, plan.task.id, now=by.now)
     feeding.look_again(store, plan.task.id, now=by.now)
     if plan.task.status == "paused":

@@ -41,8 +41,8 @@ def parameters(context: typer.Context, incomplete: str) -> list[str]:
     import yaml  # seldom needed, and slow to import
 
     # the words before an option without its value are not assigned to parameters
-    given = [context.params.get("file"), context.params.get("target"), *context.args]
-    path = next((word for word in given if word), "")
+    written = [context.params.get("file"), context.params.get("target"), *context.args]
+    path = next((word for word in written if word), "")
     try:
         with Path(str(path)).open(encoding="utf-8") as file:
             found = yaml.load(file.read(LONGEST), yaml.BaseLoader)

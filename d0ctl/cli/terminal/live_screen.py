@@ -88,8 +88,10 @@ class LiveScreen:
         lines = lines[self._top : self._top + rows - 1]
         lines += [ERASE] * (rows - 1 - len(lines))
         last = count(len(page.lines))
-        place = f"   lines {self._top + 1} to {self._top + rows - 1} of {last}   j k space: scroll"
-        foot = f"{moment(now, now)}   q: quit{place if hidden else ''}"
+        position = (
+            f"   lines {self._top + 1} to {self._top + rows - 1} of {last}   j k space: scroll"
+        )
+        foot = f"{moment(now, now)}   q: quit{position if hidden else ''}"
         lines.append(paint(foot[: columns - 1], "faint") + ERASE)
         pieces = [
             f"\x1b[{row};1H{line}"

@@ -82,9 +82,9 @@ def _numbers(beginning: str, most: int) -> list[int]:
     return found[:MOST]
 
 
-def _count(look: Callable[[Store], int]) -> int:
+def _count(read: Callable[[Store], int]) -> int:
     """Read a number from the store; 0 if it can't be read."""
-    return next(iter(_read(lambda store: [look(store)])), 0)
+    return next(iter(_read(lambda store: [read(store)])), 0)
 
 
 def job_names(incomplete: str) -> list[str]:
@@ -120,11 +120,11 @@ def _beginning(incomplete: str, words: Iterable[object]) -> list[str]:
     return [word for word in map(str, words) if word.startswith(incomplete)][:MOST]
 
 
-def _read(look: Callable[[Store], Sequence[T]]) -> Sequence[T]:
+def _read(read: Callable[[Store], Sequence[T]]) -> Sequence[T]:
     """Read from the store; return nothing if it can't be read: a shell must not see errors."""
     try:
         with session.reader() as store:
-            return look(store)
+            return read(store)
     except D0Error:
         return []
 

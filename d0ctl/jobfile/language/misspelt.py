@@ -100,8 +100,8 @@ def _letters(word: str) -> int:
     Two words have at least as many of them in common as a comparison finds equal letters.
     """
     bits, counts = 0, Counter[int]()
-    for letter in word:
-        code = ord(letter) % _CODES
+    for character in word:
+        code = ord(character) % _CODES
         bits |= 1 << (counts[code] * _CODES + code)
         counts[code] += 1
     return bits

@@ -66,8 +66,8 @@ def _built_in(name: str, query: str, scalar: Scalar, most: int, reading: Reading
         reading.fault(scalar.position, f"catalogue `{name}`: {escape(str(error))}")
         return (), ()
     if not rows or len(rows) > most:
-        what = f"has more than {most:,} rows" if rows else "has nothing"
-        reading.fault(scalar.position, f"catalogue `{name}` {what} for {shown(query)}")
+        problem = f"has more than {most:,} rows" if rows else "has nothing"
+        reading.fault(scalar.position, f"catalogue `{name}` {problem} for {shown(query)}")
         return (), ()
     return [tuple(row.values()) for row in rows], tuple(rows[0])
 

@@ -63,8 +63,8 @@ def _grouped(
     for member in members:
         weight = 1 if limit.kind == "members" else getattr(member, limit.kind)
         if weight is None:
-            what = "size" if limit.kind == "size" else "number of events"
-            message = f"the {what} of {shown(member.name)} is not known: {_advice(limit)}"
+            unit = "size" if limit.kind == "size" else "number of events"
+            message = f"the {unit} of {shown(member.name)} is not known: {_advice(limit)}"
             reading.fault(by, message)
             return []
         weights.append(weight)
@@ -252,8 +252,8 @@ def row_members(
     source = "csv" if "csv" in node.items else "catalogue"
     position = node.items[source][1].position
     if "file" not in columns:
-        what = "csv file" if source == "csv" else source
-        reading.fault(position, f"files of a {what} need a column `file`")
+        file = "csv file" if source == "csv" else source
+        reading.fault(position, f"files of a {file} need a column `file`")
         return []
     members = []
     for row in rows:

@@ -86,10 +86,10 @@ def speed(row: Row) -> str:
     return f"speed {row['speed']:g}" if is_known else ""
 
 
-def finding(sheet: Sheet, ok: bool | None, what: str, detail: str, advice: str) -> None:
+def finding(sheet: Sheet, ok: bool | None, subject: str, detail: str, advice: str) -> None:
     """Draw a finding of `node check`; `ok` is None for a neutral fact."""
     sign = " " if ok is None else signs.glyph("successful" if ok else "failed", sheet.glyphs)
-    sheet.add(sign, f" {what:<20} {detail}")
+    sheet.add(sign, f" {subject:<20} {detail}")
     if advice:
         sheet.add((f"    {advice}", "faint"))
 

@@ -42,7 +42,9 @@ def draw_trial(sheet: Sheet, found: Sequence[Trial]) -> None:
 
 
 def _counts(counted: Mapping[str, int]) -> str:
-    return listed(f"{n:,} {what}" for what, n in sorted(counted.items(), key=lambda pair: -pair[1]))
+    return listed(
+        f"{n:,} {outcome}" for outcome, n in sorted(counted.items(), key=lambda pair: -pair[1])
+    )
 
 
 def _title(rule: InForce, is_one_of_many: bool) -> str:

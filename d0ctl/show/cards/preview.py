@@ -198,16 +198,16 @@ def line(preview: LinePreview, absent: Absent) -> list[Cell]:
 
 def _named(source: Source, names: Sequence[str], absent: Absent) -> str:
     """Return files by their names if they are few."""
-    what = _some(names) if len(names) <= MOST_NAMED else _files(source, len(names))
+    files = _some(names) if len(names) <= MOST_NAMED else _files(source, len(names))
     if source.kind == "job":
         missing = absent(source.name, names)
-        said = [f"job `{source.name}`"] if len(names) <= MOST_NAMED else []
-        more = ", ".join([*said, *([f"{missing:,} not made yet"] if missing else [])])
-        return f"{what} ({more})" if more else what
+        parts = [f"job `{source.name}`"] if len(names) <= MOST_NAMED else []
+        more = ", ".join([*parts, *([f"{missing:,} not made yet"] if missing else [])])
+        return f"{files} ({more})" if more else files
     if source.kind in ("locator", "self", "node") and len(names) <= MOST_NAMED:
         where = {"locator": f"by `{source.name}:`", "self": "fetched", "node": "on the node"}
-        return f"{what} ({where[source.kind]})"
-    return what
+        return f"{files} ({where[source.kind]})"
+    return files
 
 
 def graph(sheet: Sheet, preview: Preview) -> None:

@@ -90,6 +90,6 @@ def rotated(running: int, *, would: bool) -> str:
     """Say that the site has a new key, or would have, and which attempts keep the previous one."""
     keep = "would keep" if would else "keeps" if running == 1 else "keep"
     ends = "it ends" if running == 1 else "they end"
-    kept = f"; {count(running, 'running attempt')} {keep} the previous one until {ends}"
+    previous = f"; {count(running, 'running attempt')} {keep} the previous one until {ends}"
     verb = "would have" if would else "has"
-    return f"the site {verb} a new key{kept if running else ''}"
+    return f"the site {verb} a new key{previous if running else ''}"

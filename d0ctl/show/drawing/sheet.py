@@ -81,18 +81,18 @@ class Sheet(Struct):
         if not rows:
             return
         widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
-        there = [i for i, columns in enumerate(widths) if columns]
-        if not there:
+        shown = [i for i, columns in enumerate(widths) if columns]
+        if not shown:
             return
-        last = there[-1]
-        spare = self.columns - indent - 2 * (len(there) - 1) - sum(widths)
+        last = shown[-1]
+        spare = self.columns - indent - 2 * (len(shown) - 1) - sum(widths)
         below = spare < 0 and give == -1 and widths[last] > LONG and widths[last] + spare < ROOM
         if spare < 0 and not below:
             give = last if give == -1 else give
             widths[give] = max(6, widths[give] + spare)
         for row in rows:
             line: list[Span] = []
-            for i in there[:-1] if below else there:
+            for i in shown[:-1] if below else shown:
                 cell = fit(row[i], widths[i], ellipsis=self.glyphs.ellipsis)
                 blank = (" " * (widths[i] - width(cell)), "")
                 line.append((" " * (2 if line else indent), ""))

@@ -22,8 +22,8 @@ class Graph(Struct):
 def node_name(package: PackageRows) -> str:
     """Name a package as the D0 Job Definition does: `Stage1Line2Package1Reco`."""
     names = (package.row["name"], package.line_name, package.binaries[0]["name"])
-    what = next((name for name in names if not name.isdigit() and "=" not in name), names[-1])
-    word = "".join(part[:1].upper() + part[1:] for part in _SIGNS.split(what))
+    name = next((name for name in names if not name.isdigit() and "=" not in name), names[-1])
+    word = "".join(part[:1].upper() + part[1:] for part in _SIGNS.split(name))
     return f"Stage{package.stage}Line{package.line}Package{package.row['seq']}{word}"
 
 

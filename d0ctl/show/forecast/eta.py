@@ -103,8 +103,8 @@ def each(seconds: Range) -> str:
 def sizes(found: Sizes) -> str:
     """Say how much memory and disk a package uses; empty if nothing is known."""
     parts = [
-        f"{size(estimate.middle)} of {what} ({size(estimate.low)} to {size(estimate.high)})"
-        for what, estimate in (("memory", found.memory), ("outputs", found.output),
+        f"{size(estimate.middle)} of {resource} ({size(estimate.low)} to {size(estimate.high)})"
+        for resource, estimate in (("memory", found.memory), ("outputs", found.output),
                           ("work files", found.work))
         if estimate is not None and estimate.high
     ]  # fmt: skip

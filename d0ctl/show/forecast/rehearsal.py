@@ -64,10 +64,10 @@ def _failures(found: Rehearsed) -> list[list[Cell]]:
 def _times(found: Rehearsed, nodes: Mapping[int, int]) -> str:
     """Return the names of some nodes, with the number of times."""
     names = {node.id: node.name for node in found.nodes}
-    some = [f"`{names[node]}`" + (f" {count(n, 'time')}" if n > 1 else "")
+    tried = [f"`{names[node]}`" + (f" {count(n, 'time')}" if n > 1 else "")
             for node, n in list(nodes.items())[:MOST_NODES]]  # fmt: skip
-    rest = len(nodes) - len(some)
-    return ", ".join(some) + (f" and {rest:,} more" if rest else "")
+    rest = len(nodes) - len(tried)
+    return ", ".join(tried) + (f" and {rest:,} more" if rest else "")
 
 
 def _one_more(found: Rehearsed) -> str:

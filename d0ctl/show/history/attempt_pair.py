@@ -106,11 +106,11 @@ def _values(side: Side, now: float) -> dict[str, str]:
         if attempt.inputs is not None
         else "-",
     }
-    given = {
+    settings = {
         **json.loads(package.environment or "{}"),
         **json.loads(package.wrapper_parameters or "{}"),
     }
-    values |= {f"${name}": str(value) for name, value in sorted(given.items())}
+    values |= {f"${name}": str(value) for name, value in sorted(settings.items())}
     values |= {f"input {number}": f"{file.name} {size(file.size)}"
                for number, file in enumerate(side.inputs[:8], start=1)}  # fmt: skip
     return values

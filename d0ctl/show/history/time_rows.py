@@ -61,11 +61,11 @@ def slots(spans: Iterable[AttemptSpan], now: float, begin: float) -> list[TimeRo
     for span in spans:
         nodes[span.node].append(span)
     rows: list[TimeRow] = []
-    for node, there in sorted(nodes.items()):
-        taken = _places(there, now)
-        busy = sum(_within(span, begin, now) for span in there)
+    for node, of_node in sorted(nodes.items()):
+        taken = _places(of_node, now)
+        busy = sum(_within(span, begin, now) for span in of_node)
         share = busy / max(1e-9, (now - begin) * len(taken))
-        rows += [TimeRow(node, place, 1 + number, share) for number, place in enumerate(taken)]
+        rows += [TimeRow(node, slot, 1 + number, share) for number, slot in enumerate(taken)]
     return rows
 
 
@@ -87,7 +87,7 @@ def lines(spans: Iterable[AttemptSpan]) -> list[TimeRow]:
     found: dict[tuple[int, int], list[AttemptSpan]] = defaultdict(list)
     for span in spans:
         found[span.stage, span.line].append(span)
-    return [TimeRow(f"{stage}/{line}", there) for (stage, line), there in sorted(found.items())]
+    return [TimeRow(f"{stage}/{line}", of_line) for (stage, line), of_line in sorted(found.items())]
 
 
 def stragglers(spans: Sequence[AttemptSpan], now: float) -> set[AttemptSpan]:
@@ -96,11 +96,11 @@ def stragglers(spans: Sequence[AttemptSpan], now: float) -> set[AttemptSpan]:
     for span in spans:
         by_stage[span.path.partition("/")[0], span.stage].append(span)
     found: set[AttemptSpan] = set()
-    for some in by_stage.values():
-        ended = [span.seconds(now) for span in some if span.outcome == "successful"]
+    for of_stage in by_stage.values():
+        ended = [span.seconds(now) for span in of_stage if span.outcome == "successful"]
         limit = median(ended) if len(ended) > 2 else float("inf")
         limit = max(STRAGGLING * limit, limit + LEAST_STRAGGLING_S)
-        found.update(span for span in some if span.seconds(now) > limit)
+        found.update(span for span in of_stage if span.seconds(now) > limit)
     return found
 
 

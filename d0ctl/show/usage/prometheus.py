@@ -60,10 +60,10 @@ class _Page:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
 
-    def family(self, name: str, what: str, labels: Sequence[str] = ()) -> Gauge:
+    def family(self, name: str, help: str, labels: Sequence[str] = ()) -> Gauge:
         """Add a metric with labels."""
-        return Gauge(f"d0ctl_{name}", what, labels, registry=self.registry)
+        return Gauge(f"d0ctl_{name}", help, labels, registry=self.registry)
 
-    def add(self, name: str, what: str, value: float) -> None:
+    def add(self, name: str, help: str, value: float) -> None:
         """Add a metric of one value."""
-        self.family(name, what).set(value)
+        self.family(name, help).set(value)

@@ -82,14 +82,14 @@ def _tiles(whole: Usage) -> str:
 
 
 def _key(stays: Sequence[NodeStay]) -> str:
-    there = {stay.outcome for stay in stays}
+    outcomes = {stay.outcome for stay in stays}
     marks = "".join(f'<i style="background:{colour}"></i>{outcome}'
                     for outcome, colour in timeline.COLOURS.items()
-                    if outcome in there)  # fmt: skip
-    what = "CPUs in use" if len(stays) > timeline.MOST_BARS else "each bar is an attempt in a slot"
+                    if outcome in outcomes)  # fmt: skip
+    title = "CPUs in use" if len(stays) > timeline.MOST_BARS else "each bar is an attempt in a slot"
     more = timeline.left_out(stays)
     rest = f"; {count(more, 'less busy node')} not shown" if more else ""
-    return f'<p class="key">{what}{rest}{marks}</p>'
+    return f'<p class="key">{title}{rest}{marks}</p>'
 
 
 def _block(title: str, plot: str) -> str:

@@ -179,13 +179,13 @@ def straggler(package: "Straggler", now: float) -> str:
 
 def stragglers(found: "Sequence[Straggler]", now: float) -> list[str]:
     """Name the first stragglers, and count the rest."""
-    said = [
+    sentences = [
         f"straggler: `{package.path}` has been running on `{package.node}` for "
         f"{duration(now - package.started)}; at most {duration(package.high)} were expected"
         for package in found[:MOST_STRAGGLERS]
     ]
     more = len(found) - MOST_STRAGGLERS
-    return [*said, f"and {count(more, 'straggler')} more"] if more > 0 else said
+    return [*sentences, f"and {count(more, 'straggler')} more"] if more > 0 else sentences
 
 
 def chosen_node(row: Row, now: float, *, subject: str = "it") -> str:

@@ -282,8 +282,9 @@ def _document(about: _AboutFile) -> dict[str, Any]:
         "result": bool(file.result), "locator": file.locator, "stored": file.stored_at,
         "copies": [{"node": copy.node, "cluster": copy.cluster, "path": copy.path}
                    for copy in about.copies],
-        "transfers": [{"to": "results" if way.result else way.cluster, "tries": way.tries,
-                       "trouble": way.last_error} for way in about.transfers],
+        "transfers": [{"to": "results" if transfer.result else transfer.cluster,
+                       "tries": transfer.tries, "trouble": transfer.last_error}
+                      for transfer in about.transfers],
         "found": [{"node": found.node, "path": found.path, "finding": found.finding,
                    "noticed": found.noticed} for found in about.found],
         "readers": [{"path": each.path, "phase": each.phase, "dropped": bool(each.dropped),

@@ -33,8 +33,8 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
     if run.command:
         facts.append(f"its command was {_brief(run.command)}")
     if run.parameters:
-        given = listed(f"{key}={value}" for key, value in run.parameters.items())
-        facts.append(f"its parameters were {_brief(given)}")
+        parameters = listed(f"{key}={value}" for key, value in run.parameters.items())
+        facts.append(f"its parameters were {_brief(parameters)}")
     facts += [f"it was made from `{each.path}`{_checksum(each.checksum)}"
               for each in run.read[:MOST]]  # fmt: skip
     if len(run.read) > MOST:

@@ -46,14 +46,14 @@ class Pager(Struct):
     def forward(self, rows: int, height: int) -> None:
         """Move down, not beyond the last page."""
         last = self._back(self.size, 0, height)
-        place = self.top, self.row
+        position = self.top, self.row
         for _ in range(rows):
-            if place >= last:
+            if position >= last:
                 break
-            top, row = place
+            top, row = position
             more = row + 1 < self.rows(self._text(top))
-            place = (top, row + 1) if more else (self._end(top), 0)
-        self.top, self.row = min(place, last)
+            position = (top, row + 1) if more else (self._end(top), 0)
+        self.top, self.row = min(position, last)
 
     def backward(self, rows: int) -> None:
         """Move up."""
@@ -80,9 +80,9 @@ class Pager(Struct):
         at = self._end(self.top) if self.size else 0
         while at < self.size and not cancelled():
             piece = self.read(at, SEARCHED + len(wanted)).lower()
-            place = piece.find(wanted)
-            if place >= 0:
-                return at + place
+            position = piece.find(wanted)
+            if position >= 0:
+                return at + position
             at += SEARCHED
         return None
 
@@ -91,9 +91,9 @@ class Pager(Struct):
         while end > 0 and not cancelled():
             begin = max(0, end - SEARCHED)
             piece = self.read(begin, end - begin + len(wanted) - 1).lower()
-            place = piece.rfind(wanted, 0, end - begin + len(wanted) - 1)
-            if 0 <= place < end - begin:
-                return begin + place
+            position = piece.rfind(wanted, 0, end - begin + len(wanted) - 1)
+            if 0 <= position < end - begin:
+                return begin + position
             end = begin
         return None
 
@@ -112,15 +112,15 @@ class Pager(Struct):
     def _end(self, at: int) -> int:
         """Return the offset after the line that begins at `at`."""
         room = min(LONGEST, self.size - at)
-        place = self._bytes(at, room).find(b"\n")
-        return at + (place + 1 if place >= 0 else max(1, room))
+        position = self._bytes(at, room).find(b"\n")
+        return at + (position + 1 if position >= 0 else max(1, room))
 
     def _begin(self, at: int) -> int:
         """Return the first byte of the line that contains the byte at `at`."""
         begin = max(0, at - LONGEST)
         before = self._bytes(begin, at - begin)
-        place = before.rfind(b"\n")
-        return begin + place + 1 if place >= 0 else begin
+        position = before.rfind(b"\n")
+        return begin + position + 1 if position >= 0 else begin
 
     def rows_at_top(self) -> int:
         """Return how many rows the first line of the window takes."""

@@ -40,9 +40,9 @@ class Rates:
         last = max([int(at // STRETCH_S), *(stretch for stretch, _ in list(self._ends)[-1:])])
         found = [0] * number
         for stretch, ends in self._ends:
-            place = number - 1 - (last - stretch)
-            if 0 <= place < number:
-                found[place] += ends
+            minute = number - 1 - (last - stretch)
+            if 0 <= minute < number:
+                found[minute] += ends
         return found
 
     def minutes(self, number: int, at: float) -> list[int]:
@@ -52,7 +52,7 @@ class Rates:
         that is more than the whole minute before it.
         """
         ends = self.columns(number + MINUTE, at)
-        found = [sum(ends[place : place + MINUTE]) for place in range(number)]
+        found = [sum(ends[minute : minute + MINUTE]) for minute in range(number)]
         return [*found[:-1], max(found[-1], sum(ends[-MINUTE:]))]
 
     def _add(self, stretch: int, ends: int) -> None:

@@ -52,9 +52,9 @@ def header(
     if stale:
         shown = foreign(stale.replace(f"{home}/", ""))
         return fit([*left, (f" {'stale: ' if snapshot.at else ''}{shown} ", "stale")], columns)
-    place = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
+    folder = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
     last = f"changed {moment(changed, snapshot.at)} " if changed else ""
-    base = [*left, (place, "faint"), (" ", "")]
+    base = [*left, (folder, "faint"), (" ", "")]
     driver, short = _driver(drivers, glyphs), _driver(drivers, glyphs, short=True)
     words, numbers = _problems(snapshot, glyphs), _problems(snapshot, glyphs, short=True)
     nodes, slots = _nodes_up(snapshot), _slots(snapshot)

@@ -86,8 +86,8 @@ class Log(Struct):
         """Return the end of the latest output: of the last binary that has printed anything."""
         for binary in range(self.binaries, 0, -1):
             for stream in STREAMS:
-                if said := self.read(f"{binary}.{stream}", -length, length):
-                    whole = said.partition(b"\n")[2] if len(said) == length else said
+                if tail := self.read(f"{binary}.{stream}", -length, length):
+                    whole = tail.partition(b"\n")[2] if len(tail) == length else tail
                     return whole.decode(errors="replace")
         return ""
 

@@ -126,8 +126,10 @@ class Outline:
 
     def reorder(self, size: int, moved: Mapping[int, int]) -> None:
         """Give the top level another size and order; rows without a new ordinal are gone."""
-        kept = {moved[old]: branch for old, branch in self.root.open.items() if old in moved}
-        self.root = Branch(size, kept)
+        moved_branches = {
+            moved[old]: branch for old, branch in self.root.open.items() if old in moved
+        }
+        self.root = Branch(size, moved_branches)
 
     def expanded(self) -> Iterator[Path]:
         """Return the paths of all expanded rows, parents first."""

@@ -60,11 +60,11 @@ class ComparisonScreen(SubScreen):
             self.dashboard.post_message(ThreadResult(partial(self._fail, str(error))))
             return
         self.dashboard.post_message(ThreadResult(partial(self._take, pair, ("", ""))))
-        said = tuple(_tail(log) for log in found)
-        self.dashboard.post_message(ThreadResult(partial(self._take, pair, (said[0], said[1]))))
+        tails = tuple(_tail(log) for log in found)
+        self.dashboard.post_message(ThreadResult(partial(self._take, pair, (tails[0], tails[1]))))
 
-    def _take(self, pair: tuple[Side, Side], said: tuple[str, str]) -> None:
-        self._pair, self._logs = pair, said
+    def _take(self, pair: tuple[Side, Side], tails: tuple[str, str]) -> None:
+        self._pair, self._logs = pair, tails
         if self.is_mounted:
             self.page.renew()
 

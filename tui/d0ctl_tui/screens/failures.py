@@ -78,9 +78,9 @@ class Groups(LineView):
         ids = self.found[path[0]].ids
         key = path[0], page
         if key not in self._rows:
-            some = ids[page * PAGE : (page + 1) * PAGE]
+            page_ids = ids[page * PAGE : (page + 1) * PAGE]
             self._rows[key] = self.dashboard.source.ask(
-                lambda store: outline.packages_by_id(store, some), {}
+                lambda store: outline.packages_by_id(store, page_ids), {}
             )
         return self._rows[key].get(ids[path[1]])
 

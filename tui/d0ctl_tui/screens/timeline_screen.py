@@ -123,10 +123,10 @@ class TimelineScreen(SubScreen):
         begin, columns = self.now - PERIODS[zoom], max(1, self.view.size.width - LABEL)
         self.view.period = Period(begin, self.now, columns)
         self._back = min(self._back, columns - 1)
-        there = [span for span in self._spans if span.ended is None or span.ended > begin]
-        self.view.slow = time_rows.stragglers(self._spans, self.now) & set(there)
+        visible = [span for span in self._spans if span.ended is None or span.ended > begin]
+        self.view.slow = time_rows.stragglers(self._spans, self.now) & set(visible)
         self.view.rows = (
-            time_rows.lines(there) if self.by_line else time_rows.slots(there, self.now, begin)
+            time_rows.lines(visible) if self.by_line else time_rows.slots(visible, self.now, begin)
         )
         self.axis.renew()
         self.view.renew()

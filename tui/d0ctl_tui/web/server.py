@@ -94,8 +94,8 @@ class WebServer(Server):
         return response
 
 
-def _same(given: str | None, wanted: str | None) -> bool:
-    return bool(given and wanted) and hmac.compare_digest(str(given).encode(), str(wanted).encode())
+def _same(token: str | None, wanted: str | None) -> bool:
+    return bool(token and wanted) and hmac.compare_digest(str(token).encode(), str(wanted).encode())
 
 
 def serve(command: Sequence[str], listening: socket.socket, say: Callable[[str], object]) -> None:

@@ -115,17 +115,17 @@ class AboutPane(Page):
             with open_store(self.source.home, read_only=True) as store, database_errors(store.home):
                 log = logs.find(store, selector)
             try:
-                said = log.tail(TAIL_BYTES)
+                tail = log.tail(TAIL_BYTES)
             finally:
                 log.close()
         except D0Error as error:
-            said = f"[{error}]"
-        self.app.post_message(ThreadResult(partial(self._take_tail, selector, said)))
+            tail = f"[{error}]"
+        self.app.post_message(ThreadResult(partial(self._take_tail, selector, tail)))
 
-    def _take_tail(self, selector: str, said: str) -> None:
+    def _take_tail(self, selector: str, tail: str) -> None:
         if selector == self.selector and self.is_mounted:
-            if said != self.tail:
-                self.tail = said
+            if tail != self.tail:
+                self.tail = tail
                 self.renew()
             if isinstance(self.card, Package) and is_live(self.card.view.phase):
                 self._tail_timer = self.set_timer(max(TAIL_AGAIN_S, self.interval), self._follow)

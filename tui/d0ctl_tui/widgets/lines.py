@@ -131,15 +131,15 @@ class LineView(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Select a clicked line; open it at the second click."""
-        place = event.get_content_offset(self)
-        if place is None or (number := self.line_at(place.y)) >= self.line_count():
+        offset = event.get_content_offset(self)
+        if offset is None or (number := self.line_at(offset.y)) >= self.line_count():
             return
         if self.has_cursor and event.chain > 1:
-            self.open_line(number, place.x)
+            self.open_line(number, offset.x)
             return
         if self.has_cursor:
             self.move_to(number)
-        self.click_line(number, place.x)
+        self.click_line(number, offset.x)
 
     def click_line(self, number: int, column: int) -> None:
         """Handle a single click on a line."""

@@ -132,8 +132,8 @@ def _set_line(file: Path, line: str | None) -> bool:
     """Have this line, or none, among the lines with d0ctl's mark; return whether that changed."""
     true = file.resolve()  # of a link into a folder of settings, the file itself is changed
     before = true.read_text() if true.exists() else ""
-    kept = [line_there for line_there in before.splitlines() if not line_there.endswith(MARK)]
-    after = "".join(f"{line_there}\n" for line_there in [*kept, *([line] if line else [])])
+    unmarked = [entry for entry in before.splitlines() if not entry.endswith(MARK)]
+    after = "".join(f"{entry}\n" for entry in [*unmarked, *([line] if line else [])])
     if line in before.splitlines() or (line is None and MARK not in before):
         return False
     part = true.with_name(f"{true.name}.d0ctl-new")

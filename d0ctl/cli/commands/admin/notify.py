@@ -41,25 +41,25 @@ Address = Annotated[
 def show_list(json: options.Json = False) -> None:
     """List mail that waits, is being sent, or was sent recently."""
     with session.reader() as store, store.reading():
-        said = _said(store)
+        settings = _said(store)
         waiting = mail_queue.unwritten(store)
         on_way = mail_queue.unsent_messages(store)
         ended = mail_queue.latest_messages(store, MOST_IN_DOCUMENT if json else MOST_ENDED)
     if json:
-        emit_json(_document(said, waiting, on_way, ended))
+        emit_json(_document(settings, waiting, on_way, ended))
         return
     page = sheet()
-    queue.draw(page, _ways(said), waiting, on_way, ended, time.time())
+    queue.draw(page, _ways(settings), waiting, on_way, ended, time.time())
     print_sheet(page)
 
 
-def _ways(said: dict[str, Any]) -> list[str]:
+def _ways(settings: dict[str, Any]) -> list[str]:
     """Return the ways by which people are notified."""
     from d0ctl.notify.notifier import way
 
-    ways = [f"mail through {said['host']}"] if "host" in said else []
-    kind = "the command " if "command" in said else ""
-    return ways + [kind + name for name in filter(None, [way(said)])]
+    ways = [f"mail through {settings['host']}"] if "host" in settings else []
+    kind = "the command " if "command" in settings else ""
+    return ways + [kind + name for name in filter(None, [way(settings)])]
 
 
 @app.command()
@@ -79,14 +79,14 @@ def show(number: Message) -> None:
 def test(address: Address = None) -> None:
     """Send a test mail, or run the site's command with a test event."""
     with session.reader() as store:
-        said, site = _said(store), site_name(store)
-    if not said:
+        settings, site = _said(store), site_name(store)
+    if not settings:
         raise Refused(queue.NO_MAIL, hint=queue.HINT)
     try:
         if address is None:
-            _test_command(said, site)
+            _test_command(settings, site)
         else:
-            _test_mail(said, address)
+            _test_mail(settings, address)
     except NotSent as error:
         _print(queue.failed(str(error), glyphs()))
         raise typer.Exit(ExitCode.FAILED) from None
@@ -108,39 +108,39 @@ def _retry_now(*, is_command: bool) -> None:
             emit(queue.retried_now(number))
 
 
-def _test_mail(said: dict[str, Any], address: str) -> None:
+def _test_mail(settings: dict[str, Any], address: str) -> None:
     from d0ctl.notify.mail_message import mail_message, make_id
     from d0ctl.notify.smtp import Server
     from d0ctl.sitefile.mail import is_address
 
-    if "host" not in said:
+    if "host" not in settings:
         raise Refused("the site's `mail` has no `host`, so no mail can be sent", hint=queue.HINT)
     if not is_address(address):
         raise BadUsage(f"`{address}` is not an address such as `emmy@example.org`")
-    sender = said["sender"]
+    sender = settings["sender"]
     mail = mail_message(sender=sender, recipient=address, message_id=make_id(sender),
                         title=queue.TEST_TITLE, text=queue.TEST_TEXT, at=time.time())  # fmt: skip
-    with Server(said, timeout=TEST_TIMEOUT_S) as server:
+    with Server(settings, timeout=TEST_TIMEOUT_S) as server:
         server.send(address, mail)
         server.quit()
-    _print(queue.mail_taken(said["host"], address, glyphs()))
+    _print(queue.mail_taken(settings["host"], address, glyphs()))
 
 
-def _test_command(said: dict[str, Any], site: str) -> None:
+def _test_command(settings: dict[str, Any], site: str) -> None:
     import threading
     from json import dumps
 
     from d0ctl.notify.notifier import command, way
     from d0ctl.notify.site_command import TIMEOUT_S, run
 
-    words, name = command(said), way(said)
+    words, name = command(settings), way(settings)
     if words is None or name is None:
         raise BadUsage(
             "the site's `mail` has no `command`, `notifier` or `webhook` to test",
             hint="d0ctl notify test ADDRESS",
         )
     event = {"event": "test", "headline": queue.TEST_HEADLINE, "site": site}
-    timeout = said.get("command-timeout", TIMEOUT_S)
+    timeout = settings.get("command-timeout", TIMEOUT_S)
     run(words, dumps(event), timeout=timeout, stop=threading.Event(), name=name)
     _print(queue.event_taken(name, glyphs()))
 
@@ -152,16 +152,16 @@ def _said(store: "Store") -> dict[str, Any]:
 
 
 def _document(
-    said: dict[str, Any], waiting: "list[Row]", on_way: "list[Row]", ended: "list[Row]"
+    settings: dict[str, Any], waiting: "list[Row]", on_way: "list[Row]", ended: "list[Row]"
 ) -> "site.MailQueue":
     from d0ctl.cli.schemas import site
     from d0ctl.cli.schemas.fill import fill
 
     return {
-        "mail": said.get("host"),
-        "command": said.get("command"),
-        "notifier": said.get("notifier"),
-        "webhook": said.get("webhook"),
+        "mail": settings.get("host"),
+        "command": settings.get("command"),
+        "notifier": settings.get("notifier"),
+        "webhook": settings.get("webhook"),
         "waiting": [fill(site.Waiting, row) for row in waiting],
         "on_way": [
             fill(site.MailOnWay, row, message=row["id"], trouble=row["last_error"],

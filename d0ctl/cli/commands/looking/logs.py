@@ -108,9 +108,9 @@ def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]
         found = [name for name in names if sizes.get(name)]
         if not found:
             say(following.printed_nothing(wanted.brief) if sizes else following.log_gone(tried))
-        raw = Passthrough()
-        raw.has_first_head = len(found) > 1
+        passthrough = Passthrough()
+        passthrough.has_first_head = len(found) > 1
         for name in found:
             for piece in here.pieces(name, 0, sizes[name]):
-                raw.write(log_names.source(name), piece)
-        raw.end_line()
+                passthrough.write(log_names.source(name), piece)
+        passthrough.end_line()

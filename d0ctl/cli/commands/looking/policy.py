@@ -81,9 +81,9 @@ def _read(wanted: select.Selector | None) -> "list[InForce]":
 
 
 def _document(entry: "InForce") -> "reports.Policy":
-    said: dict[str, dict[str, reports.Value]] = {
+    rules: dict[str, dict[str, reports.Value]] = {
         reason: {key: {"value": value, "from": origin} for key, (value, origin) in keys.items()}
         for reason, keys in entry.policy.said.items()
     }
     return {"packages": entry.packages, "sample": entry.sample, "software": list(entry.software),
-            "never": said.pop("never"), "rules": said}  # fmt: skip
+            "never": rules.pop("never"), "rules": rules}  # fmt: skip

@@ -108,23 +108,24 @@ def _place(home: Home, row: FileRow) -> str | None:
 
 def _copy(home: Home, rows: Iterable[FileRow], folder: Path, json: bool) -> ExitCode:
     """Copy files to a folder; return whether all are there."""
-    copied = kept = size = 0
+    copied = unchanged = size = 0
     failed: list[tuple[str, str]] = []
     for row in rows:
         try:
             if _bring(home, row, folder):
                 copied, size = copied + 1, size + (row.size or 0)
             else:
-                kept += 1
+                unchanged += 1
         except D0Error as error:
             failed.append((row.name, str(error)))
         except OSError as error:
             failed.append((row.name, f"{error.filename or folder}: {error.strerror}"))
     if json:
-        emit_json({"folder": str(folder.absolute()), "copied": copied, "kept": kept, "bytes": size,
-                   "failed": [{"name": name, "why": why} for name, why in failed]})  # fmt: skip
+        failures = [{"name": name, "why": why} for name, why in failed]
+        emit_json({"folder": str(folder.absolute()), "copied": copied, "kept": unchanged,
+                   "bytes": size, "failed": failures})  # fmt: skip
     else:
-        emit(outcome.copied(str(folder), copied, kept, size))
+        emit(outcome.copied(str(folder), copied, unchanged, size))
         for name, why in failed[:MOST]:
             say(outcome.not_copied(name, why))
     return ExitCode.FAILED if failed else ExitCode.DONE
@@ -136,9 +137,9 @@ def _bring(home: Home, row: FileRow, folder: Path) -> bool:
     from d0ctl.config import within
 
     target = within(folder.absolute(), row.name)
-    place = _place(home, row)
-    if place is not None:
-        return result_copies.copy(Path(place), target, row.checksum)
+    location = _place(home, row)
+    if location is not None:
+        return result_copies.copy(Path(location), target, row.checksum)
     for locator in row.stored:
         if locator.startswith("store:"):
             return _fetch(locator, target, row.checksum)

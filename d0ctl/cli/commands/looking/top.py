@@ -107,6 +107,6 @@ def _node(row: Row, room: Row | None, packages: list[PackageUse]) -> NodeUse:
     cores = [package.cores for package in here if package.cores is not None]
     rss = [package.rss for package in here if package.rss is not None]
     state = "drained" if row["drained"] and row["state"] == "up" else row["state"]
-    given, disk, free = (room["used"], room["disk"], room["disk_free"]) if room else (0, None, None)
-    return NodeUse(row["name"], state, row["cpus"], given, sum(cores) if cores else None,
+    used, disk, free = (room["used"], room["disk"], room["disk_free"]) if room else (0, None, None)
+    return NodeUse(row["name"], state, row["cpus"], used, sum(cores) if cores else None,
                    sum(rss) if rss else None, row["memory"], len(here), disk, free)  # fmt: skip

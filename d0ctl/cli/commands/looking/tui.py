@@ -82,7 +82,7 @@ def tui(
         raise BadUsage(f"there is no theme `{theme}`", hint=f"one of {', '.join(THEMES)}")
     if web:
         ways = {"--ascii": ascii, "--slow": slow, "--read-only": read_only or not allow_actions}
-        options = [word for word, given in ways.items() if given]
+        options = [word for word, is_on in ways.items() if is_on]
         options += ["--theme", theme] if theme else []
         options += ["--interval", str(interval)] if interval is not None else []
         _serve([*options, *([selector] if selector else [])], port)

@@ -138,8 +138,8 @@ def _handler(name: str) -> HTTPRouteHandler:
 
     def act(data: Any, request: Request[Any, Any, State]) -> Answer:
         target = _target(action.level, data.target)
-        given = {field.name: getattr(data, field.name) for field in fields_of(action.options)}
-        [wanted] = requests(name, [target], given)
+        values = {field.name: getattr(data, field.name) for field in fields_of(action.options)}
+        [wanted] = requests(name, [target], values)
         return _carried_out(request, wanted, data)
 
     act.__annotations__["data"] = body

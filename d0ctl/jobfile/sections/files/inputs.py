@@ -65,19 +65,19 @@ def _input(node: Node, reading: Reading) -> list[InputRecipe]:
 def _several(node: Mapping, reading: Reading) -> list[InputRecipe]:
     """Read an entry whose files a list, a catalogue or the cache of a node names."""
     level = Level(node, "an input", INPUT_KEYS, reading)
-    way, *others = [key for key in (*SEVERAL, "file", "from", "glob") if key in level]
-    scalar = level.scalar(way)
-    if way != "cache":
+    key, *others = [key for key in (*SEVERAL, "file", "from", "glob") if key in level]
+    scalar = level.scalar(key)
+    if key != "cache":
         others += [key for key in ("match", "unread") if key in level]
     if others:
-        reading.fault(level.position(others[0]), f"`{others[0]}` can't be combined with `{way}`")
+        reading.fault(level.position(others[0]), f"`{others[0]}` can't be combined with `{key}`")
     fields = _input_fields(level, reading)
     if scalar is None or others:
         return []
-    if way == "cache":
+    if key == "cache":
         fields.fixed.setdefault("required", False)
         names: Iterable[str] = [file.name for file in of_cache(node, reading)]
-    elif way == "catalogue":
+    elif key == "catalogue":
         rows, columns = read_rows(scalar, MAX_VALUES, reading)
         names = (
             [member.name for member in row_members(rows, columns, node, reading)] if rows else ()
@@ -90,7 +90,7 @@ def _several(node: Mapping, reading: Reading) -> list[InputRecipe]:
             fields,
             file=constant(scalar, name),
             is_flat=reading.is_flat,
-            listed_in=None if way == "cache" else scalar.text,
+            listed_in=None if key == "cache" else scalar.text,
         )
         for name in names
     ]
@@ -113,7 +113,7 @@ def _one_input(node: Node, reading: Reading) -> InputRecipe | None:
     level = Level(node, "an input", INPUT_KEYS, reading)
     ways = [key for key in ("file", "from", "glob") if key in level]
     if len(ways) != 1:
-        written = " and ".join(f"`{way}`" for way in ways) if ways else "none"
+        written = " and ".join(f"`{key}`" for key in ways) if ways else "none"
         reading.fault(
             node.position,
             "an input needs one of `file`, `from`, `glob`, `list`, `catalogue` and `cache`, but "

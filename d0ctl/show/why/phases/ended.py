@@ -42,8 +42,8 @@ def failed(subject: Subject) -> None:
         binary = f" in binary {last.binary}" if last.binary else ""
         subject.fact(f"on node `{last.node_name}`, {moment(last.ended, subject.now)}{binary}, "
                           f"attempt {last.number}")  # fmt: skip
-        said = (last.stderr or "").strip()
-        explanation.stderr = None if said and said in (last.message or "") else last.stderr
+        stderr = (last.stderr or "").strip()
+        explanation.stderr = None if stderr and stderr in (last.message or "") else last.stderr
     consumers = dependencies.readers_of(subject.store, package.id, MOST)
     if consumers:
         more = " and others" if len(consumers) == MOST else ""

@@ -61,14 +61,14 @@ def _find(seen: Seen, here: AttemptReader, path: str) -> tuple[str, Frame]:
 
 
 def _print(path: str, pieces: Iterator[bytes]) -> None:
-    raw = Passthrough()
-    for place, piece in enumerate(pieces):
-        if place == 0 and is_terminal(sys.stdout) and b"\0" in piece:
+    passthrough = Passthrough()
+    for index, piece in enumerate(pieces):
+        if index == 0 and is_terminal(sys.stdout) and b"\0" in piece:
             raise Refused(f"`{path}` is not text, so it is not printed on a terminal",
                           hint="redirect the output to a file or a pipe")  # fmt: skip
-        raw.write(path, piece)
-    if raw.is_terminal:
-        raw.end_line()
+        passthrough.write(path, piece)
+    if passthrough.is_terminal:
+        passthrough.end_line()
 
 
 def _print_missing_part(printed: int, whole: int, part: Part) -> None:
