@@ -83,6 +83,9 @@ def how_far(
     return " · ".join(words)
 
 
+NOTHING_FAILED = "nothing has failed"
+
+
 def failures(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:
     """Add failures with their reasons and the last lines of stderr; those that are alike once."""
     groups: dict[tuple[str, ...], list[FailureView]] = {}

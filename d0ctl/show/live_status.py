@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import how_far
-from d0ctl.units import count, duration, moment, size
+from d0ctl.units import clean, count, duration, moment, size
 
 if TYPE_CHECKING:
     from d0ctl.nodes.link import Frame
@@ -17,12 +17,27 @@ if TYPE_CHECKING:
 TIMES = ("since", "began", "eta", "last_sign")
 """The keys of a report that are times."""
 
+NOT_RUNNING = "now    no attempt is running, so no wrapper can be asked"
+
+EMPTY_FOLDER = "the folder is empty"
+
 WITHOUT_REPORT = {
     "running": "its wrapper is running",
     "ended": "it has ended on the node, but this is not in the database yet",
     "dead": "its wrapper on the node is dead, but this is not in the database yet",
     "absent": "it has not started on the node: it is being launched, or waits for free cpus",
 }
+
+
+def from_database(who: str, why: str, *, failing: str = "can't be asked") -> str:
+    """Say why the database is shown in place of the present state; `who` is a node or wrapper."""
+    return f"d0ctl: {who} {failing}, so this is the state in the database: {clean(why)}"
+
+
+def part_printed(printed: int, whole: int, *, is_head: bool) -> str:
+    """Say which part of a file was printed."""
+    end = "first" if is_head else "last"
+    return f"the {end} {size(printed)} of {size(whole)}: --all prints all"
 
 
 class LiveStatus(Struct, frozen=True):

@@ -24,6 +24,18 @@ def no_daemon(jobs: Sequence[str]) -> str:
     return f"no daemon is running, so nothing new starts: `d0ctl daemon start`{run}"
 
 
+def is_submitted(job: str, *, is_held: bool, is_driven: bool) -> str:
+    """Say what a submitted job needs to start; empty if nothing."""
+    if is_held:
+        return f"it is held: d0ctl release {shlex.quote(job)}"
+    return "" if is_driven else no_daemon([job])
+
+
+def no_node_yet(why: str) -> str:
+    """Say why no node can take a stage of a submitted job."""
+    return f"no node can take it yet: {clean(why)}"
+
+
 def ended(name: str, state: str, counts: Counts) -> str:
     """Say in which state a job or a part of it ended."""
     packages = count(sum(counts.values()), "package")
@@ -103,7 +115,7 @@ def results(folder: str, files: Sequence[str]) -> list[str]:
 
 
 def result_cells(file: FileRow, location: str | None) -> list[Cell]:
-    """Return the line of a final output, in columns; `place` is where it is on this machine."""
+    """Return the line of a final output, in columns; `location` is where it is on this machine."""
     checksum = cut(file.checksum, CHECKSUM) if file.checksum else ""
     where = ", ".join([*([location] if location else []), *file.stored])
     return [

@@ -111,6 +111,19 @@ def sizes(found: Sizes) -> str:
     return listed(parts)
 
 
+def per_package(stage: int, found: Sizes) -> str:
+    """Say what a package of a stage uses; empty if nothing is known."""
+    used = sizes(found)
+    return f"each package of stage {stage} takes {used}" if used else ""
+
+
+def of_new_job(found: Range | None, now: float, *, is_going: bool) -> str:
+    """Say when a new job ends, if it takes a second or more; else empty."""
+    if found is None or found.high - now < 1:
+        return ""
+    return f"{'' if is_going else 'started now, '}it {end(found, now)}"
+
+
 def verdict(
     of: Horizon, left: JobLeft, found: Range | None, names: Mapping[int, str], now: float
 ) -> str:

@@ -23,6 +23,11 @@ def submitted(name: str) -> str:
     return f"submitted task `{name}`"
 
 
+def moved_aside(folder: str) -> str:
+    """Say where older files of a task of this name are."""
+    return f"older files under the name of this task are now in {folder}"
+
+
 def would_submit(name: str, spec: TaskSpec) -> str:
     """Say what would be submitted."""
     names = listed(

@@ -12,7 +12,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.lists import STDERR_LINES, cause
+from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, failure_counts, one_package, selection
@@ -122,7 +122,7 @@ def _draw(document: documents.History, now: float) -> None:
 
 def _failures(page: Sheet, document: documents.History, now: float) -> None:
     if not document["reasons"]:
-        page.say("nothing has failed")
+        page.say(NOTHING_FAILED)
         return
     page.head("failures")
     page.table([

@@ -16,7 +16,7 @@ from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
 from d0ctl.errors import NotFound
 from d0ctl.show.drawing.sheet import Cell
-from d0ctl.show.lists import cause
+from d0ctl.show.lists import NOTHING_FAILED, cause
 from d0ctl.units import count, iso, moment
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _hours(seconds: float) -> float:
 def _draw(found: "Report", now: float) -> None:
     page = sheet(terminal_columns())
     if not found.count:
-        page.say("nothing has failed")
+        page.say(NOTHING_FAILED)
         show(page)
         return
     page.say(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "

@@ -20,7 +20,6 @@ from d0ctl.store.jobs.submission.submit import last_from
 from d0ctl.store.nodes import fitting
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import eta
-from d0ctl.units import clean
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the job ends, as `wait` does.")]
 Timeout = Annotated[
@@ -113,12 +112,14 @@ def _emit(job: str, plan: SubmitPlan | UpdatePlan) -> None:
 def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> None:
     from d0ctl.cli.documents import size_range, time_range
     from d0ctl.schedule.estimates import NO_SIZES
-    from d0ctl.show.forecast import eta as words
+    from d0ctl.show import outcome
+    from d0ctl.show.forecast import eta as card
     from d0ctl.store.nodes.leases import LEASE, living_holder
 
     for line in fitting.lines(plan.misfits):
-        say(f"no node can take it yet: {clean(line)}")
+        say(outcome.no_node_yet(line))
     now = time.time()
+    is_driven = living_holder(store, LEASE) is not None
     number = browse.job(store, plan.job).id
     ends, stages = eta.end_of(store, number, now=now), eta.stages_of(store, number, now=now)
     if json:
@@ -132,16 +133,14 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
     else:
         for line in actions.report(plan):
             emit(line)
-        if ends is not None and ends.high - now >= 1:
-            is_going = living_holder(store, LEASE) is not None and not plan.is_held
-            emit(f"{'' if is_going else 'started now, '}it {words.end(ends, now)}")
-        for stage in stages:
-            if text := words.sizes(stage.sizes):
-                emit(f"each package of stage {stage.seq} takes {text}")
-    if plan.is_held:
-        say(f"it is held: d0ctl release {plan.job}")
-    elif living_holder(store, LEASE) is None and not wait:  # which says so itself
-        say(f"no daemon is running: `d0ctl daemon start`, or `d0ctl run {plan.job}`")
+        end = card.of_new_job(ends, now, is_going=is_driven and not plan.is_held)
+        sizes = [card.per_package(stage.seq, stage.sizes) for stage in stages]
+        for line in filter(None, [end, *sizes]):
+            emit(line)
+    # `wait` says itself that no daemon is running
+    needed = outcome.is_submitted(plan.job, is_held=plan.is_held, is_driven=is_driven or wait)
+    if needed:
+        say(needed)
 
 
 app = action_command.command(

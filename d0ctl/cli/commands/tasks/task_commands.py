@@ -40,6 +40,7 @@ def submit(
     json: options.Json = False,
 ) -> None:
     """Submit a task and leave it to the daemon."""
+    from d0ctl.show.outcome import no_daemon
     from d0ctl.store.nodes.leases import LEASE, living_holder
     from d0ctl.store.tasks import submission
 
@@ -59,13 +60,13 @@ def submit(
         )
         is_driven = living_holder(store, LEASE) is not None
     if aside is not None:
-        say(f"older files under the name of this task are now in {aside}")
+        say(card.moved_aside(str(aside)))
     if json:
         emit_json({"task": found, "datasets": len(spec.datasets)})
     else:
         emit(card.submitted(found))
     if not is_driven:
-        say(f"no daemon is running: `d0ctl daemon start`, or `d0ctl run {found}`")
+        say(no_daemon([found]))
 
 
 def _read(file: str, values: list[str] | None) -> "TaskSpec":

@@ -41,7 +41,7 @@ def show(store: Store, wanted: Selector | None, json: bool) -> None:
         if status is not None:
             live_status.draw(sheet, status)
         elif not failed:
-            sheet.say("now    no attempt is running, so no wrapper can be asked")
+            sheet.say(live_status.NOT_RUNNING)
         output.show(sheet)
     if failed:
         raise typer.Exit(ExitCode.NODE)
@@ -56,11 +56,9 @@ def _ask(store: Store, attempts: list[AttemptView]) -> tuple[LiveStatus | None, 
         with visit(visiting.where(store, attempts[-1])) as here:
             status = live_status.read(here.status(), time.time())
     except D0Error as error:
-        say(f"d0ctl: node `{node}` can't be asked, so this is the state in the database: "
-            f"{clean(str(error))}")  # fmt: skip
+        say(live_status.from_database(f"node `{node}`", str(error)))
         return None, True
     if status.state == "running" and status.report is None:
-        say(f"d0ctl: the wrapper on `{node}` can't be asked, so this is the state in the database: "
-            f"{clean(status.message)}")  # fmt: skip
+        say(live_status.from_database(f"the wrapper on `{node}`", status.message))
         return status, True
     return status, False

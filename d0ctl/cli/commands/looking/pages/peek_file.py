@@ -12,7 +12,7 @@ from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import NotFound, Refused
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.visits.peek import AttemptReader, visit
-from d0ctl.units import size
+from d0ctl.show import live_status
 
 LENGTH = 64 * 1024
 """How many bytes are printed by default."""
@@ -73,5 +73,4 @@ def _print(path: str, pieces: Iterator[bytes]) -> None:
 
 def _print_missing_part(printed: int, whole: int, part: Part) -> None:
     if printed < whole:
-        end = "first" if part.is_head else "last"
-        say(f"the {end} {size(printed)} of {size(whole)}: --all prints all")
+        say(live_status.part_printed(printed, whole, is_head=part.is_head))

@@ -45,8 +45,7 @@ def show(seen: Seen, json: bool) -> None:
                 found = live_status.read(here.status(), time.time())
     except NodeUnreachable as error:
         node = clean(seen.attempt.node_name)
-        say(f"d0ctl: node `{node}` does not answer, so this is the state in the database: "
-            f"{clean(str(error))}")  # fmt: skip
+        say(live_status.from_database(f"node `{node}`", str(error), failing="does not answer"))
         _show_known(seen, json)
         raise typer.Exit(ExitCode.NODE) from error
     if json:
@@ -106,7 +105,7 @@ def _table(sheet: Sheet, listing: Frame) -> None:
     now = time.time()
     sheet.table([_row(entry, now) for entry in entries[:MOST]], right=[1], indent=0)
     if not entries:
-        say("the folder is empty")
+        say(live_status.EMPTY_FOLDER)
     if len(entries) > MOST or listing["more"]:
         many = f"more than {count(len(entries))}" if listing["more"] else count(len(entries))
         sheet.add((f"and more, {many} in all: --json lists them", "faint"))
