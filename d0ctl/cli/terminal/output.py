@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, TextIO, TypeVar
+from typing import Any, Concatenate, ParamSpec, TextIO, TypeVar
 
 from d0ctl.cli.session import settings
 from d0ctl.errors import BadUsage
@@ -14,6 +14,7 @@ from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.drawing.spans import Line, text
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 _CODES = {
     "good": "32", "bad": "31", "warn": "33", "live": "36", "faint": "2", "command": "2",
@@ -31,6 +32,13 @@ def show(sheet: Sheet) -> None:
     """Print a sheet."""
     for line in lines(sheet):
         print(line)
+
+
+def draw(put: Callable[Concatenate[Sheet, P], object], *given: P.args, **named: P.kwargs) -> None:
+    """Print what a function puts on a sheet."""
+    page = sheet()
+    put(page, *given, **named)
+    show(page)
 
 
 def lines(sheet: Sheet) -> list[str]:
@@ -131,9 +139,7 @@ def glyph(status: str) -> str:
 
 def table(rows: Sequence[Sequence[Cell]], *, right: Collection[int] = (), indent: int = 0) -> None:
     """Print rows in columns; those numbered in `right` are flush right."""
-    page = sheet()
-    page.table(rows, right=right, indent=indent)
-    show(page)
+    draw(Sheet.table, rows, right=right, indent=indent)
 
 
 def print_list(

@@ -10,7 +10,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
+from d0ctl.cli.terminal.output import draw, emit, emit_json, say
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.show.cards import daemon
 from d0ctl.units import iso
@@ -121,9 +121,7 @@ def status(json: options.Json = False) -> None:
     if json:
         emit_json({**found, "since": iso(found["since"]), "unsent": _unsent(found["unsent"])})
     else:
-        page = sheet()
-        daemon.draw(page, found, time.time())
-        show(page)
+        draw(daemon.draw, found, time.time())
     raise typer.Exit(ExitCode.DONE if found["running"] else ExitCode.NOT_FOUND)
 
 

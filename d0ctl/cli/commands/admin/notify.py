@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, glyphs, sheet
+from d0ctl.cli.terminal.output import draw, emit, emit_json, glyphs, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
 from d0ctl.show.notifications import mail_queue as queue
@@ -48,9 +48,7 @@ def show_list(json: options.Json = False) -> None:
     if json:
         emit_json(_document(settings, waiting, on_way, ended))
         return
-    page = sheet()
-    queue.draw(page, _ways(settings), waiting, on_way, ended, time.time())
-    print_sheet(page)
+    draw(queue.draw, _ways(settings), waiting, on_way, ended, time.time())
 
 
 def _ways(settings: dict[str, Any]) -> list[str]:

@@ -37,9 +37,7 @@ def show(selector: options.MaybeTarget = None, json: options.Json = False) -> No
         return
     from d0ctl.show.cards import policy
 
-    page = output.sheet()
-    policy.draw(page, found)
-    output.show(page)
+    output.draw(policy.draw, found)
 
 
 @app.command("try")
@@ -58,9 +56,7 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
             {"reason": trial.reason, "count": trial.count, "happened": dict(trial.happened),
              "would": dict(trial.would)} for trial in found]})  # fmt: skip
         return
-    page = output.sheet()
-    policy.draw_trial(page, found)
-    output.show(page)
+    output.draw(policy.draw_trial, found)
 
 
 def _length(since: str) -> float:

@@ -21,9 +21,7 @@ def report(found: Iterable["Finding"], json: bool, **subject: str) -> ExitCode:
     for finding in found:
         findings.append(finding)
         if not json:
-            lines = output.sheet()
-            node_line.finding(lines, finding.ok, finding.what, finding.detail, finding.advice)
-            output.show(lines)
+            output.draw(node_line.finding, finding.ok, finding.what, finding.detail, finding.advice)
     bad = [finding for finding in findings if finding.ok is False]
     if json:
         emit_json({**subject, "ok": not bad, "findings": [

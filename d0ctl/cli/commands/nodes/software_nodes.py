@@ -1,10 +1,9 @@
 """How nodes are asked to push, purge and verify software, and what they answer."""
 
-import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.cli import session
 from d0ctl.cli.changing import rehearsal
@@ -18,6 +17,9 @@ from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on
 from d0ctl.store.views import names as known_names
 from d0ctl.units import listed
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas.software import SoftwareOrder
 
 Entry = Mapping[str, Any]
 
@@ -168,10 +170,15 @@ def report(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:
     return ExitCode.DONE if all(row["ok"] for row in rows) else ExitCode.FAILED
 
 
-def _document(row: Row) -> dict[str, Any]:
-    return {
-        "node": row["node"], "verb": row["verb"], "platform": row["platform"] or None,
-        "ok": None if row["ended"] is None else bool(row["ok"]),
-        "message": row["message"] if row["ended"] is not None else software_page.obstacle(row),
-        "faults": json.loads(row["faults"]),
-    }  # fmt: skip
+def _document(row: Row) -> "SoftwareOrder":
+    from d0ctl.cli.schemas.fill import fill
+    from d0ctl.cli.schemas.software import SoftwareOrder
+
+    has_ended = row["ended"] is not None
+    return fill(
+        SoftwareOrder,
+        row,
+        platform=row["platform"] or None,
+        ok=bool(row["ok"]) if has_ended else None,
+        message=row["message"] if has_ended else software_page.obstacle(row),
+    )

@@ -9,7 +9,7 @@ import typer
 from d0ctl.cli import changing, options
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.cli.terminal.output import draw, emit_json
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import estimates
@@ -43,9 +43,7 @@ def rehearse(
     if json:
         emit_json(_document(found))
     else:
-        page = sheet()
-        card.draw(page, found)
-        show(page)
+        draw(card.draw, found)
 
 
 def _document(found: "Rehearsed") -> "estimates.Rehearsal":

@@ -9,7 +9,7 @@ import typer
 from d0ctl.actions.option import pairs
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit_json, say, sheet, show, table
+from d0ctl.cli.terminal.output import draw, emit_json, say, table
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile import job_templates
 from d0ctl.jobfile.job_templates import JobTemplate
@@ -46,9 +46,7 @@ def show_template(name: Name, json: options.Json = False) -> None:
     if json:
         emit_json(_document(template))
         return
-    page = sheet()
-    job_template.card(page, template)
-    show(page)
+    draw(job_template.card, template)
 
 
 @app.command("new")
@@ -89,18 +87,16 @@ def write(text: str, output: str, force: bool) -> None:
 
 
 def _document(template: JobTemplate) -> "site.Template":
+    from d0ctl.cli.schemas import site
+    from d0ctl.cli.schemas.fill import fill
+
     return {
         "template": template.name,
         "about": template.declared.about,
         "file": str(template.path),
         "parameters": [
-            {
-                "parameter": each.name,
-                "type": each.type,
-                "help": each.help,
-                "default": template.default(each.name),
-                "one_of": list(each.choices),
-            }
+            fill(site.Parameter, each, parameter=each.name, default=template.default(each.name),
+                 one_of=list(each.choices))
             for each in template.declared.parameters
         ],
-    }
+    }  # fmt: skip

@@ -11,7 +11,7 @@ from d0ctl.cli.action_command import Actions
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
+from d0ctl.cli.terminal.output import draw, emit, emit_json, say
 from d0ctl.show.tasks import task_card as card
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ def list_tasks(json: options.Json = False) -> None:
 
         emit_json({"tasks": [task_document(task) for task in found]})
     else:
-        page = sheet()
-        card.put_list(page, found, time.time())
-        show(page)
+        draw(card.put_list, found, time.time())
 
 
 @app.command()
@@ -121,9 +119,7 @@ def status(task: Name, json: options.Json = False) -> None:
 
         emit_json(task_card(found, datasets, remains))
     else:
-        page = sheet()
-        card.put(page, found, datasets, remains, time.time())
-        show(page)
+        draw(card.put, found, datasets, remains, time.time())
 
 
 @app.command()
@@ -150,9 +146,7 @@ def why(
     if json:
         emit_json(document(found))
     else:
-        page = sheet()
-        answer(page, found)
-        show(page)
+        draw(answer, found)
 
 
 @app.command()
@@ -168,6 +162,4 @@ def history(task: Name, json: options.Json = False) -> None:
 
         emit_json({"task": found.name, "changes": [task_change(row) for row in rows]})
     else:
-        page = sheet()
-        card.put_history(page, rows, time.time())
-        show(page)
+        draw(card.put_history, rows, time.time())

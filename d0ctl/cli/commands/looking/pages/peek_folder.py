@@ -65,9 +65,7 @@ def show_listing(seen: Seen, path: str, listing: Frame, json: bool) -> None:
     if json:
         emit_json(_document(seen, path, listing, None))
         return
-    sheet = output.sheet()
-    _table(sheet, listing)
-    output.show(sheet)
+    output.draw(_table, listing)
 
 
 def _everything(here: AttemptReader) -> Frame:
