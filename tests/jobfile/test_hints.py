@@ -34,7 +34,8 @@ stages:
     assert answer == [
         "5:17: no package makes `in1.raw`, and it is not beside the job file, and 99,999 more "
         "like it",
-        "6:18: packages `job/1/1/1` and `job/1/2/1` both make `same.root`, and 99,998 more like it",
+        "6:18: packages `job/1/1/1` and `job/1/2/1` both make `same.root`: its name lacks `{n}`, "
+        "and 99,998 more like it",
     ]
 
 
