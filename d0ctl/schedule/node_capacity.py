@@ -76,7 +76,8 @@ class NodeCapacity(Struct):
         if requirement.gpus:
             most = min(most, max(0, self.gpus) // requirement.gpus)
         if space and self.disk is not None:
-            least = int(requirement.space is None and self.disk.free == node.disk_free)
+            is_empty = self.disk.free == node.disk_free
+            least = int(is_empty and (requirement.space or 0) <= self.disk.free)
             most = min(most, max(least, max(0, self.disk.free) // space))
         return most
 

@@ -71,6 +71,34 @@ def test_the_document_has_makespan_bounds_nodes_caches_and_stages(
     assert gen["ends"] <= merge["begins"]
 
 
+def test_a_rehearsal_in_which_caches_become_full_says_how_many_packages_never_run(
+    d0ctl: Type, files: tuple[str, str], tmp_path: Path
+) -> None:
+    job, small = files[0], tmp_path / "small.yaml"
+    small.write_text("nodes: {n1: {destination: n1, cpus: 4}}\nclusters: {n1: {capacity: 15GB}}\n")
+    text = d0ctl("rehearse", job, "--site", str(small)).stdout
+
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[1] == "takes 40 min 00 s for the 7 packages that run"
+    assert lines[3] == (
+        "never run 14 packages: no cache has room for the files of 13 of them (`n1` 15 GB)"
+    )
+    assert "one more" not in text
+    found = document(d0ctl("rehearse", job, "--site", str(small), "--json").stdout)
+    assert (found["no_room"], found["failures"]["never_run"]) == (13, 14)
+
+
+def test_a_node_of_this_machine_has_the_cluster_of_this_machine_also_in_a_site_file(
+    d0ctl: Type, files: tuple[str, str], tmp_path: Path
+) -> None:
+    job, here = files[0], tmp_path / "here.yaml"
+    here.write_text("nodes: {localhost: {cpus: 4}}\n")
+
+    found = document(d0ctl("rehearse", job, "--site", str(here), "--json").stdout)
+
+    assert [one["cluster"] for one in found["caches"]] == ["control"]
+
+
 def test_a_rehearsal_needs_run_times_nodes_that_fit_and_their_cpus(
     d0ctl: Type, files: tuple[str, str], tmp_path: Path
 ) -> None:

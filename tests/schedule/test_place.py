@@ -231,6 +231,14 @@ def test_packages_on_a_node_share_its_free_disk() -> None:
     )
 
 
+def test_an_estimate_of_disk_keeps_no_package_off_a_node_where_nothing_is_reserved() -> None:
+    one = Requirement(1, ready=3, space=2, space_expected=4)
+
+    for free, used, taken in ((3, 0, 1), (8, 0, 2), (1, 0, 0), (5, 2, 0)):
+        node = NodeRoom(1, "a", 1, cpus=8, used=0, disk=9, disk_free=free, disk_used=used)
+        assert len(decide([node], [one])) == taken
+
+
 def test_a_package_that_finds_too_little_memory_goes_to_another_node() -> None:
     full = NodeRoom(1, "a", 1, cpus=8, used=0, memory=1000, memory_used=900)
     other = NodeRoom(2, "b", 2, cpus=1, used=0, memory=1000)

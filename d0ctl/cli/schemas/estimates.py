@@ -63,6 +63,9 @@ class Rehearsal(TypedDict):
     longest_chain: Annotated[float, Meta(description="Alone, on the fastest node.")]
     work: Annotated[float, Meta(description="All work on all CPUs.")]
     with_one_more: OneMoreNode
+    no_room: Annotated[
+        int, Meta(description="Ready packages for whose files no cache has room at the end.")
+    ]
     failures: RehearsedFailures
     bytes_carried: int
     nodes: list[NodeUse]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from d0ctl.schedule.node_capacity import Busy
+from d0ctl.schedule.node_capacity import Busy, NodeCapacity
 from d0ctl.schedule.rehearsal.caches import Caches
 from d0ctl.schedule.rehearsal.ready_tasks import ReadyTasks
 from d0ctl.schedule.rehearsal.records import Task
-from d0ctl.schedule.resources import NodeRoom
+from d0ctl.schedule.resources import NodeRoom, misfit
 
 
 class LiveNode(Struct):
@@ -91,3 +91,12 @@ class LiveNodes:
     def in_hand(self, stage: int, node: int) -> int:
         """Return how many packages of a stage a node has."""
         return sum(self.ready.requirement(task).stage == stage for task in self.live[node].tasks)
+
+    def without_room(self) -> int:
+        """Return how many ready packages no node can take, as no cache has room for their files."""
+        nodes = [NodeCapacity(self.room(node), 0, 0, {}) for node in self.live]
+        return sum(
+            wanted.ready
+            for wanted in self.ready.demand()
+            if not any(node.holds(wanted) for node in nodes if misfit(wanted, node.node) is None)
+        )

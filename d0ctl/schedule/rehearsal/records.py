@@ -118,6 +118,8 @@ class Outcome(Struct):
     """Attempts that failed and were followed by another, by reason."""
     failed: Counter[str] = field(default_factory=Counter)
     """Packages that failed for good, by reason."""
+    left: int = 0
+    """Packages whose inputs exist, and for whose files no cache has room at the end."""
     wasted_s: float = 0.0
     """CPU seconds of attempts that failed."""
     drained: Counter[int] = field(default_factory=Counter)

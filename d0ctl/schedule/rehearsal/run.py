@@ -98,11 +98,11 @@ class Rehearsal:
             if is_free:
                 self._schedule()
                 self._spread()
-        self.outcome.peaks, self.outcome.carried = self.caches.peaks, self.caches.carried
-        trust = self.conditions.trust
-        self.outcome.drained, self.outcome.excluded = trust.drained, trust.excluded
-        self.outcome.makespan_s = max(self.outcome.ends, default=0.0)
-        return self.outcome
+        found, trust = self.outcome, self.conditions.trust
+        found.peaks, found.carried = self.caches.peaks, self.caches.carried
+        found.drained, found.excluded = trust.drained, trust.excluded
+        found.left, found.makespan_s = self.nodes.without_room(), max(found.ends, default=0.0)
+        return found
 
     def _happen(self, kind: int, task: int) -> None:
         if kind == END:

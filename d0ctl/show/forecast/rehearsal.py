@@ -15,13 +15,15 @@ def draw(sheet: Sheet, found: Rehearsed) -> None:
     nodes = count(len(found.nodes), "node")
     sheet.head(f"rehearsed {found.job}", f"{count(found.packages, 'package')} on {nodes}")
     whole = found.outcome.makespan_s
+    ran = found.packages - found.outcome.stuck
+    until = f" for the {count(ran, 'package')} that run" if found.outcome.left else ""
     rows: list[list[Cell]] = [
-        [("takes", "faint"), (duration(whole), "strong")],
+        [("takes", "faint"), (f"{duration(whole)}{until}", "strong")],
         [("at least", "faint"),
          f"{duration(found.chain_s)} for the longest chain of packages, "
          f"{duration(found.work_s)} for the work of all CPUs"],
-        [("one more", "faint"), _one_more(found)],
     ]  # fmt: skip
+    rows += _crowded(found) if found.outcome.left else [[("one more", "faint"), _one_more(found)]]
     rows += _failures(found)
     if found.outcome.carried:
         rows.append([("carried", "faint"), f"{size(found.outcome.carried)} between clusters"])
@@ -30,6 +32,16 @@ def draw(sheet: Sheet, found: Rehearsed) -> None:
     sheet.table(rows)
     _stages(sheet, found)
     _nodes(sheet, found)
+
+
+def _crowded(found: Rehearsed) -> list[list[Cell]]:
+    """Return the row about packages that never run because caches are full."""
+    caches = {found.clusters.get(node.cluster, node.name): node.disk for node in found.nodes}
+    sizes = [f"`{name}` {size(room)}" for name, room in caches.items() if room is not None]
+    rest = f" and {len(sizes) - MOST_NODES:,} more" if len(sizes) > MOST_NODES else ""
+    what = (f"{count(found.outcome.stuck, 'package')}: no cache has room for the files of"
+            f" {found.outcome.left:,} of them ({', '.join(sizes[:MOST_NODES])}{rest})")  # fmt: skip
+    return [[("never run", "faint"), (what, "failed")]]
 
 
 def _failures(found: Rehearsed) -> list[list[Cell]]:
@@ -55,7 +67,7 @@ def _failures(found: Rehearsed) -> list[list[Cell]]:
     if outcome.excluded:
         once = dict.fromkeys(outcome.excluded, 1)
         rows.append([("excluded", "faint"), f"{_times(found, once)} by packages that failed there"])
-    if outcome.stuck:
+    if outcome.stuck and not outcome.left:
         rows.append([("never run", "faint"), f"{count(outcome.stuck, 'package')}, whose inputs are "
                                              "missing then"])  # fmt: skip
     return rows

@@ -55,6 +55,7 @@ def _document(found: "Rehearsed") -> "estimates.Rehearsal":
         "longest_chain": found.chain_s,
         "work": found.work_s,
         "with_one_more": {"like": found.model, "makespan": found.with_one_more_s},
+        "no_room": outcome.left,
         "failures": {
             "earlier_attempts": found.attempts,
             "tried_again": dict(outcome.retried),

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from d0ctl.errors import Refused
 from d0ctl.schedule.resources import NodeRoom
+from d0ctl.sitefile.nodes import CONTROL as CONTROL_NAME
 from d0ctl.sitefile.spec import ClusterEntry, Site
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import barred
@@ -42,7 +43,7 @@ def _all_nodes(
     rooms = []
     unsized = []
     for number, entry in enumerate(site.nodes, 1):
-        name = entry.cluster or entry.name
+        name = entry.cluster or (entry.name if entry.destination else CONTROL_NAME)
         cluster = CONTROL if not entry.destination else CONTROL + 1 + len(numbers)
         cluster = numbers.setdefault(name, cluster)
         inside = of_name.get(name, ClusterEntry(name))
