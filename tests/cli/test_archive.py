@@ -94,6 +94,21 @@ def open_archive(site: Site, name: str) -> Store:
     return open_store(Home(site.store.home.root, archive=name), read_only=True)
 
 
+def test_a_job_that_is_not_in_the_database_any_more_is_found_in_its_archive(
+    ended: Site, d0ctl: Type
+) -> None:
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+
+    for words in (("status", "prod"), ("why", "prod/1/1/1"), ("kill", "prod", "--yes")):
+        answer = d0ctl(*words)
+        assert answer.exit_code == 3
+        assert answer.stderr == (
+            "d0ctl: job `prod` was moved to archive `spring`\nd0ctl status prod --archive spring\n"
+        )
+    assert "there is no job `prud`" in d0ctl("status", "prud").stderr
+    assert "there is no job `other`" in d0ctl("status", "other", "--archive", "spring").stderr
+
+
 def test_a_second_archive_of_the_same_name_gets_a_number(ended: Site, d0ctl: Type) -> None:
     d0ctl("archive", "prod", "--yes", "--as", "spring")
     d0ctl("kill", "other", "--yes")

@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from d0ctl.config import Home
 from d0ctl.errors import NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.opening import open_store
 from d0ctl.store.rows import make
 from d0ctl.store.views import names
 from d0ctl.store.views.shapes import (
@@ -73,10 +75,24 @@ def settings(store: Store, job: int) -> JobSettings:
 
 def no_such_job(store: Store, name: str) -> NotFound:
     """Return the error for a job that does not exist."""
+    if archive := _archive_with(store, name):
+        return NotFound(f"job `{name}` was moved to archive `{archive}`",
+                        hint=f"d0ctl status {name} --archive {archive}")  # fmt: skip
     known = names.jobs(store)
     if not known:
         return NotFound(f"there is no job `{name}`", hint="there are no jobs yet: d0ctl run FILE")
     return NotFound(f"there is no job `{name}`", hint=nearest(name, known) or "d0ctl status")
+
+
+def _archive_with(store: Store, name: str) -> str | None:
+    """Return the last archive with a job of this name; None while an archive is read."""
+    if store.home.archive:
+        return None
+    for path in sorted(store.home.archives.glob("*.db"), reverse=True):
+        with open_store(Home(store.home.root, archive=path.stem), read_only=True) as archive:
+            if name in names.jobs(archive):
+                return path.stem
+    return None
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
