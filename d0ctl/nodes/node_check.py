@@ -29,6 +29,9 @@ PROOF_S = 20.0
 AFTER_DROP_S = 2.0
 """How long the login manager of a node may take to kill processes after a connection drops."""
 
+REMOVALS, REMOVE_AGAIN_S = 5, 0.5
+"""How often to remove the files of a check: its relay may write some more meanwhile."""
+
 KNOWN_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "tcsh", "csh", "fish"})
 
 
@@ -191,11 +194,22 @@ def _clean(link: Link) -> None:
         texts = [file["text"] for file in frame.get("files", ())]
         if frame["kind"] in ("absent", "dead") or any('"end"' in text for text in texts):
             break
-    with suppress(NodeUnreachable):
-        stream = link.transport.start(f"exec rm -rf {shlex.quote(link.base.rpartition('/')[0])}")
-        while stream.read():
-            pass
-        stream.close()
+    folder = shlex.quote(link.base.rpartition("/")[0])
+    for _ in range(REMOVALS):
+        with suppress(NodeUnreachable):
+            _output(link, f"exec rm -rf {folder}")
+            if not _output(link, f"exec ls -d {folder}"):
+                return
+        time.sleep(REMOVE_AGAIN_S)
+
+
+def _output(link: Link, command: str) -> bytes:
+    """Return what a command prints on the node."""
+    stream, output = link.transport.start(command), b""
+    while data := stream.read():
+        output += data
+    stream.close()
+    return output
 
 
 def _answer(link: Link, question: Frame, kind: str) -> Frame:
