@@ -31,7 +31,7 @@ NODE_KEYS = words(
     " accept-key same-machine"
 )
 PILOT_KEYS = words(
-    "mode login accept-key identity via partition account qos constraint requirements"
+    "mode login accept-key identity via partition account qos constraint options requirements"
     " rank concurrency-limits event-log cpus memory gpus disk wall-time dir"
     " python max-queued max-running max-jobs submit-rate idle poll"
 )
@@ -45,7 +45,7 @@ CONTROL = "control"
 KINDS = ("slurm", "htcondor")
 
 KEYS_OF_KIND = {
-    "slurm": words("partition qos constraint"),
+    "slurm": words("partition qos constraint options"),
     "htcondor": words("requirements rank concurrency-limits event-log disk"),
 }
 """The keys that only one kind of batch system has."""
@@ -58,6 +58,25 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", re.ASCII)
 _ENGINE_WORD = matching(r"[A-Za-z0-9][A-Za-z0-9._,-]*")
 _LIMITS = matching(r"[A-Za-z0-9][A-Za-z0-9._,:-]*")
 _CONSTRAINT = matching(r"[A-Za-z0-9(\[][A-Za-z0-9._,&|*()\[\]:-]*")
+OPTION_FORM = r"--([a-z][a-z-]*)(=[A-Za-z0-9_.,:;/@%+*=&|()\[\]~^-]+)?"
+"""How an option of `sbatch` is written; it is passed on between double quotes."""
+
+_OPTION = re.compile(OPTION_FORM, re.ASCII)
+
+HAVE_KEYS = {
+    "partition": "partition", "account": "account", "qos": "qos", "constraint": "constraint",
+    "cpus-per-task": "cpus", "mem": "memory", "gres": "gpus", "time": "wall-time",
+}  # fmt: skip
+"""Options of `sbatch` with a key of their own."""
+
+ALWAYS_SET = words(
+    "array clusters comment error hold input job-name nice no-requeue nodes ntasks output parsable"
+    " quiet requeue test-only time-min wait wrap"
+)
+"""Options of `sbatch` that d0ctl sets, or that would break how it follows its jobs."""
+
+OWN_OPTIONS = (*HAVE_KEYS, *ALWAYS_SET)
+
 _FINGERPRINT = matching(r"SHA256:[A-Za-z0-9+/]{43}=?")
 
 
@@ -80,6 +99,19 @@ def _cluster_name(value: str) -> str:
     return str(PART.convert(value))
 
 
+def _option(value: str) -> str:
+    """Return an option of `sbatch`, if it is written in full and is not d0ctl's own."""
+    found = _OPTION.fullmatch(value)
+    if found is None:
+        raise ValueError
+    own = next((name for name in OWN_OPTIONS if name.startswith(found[1])), "")
+    if own in HAVE_KEYS:
+        raise BadValueError(f"`--{own}` has a key of its own: `{HAVE_KEYS[own]}`")
+    if own:
+        raise BadValueError(f"d0ctl sets `--{own}` itself, or can't follow jobs that have it")
+    return value
+
+
 def _login(value: str) -> str:
     return "" if value == "localhost" else value
 
@@ -89,6 +121,7 @@ MODE = FieldType(one_of(*MODES), "`pilot`, `direct` or `auto`")
 ENGINE_WORD = FieldType(_ENGINE_WORD, "names of letters, digits and `._,-`")
 LIMITS = FieldType(_LIMITS, "names with letters, digits and `._,:-`")
 CONSTRAINT = FieldType(_CONSTRAINT, "features with letters, digits and `._,&|*()[]:-`")
+OPTION = FieldType(_option, "options such as `--exclude=n1` or `--exclusive`")
 LOGIN = FieldType(_login, "`[user@]host[:port]`, or `localhost`")
 RATE = FieldType(whole(1, 100_000), "a whole number, 1 or more")
 WAY = FieldType(one_of(*WAYS), "`auto`, `fabric` or `openssh`")
@@ -163,12 +196,13 @@ def _cluster(key: Scalar, node: Node, reading: Reading) -> ClusterEntry | None:
 def _pilots(level: Level) -> Pilots | None:
     """Read how pilots are requested, if the cluster is a batch system."""
     found = values(level, _PILOT_TYPES)
+    options = list_value(level, "options", OPTION)
     if "kind" in level:
         kind = values(level, {"kind": KIND}).get("kind", KINDS[0])
         for key in (key for other in KINDS if other != kind for key in KEYS_OF_KIND[other]):
             if key in level:
                 level.reading.fault(level.position(key), f"`{key}` is not for `kind: {kind}`")
-        return Pilots(kind, **found)
+        return Pilots(kind, options=options, **found)
     for key in PILOT_KEYS:
         if key in level:
             level.reading.fault(level.position(key), f"`{key}` needs `kind`")

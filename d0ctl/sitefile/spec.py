@@ -52,6 +52,8 @@ class Pilots(Struct, frozen=True):
     account: str = ""
     qos: str = ""
     constraint: str = ""
+    options: tuple[str, ...] = ()
+    """More options of `sbatch`."""
     requirements: str = ""
     rank: str = ""
     concurrency_limits: str = ""

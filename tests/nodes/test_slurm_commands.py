@@ -18,6 +18,7 @@ from d0ctl.sitefile.spec import Pilots
         (Pilots(account="hep"), "--account=hep"),
         (Pilots(qos="high"), "--qos=high"),
         (Pilots(constraint="rome|milan"), '--constraint="rome|milan"'),
+        (Pilots(options=("--exclude=n[1-4]",)), '"--exclude=n[1-4]"'),
         (Pilots(cpus=8), "--cpus-per-task=8"),
         (Pilots(memory=2 * 2**30), "--mem=2048M"),
         (Pilots(gpus=2), "--gres=gpu:2"),

@@ -133,6 +133,8 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (nodes.ENGINE_WORD, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9][A-Za-z0-9._,-]*$"}),
     (nodes.CONSTRAINT, {"type": ANY_SCALAR,
                         "pattern": r"^[A-Za-z0-9(\[][A-Za-z0-9._,&|*()\[\]:-]*$"}),
+    (nodes.OPTION, {"type": "string", "pattern": f"^(?:{nodes.OPTION_FORM})$",
+                    "not": {"pattern": f"^--(?:{'|'.join(nodes.OWN_OPTIONS)})(?:=|$)"}}),
     (nodes.LIMITS, {"type": ANY_SCALAR, "pattern": "^[A-Za-z0-9][A-Za-z0-9._,:-]*$"}),
     (nodes.RATE, whole(1, 100_000)),
     (nodes.FINGERPRINT, {"type": ("string", "null"), "pattern": "^SHA256:[A-Za-z0-9+/]{43}=?$"}),

@@ -62,6 +62,7 @@ CLUSTER: dict[str, Schema] = {
     "identity": piece(nodes.IDENTITY), "via": piece(nodes.WAY),
     "partition": piece(nodes.ENGINE_WORD), "account": piece(nodes.ENGINE_WORD),
     "qos": piece(nodes.ENGINE_WORD), "constraint": piece(nodes.CONSTRAINT),
+    "options": one_or_list(piece(nodes.OPTION)),
     "requirements": piece(t.ONE_LINE), "rank": piece(t.ONE_LINE),
     "concurrency-limits": piece(nodes.LIMITS), "event-log": piece(nodes.ABSOLUTE), "disk": SIZE,
     "cpus": piece(t.CPUS), "memory": SIZE, "gpus": piece(t.GPUS),

@@ -81,6 +81,7 @@ def submit(pilots: Pilots, name: str, count: int, lower: int = 0) -> tuple[str, 
         "--ntasks=1", f"--cpus-per-task={pilots.cpus}",
         f"--time={math.ceil(pilots.wall_time / 60)}", "--no-requeue", "--input=/dev/null",
         "--output=/dev/null", "--comment=d0ctl", *options,
+        *(f'"{option}"' for option in pilots.options),
     ])  # fmt: skip
     return command, script(pilots.python)
 
