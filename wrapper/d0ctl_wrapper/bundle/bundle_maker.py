@@ -43,6 +43,23 @@ def make(archive: str) -> None:
             os.unlink(aside)
 
 
+def make_aside(archive: str) -> None:
+    """Make the bundle in a child, which takes the memory for it along, and wait for that.
+
+    It takes a second, once, and saves as many jobs as begin meanwhile from doing without it.
+    """
+    if not archive.endswith(".pyz") or os.path.exists(bundle_path.of(archive)):
+        return
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        make(archive)
+    finally:
+        os._exit(0)
+
+
 def _begin(aside: str) -> bool:
     """Create the unfinished bundle; return False if another job has."""
     try:

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Set
 
 from d0ctl_wrapper.attempt.run import environment
 from d0ctl_wrapper.attempt.run.detach import RelayContext
-from d0ctl_wrapper.bundle.bundle_maker import make
+from d0ctl_wrapper.bundle.bundle_maker import make_aside
 from d0ctl_wrapper.host import process
 from d0ctl_wrapper.protocol.lease import ELSEWHERE
 from d0ctl_wrapper.protocol.paths import NodePaths
@@ -71,10 +71,9 @@ class Periodic:
         self._rescan_at = time.monotonic() + self._rescan_s
         self._expire_at = time.monotonic() + sweep.EXPIRE_EVERY_S
         self._is_full = False
-        self._listen()
         if is_elsewhere:
-            # the first jobs may begin with many others, on machines with the same python
-            self._in_background(lambda: make(sys.argv[0]))
+            make_aside(sys.argv[0])
+        self._listen()
         _settle_memory()
 
     def adopt(self) -> "List[Dict[str, Any]]":
