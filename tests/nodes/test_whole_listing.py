@@ -42,7 +42,7 @@ def test_frames_that_come_steadily_but_never_end_are_cut_off() -> None:
         listed(100_000, 100_000, 0.02, 1.0)
 
     assert str(caught.value).startswith("node `n1` has listed only ")
-    assert str(caught.value).endswith(" files within 1.0 s")
+    assert str(caught.value).endswith(" entries within 1.0 s")
 
 
 def test_a_relay_that_ends_early_is_no_listing() -> None:

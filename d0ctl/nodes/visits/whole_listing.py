@@ -39,5 +39,5 @@ def entries(
 
 
 def _late(node: str, listed: int, longest_s: float) -> NodeUnreachable:
-    files = f"only {count(listed, 'file')}" if listed else "nothing"
-    return NodeUnreachable(f"node `{node}` has listed {files} within {duration(longest_s)}")
+    some = f"only {count(listed, 'entry', 'entries')}" if listed else "nothing"
+    return NodeUnreachable(f"node `{node}` has listed {some} within {duration(longest_s)}")
