@@ -50,7 +50,7 @@ def test_the_site_file_of_the_home_is_the_default(d0ctl: Type, site: Site, home:
     assert d0ctl("site", "apply").stdout == "+ setting defaults\n1 added\n"
 
 
-def test_a_site_is_applied_shown_and_taken_back(
+def test_a_site_is_applied_shown_and_undone(
     d0ctl: Type, site_file: Path, home: Home, tmp_path: Path
 ) -> None:
     plan = "~ node localhost: cpus, services\n+ software reco/v1\n"

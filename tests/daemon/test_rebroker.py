@@ -57,7 +57,7 @@ def test_a_package_whose_inputs_are_much_too_late_goes_to_another_node(
     assert assigned_to(field) == "second"
 
 
-def test_it_stays_where_it_is_after_three_moves_or_if_it_is_not_late(
+def test_a_package_stays_after_three_moves_or_if_it_is_not_late(
     field: Field, tmp_path: Path
 ) -> None:
     placed(field, tmp_path, late_s=30.0)

@@ -73,9 +73,7 @@ def test_a_job_that_ended_long_ago_is_archived_once_and_others_stay(
     assert rows.value(desk.store, "action", "note", verb="archive") == "archive-after: 30d"
 
 
-def test_it_is_done_again_after_a_day_or_when_the_site_says_otherwise(
-    desk: Desk, home: Home
-) -> None:
+def test_archiving_is_repeated_after_a_day_or_a_change_of_the_site(desk: Desk, home: Home) -> None:
     now = time.time()
     keep_for(desk, 30 * DAY)
     settle(desk, now)

@@ -49,7 +49,7 @@ def test_a_changed_copy_is_made_again_before_it_is_read(site: Site) -> None:
     assert (site.home.root / "results/after/seen").read_text() == "AA\n"
 
 
-def test_the_doctor_reads_copies_and_tells_of_changed_ones(site: Site) -> None:
+def test_the_doctor_reads_copies_and_reports_changed_ones(site: Site) -> None:
     site.add("farm")
     site.alone()
     site.ok("run", site.write(MAKER))

@@ -71,7 +71,9 @@ def test_a_concatenation_starts_with_input_1_and_ends_after_the_last(site: Site)
     site.ok("doctor")
 
 
-def test_it_goes_on_when_the_daemon_is_killed_and_its_node_is_cut_off(site: Site) -> None:
+def test_a_concatenation_goes_on_when_the_daemon_is_killed_and_its_node_is_cut_off(
+    site: Site,
+) -> None:
     start(site)
     go(site, 1)
     wait_until(lambda: seen(site) == ["1"], PATIENCE_S, "the first part is read")
@@ -89,7 +91,7 @@ def test_it_goes_on_when_the_daemon_is_killed_and_its_node_is_cut_off(site: Site
     assert len(site.package("concat/2/1/1")["attempts"]) == 1
 
 
-def test_a_drop_of_the_awaited_inputs_lets_it_end(site: Site) -> None:
+def test_a_drop_of_the_awaited_inputs_lets_a_concatenation_end(site: Site) -> None:
     start(site)
     go(site, *range(1, PARTS))
     wait_until(lambda: len(seen(site)) == PARTS - 1, PATIENCE_S, "all parts but one are read")

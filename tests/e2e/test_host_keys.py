@@ -59,7 +59,7 @@ def test_without_a_terminal_the_line_that_accepts_the_key_is_reported(
     assert known(site) == farm.known_hosts_line
 
 
-def test_another_key_than_the_one_named_is_refused(site: Site, farm: Sshd) -> None:
+def test_a_key_other_than_the_named_one_is_refused(site: Site, farm: Sshd) -> None:
     done = site.d0ctl(*add(farm, "--accept-key", STRANGER))
 
     assert done.code == 6
@@ -159,7 +159,7 @@ def test_at_a_terminal_a_new_key_is_shown_beside_the_old_one(site: Site, farm: S
     assert site.ok("node", "accept-key", "farm").startswith("nothing to do")
 
 
-def test_a_node_that_was_set_up_anew_loses_what_it_had(site: Site, farm: Sshd) -> None:
+def test_a_reinstalled_node_loses_its_files(site: Site, farm: Sshd) -> None:
     site.add("farm", farm)
     site.alone()
     site.ok("run", site.write(SLOW.format(gate=os.devnull)))

@@ -113,7 +113,7 @@ def test_packages_of_a_pilot_that_is_removed_run_again(batch: Site, pool: Pool) 
     assert lost(batch) == "pilot `batch-1` has ended: removed: via condor_rm (by user emmy)"
 
 
-def test_the_event_log_tells_who_removed_a_pilot_that_the_history_forgot(
+def test_the_event_log_names_who_removed_a_pilot_that_the_history_forgot(
     batch: Site, pool: Pool, tools: Path
 ) -> None:
     put(tools, "condor_history", "exit 1")
@@ -223,7 +223,9 @@ def test_a_daemon_killed_during_a_submission_finds_its_pilot(
 
 
 @pytest.mark.parametrize("wrong", ["echo no schedd >&2; exit 1", "echo '[{'; exit 0"])
-def test_a_queue_that_gives_no_answer_harms_nothing(batch: Site, tools: Path, wrong: str) -> None:
+def test_a_queue_that_gives_no_answer_fails_no_package(
+    batch: Site, tools: Path, wrong: str
+) -> None:
     apply(batch)
     batch.start_daemon()
     begin(batch)

@@ -101,7 +101,7 @@ def test_the_state_of_a_job_is_the_reason_of_its_package(
     wait_until(lambda: job["id"] not in {one["id"] for one in pool.jobs()}, what="it is removed")
 
 
-def test_the_history_tells_who_removed_the_job_of_a_package(condor: Site, pool: Pool) -> None:
+def test_the_history_names_who_removed_the_job_of_a_package(condor: Site, pool: Pool) -> None:
     apply(condor)
     condor.start_daemon()
     condor.submit(WAITING.format(folder=condor.folder))

@@ -143,7 +143,7 @@ def test_a_kill_between_two_tries_removes_the_outputs(site: Site) -> None:
     wait_until(lambda: cached(site) == [], 60, what="the outputs are removed")
 
 
-def test_outputs_go_when_they_were_kept_for_long_enough(site: Site) -> None:
+def test_kept_outputs_are_removed_after_their_time(site: Site) -> None:
     storage(site, "keep-failed: 1s")
     site.start_daemon()
     site.ok("submit", site.write(EXITS_3, "three.yaml"))

@@ -20,7 +20,7 @@ def at_localhost(sshd: Sshd) -> str:
     return f"{sshd.user}@localhost:{sshd.port}"
 
 
-def test_a_kerberos_ticket_lets_a_restarted_daemon_in_and_the_end_of_it_is_said(
+def test_a_restarted_daemon_logs_in_with_a_kerberos_ticket_and_reports_its_end(
     site: Site, tmp_path: Path
 ) -> None:
     cache = f"FILE:{tmp_path}/tickets"

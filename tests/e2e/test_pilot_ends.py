@@ -23,7 +23,7 @@ def test_packages_of_a_pilot_that_is_cancelled_run_again(batch: Site, engine: Sl
     assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
 
 
-def test_accounts_tell_who_cancelled_a_pilot(batch: Site, engine: Slurm, tools: Path) -> None:
+def test_accounts_name_who_cancelled_a_pilot(batch: Site, engine: Slurm, tools: Path) -> None:
     apply(batch)
     batch.start_daemon()
     begin(batch)

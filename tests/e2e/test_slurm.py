@@ -61,7 +61,7 @@ def test_node_check_tests_the_whole_path_of_a_pilot(batch: Site, engine: Slurm) 
     assert not list((batch.folder / "pilots").rglob("check-*"))
 
 
-def test_cluster_check_tells_whether_jobs_share_the_folder_of_direct_mode(
+def test_cluster_check_says_whether_jobs_share_the_folder_of_direct_mode(
     batch: Site, tools: Path
 ) -> None:
     apply(batch, ", mode: direct")
@@ -124,7 +124,7 @@ def test_pilots_are_reached_through_a_login_node(batch: Site, engine: Slurm) -> 
     finish(batch)
 
 
-def test_packages_live_on_when_the_way_to_their_pilot_breaks(batch: Site) -> None:
+def test_packages_survive_a_broken_connection_to_their_pilot(batch: Site) -> None:
     apply(batch)
     batch.start_daemon()
     begin(batch)
@@ -245,7 +245,7 @@ def test_a_controller_that_is_killed_and_comes_back_loses_nothing(
     batch.wait(lambda: not batch.ask(wrong), what="nothing is wrong any more")
 
 
-def test_a_queue_that_gives_no_answer_harms_nothing(batch: Site, tools: Path) -> None:
+def test_a_queue_that_gives_no_answer_fails_no_package(batch: Site, tools: Path) -> None:
     apply(batch)
     batch.start_daemon()
     begin(batch)

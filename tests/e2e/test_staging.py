@@ -66,7 +66,9 @@ def below(folder: Path) -> list[Path]:
     return [Path(where, name) for where, _, names in os.walk(folder) for name in names]
 
 
-def test_files_come_and_go_by_their_locators(farm: Site, web: Web, tmp_path: Path) -> None:
+def test_files_are_fetched_and_delivered_by_their_locators(
+    farm: Site, web: Web, tmp_path: Path
+) -> None:
     mass = mass_storage(farm)
     (mass / "calib").write_bytes(DATA)
     far = tmp_path / "forwarded/here"
@@ -101,7 +103,7 @@ stages:
     assert farm.d0ctl("doctor").code == 0
 
 
-def test_files_come_from_and_go_to_other_nodes(site: Site, tmp_path: Path) -> None:
+def test_files_are_fetched_from_and_delivered_to_other_nodes(site: Site, tmp_path: Path) -> None:
     site.add("farm")
     site.add("barn", site.sshds["farm"], "--dir", str(site.folder / "barn"))
     site.alone()

@@ -94,7 +94,7 @@ def test_a_file_keeps_the_url_and_adds_headers(site: Site, hook: Hook, tmp_path:
 
 
 @pytest.mark.parametrize("code", [302, 404, 500])
-def test_an_answer_that_is_not_2xx_is_said_with_its_first_line(
+def test_an_answer_that_is_not_2xx_is_reported_with_its_first_line(
     site: Site, hook: Hook, code: int
 ) -> None:
     hook.code = code
@@ -114,7 +114,7 @@ def test_a_server_that_hangs_is_given_up_after_the_timeout(site: Site, hook: Hoo
     assert "the webhook took longer than 1.0 s" in site.d0ctl("notify", "test").out
 
 
-def test_a_server_that_is_not_there_is_said(site: Site, hook: Hook) -> None:
+def test_a_missing_server_is_reported(site: Site, hook: Hook) -> None:
     apply(site, "http://127.0.0.1:9/hook")
 
     assert "the server can't be reached: " in site.d0ctl("notify", "test").out

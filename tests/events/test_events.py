@@ -42,7 +42,7 @@ def test_a_file_that_arrived_is_found_soon(desk: Desk, tmp_path: Path) -> None:
     assert actions(desk)[-1] == ("event file-arrived", "demo/raw", "daq", "run 7 ended")
 
 
-def test_a_task_whose_dataset_is_complete_waits_no_more(desk: Desk, tmp_path: Path) -> None:
+def test_a_task_whose_dataset_is_complete_stops_waiting(desk: Desk, tmp_path: Path) -> None:
     number = waiting(desk, tmp_path)
     (tmp_path / "b.raw").write_text("b")
 
@@ -67,7 +67,7 @@ def test_a_paused_task_looks_when_it_is_resumed(desk: Desk, tmp_path: Path) -> N
     assert status_of(desk.store, number) == "defined"
 
 
-def test_a_task_that_was_killed_looks_nothing_up(desk: Desk, tmp_path: Path) -> None:
+def test_a_killed_task_does_not_look_up_its_datasets(desk: Desk, tmp_path: Path) -> None:
     waiting(desk, tmp_path)
     act(desk.store, "task kill", "demo", actor="emmy", note=None, now=time.time())
     work(desk.store)
@@ -100,7 +100,7 @@ def test_a_node_that_a_person_drained_stays_drained(desk: Desk) -> None:
     assert value(desk.store, "node", "drained") == 1
 
 
-def test_an_event_does_all_or_nothing(desk: Desk) -> None:
+def test_an_event_takes_effect_completely_or_not_at_all(desk: Desk) -> None:
     before = actions(desk)
 
     assert send(desk, "node-down", "localhost", "nowhere") == ["there is no node `nowhere`"]
@@ -151,7 +151,7 @@ def test_ids_are_forgotten_when_their_events_would_be_stale(desk: Desk) -> None:
         ({"time": 2**39}, "its time is in the future: compare the clocks"),
     ],
 )
-def test_an_event_that_is_forged_or_not_of_now_is_rejected(
+def test_an_event_that_is_forged_or_stale_is_rejected(
     desk: Desk, more: dict[str, Any], reason: str
 ) -> None:
     assert send(desk, "node-down", "localhost", **more) == [reason]
@@ -185,7 +185,7 @@ def test_every_field_is_signed(desk: Desk, field: str, new: Any) -> None:
         '"more":1}',
     ],
 )
-def test_what_is_no_event_is_rejected(desk: Desk, text: str) -> None:
+def test_a_file_that_is_not_an_event_is_rejected(desk: Desk, text: str) -> None:
     put(desk, text)
 
     [reason] = take(desk)

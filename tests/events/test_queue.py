@@ -174,7 +174,7 @@ def test_a_message_that_can_not_be_written_comes_again(
     wait_for_actions(desk, "new disk")
 
 
-def test_what_is_sent_while_nobody_listens_is_kept(desk: Desk, broker: Mosquitto) -> None:
+def test_events_sent_while_nobody_listens_are_kept(desk: Desk, broker: Mosquitto) -> None:
     listen(desk, broker.said)
     with desk.store.writing():
         desk.store.change("remove_setting", name="event-queue")

@@ -123,7 +123,9 @@ def test_the_plot_is_a_picture(production: Path) -> None:
     assert (production / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_generator_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_generator_reports_its_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("D0CTL_PROGRESS", str(tmp_path / "progress"))
 
     run(tmp_path, "generate", "--seed", 1, "--events", 100, "--out", "gen.npz")

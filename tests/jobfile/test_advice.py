@@ -25,7 +25,9 @@ def line(entry: str) -> str:
     return f"stages:\n- lines:\n  - {entry}\n"
 
 
-def test_a_script_beside_the_job_file_that_is_no_input(warnings: Warnings, folder: Path) -> None:
+def test_a_script_beside_the_job_file_that_is_no_input_is_a_warning(
+    warnings: Warnings, folder: Path
+) -> None:
     (folder / "sim.sh").write_text("echo")
 
     assert warnings(line("{for: {seed: [1, 2]}, run: './sim.sh {seed} > sim-{seed}'}")) == [
@@ -38,7 +40,9 @@ def test_a_script_beside_the_job_file_that_is_no_input(warnings: Warnings, folde
     ]
 
 
-def test_a_script_that_is_called_but_not_executable(warnings: Warnings, folder: Path) -> None:
+def test_a_script_that_is_called_but_not_executable_is_a_warning(
+    warnings: Warnings, folder: Path
+) -> None:
     (folder / "sim.sh").write_text("echo")
     called = line("{for: {n: [1, 2]}, run: 'date; ./sim.sh {n} > a-{n}', inputs: sim.sh}")
 
@@ -48,7 +52,7 @@ def test_a_script_that_is_called_but_not_executable(warnings: Warnings, folder: 
     assert warnings(called) == []
 
 
-def test_a_script_that_stands_in_the_list_of_inputs_it_gets(
+def test_a_script_in_the_list_of_inputs_that_it_gets_is_a_warning(
     warnings: Warnings, folder: Path
 ) -> None:
     (folder / "sum.sh").write_text("cat")
@@ -83,7 +87,7 @@ def test_a_warning_has_the_position_of_its_word(job: Read, folder: Path) -> None
         "{for: {f: {glob: '*.sh'}}, run: 'bash {f}', inputs: '{f}'}",
     ],
 )
-def test_no_warning_about_a_file_that_a_package_makes(
+def test_a_file_that_a_package_makes_causes_no_warning(
     warnings: Warnings, folder: Path, entry: str
 ) -> None:
     (folder / "sim.sh").write_text("echo")
@@ -93,7 +97,7 @@ def test_no_warning_about_a_file_that_a_package_makes(
     assert warnings(line(entry)) == []
 
 
-def test_an_input_that_is_read_by_its_folder(warnings: Warnings) -> None:
+def test_an_input_that_is_read_by_its_folder_is_a_warning(warnings: Warnings) -> None:
     assert warnings(line("{run: 'cat raw/a.raw', layout: flat, inputs: raw/a.raw}")) == [
         "`raw/a.raw` is an input, which the working directory has without its folder: write `a.raw`"
     ]
@@ -105,7 +109,7 @@ def test_an_input_that_is_read_by_its_folder(warnings: Warnings) -> None:
     ]
 
 
-def test_an_output_of_a_folder_that_is_read_by_it(warnings: Warnings) -> None:
+def test_an_output_of_a_folder_that_is_read_by_it_is_a_warning(warnings: Warnings) -> None:
     text = "{run: 'x > out/a', outputs: out/a}\n  - "
     text += "{run: 'cat out/a', layout: flat, inputs: out/a}"
 
@@ -124,7 +128,7 @@ def test_an_output_of_a_folder_that_is_read_by_it(warnings: Warnings) -> None:
         "{run: 'while read f; do cat $f; done < {inputs.list}', inputs: {glob: 'raw/*'}}",
     ],
 )
-def test_no_warning_of_inputs_that_are_read_by_their_base_names(
+def test_inputs_that_are_read_by_their_base_names_cause_no_warning(
     warnings: Warnings, entry: str
 ) -> None:
     assert warnings(line(entry)) == []
@@ -134,7 +138,7 @@ SIMS = "stages:\n- name: sim\n  lines:\n  - {for: {n: {range: [1, 12]}}, run: 'x
 outputs: 'sim-{n}.txt'}\n- name: merge\n  lines:\n"
 
 
-def test_a_file_that_goes_into_two_lines_by_match(warnings: Warnings) -> None:
+def test_a_file_that_goes_into_two_lines_by_match_is_a_warning(warnings: Warnings) -> None:
     merge = "  - {for: {g: [1, 10]}, run: 'cat {inputs} > all-{g}', outputs: 'all-{g}', \
 inputs: {from: sim, match: 'sim-MARK'}}\n"
 
@@ -147,7 +151,7 @@ inputs: {from: sim, match: 'sim-MARK'}}\n"
     assert warnings(SIMS + merge.replace("MARK", "*.txt")) == []
 
 
-def test_a_file_that_goes_into_two_lines_by_glob(warnings: Warnings) -> None:
+def test_a_file_that_goes_into_two_lines_by_glob_is_a_warning(warnings: Warnings) -> None:
     text = "{for: {g: ['[ab]', '[bc]']}, run: 'cat {inputs}', inputs: {glob: 'raw/{g}.raw'}}"
 
     (answer,) = warnings(line(text))
@@ -156,7 +160,7 @@ def test_a_file_that_goes_into_two_lines_by_glob(warnings: Warnings) -> None:
     )
 
 
-def test_an_output_that_run_does_not_name(warnings: Warnings) -> None:
+def test_an_output_that_run_does_not_name_is_a_warning(warnings: Warnings) -> None:
     assert warnings(line("{for: {n: [1, 2]}, run: 'sim {n}', outputs: 'other-{n}.txt'}")) == [
         "output `other-1.txt` is not named in `run`; the package fails if it is not made"
     ]
@@ -167,13 +171,13 @@ def test_an_output_that_run_does_not_name(warnings: Warnings) -> None:
     ["gen > a.txt", "gen -o {outputs}", "gen -o a", "for i in a b; do gen > $i.txt; done",
      "gen --out=sub/a.txt", "gen > {c,a}.txt"],
 )  # fmt: skip
-def test_no_warning_of_an_output_that_run_may_name(warnings: Warnings, run: str) -> None:
+def test_an_output_that_run_may_name_causes_no_warning(warnings: Warnings, run: str) -> None:
     expected = 1 if run == "gen -o a" else 0
 
     assert len(warnings(line(f"{{run: '{run}', outputs: a.txt}}"))) == expected
 
 
-def test_a_requirement_of_no_stage(warnings: Warnings) -> None:
+def test_a_requirement_that_no_stage_can_meet_is_a_warning(warnings: Warnings) -> None:
     text = "stages:\n- {name: a, require: 50%, lines: [{run: 'x > f', outputs: f}]}\n"
 
     assert warnings(text) == ["`require` has no effect: no line of this stage reads a file of "
@@ -183,7 +187,7 @@ def test_a_requirement_of_no_stage(warnings: Warnings) -> None:
         assert warnings(text.replace(", require: 50%", "") + more.replace("WAY", way)) == []
 
 
-def test_a_parameter_that_nothing_can_use(warnings: Warnings) -> None:
+def test_a_parameter_that_nothing_can_use_is_a_warning(warnings: Warnings) -> None:
     text = "parameters: {energy: 13, cuts: {low: 1}}\n" + line("run: echo {energy}")
 
     assert warnings(text) == ["parameter `cuts` is not a text, so no placeholder can use it"]

@@ -46,7 +46,7 @@ def lines(number: int, line: str) -> str:
         ("{for: {n: HUGE}, run: x, after: [a/1, a/2]}", "18,000,000 lines that `after` names"),
     ],
 )
-def test_what_each_line_names_is_counted_by_multiplication(
+def test_files_that_each_line_names_are_counted_by_multiplication(
     tmp_path: Path, line: str, answer: str
 ) -> None:
     text = "stages:\n- {name: a, lines: [{run: x}, {run: y}]}\n- lines:\n  - " + line
@@ -71,7 +71,7 @@ def test_files_that_each_line_reads_again_are_counted_by_multiplication(
     assert "(at most 2,000,100): read each file in fewer lines, or merge" in fault
 
 
-def test_what_explicit_lines_read_is_counted_together(tmp_path: Path) -> None:
+def test_inputs_of_explicit_lines_are_counted_together(tmp_path: Path) -> None:
     fault = refused(lines(21_000, "{run: x, inputs: {from: sim}}"), tmp_path)
 
     assert fault.startswith("j:20006:29: with these, 2,000,200 inputs come from stages")
@@ -82,7 +82,7 @@ def test_a_merge_of_all_outputs_is_not_too_much(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["list: [a, b]", "lines: names", "glob: 'n*'", "from: sim"])
-def test_what_loops_list_is_counted_for_all_lines(
+def test_values_that_loops_list_are_counted_for_all_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     (tmp_path / "names").write_text("a\nb\n")

@@ -119,6 +119,6 @@ def test_the_cost_grows_with_the_size(shape: str) -> None:
     ],
     ids=["directives", "names", "binaries", "lists"],
 )
-def test_what_costs_its_square_has_a_limit(text: str, fault: str) -> None:
+def test_work_that_grows_with_the_square_has_a_limit(text: str, fault: str) -> None:
     with pytest.raises(BadJobFile, match=fault):
         read_text(text)

@@ -96,7 +96,7 @@ def test_htcondor_reads_the_same_events(tmp_path: Path) -> None:
         assert jobs["12.1"][name] == values[12][name]
 
 
-def test_a_log_tells_how_pilots_have_ended() -> None:
+def test_a_log_shows_how_pilots_have_ended() -> None:
     ends = htcondor.read_accounts(LOG)
 
     assert ends == {

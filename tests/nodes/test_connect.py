@@ -38,7 +38,9 @@ def test_one_or_two_jump_hosts_are_passed(chain: list[Sshd], known_hosts: Path, 
 
 
 @SSH
-def test_an_alias_for_the_host_key(chain: list[Sshd], known_hosts: Path, via: str) -> None:
+def test_the_host_key_is_known_by_the_alias_of_the_ssh_config(
+    chain: list[Sshd], known_hosts: Path, via: str
+) -> None:
     gate, inner, farm = chain
     trust(known_hosts, gate, inner)
     key = hostkeys.HostKey(*farm.known_hosts_line.split()[1:])

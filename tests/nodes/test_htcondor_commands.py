@@ -222,7 +222,7 @@ def test_output_that_is_no_queue_is_no_answer(output: str) -> None:
         htcondor.read_queue(output)
 
 
-def test_the_history_tells_how_jobs_have_ended() -> None:
+def test_the_history_shows_how_jobs_have_ended() -> None:
     text = """[
 { "ClusterId": 12, "ProcId": 0, "JobStatus": 3, "RemoveReason": "via condor_rm (by user root)" },
 { "ClusterId": 12, "ProcId": 1, "JobStatus": 2 }

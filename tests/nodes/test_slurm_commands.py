@@ -48,7 +48,7 @@ def test_the_script_of_a_pilot_is_small() -> None:
     assert len(slurm.script()) < 8192
 
 
-def test_the_queue_is_read_whatever_stands_in_it() -> None:
+def test_the_queue_is_read_whatever_it_contains() -> None:
     text = (
         "71|70|1|RUNNING|1-02:03:04|None|d0ctl-x-1\n"
         "70|70|2|PENDING|0:30|ReqNodeNotAvail, UnavailableNodes:n[1-3]|d0ctl-x-1\n"
@@ -72,7 +72,7 @@ def test_the_queue_is_read_whatever_stands_in_it() -> None:
     ]
 
 
-def test_accounts_tell_how_jobs_have_ended() -> None:
+def test_accounts_show_how_jobs_have_ended() -> None:
     # As the manual of sacct describes it.
     text = "70_0|CANCELLED by 1000\n70_1|TIMEOUT\n70_2|RUNNING\n70_[3-4]|PENDING\n\nnote\n"
 
@@ -102,7 +102,7 @@ def test_only_a_tool_that_succeeded_counts(text: str, output: str | None) -> Non
     assert call.printed(text) == output
 
 
-def test_a_way_that_breaks_is_no_tool_that_failed() -> None:
+def test_a_broken_connection_is_not_a_failed_tool() -> None:
     assert call.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-failed\n")
     assert not call.has_failed("welcome\nd0ctl-begin\n1\n")
     assert not call.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-end\n")

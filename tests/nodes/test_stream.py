@@ -44,7 +44,7 @@ def test_many_files_arrive_whole_and_read_only(nodes: Nodes) -> None:
     assert not leftovers(nodes[1])
 
 
-def test_a_file_that_is_gone_or_another_one_keeps_no_other_from_arriving(nodes: Nodes) -> None:
+def test_a_missing_or_replaced_file_does_not_stop_the_others(nodes: Nodes) -> None:
     copies = [copy_of(made(nodes[0], name, b"text"), nodes[1], b"text") for name in "abcd"]
     Path(copies[0].source).unlink()
     for copy, text in zip(copies[1:3], ("TEXT", "longer"), strict=True):

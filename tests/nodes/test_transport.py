@@ -124,7 +124,7 @@ def test_stderr_keeps_its_last_kilobyte_and_blocks_nothing(node: Transport, tmp_
     assert stream.stderr().endswith("x" * 100 + "the end")
 
 
-def test_eight_streams_at_once(node: Transport) -> None:
+def test_eight_streams_work_at_once(node: Transport) -> None:
     def talk(number: int) -> bool:
         stream = node.start("exec cat")
         lines = [b"%d %d\n" % (number, line) for line in range(200)]

@@ -73,7 +73,7 @@ def test_an_answer_that_the_command_waited_for_is_not_reported(
     assert notified.recipients() == []
 
 
-def test_success_is_no_mail_for_those_who_want_only_what_needs_them(
+def test_people_who_want_only_urgent_mail_get_none_about_success(
     site: Site, say: Say, notified: Notified
 ) -> None:
     say(recipients={"me@here": {"mode": "when-needed"}})

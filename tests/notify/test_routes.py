@@ -100,7 +100,7 @@ def test_an_originator_without_an_address_gets_mail_if_the_site_knows_one() -> N
     assert notified("exit-code", originator="emmy@farm01", recipients=people) == {"emmy@lab"}
 
 
-def test_what_a_recipient_wants_comes_before_what_the_site_says() -> None:
+def test_settings_of_a_recipient_override_those_of_the_site() -> None:
     routes = Routes(SAID | {"rate": 3, "mode": "when-needed",
                             "recipients": {"x": {"address": "eve@lab", "rate": 9}}})  # fmt: skip
 
@@ -109,7 +109,7 @@ def test_what_a_recipient_wants_comes_before_what_the_site_says() -> None:
     assert (routes.person("x").address, routes.person("y@lab").rate) == ("eve@lab", 3)
 
 
-def test_a_job_says_what_its_researcher_wants_and_no_other() -> None:
+def test_a_job_sets_the_mails_of_its_researcher_only() -> None:
     assert notified("seg-fault", mode="never") == {GRID_AT, CLUSTER_AT}
     (person,) = Routes(SAID).of_job("eve@lab", "when-needed")
     assert person.mode == "when-needed"

@@ -165,7 +165,7 @@ def test_a_node_found_guilty_again_rests_twice_as_long_up_to_a_day() -> None:
     assert [rest_s(times, SITE) for times in (1, 2, 3, 99)] == [1800, 3600, 7200, 86400]
 
 
-def test_no_node_is_blamed_for_what_a_person_ended_or_what_went_down_with_it() -> None:
+def test_no_node_is_blamed_for_packages_that_a_person_ended_or_that_went_down_with_it() -> None:
     assert not counts_against_node(Reason.KILLED, or_gone=True)
     assert not counts_against_node(Reason.LOST, or_gone=False)
     assert counts_against_node(Reason.PLATFORM_FAILURE, or_gone=True)

@@ -50,7 +50,7 @@ def test_a_package_waits_for_a_faster_node_if_it_ends_earlier_there() -> None:
     assert decide([FULL, SLOW], wanted, {1: [Busy(1, 50.0)]}) == [(1000, 2)]
 
 
-def test_those_that_wait_use_up_the_fast_node_so_that_the_next_takes_the_slow_one() -> None:
+def test_packages_that_wait_use_up_the_fast_node_so_that_the_next_takes_the_slow_one() -> None:
     many = [Requirement(1, ready=8, seconds=60.0)]
 
     assert decide([FULL, SLOW], many, {1: [Busy(1, 10.0)]}) == [(1003, 2)]

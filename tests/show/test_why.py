@@ -223,7 +223,7 @@ def test_packages_of_a_higher_priority_come_first_in_their_job(site: Site) -> No
     assert answer.commands == ["d0ctl priority prod/1/1/1 71"]
 
 
-def test_where_there_is_room_it_starts_next(site: Site) -> None:
+def test_a_package_with_a_free_slot_starts_when_its_turn_comes(site: Site) -> None:
     site.up()
     site.submit(production())
 

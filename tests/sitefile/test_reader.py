@@ -176,7 +176,7 @@ def test_software_is_read_with_what_its_archive_holds(site: Read, folder: Path) 
     assert sl6.progress == {"log": "event (\\d+)"}
 
 
-def test_archives_lie_at_the_head_of_urls(site: Read) -> None:
+def test_archives_are_fetched_from_the_code_server(site: Read) -> None:
     found = site(
         "code-server: https://code.example.org/d0/\n"
         f"software: {{name: reco, version: v1, archive: a/b.tar, checksum: sha256:{'0' * 64}}}\n"

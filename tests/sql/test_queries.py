@@ -182,7 +182,7 @@ def names_a_query(node: ast.AST) -> bool:
     return node.func.attr in ASKING and (is_store or is_query)
 
 
-def test_no_module_outside_of_the_store_names_a_query() -> None:
+def test_no_module_outside_the_store_names_a_query() -> None:
     files = [path for folder in ("d0ctl", "tui") for path in (ROOT / folder).rglob("*.py")]
     places = {str(path.relative_to(ROOT)): path for path in files}
 

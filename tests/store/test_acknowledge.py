@@ -58,7 +58,7 @@ def test_of_a_job_only_those_are_acknowledged_that_were_not(failed: Site) -> Non
         acknowledge(failed, "prod")
 
 
-def test_what_has_not_failed_is_refused(failed: Site) -> None:
+def test_packages_that_have_not_failed_are_not_acknowledged(failed: Site) -> None:
     with pytest.raises(Refused, match="can't be acknowledged"):
         acknowledge(failed, "prod/1/3/1")
 
@@ -76,7 +76,7 @@ def test_a_package_that_fails_again_counts_again(failed: Site) -> None:
     assert failed.faults() == {}
 
 
-def test_the_command_that_undoes_it_has_them_need_a_person_again(failed: Site) -> None:
+def test_the_undo_makes_acknowledged_failures_need_a_person_again(failed: Site) -> None:
     plan = acknowledge(failed, "prod")
     assert plan.undo == "d0ctl acknowledge prod:failed --withdraw"
 
@@ -98,7 +98,7 @@ def test_summaries_count_them_at_every_level(failed: Site) -> None:
     assert [line.acknowledged for line in lines] == [1, 0, 0]
 
 
-def test_they_are_removed_and_archived_with_their_job(failed: Site) -> None:
+def test_acknowledgements_are_removed_and_archived_with_their_job(failed: Site) -> None:
     acknowledge(failed, "prod")
     write(failed.store, [failed.id_of("prod")], "old", now=time.time())
     for name in ("kill", "remove"):

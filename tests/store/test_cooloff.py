@@ -27,7 +27,7 @@ def release(store: Store, now: float) -> None:
         lifecycle.release(selected, actor="eve", note=None, now=now)
 
 
-def test_held_by_the_policy_it_is_released_in_time_and_not_sooner(store: Store) -> None:
+def test_a_package_held_by_the_policy_is_released_in_time_and_not_sooner(store: Store) -> None:
     say(store, hook={"tries": 0, "hold": True, "release": 300.0})
     number = submitted(store, job("one", [simple()]))
     launch(Site.of(store, cpus=2))
@@ -41,7 +41,7 @@ def test_held_by_the_policy_it_is_released_in_time_and_not_sooner(store: Store) 
     assert row(store)["tried_from"] == 0
 
 
-def test_held_for_good_it_waits_for_a_person_whose_release_counts_anew(store: Store) -> None:
+def test_a_package_held_for_good_waits_for_a_person_whose_release_counts_anew(store: Store) -> None:
     say(store, exit_code={"hold": True})
     number = submitted(store, job("one", [simple()]))
     launch(Site.of(store, cpus=2))

@@ -269,7 +269,9 @@ def test_a_dropped_line_stays_dropped_when_a_copy_of_its_file_is_lost() -> None:
     EarlyLife.replay(("get_on_further", 1), ("drop", 0), ("lose_a_file", 0, 2), ("get_on", 1))
 
 
-def test_it_ends_without_the_failed_lines_that_its_stage_does_not_require(store: Store) -> None:
+def test_an_early_package_ends_without_the_failed_lines_that_its_stage_does_not_require(
+    store: Store,
+) -> None:
     whole = merging(3, nodes=("localhost",))
     makers, merge = whole.stages
     submitted(store, replace(whole, stages=(makers, replace(merge, require=0.6))))

@@ -65,7 +65,7 @@ def test_a_job_learns_from_its_first_packages_how_long_its_chains_are(
     assert eta.end_of(store, 1, now=NOW) is None
 
 
-def test_packages_that_nobody_measured_take_what_was_expected_times_how_the_others_did(
+def test_unmeasured_packages_take_longer_than_expected_by_as_much_as_the_others_did(
     store: Store, site: Site
 ) -> None:
     submitted(store, job("one", [timed(20.0), timed(80.0)]))

@@ -67,7 +67,7 @@ def test_files_kept_by_a_disposition_stay(store: Store) -> None:
     assert actions.report(plan)[0] == "freed 100 B of 1.0 kB on `localhost`: 1 copy"
 
 
-def test_what_a_package_still_needs_stays_and_its_want_is_refused(store: Store) -> None:
+def test_a_file_that_a_package_still_needs_stays_and_the_request_is_refused(store: Store) -> None:
     submitted(
         store,
         job("one", stage(simple(outputs=[made("a", TEMP)])),

@@ -31,7 +31,7 @@ def chains(store: Store) -> Store:
         ("a/first/[0] b/1/last", "a/1/1/1 b/1/4/1"),
     ],
 )
-def test_what_is_last_depends_on_where_it_is(chains: Store, text: str, paths: str) -> None:
+def test_last_means_the_last_one_of_each_level(chains: Store, text: str, paths: str) -> None:
     selected = selection.choose(chains, parse_all(text.split()), now=NOW)
 
     assert [row.path for row in selection.packages(selected)] == paths.split()

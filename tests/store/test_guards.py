@@ -57,7 +57,7 @@ def end(store: Store, attempt: int, gap: float, outcome: str = "successful") -> 
         (None, 600.0, RunTimeHistory(FEWEST_RUNS - 1, 1000.0), 600.0),
     ],
 )
-def test_how_long_a_binary_may_show_nothing(
+def test_the_limit_of_silence_is_that_of_the_job_or_the_history_or_the_site(
     asked: float | None, site: float | None, history: RunTimeHistory | None, limit: float | None
 ) -> None:
     watching = Watching(looping=site, reserve=0, patience=0.0, swap=None, yield_cpu=None)

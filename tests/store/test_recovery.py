@@ -142,7 +142,7 @@ def test_a_package_that_took_more_disk_than_it_requests_is_left_to_a_person(stor
     assert found["note"] == "disk-full; it needs more disk than it requests"
 
 
-def test_a_package_out_of_memory_asks_for_more_and_gives_it_back_never(store: Store) -> None:
+def test_a_package_out_of_memory_asks_for_more_and_keeps_it(store: Store) -> None:
     say(store, out_of_memory={"escalate": {"memory": 1.5}})
     submitted(store, job("one", [simple(memory=1000), simple(memory=1000)]))
     site = Site.of(store, cpus=2)

@@ -73,7 +73,7 @@ def test_a_file_that_many_packages_wait_to_read_is_brought_before_they_run(farm:
     assert len(file_locations.transfers(farm.store, geo)) == 1, "packages wait for it"
 
 
-def test_packages_use_it_and_it_leaves_with_the_last_of_them(farm: Site) -> None:
+def test_packages_use_the_copy_and_it_is_removed_after_the_last_of_them(farm: Site) -> None:
     spread(farm)
     geo = file_locations.in_job(farm.store, "mc", "geo").id
     row = registry.named(farm.store, "n2")

@@ -68,7 +68,7 @@ def test_a_merge_continues_with_the_part_that_it_requires(site: Site) -> None:
     assert faults(site.store) == []
 
 
-def test_with_a_smaller_part_it_waits_for_a_person(site: Site) -> None:
+def test_a_merge_with_a_smaller_part_waits_for_a_person(site: Site) -> None:
     site.submit(merge(0.9))
     end_all(site, failing=2)
 

@@ -46,9 +46,7 @@ def test_a_dataset_without_files_is_pending_and_looked_up_again(
     assert contents(store).keys() == {"a.raw"}
 
 
-def test_a_list_that_is_missing_is_missed_beside_the_task_file(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_missing_list_is_reported_beside_the_task_file(store: Store, tmp_path: Path) -> None:
     task = submit(store, tmp_path, inputs="{raw: {lines: files.txt}}")
     work(store)
 
@@ -57,9 +55,7 @@ def test_a_list_that_is_missing_is_missed_beside_the_task_file(
     assert found.waits == "dataset `raw`: there is no file `files.txt` beside the task file"
 
 
-def test_an_input_that_is_missing_is_missed_beside_the_task_file(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_missing_input_is_reported_beside_the_task_file(store: Store, tmp_path: Path) -> None:
     task = submit(store, tmp_path, files="[reco.sh]")
     work(store)
 

@@ -22,7 +22,7 @@ def end(store: Store) -> None:
     ask(ENDED)
 
 
-def test_every_tenth_file_of_many_is_broken(store: Store) -> None:
+def test_a_task_ends_with_only_the_broken_tenth_of_its_files_failed(store: Store) -> None:
     task = submit(store, inputs="{seeds: {range: [1, 1000]}}", more="goal: 90%",
                   split="{files-per-package: 20, at-once: yes, attempts: 5}")  # fmt: skip
     for _ in range(5):  # packages of 20, 10, 5, 2 and 1 files

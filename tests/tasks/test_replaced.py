@@ -44,7 +44,9 @@ def test_the_package_of_a_replaced_file_is_made_again(
     assert [len(names) for names in sources(store)] == ([2] if merge else [])
 
 
-def test_a_file_that_is_replaced_while_its_output_is_merged(store: Store, tmp_path: Path) -> None:
+def test_a_file_that_is_replaced_while_its_output_is_merged_is_merged_again(
+    store: Store, tmp_path: Path
+) -> None:
     task = with_files(store, tmp_path, MERGE.format(rules="files-per-merge: 2"))
     end(store)
     work(store)
@@ -128,7 +130,9 @@ def test_outputs_of_events_of_a_replaced_file_leave_the_dataset(
     assert contents(store, 1) == {"out-3.txt": "finished", "out-4.txt": "finished"}
 
 
-def test_a_dataset_that_shrinks_while_its_task_runs(store: Store, tmp_path: Path) -> None:
+def test_a_dataset_that_shrinks_loses_only_files_that_no_package_has(
+    store: Store, tmp_path: Path
+) -> None:
     task = with_files(store, tmp_path, split="{files-per-package: 1, max-packages: 3}")
     end(store, "done", "running", "failed")
     for name in "abcd":

@@ -37,7 +37,7 @@ def test_two_marked_packages_are_compared(site: Site, dashboard: Open) -> None:
     dashboard(script, start="prod/1/1/1", size=(120, 50))
 
 
-def test_what_can_not_be_compared_is_said(site: Site, dashboard: Open) -> None:
+def test_a_comparison_that_is_not_possible_says_what_to_mark(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")
 

@@ -34,7 +34,7 @@ def test_the_path_the_folder_and_the_commands_of_a_package_are_copied(
     dashboard(script, start="prod/1/1/1")
 
 
-def test_of_a_job_there_is_no_folder_and_no_log(site: Site, dashboard: Open) -> None:
+def test_a_job_has_no_folder_and_no_log_to_copy(site: Site, dashboard: Open) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:

@@ -108,7 +108,7 @@ def test_the_terminal_gets_bell_notices_and_a_title_that_is_given_back(
     screen.sees(b"\x1b[23;2t")
 
 
-def test_no_notices_means_none(
+def test_the_option_no_notices_turns_notices_off(
     site: Site, screens: list[Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("D0CTL_NO_NOTICES", "1")

@@ -110,9 +110,7 @@ def test_the_search_says_how_far_it_is_and_stops_for_another_text(
     dashboard(script)
 
 
-def test_what_a_search_finds_after_its_box_was_closed_is_dropped(
-    site: Site, dashboard: Open
-) -> None:
+def test_results_of_a_search_whose_box_was_closed_are_dropped(site: Site, dashboard: Open) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:

@@ -81,7 +81,7 @@ def test_scouts_have_the_bar_of_a_task_while_there_are_no_other_packages(
     dashboard(script, size=(170, 40))
 
 
-def test_a_task_without_glyphs_and_one_that_waits_for_its_input(
+def test_a_task_that_waits_for_its_input_is_shown_in_ascii(
     site: Site, dashboard: Open, tmp_path: Path
 ) -> None:
     making.submit(site.store, tmp_path, time.time(), inputs="{raw: {csv: none.csv}}")

@@ -15,7 +15,7 @@ from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
 
-def test_what_matters_are_failures_people_nodes_and_ends_of_jobs(site: Site) -> None:
+def test_the_ticker_shows_failures_actions_nodes_and_ends_of_jobs(site: Site) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     site.fail("prod/1/2/1")
@@ -70,7 +70,7 @@ def test_the_switch_is_on_the_first_line(columns: int) -> None:
     assert width(line) <= columns
 
 
-def test_ends_of_jobs_are_worded() -> None:
+def test_the_ticker_says_how_jobs_ended() -> None:
     ends = [Notable("job", 0.0, "prod", "done"), Notable("job", 0.0, "mc", "failed", left=3)]
 
     good, bad = ticker.what_matters(ends, 100, 0.0, UNICODE)

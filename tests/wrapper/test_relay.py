@@ -169,7 +169,7 @@ def test_frames_may_come_in_pieces(node: Client) -> None:
         b'{"kind": "\\ud800"',
     ],
 )
-def test_an_invalid_frame_is_a_fault_and_nothing_else(node: Client, line: bytes) -> None:
+def test_an_invalid_frame_is_a_fault_without_other_effects(node: Client, line: bytes) -> None:
     node.send_raw(line + b"\n")
 
     assert node.wait("fault")["message"]
