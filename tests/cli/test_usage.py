@@ -1,6 +1,7 @@
 """What attempts took: success, waste, efficiency, waits and throughput."""
 
 import csv
+import os
 import re
 import time
 import xml.etree.ElementTree as ET
@@ -166,6 +167,25 @@ def test_a_page_that_can_not_be_written_is_refused(d0ctl: Type, site: Site) -> N
     answer = d0ctl("report", "usage", "--html", "/nowhere/week.html")
 
     assert (answer.exit_code, "can't write `/nowhere/week.html`" in answer.stderr) == (4, True)
+
+
+def test_metrics_leave_links_and_pipes_in_their_place(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    page, link, pipe = (tmp_path / name for name in ("d0ctl.prom", "link", "pipe"))
+    page.write_text("old")
+    link.symlink_to(page)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+
+    written = [d0ctl("report", "metrics", "-o", str(output)).exit_code for output in (link, pipe)]
+    received = os.read(reader, 65536)
+    os.close(reader)
+
+    assert written == [0, 0]
+    assert (link.is_symlink(), pipe.is_fifo()) == (True, True)
+    assert "# HELP" in page.read_text() and b"# HELP" in received
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {"d0ctl.prom", "link"}
 
 
 def test_attempts_at_a_time_are_in_slots_of_their_own() -> None:

@@ -26,14 +26,27 @@ def metrics(output: Output = None) -> None:
     if output is None:
         emit(page.rstrip("\n"))
         return
-    # A reader sees the old file or the new one, never half of one.
-    draft = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        _write(output, page)
+    except OSError as error:
+        raise Refused(f"can't write `{output}`: {error.strerror}") from error
+
+
+def _write(output: Path, page: str) -> None:
+    """Replace a file, or the file behind a link, as a whole; a reader never sees half of one.
+
+    A pipe or device stays what it is: as root this would replace `/dev/stdout` for all programs.
+    """
+    if output.exists() and not output.is_file():
+        output.write_text(page)
+        return
+    target = output.resolve()
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         draft.write_text(page)
-        draft.replace(output)
-    except OSError as error:
+        draft.replace(target)
+    finally:
         draft.unlink(missing_ok=True)
-        raise Refused(f"can't write `{output}`: {error.strerror}") from error
 
 
 def text(store: Store, now: float) -> str:
