@@ -614,7 +614,7 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/store/attempts/black_holes.py",
         "forget_jobs: the call of readmit is lost",
-        'readmit(store, row["node_id"], row["node"], actor=actor, note=note, now=now)',
+        'readmit(selected.store, row["node_id"], row["node"], actor=actor, note=note, now=now)',
         "pass",
         (
             "tests/store/test_bad_nodes.py",
