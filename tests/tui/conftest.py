@@ -23,6 +23,9 @@ Script = Callable[["Desk"], Awaitable[None]]
 
 PATIENCE_S = 60.0
 
+SHARE = 4
+"""A look that takes long is repeated after this many times the CPU time that it took."""
+
 
 def draw_nothing(compositor: Compositor, *_: object, **__: object) -> None:
     """Forget what has changed: what is drawn for no terminal is thrown away, and eyes see all."""
@@ -55,11 +58,15 @@ class Desk:
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Return once it is so; fail with the contents of the screen if it never is."""
         began = time.monotonic()
-        while not condition():
+        while True:
+            cpu = time.thread_time()
+            if condition():
+                return
+            cpu = time.thread_time() - cpu
             waited = time.monotonic() - began
             if waited > PATIENCE_S:
                 raise AssertionError(f"never: {what}\n{self.screen}")
-            await asyncio.sleep(min(max(waited / 5, 0.02), 0.1))
+            await asyncio.sleep(max(min(waited / 5, 0.1), 0.02, SHARE * cpu))
 
     async def settled(self, part: str) -> list[str]:
         """Return what a part of the screen shows, once that has not changed for several looks."""
