@@ -156,8 +156,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/policy/blame.py",
         "_stands_out: `>=` becomes `>`",
-        "one.failed >= FEWEST",
-        "one.failed > FEWEST",
+        "share.failed >= FEWEST",
+        "share.failed > FEWEST",
         ("tests/policy", "tests/cli/test_report.py"),
     ),
     Mutant(
@@ -640,8 +640,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/notify/routes.py",
         "person: `==` becomes `!=`",
-        '(one for one in entries.values() if one.get("address") == name), {}',
-        '(one for one in entries.values() if one.get("address") != name), {}',
+        '(entry for entry in entries.values() if entry.get("address") == name), {}',
+        '(entry for entry in entries.values() if entry.get("address") != name), {}',
         ("tests/notify",),
     ),
     Mutant(
@@ -789,7 +789,7 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/nodes/transports/hostkeys.py",
         "accept: the call of replace is lost",
-        'replace(path, [*kept, f"{name} {key.algorithm} {key.text}"])',
+        'replace(path, [*others, f"{name} {key.algorithm} {key.text}"])',
         "pass",
         ("tests/nodes/test_hostkeys.py",),
     ),
@@ -822,8 +822,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/nodes/health_check.py",
         "due: `>=` becomes `>`",
-        "if heard >= self.asked:",
-        "if heard > self.asked:",
+        "if last_heard >= self.asked:",
+        "if last_heard > self.asked:",
         (
             "tests/nodes/test_health_check.py",
             "tests/daemon/test_contact.py",
@@ -834,8 +834,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "d0ctl/nodes/health_check.py",
         "is_silent: `>` becomes `>=`",
-        "return heard < self.asked and now - heard > SILENCE_S",
-        "return heard < self.asked and now - heard >= SILENCE_S",
+        "return last_heard < self.asked and now - last_heard > SILENCE_S",
+        "return last_heard < self.asked and now - last_heard >= SILENCE_S",
         (
             "tests/nodes/test_health_check.py",
             "tests/daemon/test_contact.py",
@@ -1050,9 +1050,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "tui/d0ctl_tui/draw/strips.py",
-        "_key: 0 becomes 1",
-        'return [(command.key.split(" ")[0], "key"), (f" {command.foot}  ", "plain")]',
-        'return [(command.key.split(" ")[1], "key"), (f" {command.foot}  ", "plain")]',
+        "_key: the key is lost",
+        'return [(command.first_key, "key"), (f" {command.foot}  ", "plain")]',
+        'return [(f" {command.foot}  ", "plain")]',
         ("tests/tui/test_drawing.py", "tests/tui/test_views.py"),
     ),
     Mutant(
@@ -1065,8 +1065,8 @@ PLANTED: tuple[Mutant, ...] = (
     Mutant(
         "tui/d0ctl_tui/draw/rates.py",
         "columns: 1 becomes 2",
-        "place = number - 1 - (last - stretch)",
-        "place = number - 2 - (last - stretch)",
+        "minute = number - 1 - (last - stretch)",
+        "minute = number - 2 - (last - stretch)",
         ("tests/tui/test_drawing.py",),
     ),
     Mutant(
