@@ -44,9 +44,11 @@ def release_job(store: Store, job: int) -> bool:
     return bool(store.change("release_job", job=job))
 
 
-def hold(selected: Selection, *, actor: str, note: str | None, now: float) -> int:
-    """not launched -> held; return how many."""
-    return selected.change("hold_packages", actor=actor, note=note, now=now)
+def hold(
+    selected: Selection, *, actor: str, note: str | None, now: float, parked: bool = False
+) -> int:
+    """not launched -> held, if they are `parked` until they are resumed; return how many."""
+    return selected.change("hold_packages", actor=actor, note=note, now=now, parked=int(parked))
 
 
 def release(selected: Selection, *, actor: str, note: str | None, now: float) -> int:
@@ -131,14 +133,18 @@ def losing(selected: Selection) -> list[Row]:
     return selected.rows("choose_losing")
 
 
-def dropped_files(selected: Selection, limit: int) -> list[str]:
-    """Return the first files that a drop of the selected packages removes from all inputs."""
-    return [row[0] for row in selected.rows("dropped_files", limit=limit)]
+def files(selected: Selection, limit: int, *, dropped: bool) -> tuple[str, ...]:
+    """Return the first outputs of the selected packages that are dropped, or that are not.
+
+    A drop removes these from all inputs, and `restore-line` brings those back.
+    """
+    rows = selected.rows("files_of_selected", limit=limit, dropped=int(dropped))
+    return tuple(row[0] for row in rows)
 
 
-def count_dropped_files(selected: Selection) -> int:
-    """Count the files that a drop of the selected packages removes from all inputs."""
-    return int(selected.value("count_dropped_files"))
+def count_files(selected: Selection, *, dropped: bool) -> int:
+    """Count the outputs of the selected packages that are dropped, or that are not."""
+    return int(selected.value("count_files_of_selected", dropped=int(dropped)))
 
 
 def drop(selected: Selection, *, actor: str | None, note: str | None, now: float) -> None:
@@ -157,7 +163,7 @@ def drop(selected: Selection, *, actor: str | None, note: str | None, now: float
     selected.change("drop_files")
     selected.change("drop_lines", now=now)
     selected.change("drop_idle_packages", actor=actor, note=note, now=now)
-    selected.change("drop_launched_packages", actor=actor, note=note, now=now)
+    selected.change("kill_launched_packages", actor=actor, note=note, now=now, request="drop")
     selected.change("drop_killing_packages")
     # Of packages that are dropped by now, attempts out of contact no longer count.
     selected.change("end_canceled_attempts", now=now)

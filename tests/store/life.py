@@ -14,6 +14,7 @@ from d0ctl.errors import Refused
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.connection import Selection
+from d0ctl.store.jobs import pause as pausing
 from d0ctl.store.jobs import restore_line as restoring
 from d0ctl.store.jobs import retry as retrying
 from d0ctl.store.jobs.correction import correct, planning
@@ -217,7 +218,9 @@ class Moves(RuleBasedStateMachine):
 
     @rule(pick=PICK)
     def pause(self, pick: int) -> None:
-        self.by_a_person("park_packages", pick)
+        with self.store.writing():
+            pausing.pause(self.select(pick), running=False, actor="tester", note=None,
+                          now=self.site.now)  # fmt: skip
 
     @rule(pick=PICK)
     def resume(self, pick: int) -> None:

@@ -76,8 +76,8 @@ def _plan(
         kept={p: n for p, n in phases.items() if p != Phase.DROPPED},
         also=sum(phases.values()) - own,
         also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
-        files=restore_line.count_files(selected),
-        files_restored=restore_line.files(selected, MOST_SHOWN),
+        files=lifecycle.count_files(selected, dropped=True),
+        files_restored=lifecycle.files(selected, MOST_SHOWN, dropped=True),
         regaining=tuple(regaining[:MOST_SHOWN]),
         gaining=len(regaining),
     )

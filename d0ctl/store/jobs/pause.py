@@ -41,7 +41,7 @@ def pause_jobs(
 
 def pause(selected: Selection, *, running: bool, actor: str, note: str | None, now: float) -> None:
     """Pause the selected packages; `running` asks running ones to suspend."""
-    selected.change("park_packages", actor=actor, note=note, now=now)
+    lifecycle.hold(selected, actor=actor, note=note, now=now, parked=True)
     if running:
         selected.change("ask_to_pause", actor=actor, note=note, now=now)
 

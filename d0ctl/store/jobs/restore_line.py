@@ -27,16 +27,6 @@ def regaining_inputs(selected: Selection) -> list[Row]:
     return selected.rows("gaining")
 
 
-def files(selected: Selection, limit: int) -> tuple[str, ...]:
-    """Return the first files that come back."""
-    return tuple(row[0] for row in selected.rows("restorable_files", limit=limit))
-
-
-def count_files(selected: Selection) -> int:
-    """Count the files that come back."""
-    return int(selected.value("count_restorable_files"))
-
-
 def launched_without(selected: Selection) -> Row | None:
     """Return a package that was launched, or has succeeded, without files of the selection."""
     return selected.row("launched_without")

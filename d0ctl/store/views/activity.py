@@ -136,7 +136,7 @@ def running_progress(store: Store, job: int) -> JobRunningProgress:
 
 def last_event(store: Store) -> int:
     """Return the number of the latest event."""
-    return int(store.value("outline_last_event"))
+    return int(store.value("last_event"))
 
 
 def last_event_by(store: Store, at: float) -> int:

@@ -11,10 +11,10 @@ update job
  where id = :job and hold = 1;
 
 -- name: hold_packages
--- waiting, ready, cooloff, assigned -> held: the selected packages that are not launched. One that
--- cools off keeps the end of its cool-off.
+-- waiting, ready, cooloff, assigned -> held: the selected packages that are not launched; parked
+-- ones until they are resumed. One that cools off keeps the end of its cool-off.
 update package
-   set phase = 'held', parked = 0, node_id = null, staging = 0,
+   set phase = 'held', parked = :parked, node_id = null, staging = 0,
        changed = :now, actor = :actor, note = :note
  where id in (select package_id from selected_package)
    and phase in ('waiting', 'ready', 'cooloff', 'assigned');
@@ -51,7 +51,7 @@ update package
  where id in (select package_id from selected_package) and phase = 'killing';
 
 -- name: kill_launched_packages
--- launched -> killing: the wrapper confirms it.
+-- launched -> killing: the wrapper confirms it, and then they are canceled or dropped.
 update package
    set phase = 'killing', request = :request, changed = :now, actor = :actor, note = :note
  where id in (select package_id from selected_package)
@@ -133,10 +133,10 @@ select package_path.path,
         and package.phase in (select name from phase where is_active = 1))
  order by package.id;
 
--- name: dropped_files
--- The files that the selection removes from every list.
+-- name: files_of_selected
+-- The outputs of the selected packages that are dropped, or are not; bounded.
 select file.name from selected_package join file on file.package_id = selected_package.package_id
- where file.dropped = 0 order by file.id limit :limit;
+ where file.dropped = :dropped order by file.id limit :limit;
 
 -- name: unassign_readers_of_selected
 -- assigned -> ready: the inputs of the package change with the selected packages.
@@ -188,13 +188,6 @@ update package
        actor = :actor, note = :note
  where id in (select package_id from selected_package)
    and (phase in (select name from phase where may_start = 1) or phase = 'unreachable');
-
--- name: drop_launched_packages
--- launched -> killing, to be dropped when the wrapper confirms it.
-update package
-   set phase = 'killing', request = 'drop', changed = :now, actor = :actor, note = :note
- where id in (select package_id from selected_package)
-   and phase in (select name from phase where in_contact = 1);
 
 -- name: drop_killing_packages
 -- Packages already being killed end as dropped.
@@ -303,10 +296,10 @@ select package.id
                                     and attempt.number = package.attempts
                                     and attempt.reason = :reason));
 
--- name: count_dropped_files
--- How many files the selection removes from every list.
+-- name: count_files_of_selected
+-- How many outputs of the selected packages are dropped, or are not.
 select count(*) from selected_package join file on file.package_id = selected_package.package_id
- where file.dropped = 0;
+ where file.dropped = :dropped;
 
 -- name: cancel_failed_packages
 -- failed -> canceled: of a killed line; the note still says why they failed.

@@ -3,7 +3,7 @@
 select 1 from need where job_id = :job limit 1;
 
 -- name: clear_needed
--- Begin a new list of packages of other jobs.
+-- Begin a new list of packages.
 delete from needed;
 
 -- name: find_needed

@@ -176,10 +176,6 @@ select package.stage_id, package.line_id, count(*) as live,
 -- How many CPUs all nodes have that take packages.
 select coalesce(sum(cpus), 0) from node where state = 'up' and drained = 0;
 
--- name: outline_last_event
--- The number of the latest event.
-select coalesce(max(id), 0) from event;
-
 -- name: outline_events
 -- The latest events, a bounded number, after one that is known.
 select some.id, some.at, some.old, some.new, some.actor, some.note,

@@ -120,16 +120,6 @@ select package_path.path,
   join package_path on package_path.package_id = package.id
  order by package.id;
 
--- name: restorable_files
--- The files that the selection puts back into the lists; bounded.
-select file.name from selected_package join file on file.package_id = selected_package.package_id
- where file.dropped = 1 order by file.id limit :limit;
-
--- name: count_restorable_files
--- How many files the selection puts back into the lists.
-select count(*) from selected_package join file on file.package_id = selected_package.package_id
- where file.dropped = 1;
-
 -- name: restore_files
 -- The outputs of the selected packages are in the lists again.
 update file set dropped = 0

@@ -495,10 +495,6 @@ update package
 -- The outputs of these packages will not be made by them.
 update file set dropped = 1 where package_id in (select package_id from needed) and dropped = 0;
 
--- name: clear_repackaged
--- Begin a new selection of packages.
-delete from needed;
-
 -- name: wake_moved_tasks
 -- Let the agents look at the tasks of packages that have moved.
 update task set next_look = 0

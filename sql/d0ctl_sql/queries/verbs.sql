@@ -46,15 +46,6 @@ update package set request = null
  where attempt_id = :attempt and id = (select package_id from attempt where id = :attempt)
    and request = 'resume' and phase in ('starting', 'staging-in', 'running');
 
--- name: park_packages
--- waiting, ready, cooloff, assigned -> held: until they are resumed. One that cools off keeps the
--- end of its cool-off.
-update package
-   set phase = 'held', parked = 1, node_id = null, staging = 0,
-       changed = :now, actor = :actor, note = :note
- where id in (select package_id from selected_package)
-   and phase in ('waiting', 'ready', 'cooloff', 'assigned');
-
 -- name: unpark_packages
 -- held -> ready or waiting, or cooloff if that has not ended: paused packages.
 update package
