@@ -50,8 +50,7 @@ VERBS = {"d0ctl/schedule/place.py": {"place"}}
 """Functions of such a name that do what it says."""
 
 STILL_VAGUE = (
-    "d0ctl/actions", "d0ctl/api", "d0ctl/cli", "d0ctl/importers", "d0ctl/jobfile", "d0ctl/select",
-    "d0ctl/show", "d0ctl/taskfile", "tui", "wrapper",
+    "d0ctl/actions", "d0ctl/cli", "d0ctl/jobfile", "d0ctl/select", "d0ctl/show", "tui", "wrapper",
 )  # fmt: skip
 """Folders that still have such names."""
 

@@ -89,8 +89,8 @@ def _method(action: Action[Any, Any]) -> Callable[..., Done]:
     fields = fields_of(action.options)
     signature = _signature(fields)
 
-    def method(*words: Any, **named: Any) -> Done:
-        bound = signature.bind(*words, **named)
+    def method(*values: Any, **named: Any) -> Done:
+        bound = signature.bind(*values, **named)
         bound.apply_defaults()
         options = bound.arguments
         acting, common = options.pop("self"), [options.pop(option.name) for option in _COMMON]
@@ -98,7 +98,7 @@ def _method(action: Action[Any, Any]) -> Callable[..., Done]:
         return done
 
     method.__name__ = action.name.rpartition(" ")[2].replace("-", "_")
-    method.__doc__ = "\n".join([_words(action.help), *_described(fields)])
+    method.__doc__ = "\n".join([_sentence(action.help), *_described(fields)])
     method.__signature__ = signature  # type: ignore[attr-defined]
     return method
 
@@ -138,7 +138,7 @@ def _type(field: Field) -> tuple[Any, Any]:
     return str | float | None, None
 
 
-def _words(text: str) -> str:
+def _sentence(text: str) -> str:
     """Return a sentence of the command line, with options as arguments are written."""
     return re.sub(r"--([a-z-]+)", lambda option: f"`{option[1].replace('-', '_')}`", text)
 
@@ -146,4 +146,4 @@ def _words(text: str) -> str:
 def _described(fields: Sequence[Field]) -> Iterator[str]:
     if fields:
         yield ""
-        yield from (f"{field.name}: {_words(field.option.help)}" for field in fields)
+        yield from (f"{field.name}: {_sentence(field.option.help)}" for field in fields)

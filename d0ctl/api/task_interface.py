@@ -43,10 +43,10 @@ class Task(TaskVerbs, Named):
                 text_of(path, "task file"), str(path), path.parent, values, known_names(store),
                 is_new=True,
             )  # fmt: skip
-            chosen, _ = submission.submit(
+            submitted, _ = submission.submit(
                 store, spec, now=time.time(), actor=actor(), name=name, note=reason
             )
-        return cls(chosen, home=found.root)
+        return cls(submitted, home=found.root)
 
     @property
     def summary(self) -> TaskSummary:

@@ -25,7 +25,7 @@ _LEFT_OUT = {
 class Command(NamedTuple):
     """A command of a file: its words behind the first, its place, and the lines behind it."""
 
-    words: list[str]
+    arguments: list[str]
     line: str
     at: str
     lines: Iterator[tuple[int, str]]
@@ -82,10 +82,10 @@ class _Reader:
         self.stack = (*self.stack, real)
         lines = iter(enumerate(joined(text_of(path, where)), 1))
         for number, line in lines:
-            words = line.split()
-            if words and not words[0].startswith("#"):
+            arguments = line.split()
+            if arguments and not arguments[0].startswith("#"):
                 at = f"{path.name}:{number}"
-                self._command(words[0], Command(words[1:], line, at, lines))
+                self._command(arguments[0], Command(arguments[1:], line, at, lines))
         self.stack = self.stack[:-1]
 
     def _command(self, word: str, command: Command) -> None:
@@ -114,7 +114,7 @@ class _Reader:
         self._node(command).is_final = True
 
     def _node(self, command: Command) -> Node:
-        name, submit, *more = command.words
+        name, submit, *more = command.arguments
         at, inline = command.at, None
         if submit == "{":
             inline, more = _block(command)
@@ -133,22 +133,22 @@ class _Reader:
         self.dag.nodes[node.name] = node
 
     def _read_submit_description(self, command: Command) -> None:
-        self.descriptions[command.words[0]], _ = _block(command)
+        self.descriptions[command.arguments[0]], _ = _block(command)
 
     def _read_splice(self, command: Command) -> None:
-        name, *words = command.words
-        self._part(name, words, command.at, joint="+", group="")
+        name, *arguments = command.arguments
+        self._part(name, arguments, command.at, joint="+", group="")
 
     def _read_subdag(self, command: Command) -> None:
-        kind, name, *words = command.words
+        kind, name, *arguments = command.arguments
         if kind.upper() != "EXTERNAL":
             raise ValueError(kind)
-        self._part(name, words, command.at, joint=".", group=name)
+        self._part(name, arguments, command.at, joint=".", group=name)
 
-    def _part(self, name: str, words: list[str], at: str, *, joint: str, group: str) -> None:
-        upper = [word.upper() for word in words]
-        folder = self.directory / words[upper.index("DIR") + 1] if "DIR" in upper else None
-        path = (folder or self.directory) / words[0]
+    def _part(self, name: str, arguments: list[str], at: str, *, joint: str, group: str) -> None:
+        upper = [word.upper() for word in arguments]
+        folder = self.directory / arguments[upper.index("DIR") + 1] if "DIR" in upper else None
+        path = (folder or self.directory) / arguments[0]
         inner = _Reader(folder or self.directory, self.stack, self.work).of_file(path, at)
         if name in self.dag.nodes or name in self.dag.parts:
             raise Unreadable(f"{at}: there are two nodes `{name}`")
@@ -171,11 +171,11 @@ class _Reader:
             )
 
     def _read_include(self, command: Command) -> None:
-        self._include(self.directory / command.words[0], command.at)
+        self._include(self.directory / command.arguments[0], command.at)
 
     def _read_parent(self, command: Command) -> None:
-        child = [word.upper() for word in command.words].index("CHILD")
-        parents, children = command.words[:child], command.words[child + 1 :]
+        child = [word.upper() for word in command.arguments].index("CHILD")
+        parents, children = command.arguments[:child], command.arguments[child + 1 :]
         if not parents or not children:
             raise ValueError(command.line)
         self.relations.append((parents, children, command.at))
@@ -196,7 +196,7 @@ class _Reader:
         return [name]
 
     def _read_connect(self, command: Command) -> None:
-        self.relations.append((command.words[:1], [command.words[1]], command.at))
+        self.relations.append((command.arguments[:1], [command.arguments[1]], command.at))
         self.dag.left_out.append(
             (command.at, "`CONNECT`: all ends of the splices are connected, no pins")
         )
@@ -222,48 +222,50 @@ class _Reader:
             for name, value in settings.items():
                 setattr(node, name, value)
 
-        self.later.append((change, command.words[0], command.at))
+        self.later.append((change, command.arguments[0], command.at))
 
     def _read_vars(self, command: Command) -> None:
         found = _VARIABLE.findall(command.line)
         pairs = {key.lower(): re.sub(r"\\(.)", r"\1", value) for key, value in found}
-        self.later.append((lambda node: node.variables.update(pairs), command.words[0], command.at))
+        self.later.append(
+            (lambda node: node.variables.update(pairs), command.arguments[0], command.at)
+        )
 
     def _read_retry(self, command: Command) -> None:
-        words = command.words
-        upper = [word.upper() for word in words]
-        code = int(words[upper.index("UNLESS-EXIT") + 1]) if "UNLESS-EXIT" in upper else None
-        self._set(command, retries=int(words[1]), unless_exit=code)
+        arguments = command.arguments
+        upper = [word.upper() for word in arguments]
+        code = int(arguments[upper.index("UNLESS-EXIT") + 1]) if "UNLESS-EXIT" in upper else None
+        self._set(command, retries=int(arguments[1]), unless_exit=code)
 
     def _read_priority(self, command: Command) -> None:
-        self._set(command, priority=int(command.words[1]))
+        self._set(command, priority=int(command.arguments[1]))
 
     def _read_category(self, command: Command) -> None:
-        self._set(command, category=command.words[1])
+        self._set(command, category=command.arguments[1])
 
     def _read_maxjobs(self, command: Command) -> None:
-        self.dag.limits[command.words[0]] = int(command.words[1])
+        self.dag.limits[command.arguments[0]] = int(command.arguments[1])
 
     def _read_script(self, command: Command) -> None:
-        words, at = command.words, command.at
-        while words[0].upper() in ("DEFER", "DEBUG"):
-            self.dag.left_out.append((at, f"`{words[0]}` of a script"))
-            words = words[3:]
-        kind, name, program, *arguments = words
+        rest, at = command.arguments, command.at
+        while rest[0].upper() in ("DEFER", "DEBUG"):
+            self.dag.left_out.append((at, f"`{rest[0]}` of a script"))
+            rest = rest[3:]
+        kind, name, program, *arguments = rest
         if kind.upper() not in ("PRE", "POST", "HOLD"):
             raise ValueError(kind)
         if kind.upper() == "HOLD":
             self.dag.left_out.append((at, f"the hold script of `{name}`"))
             return
         script = Script(program, arguments)
-        self._set(command._replace(words=[name]), **{kind.lower(): script})
+        self._set(command._replace(arguments=[name]), **{kind.lower(): script})
 
     def _read_pre_skip(self, command: Command) -> None:
-        self._set(command, pre_skip=int(command.words[1]))
+        self._set(command, pre_skip=int(command.arguments[1]))
 
     def _read_abort_dag_on(self, command: Command) -> None:
-        self._set(command, abort_on=int(command.words[1]))
-        if more := command.words[2:]:
+        self._set(command, abort_on=int(command.arguments[1]))
+        if more := command.arguments[2:]:
             text = f"`{' '.join(more)[:40]}` of `ABORT-DAG-ON`"
             self.dag.left_out.append((command.at, text))
 

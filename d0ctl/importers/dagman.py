@@ -121,8 +121,8 @@ class _Import:
         called = self._executable(program, folder, inputs)
         if _is_missing(folder, program):
             self.wanted.append((line, os.path.normpath(program), node.submit))
-        words = submit_file.words(value("arguments", fills=True) or "")
-        command = " ".join([shlex.quote(called), *map(quoted, words)])
+        arguments = submit_file.split_arguments(value("arguments", fills=True) or "")
+        command = " ".join([shlex.quote(called), *map(quoted, arguments)])
         if source := value("input"):
             self._input(source, folder, inputs, node, line)
             command += f" < {shlex.quote(Path(source).name)}"
@@ -243,27 +243,27 @@ class _Import:
         return "\n".join(parts)
 
     def _call(self, node: Node, script: Script, inputs: dict[str, None]) -> str:
-        words = [shlex.quote(self._executable(script.program, node.directory, inputs))]
+        arguments = [shlex.quote(self._executable(script.program, node.directory, inputs))]
         if _is_missing(node.directory, script.program):
             self.leave_out(node.where, f"script `{script.program[:100]}`: there is no such file")
         for argument in script.arguments:
             if argument == "$RETURN":
-                words.append('"$RETURN"')
+                arguments.append('"$RETURN"')
             elif argument == "$JOB":
-                words.append(shlex.quote(node.name))
+                arguments.append(shlex.quote(node.name))
             elif argument == "$RETRY":
-                words.append(LATE["retry"])
+                arguments.append(LATE["retry"])
             elif argument == "$MAX_RETRIES":
-                words.append(str(node.retries))
+                arguments.append(str(node.retries))
             elif argument == "$DAG_STATUS" and node.is_final:
-                words.append(f'"{LATE["dag_status"]}"')
+                arguments.append(f'"{LATE["dag_status"]}"')
             elif argument == "$FAILED_COUNT" and node.is_final:
-                words.append(f'"{LATE["failed_count"]}"')
+                arguments.append(f'"{LATE["failed_count"]}"')
             else:
                 if argument.startswith("$"):
                     self.leave_out(node.where, f"`{argument[:40]}` of a script of `{node.name}`")
-                words.append(shlex.quote(argument))
-        return " ".join(words)
+                arguments.append(shlex.quote(argument))
+        return " ".join(arguments)
 
 
 def _is_file(path: Path) -> bool:

@@ -76,8 +76,8 @@ def label(text: str) -> str:
 def _literal(value: Any, key: str = "") -> Any:
     """Return a record in which no text has a placeholder; `key` is that of the job file."""
     if isinstance(value, str):
-        words = (*RUN_WORDS, "parameters") if key == "run" else ("parameters",)
-        return literal(value, words, strict=key in ("inputs", "outputs"))
+        texts = (*RUN_WORDS, "parameters") if key == "run" else ("parameters",)
+        return literal(value, texts, strict=key in ("inputs", "outputs"))
     if isinstance(value, Mapping):
         return {
             name: _literal(item, name if key in _RECORDS else key) for name, item in value.items()

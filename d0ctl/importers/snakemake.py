@@ -36,7 +36,7 @@ def read(text: str, path: Path, draft: Draft) -> None:
     labels, edges = _from_json(text, path) if text.lstrip().startswith("{") else _from_dot(text)
     if not labels:
         raise Unreadable(f"{path.name}: there is no job in it")
-    jobs = {key: _job(words) for key, words in labels.items()}
+    jobs = {key: _job(label) for key, label in labels.items()}
     if any(len(job.wildcards) > MOST_WILDCARDS for job in jobs.values()):
         raise Unreadable(f"{path.name}: a job has more than {MOST_WILDCARDS} wildcards")
     for before, behind in dict.fromkeys(edges):
@@ -67,8 +67,8 @@ def read(text: str, path: Path, draft: Draft) -> None:
                     "the folder of the list, which all nodes have to share")  # fmt: skip
 
 
-def _job(words: list[str]) -> _Job:
-    rule, *wildcards = [word.strip() for word in words if word.strip()] or ["rule"]
+def _job(label: list[str]) -> _Job:
+    rule, *wildcards = [word.strip() for word in label if word.strip()] or ["rule"]
     pairs = (wildcard.partition(":") for wildcard in wildcards)
     return _Job(rule, {name.strip(): value.strip() for name, _, value in pairs})
 
@@ -134,7 +134,7 @@ def _offered(job: _Job, jobs: dict[str, _Job]) -> Wildcards:
 
 def _from_dot(text: str) -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
     labels = {
-        key: re.split(r"\\n|\n", words.replace('\\"', '"')) for key, words in _NODE.findall(text)
+        key: re.split(r"\\n|\n", label.replace('\\"', '"')) for key, label in _NODE.findall(text)
     }
     return labels, _EDGE.findall(text)
 

@@ -72,8 +72,8 @@ class SubmitFile(Struct):
     def used(self) -> set[str]:
         """Return the names of commands, in lower case, that others use as macros."""
         texts = " ".join(self.commands.values())
-        chosen = (name for found in _CHOICE.finditer(texts) for name in (found[1], found[2]))
-        names = [*(found[1] for found in _MACRO.finditer(texts)), *chosen]
+        branches = (name for found in _CHOICE.finditer(texts) for name in (found[1], found[2]))
+        names = [*(found[1] for found in _MACRO.finditer(texts)), *branches]
         return {name.strip().lower() for name in names}
 
     def functions(self, name: str) -> set[str]:
@@ -112,7 +112,7 @@ def joined(text: str) -> list[str]:
     return re.sub(r"\\\r?\n", " ", text).replace("\r\n", "\n").split("\n")
 
 
-def words(text: str) -> list[str]:
+def split_arguments(text: str) -> list[str]:
     """Split arguments, in the old syntax or the new one in double quotes."""
     text = text.strip()
     if not (len(text) > 1 and text.startswith('"') and text.endswith('"')):
@@ -143,7 +143,7 @@ def words(text: str) -> list[str]:
 def variables(text: str) -> dict[str, str]:
     """Return the variables of an environment, in the old syntax or the new one."""
     quoted = text.strip().startswith('"')
-    pairs = words(text) if quoted else [part.strip() for part in text.split(";")]
+    pairs = split_arguments(text) if quoted else [part.strip() for part in text.split(";")]
     return {
         name.strip(): value
         for name, equal, value in (pair.partition("=") for pair in pairs)

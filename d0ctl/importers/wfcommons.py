@@ -119,8 +119,11 @@ class _Import:
         command = command if isinstance(command, dict) else {}
         program, arguments = command.get("program"), command.get("arguments") or []
         if isinstance(program, str) and program and isinstance(arguments, list):
-            words = [program, *(str(word) for word in arguments if isinstance(word, str | int))]
-            line["run"] = words
+            program_line = [
+                program,
+                *(str(word) for word in arguments if isinstance(word, str | int)),
+            ]
+            line["run"] = program_line
         else:
             self.invented.append(key)
             line["run"] = "\n".join(self._make(name) for name in outputs) or "true"

@@ -118,10 +118,10 @@ class Selector(Struct, frozen=True):
     @property
     def words(self) -> list[str]:
         """The words that name it in an action on the command line."""
-        words = [str(part) for part in self.parts]
-        words += ["--failed-for", self.reason] if self.reason else []
-        words += ["--node", self.node] if self.node else []
-        return [*words, "--older-than", f"{self.older_than:g}s"] if self.older_than else words
+        parts = [str(part) for part in self.parts]
+        parts += ["--failed-for", self.reason] if self.reason else []
+        parts += ["--node", self.node] if self.node else []
+        return [*parts, "--older-than", f"{self.older_than:g}s"] if self.older_than else parts
 
     @property
     def path(self) -> str:
@@ -207,8 +207,8 @@ def _alternatives(text: str) -> Iterator[str]:
         items if all(numbers(item) for item in items) else [part]
         for part, items in zip(parts, lists, strict=True)
     ]
-    for chosen in product(*choices):
-        yield "/".join((job, *chosen)) + colon + states
+    for choice in product(*choices):
+        yield "/".join((job, *choice)) + colon + states
 
 
 def split(text: str) -> tuple[str, str, str]:

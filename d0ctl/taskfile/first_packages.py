@@ -21,16 +21,21 @@ def check(
     The value is of a dataset on this machine. Raises BadJobFile with what would break the task
     later, such as an input that is not there.
     """
-    inputs = [one.source for one in datasets if one.type == "input" and one.source is not None]
-    values = [sources.first(one, directory) for one in inputs]
-    value = next((one for one in values if one is not None), None if rules.takes_files else "1")
+    inputs = [
+        dataset.source
+        for dataset in datasets
+        if dataset.type == "input" and dataset.source is not None
+    ]
+    values = [sources.first(source, directory) for source in inputs]
+    without = None if rules.takes_files else "1"
+    value = next((first for first in values if first is not None), without)
     if value is None or (rules.takes_files and not _is_here(value, directory)):
         return
     events = rules.events_per_package or 0
     rule = Rule(text, source, directory, parameters, known, STAGE)
     spec = rule.packages([LoopGroup("1", (value,))], [(1 if events else 0, events)], 1)
-    outputs = [one.file for line in spec.stages[0].lines for package in line.packages
-               for binary in package.binaries for one in binary.outputs]  # fmt: skip
+    outputs = [output.file for line in spec.stages[0].lines for package in line.packages
+               for binary in package.binaries for output in binary.outputs]  # fmt: skip
     if rules.merges and outputs:
         known = replace(known, produced=lambda job, file: True)
         merge = Rule(text, source, directory, parameters, known, MERGE_STAGE)

@@ -18,7 +18,7 @@ SUFFIX = ".unmerged"
 
 
 def read_merge(
-    level: Level, recipe: JobRecipe, outputs: Sequence[DatasetSpec], given: dict[str, Any]
+    level: Level, recipe: JobRecipe, outputs: Sequence[DatasetSpec], fields: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the fields of `Rules` that `merge` sets, with those `given` by codes."""
     node = level.mapping("merge")
@@ -29,7 +29,7 @@ def read_merge(
     found = read_words(rules, MERGE_WORDS)
     found["merges"] = _datasets(rules, outputs)
     limits = ("files_per_merge", "bytes_per_merge")
-    if not any(field in found or field in given for field in limits):
+    if not any(field in found or field in fields for field in limits):
         level.reading.fault(node.position, "`merge` needs `files-per-merge` or "
                             "`gigabytes-per-merge`")  # fmt: skip
     for stage in recipe.stages[:1]:

@@ -59,7 +59,7 @@ def _check_catalogue(source: Node, reading: Reading) -> None:
     if name in BUILT_IN:
         read_rows(source, 1, reading)
     elif scalar is not None and named("catalogue", name) is None:
-        known = [*BUILT_IN, *(one.name for one in installed("catalogue"))]
+        known = [*BUILT_IN, *(plugin.name for plugin in installed("catalogue"))]
         hint = did_you_mean(name, known) or f"; there are {listed(map(shown, known))}"
         reading.fault(source.position, f"no installed package has a catalogue {shown(name)}{hint}")
 

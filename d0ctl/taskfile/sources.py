@@ -147,8 +147,8 @@ def first(source: Mapping[str, Any], directory: str) -> str | None:
     if not any(key in source for key in HERE):
         return None
     found = _read(source, Reading(Faults(None), directory, Scope()))
-    for one in found:
-        return one.name if isinstance(one, Found) else one
+    for entry in found:
+        return entry.name if isinstance(entry, Found) else entry
     return None
 
 
@@ -229,9 +229,9 @@ def _cache(tree: MappingNode, value: Node, reading: Reading) -> Iterable[Found]:
 
 def _of_rows(rows: Iterable[Sequence[str]], columns: Sequence[str]) -> Iterable[Found]:
     """Read the columns `file`, or else the first, and `size`, `events` and `checksum`."""
-    place = {column: at for at, column in enumerate(columns)}
-    name = place.get("file", place.get("name", 0))
-    size, events, checksum = (place.get(key) for key in ("size", "events", "checksum"))
+    positions = {column: at for at, column in enumerate(columns)}
+    name = positions.get("file", positions.get("name", 0))
+    size, events, checksum = (positions.get(key) for key in ("size", "events", "checksum"))
     for number, row in enumerate(islice(rows, MAX_VALUES), 1):
         yield Found(
             row[name], _number(row, size, number), _number(row, events, number),

@@ -130,10 +130,10 @@ def read_rules(node: MappingNode | None, reading: Reading) -> dict[str, Any]:
     return {field: value for field, value in found.items() if value is not None}
 
 
-def read_words(level: Level, words: Mapping[str, tuple[str, FieldType]]) -> dict[str, Any]:
+def read_words(level: Level, types: Mapping[str, tuple[str, FieldType]]) -> dict[str, Any]:
     """Read rules in words: the fields of `Rules` that they set."""
     found: dict[str, Any] = {}
-    for name, (field, kind) in words.items():
+    for name, (field, kind) in types.items():
         if (scalar := level.scalar(name)) is not None:
             value = convert(name, scalar, kind, level.reading)
             if field in found:

@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.errors import BadJobFile
 from d0ctl.importers.formats import Imported, read
-from d0ctl.importers.submit_file import words
+from d0ctl.importers.submit_file import split_arguments
 from d0ctl.jobfile.reader import read_text
 from d0ctl.jobfile.spec import JobSpec, LineSpec
 
@@ -214,7 +214,7 @@ def test_a_file_that_can_not_be_read_is_refused_with_the_line(
     ],
 )
 def test_arguments_are_split_as_htcondor_does(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
+    assert split_arguments(text) == expected
 
 
 def test_a_file_that_a_node_makes_is_an_input_of_those_that_name_it(tmp_path: Path) -> None:
