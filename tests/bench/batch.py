@@ -70,6 +70,7 @@ def _over_slurm() -> tuple[float, int]:
         described = folder / "site.yaml"
         described.write_text(SITE.format(cpus=SLOTS, nodes=NODES, folder=folder / "pilots"))
         order(d0ctl(home, "site", "apply", described, "--yes"), variables)
+        order(d0ctl(home, "node", "remove", "localhost"), variables)
         stack.enter_context(daemon(home, 0, variables))
         store = stack.enter_context(open_store(home, read_only=True))
         warm = folder / "warm.yaml"

@@ -132,6 +132,7 @@ def _ours(slurm: Slurm, folder: Path, seconds: list[float]) -> tuple[float, int,
         site = folder / "site.yaml"
         site.write_text(SITE.format(memory=MEMORY, python=PYTHON, folder=folder / "shared"))
         order(d0ctl(home, "site", "apply", site, "--yes"), variables)
+        order(d0ctl(home, "node", "remove", "localhost"), variables)
         stack.enter_context(daemon(home, 1, variables))
         store = stack.enter_context(open_store(home, read_only=True))
         before = calls(folder)
