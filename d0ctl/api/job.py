@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from d0ctl import select
-from d0ctl.api.acting import carry_out
+from d0ctl.api.carry_out import carry_out
 from d0ctl.api.done import Done
 from d0ctl.api.selection import Selection
 from d0ctl.config import find_home

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from d0ctl.actions.action import Action, NodeName, Target
 from d0ctl.actions.option import Field, fields_of
 from d0ctl.actions.table import ACTIONS
-from d0ctl.api.acting import carry_out_each, requests
+from d0ctl.api.carry_out import carry_out_each, requests
 from d0ctl.api.done import Done
 from d0ctl.config import Home, find_home
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from d0ctl.actions import site_file
 from d0ctl.actions.action import Person
-from d0ctl.api.acting import actor
+from d0ctl.api.carry_out import actor
 from d0ctl.api.done import Done
 from d0ctl.config import find_home
 from d0ctl.show.cards.site import outcome

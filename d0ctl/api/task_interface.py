@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from d0ctl.api.acting import actor
+from d0ctl.api.carry_out import actor
 from d0ctl.api.methods import Named
 from d0ctl.api.verbs import TaskVerbs
 from d0ctl.config import find_home

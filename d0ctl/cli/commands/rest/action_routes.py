@@ -16,7 +16,7 @@ from d0ctl.actions.file_choice import parse as parse_files
 from d0ctl.actions.jobs.submit import JobFile
 from d0ctl.actions.option import Option, fields_of
 from d0ctl.actions.table import GROUPS
-from d0ctl.api.acting import carry_out, requests
+from d0ctl.api.carry_out import carry_out, requests
 from d0ctl.cli.commands.rest.bearer import only
 from d0ctl.cli.commands.rest.http_errors import RESPONSES
 from d0ctl.errors import BadUsage
