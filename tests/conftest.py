@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
+from tests.support import CACHE
 from tests.support.faketime import Clock
 from tests.support.homes import equip_nodes, make_home
 from tests.support.running_order import share_out
@@ -24,6 +25,9 @@ from tests.support.site import Site
 
 # Drawing is most of what tests of the dashboard cost, and they look less often than people.
 os.environ.setdefault("TEXTUAL_FPS", "15")
+
+# Matplotlib would write its list of fonts into the home of who runs the tests.
+os.environ.setdefault("MPLCONFIGDIR", str(CACHE / "matplotlib"))
 
 # A shell that starts the tests in the background has them ignore ctrl-C, and so what they start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

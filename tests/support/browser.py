@@ -1,11 +1,13 @@
 """A headless Chromium, steered by its debugging protocol, and the terminal on its page."""
 
 import asyncio
+import os
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiohttp
@@ -104,13 +106,25 @@ class Page:
 
 @asynccontextmanager
 async def browser(folder: Path, size: str = "1200,700") -> AsyncIterator[Page]:
-    """Start a browser with a profile of its own, and end it."""
+    """Start a browser with a profile of its own, and end it.
+
+    Its socket is in a folder with a short path, which the browser itself would leave in /tmp.
+    """
+    with TemporaryDirectory(ignore_cleanup_errors=True) as short:
+        async with _browser(folder, size, {"HOME": str(folder), "TMPDIR": short}) as page:
+            yield page
+
+
+@asynccontextmanager
+async def _browser(folder: Path, size: str, variables: dict[str, str]) -> AsyncIterator[Page]:
     port = folder / "DevToolsActivePort"
+    folder.mkdir(exist_ok=True)
     process = subprocess.Popen(
         [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
          f"--user-data-dir={folder}", "--no-first-run", "--disable-dev-shm-usage",
          f"--window-size={size}", "about:blank"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={**os.environ, **variables},
     )  # fmt: skip
     try:
         end = asyncio.get_running_loop().time() + PATIENCE_S
