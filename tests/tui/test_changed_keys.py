@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import d0ctl.show
 import d0ctl_tui
 from d0ctl_tui.commands import COMMANDS
 from d0ctl_tui.read import user_settings
@@ -115,9 +116,13 @@ def test_palette_past_and_notices_name_the_keys_of_the_user(site: Site, dashboar
 def test_no_text_of_the_dashboard_names_a_key_that_can_be_changed() -> None:
     words = sorted((key for key in USUAL if len(key) > 1 and key not in ("up", "end", "home",
                     "left", "right", "down", "space")), key=len, reverse=True)  # fmt: skip
-    names = re.compile(rf"`[^`\s]`|(?<![\w-])(?:{'|'.join(map(re.escape, words))}|escape)(?![\w-])")
+    names = re.compile(
+        rf"`[^`\s]`|(?<![\w-])(?:{'|'.join(map(re.escape, words))}|escape)(?![\w-])"
+        r"|(?<![\w'])[^\W\d_](?= (?:shows|goes|tries|stops|copies)\b)"
+    )
     found: dict[str, set[str]] = {}
-    for path in Path(d0ctl_tui.__path__[0]).rglob("*.py"):
+    folders = [Path(module.__path__[0]) for module in (d0ctl_tui, d0ctl.show)]
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
         for text in texts(ast.parse(path.read_text())):
             if keys := set(names.findall(text)) - OF_BOXES.get(path.name, set()):
                 found.setdefault(path.name, set()).update(keys)

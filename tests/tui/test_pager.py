@@ -67,6 +67,17 @@ def test_a_line_without_an_end_is_shown_in_pieces() -> None:
     assert one.top > 0
 
 
+def test_a_search_begins_in_the_first_line_of_the_window_and_goes_around_the_end() -> None:
+    one = pager(b"one X\ntwo\nthree X\n")
+
+    assert one.find("x", forward=True, cancelled=lambda: False, here=True) and one.top == 0
+    assert one.find("x", forward=True, cancelled=lambda: False) and one.top == 10
+    assert not one.find("x", forward=True, cancelled=lambda: False)
+    assert one.find_around("x", forward=True, cancelled=lambda: False) and one.top == 0
+    assert one.find_around("x", forward=False, cancelled=lambda: False) and one.top == 10
+    assert not one.find_around("none", forward=False, cancelled=lambda: False)
+
+
 def test_a_cancelled_search_finds_nothing() -> None:
     one = pager(b"a\nb\n")
 

@@ -20,13 +20,13 @@ class Limits(Struct, frozen=True):
     files: int = 8
     attempts: int = 6
     changes: int = 12
-    more: str = "enter shows them"
+    more: str = "--json prints all"
 
 
 WHOLE = Limits(files=50, attempts=50, changes=500)
 """Room for everything."""
 
-SCREEN = Limits(files=12, attempts=10, changes=0, more="--json prints all")
+SCREEN = Limits(files=12, attempts=10, changes=0)
 """The limits of `status`; `history` has the changes."""
 
 

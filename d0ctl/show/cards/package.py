@@ -52,7 +52,13 @@ class Package(Struct, frozen=True):
 
 
 def draw(
-    sheet: Sheet, package: Package, now: float, *, log: str | None = None, limits: Limits = WHOLE
+    sheet: Sheet,
+    package: Package,
+    now: float,
+    *,
+    log: str | None = None,
+    log_key: str = "",
+    limits: Limits = WHOLE,
 ) -> None:
     """Draw the card; `log` is the end of the package's output."""
     _head(sheet, package, now)
@@ -61,7 +67,7 @@ def draw(
         _use(sheet, package, now)
     explain(sheet, package.why)
     _failures(sheet, package.failures, now)
-    _output(sheet, package, log)
+    _output(sheet, package, log, log_key)
     _attempts(sheet, package.attempts[-limits.attempts :], now)
     binary.list_all(sheet, package.binaries, package.view.attempts, now)
     inputs(sheet, package.inputs, limits)
@@ -145,13 +151,13 @@ def _failures(sheet: Sheet, failures: Sequence[Failures], now: float) -> None:
     ])  # fmt: skip
 
 
-def _output(sheet: Sheet, package: Package, log: str | None) -> None:
+def _output(sheet: Sheet, package: Package, log: str | None, key: str) -> None:
     last = package.attempts[-1] if package.attempts else None
     if last is not None and last.stderr and last.outcome != "successful":
         sheet.head("stderr", "last lines")
         sheet.quote(last.stderr, LOG_LINES)
     if log:
-        sheet.head("log", "last lines; t shows all")
+        sheet.head("log", f"last lines; {key} shows all")
         sheet.quote(log, LOG_LINES)
 
 

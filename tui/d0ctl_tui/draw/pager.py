@@ -67,17 +67,29 @@ class Pager(Struct):
         """Move to the first page."""
         self.top, self.row = 0, 0
 
-    def find(self, words: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
-        """Move to the next line with these words, ignoring case; return False if there is none."""
+    def find(
+        self, words: str, *, forward: bool, cancelled: Callable[[], bool], here: bool = False
+    ) -> bool:
+        """Move to the next line with these words, ignoring case; return False if there is none.
+
+        With `here`, the first line of the window counts, too.
+        """
+        at = self._end(self.top) if self.size and forward and not here else self.top
+        return self._find(words, at, forward, cancelled)
+
+    def find_around(self, words: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
+        """Move to the first line with these words, or going back to the last one."""
+        return self._find(words, 0 if forward else self.size, forward, cancelled)
+
+    def _find(self, words: str, at: int, forward: bool, cancelled: Callable[[], bool]) -> bool:
         wanted = words.encode().lower()
-        found = self._after(wanted, cancelled) if forward else self._before(wanted, cancelled)
+        found = (self._after if forward else self._before)(wanted, at, cancelled)
         if found is None:
             return False
         self.top, self.row = self._begin(found), 0
         return True
 
-    def _after(self, wanted: bytes, cancelled: Callable[[], bool]) -> int | None:
-        at = self._end(self.top) if self.size else 0
+    def _after(self, wanted: bytes, at: int, cancelled: Callable[[], bool]) -> int | None:
         while at < self.size and not cancelled():
             piece = self.read(at, SEARCHED + len(wanted)).lower()
             position = piece.find(wanted)
@@ -86,8 +98,7 @@ class Pager(Struct):
             at += SEARCHED
         return None
 
-    def _before(self, wanted: bytes, cancelled: Callable[[], bool]) -> int | None:
-        end = self.top
+    def _before(self, wanted: bytes, end: int, cancelled: Callable[[], bool]) -> int | None:
         while end > 0 and not cancelled():
             begin = max(0, end - SEARCHED)
             piece = self.read(begin, end - begin + len(wanted) - 1).lower()

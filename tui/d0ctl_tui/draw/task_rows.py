@@ -48,10 +48,9 @@ def earned(row: Group, percents: float) -> float:
     return percents / 100 * row.task.files.get("running", 0) / max(1, launched)
 
 
-def name(row: JobSummary) -> list[Span]:
-    """Return the name of a job or task."""
-    kind = [("  task", "faint")] if isinstance(row, TaskJob) else []
-    return [(foreign(row.name), "strong"), *kind]
+def kind(row: JobSummary) -> list[Span]:
+    """Return the word that tells a task from other jobs."""
+    return [("  task", "faint")] if isinstance(row, TaskJob) else []
 
 
 def about(row: Group) -> str:

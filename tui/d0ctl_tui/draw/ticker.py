@@ -9,7 +9,7 @@ from d0ctl.show.drawing.spans import Line, Span, fit, foreign, spread, width
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.views.activity import Event
 from d0ctl.units import count
-from d0ctl_tui.draw.row_cells import clock
+from d0ctl_tui.draw.row_cells import clock, gist
 
 PASSING = frozenset({"ready", "assigned", "starting", "staging-in", "transferring"})
 """Phases that end soon by themselves."""
@@ -63,7 +63,9 @@ def _note(event: Notable) -> str | None:
         case "job":
             return "ended"
         case "failure" if event.is_tried_again:
-            return f"tried again: {event.note}" if event.note else "tried again"
+            return f"tried again: {gist(event.note)}" if event.note else "tried again"
+        case "failure":
+            return gist(event.note)
     return event.note
 
 

@@ -43,7 +43,7 @@ def need(row: Row | None, context: RowContext) -> Need:
         return package_rows.need_of_binary(row, context)
     before = 2 * context.depth + 3
     name = _name(row, context)
-    bare = name[:-1] if isinstance(row, JobSummary) else name
+    bare = name[: _bare(row, name)]
     word = task_rows.status(row, context.kept)
     badges = [badge for badge in signs.badges(row.counts, context.glyphs, row.acknowledged)
               if adds(badge, word)]  # fmt: skip
@@ -67,8 +67,7 @@ def _group(
     glyphs = context.glyphs
     twisty = glyphs.open if context.opened else glyphs.shut
     name = _name(row, context)
-    bare = len(name) - 1 if isinstance(row, JobSummary) else len(name)
-    spans = front(name, bare, columns, context, twisty)
+    spans = front(name, _bare(row, name), columns, context, twisty)
     badges = signs.badges(row.counts, glyphs, row.acknowledged)
     word = task_rows.status(row, context.kept)
     spans += state(word, columns, glyphs, badges)
@@ -98,10 +97,18 @@ def _extras(row: JobSummary | StageSummary | LineSummary) -> dict[str, str]:
 def _name(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> list[Span]:
     if isinstance(row, JobSummary):
         sign = [(f" {context.glyphs.bell}", "mark")] if context.followed else []
-        return [*task_rows.name(row), *sign, (f"  {foreign(row.title)}", "faint")]
+        title = (f"  {foreign(row.title)}", "faint")
+        return [(foreign(row.name), "strong"), *sign, *task_rows.kind(row), title]
     number = (f"{row.seq}", "strong")
     named = row.name != str(row.seq)
     return [number, (f" {foreign(row.name)}", "plain")] if named else [number]
+
+
+def _bare(row: JobSummary | StageSummary | LineSummary, name: Sequence[Span]) -> int:
+    """Return how many spans of a name tell it from others: not its kind, nor its title."""
+    if isinstance(row, JobSummary):
+        return len(name) - 1 - len(task_rows.kind(row))
+    return len(name)
 
 
 def _done(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> str:

@@ -150,7 +150,7 @@ class LogScreen(SubScreen):
         def go(words: str | None) -> None:
             if words:
                 self._words = self.pane.found = words
-                self.action_again(1)
+                self._go_to_match(forward=True, here=True)
 
         self.app.push_screen(QuestionBox(self.dashboard, "search", self._words), go)
 
@@ -159,9 +159,12 @@ class LogScreen(SubScreen):
         if not self._words:
             self.action_find()
             return
+        self._go_to_match(forward=by > 0)
+
+    def _go_to_match(self, *, forward: bool, here: bool = False) -> None:
         self.following = False
         self._cancel.set()
-        self._reader.submit(self._search, self._words, by > 0)
+        self._reader.submit(self._search, self._words, forward, here)
 
     def action_stream(self) -> None:
         """Show the other stream."""
@@ -249,14 +252,17 @@ class LogScreen(SubScreen):
             return
         self._do(lambda pager, height: pager.to_end(height), height, False)
 
-    def _search(self, words: str, forward: bool) -> None:
-        """In the reading thread: go to a match."""
+    def _search(self, words: str, forward: bool, here: bool) -> None:
+        """In the reading thread: go to a match, if need be around the end of the log."""
         self._cancel.clear()
+        stopped = self._cancel.is_set
         try:
-            found = self._pager.find(words, forward=forward, cancelled=self._cancel.is_set)
-            notice = (
-                "" if found else f"no {'further' if forward else 'earlier'} match for `{words}`"
-            )
+            found = self._pager.find(words, forward=forward, cancelled=stopped, here=here)
+            notice = ""
+            if not found and not stopped():
+                found = self._pager.find_around(words, forward=forward, cancelled=stopped)
+                start = "beginning" if forward else "end"
+                notice = f"searched on from the {start}" if found else f"no match for `{words}`"
             self._to_match = found
             self._show_new(self.pane.size.height or 1, notice)
         except (D0Error, OSError) as error:

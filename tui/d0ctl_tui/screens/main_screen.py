@@ -44,7 +44,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         self.zoomed = self._is_settled = self._is_drawn = False
         glyphs = dashboard.glyphs
         self.tree_view = Tree(dashboard.source, glyphs, dashboard.terminal.columns)
-        self.about = AboutPane(dashboard.source, glyphs, dashboard.interval)
+        self.about = AboutPane(dashboard.source, glyphs, dashboard.interval, dashboard.key_of)
         self.details = Details(self.about)
         self.bands = [
             StatusLine("header", dashboard.header, glyphs),

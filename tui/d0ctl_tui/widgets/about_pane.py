@@ -42,10 +42,13 @@ AGAIN_S = 0.4
 class AboutPane(Page):
     """The card of a job, stage, line or package."""
 
-    def __init__(self, source: Source, glyphs: Glyphs, interval: float) -> None:
+    def __init__(
+        self, source: Source, glyphs: Glyphs, interval: float, key_of: Callable[[str], str]
+    ) -> None:
         super().__init__("about", self._sheet, glyphs)
         self.source = source
         self.interval = interval
+        self.key_of = key_of
         self.selector: str | None = None
         self.card: About | TaskPart | None = None
         self.tail: str | None = None
@@ -144,9 +147,10 @@ class AboutPane(Page):
         now = self.source.at or time.time()
         match self.card:
             case Package() as card:
-                limits = WHOLE if self.whole else Limits()
+                more = f"{self.key_of('open-row')} shows them"
+                limits = WHOLE if self.whole else Limits(more=more)
                 log = None if self.tail_pane.display else self.tail
-                package.draw(sheet, card, now, log=log, limits=limits)
+                package.draw(sheet, card, now, log=log, log_key=self.key_of("log"), limits=limits)
             case Part() as card:
                 part.draw(sheet, card, now)
             case TaskPart() as card:
