@@ -104,6 +104,7 @@ def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Ty
     assert "on its way" not in answer
     assert "d0ctl node check far" in answer
     assert "d0ctl node remove far   # if it is gone for good" in answer
+    assert "it begins" not in answer
     assert "d0ctl node remove far   # if it is gone for good" in d0ctl("why", "far").stdout
 
 
@@ -182,7 +183,8 @@ def test_too_many_packages_to_visit_are_counted(site: Site, d0ctl: Type) -> None
     site.submit(job(("a", [line(package(f"x{n}")) for n in range(21)])))
 
     assert d0ctl("logs", "prod").stderr == (
-        "d0ctl: `logs` takes at most 20 packages, and `prod` has 21\nd0ctl logs prod/1/1/1\n"
+        "d0ctl: `logs` takes at most 20 packages, and `prod` has 21\n"
+        "d0ctl logs prod/1/1/1, or d0ctl logs prod --failed\n"
     )
     assert d0ctl("logs", "prod/1/1,2", "-f").stderr == (
         "d0ctl: `logs --follow` takes one package, and `prod/1/1 prod/1/2` has 2\n"

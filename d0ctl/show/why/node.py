@@ -32,9 +32,10 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if row["state"] == "down":
         explanation.answer = (f"node `{name}` has been down since {moment(row['since'], now)}: "
                        f"{row['last_error'] or 'it does not answer'}")  # fmt: skip
-        explanation.facts.append(
-            "its running packages continue; packages that were assigned to it run elsewhere"
-        )
+        if room["used"]:
+            explanation.facts.append(
+                "its running packages continue; packages that were assigned to it run elsewhere"
+            )
         explanation.commands += [f"d0ctl node check {name}", gone_for_good(name)]
     elif row["doubted"] is not None:
         _in_doubt(row, explanation, now)

@@ -24,7 +24,8 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     _of_phase(Phase(view.phase))(Subject(store, view, job, explanation, now))
     if view.node is not None or view.status in (Status.SUCCESSFUL, Status.FAILED):
         _chosen_node(store, view, explanation, now)
-    if times := eta.of_package(views_eta.package_times(store, view.id, now=now), now):
+    times = eta.of_package(views_eta.package_times(store, view.id, now=now), now)
+    if times and "nodes_down" not in explanation.details:  # nobody knows when they are back
         explanation.facts.append(times)
     _expected_sizes(store, view, explanation)
     if where := one_package.destination(store, view.id):

@@ -91,7 +91,10 @@ def assigned(subject: Subject) -> None:
         explanation.facts += _fetches(moving, package.staging)
         if recent := links.arriving(subject.store, package.node or ""):
             subject.fact(f"recent transfers to `{package.node}` ran at {speed(*recent)}")
-        for source in dict.fromkeys(file.source for file in moving if _is_away(file)):
+        away = list(dict.fromkeys(file.source for file in moving if _is_away(file)))
+        if away:
+            explanation.details["nodes_down"] = away
+        for source in away:
             explanation.commands += [f"d0ctl node check {source}", gone_for_good(str(source))]
     else:
         explanation.answer = f"{subject.name} will run on `{package.node}` and is launched next"
