@@ -86,5 +86,5 @@ def test_arguments_that_are_too_long_fail_at_once_with_what_to_write_instead(
     assert reason == "exit-code"
     assert said in message
     assert message.endswith(TOO_LONG)
-    advice = "correct the job file, then `d0ctl update job` and `d0ctl retry 'job:failed'`"
+    advice = "correct the job file, then `d0ctl run FILE --as NAME`"
     assert advice in why(desk, "job/1/1/1")
