@@ -153,4 +153,4 @@ def test_a_corrected_job_file_is_suggested_after_a_missing_output(
     answer = d0ctl(*asked.split()).stdout
 
     assert "a retry runs the job as it was submitted: if the job file is wrong" in answer
-    assert "correct it, then `d0ctl update prod` and `d0ctl retry 'prod:failed'`" in answer
+    assert "`d0ctl run FILE --as NAME`, or remove the job and run it again" in answer

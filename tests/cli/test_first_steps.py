@@ -133,3 +133,14 @@ def test_acknowledged_failures_are_counted_in_the_list_of_jobs(site: Site, d0ctl
 
     assert "acknowledged" not in before
     assert "1 failed  1 acknowledged" in d0ctl("status").stdout
+
+
+def test_a_job_with_a_file_is_corrected_and_not_submitted_again(real_site: Site) -> None:
+    real_site.write("job: mc\nstages: [{lines: [{run: ./sim.sh}]}]\n", "mc.yaml")
+    (real_site.jobs / "sim.sh").write_text("#!/bin/sh\n")
+    real_site.d0ctl("run", real_site.jobs / "mc.yaml")
+
+    answer = real_site.ok("why", "mc/1/1/1")
+
+    then = "`d0ctl update mc` and `d0ctl retry 'mc:failed'`"
+    assert f"add `inputs: sim.sh` to the job file, then {then}" in answer

@@ -37,8 +37,7 @@ def test_a_script_beside_the_job_file_that_is_no_input_is_named(
     answer = why(real_site, "./sim.sh", shell=shell)
 
     assert "`sim.sh` is beside the job file but is not an input, so it is not on the node" in answer
-    then = "`d0ctl update one` and `d0ctl retry 'one:failed'`"
-    assert f"add `inputs: sim.sh` to the job file, then {then}" in answer
+    assert "add `inputs: sim.sh` to the job file, then `d0ctl run FILE --as NAME`" in answer
     assert "  $ d0ctl retry" not in answer
 
 

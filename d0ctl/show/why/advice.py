@@ -57,7 +57,7 @@ def advice(store: Store, package: PackageView, last: AttemptView | None) -> Advi
     if found := missing(store, package, last):
         return Advice((found.fact, *([_fix(package.path)] if found.may_retry else [])), None)
     if last.reason in BY_JOB_FILE:
-        return Advice((_fix(package.path), OLD_FILE + again(package)), None)
+        return Advice((_fix(package.path), OLD_FILE + again(store, package)), None)
     if is_deterministic(last.reason, last.exit_code):
         return Advice((_fix(package.path),), None)
     return Advice()

@@ -38,16 +38,20 @@ class Missing(Struct, frozen=True):
     may_retry: bool = True
 
 
-def again(package: PackageView) -> str:
+def again(store: Store, package: PackageView) -> str:
     """Return what to do after the job file was corrected; a retry alone runs it as it was."""
-    job = package.path.partition("/")[0]
-    return f"`d0ctl update {job}` and `d0ctl retry '{job}:failed'`"
+    from d0ctl.store.jobs.submission.submit import text_of  # much, and needed for few failures
+
+    job, known = package.path.partition("/")[0], text_of(store, package.job_id)
+    if known and known.source not in (None, "-") and Path(str(known.source)).is_file():
+        return f"`d0ctl update {job}` and `d0ctl retry '{job}:failed'`"
+    return "`d0ctl run FILE --as NAME`, or remove the job and run it again"
 
 
 def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
     """Say which command or file was missing; None for other failures."""
     if _TOO_LONG in (last.message or ""):
-        return Missing(f"correct the job file, then {again(package)}", may_retry=False)
+        return Missing(f"correct the job file, then {again(store, package)}", may_retry=False)
     if last.exit_code in (126, 127):
         return _command(store, package, last)
     return _file(store, package, last) if last.exit_code else None
@@ -60,7 +64,7 @@ def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | No
     for found in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
         name = next(filter(None, found.groups())).rstrip(".,;")
         if Path(name).name not in names and _is_beside(folder, name):
-            return _no_input(package, name)
+            return _no_input(store, package, name)
     return None
 
 
@@ -68,11 +72,11 @@ def _is_beside(folder: str, name: str) -> bool:
     return not name.startswith("/") and (Path(folder) / name).is_file()
 
 
-def _no_input(package: PackageView, name: str) -> Missing:
+def _no_input(store: Store, package: PackageView, name: str) -> Missing:
     name = posixpath.normpath(name)
     return Missing(
         f"`{name}` is beside the job file but is not an input, so it is not on the node: "
-        f"add `inputs: {name}` to the job file, then {again(package)}", may_retry=False,
+        f"add `inputs: {name}` to the job file, then {again(store, package)}", may_retry=False,
     )  # fmt: skip
 
 
@@ -127,6 +131,6 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
             f"`{last.node_name}`, or `{name}` is not its path there: d0ctl peek {package.path}"
         )
     if _is_beside(folder, name):
-        return _no_input(package, name)
+        return _no_input(store, package, name)
     return Missing(f"`{name}` is neither an input nor beside the job file: add it to `inputs`, "
-                   f"then {again(package)}", may_retry=False)  # fmt: skip
+                   f"then {again(store, package)}", may_retry=False)  # fmt: skip

@@ -36,7 +36,9 @@ def node(store: Store, name: str, now: float) -> Explanation:
             explanation.facts.append(
                 "its running packages continue; packages that were assigned to it run elsewhere"
             )
-        explanation.commands += [f"d0ctl node check {name}", gone_for_good(name)]
+        explanation.commands.append(f"d0ctl node check {name}")
+        if not room["used"]:
+            explanation.commands.append(gone_for_good(name))
     elif row["doubted"] is not None:
         _in_doubt(row, explanation, now)
     elif row["drained"]:

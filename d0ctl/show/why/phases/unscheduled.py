@@ -8,6 +8,7 @@ from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.files import links
+from d0ctl.store.nodes.registry import capacities
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
@@ -92,10 +93,14 @@ def assigned(subject: Subject) -> None:
         if recent := links.arriving(subject.store, package.node or ""):
             subject.fact(f"recent transfers to `{package.node}` ran at {speed(*recent)}")
         away = list(dict.fromkeys(file.source for file in moving if _is_away(file)))
+        idle = []
         if away:
             explanation.details["nodes_down"] = away
+            idle = [room["name"] for room in capacities(subject.store) if not room["used"]]
         for source in away:
-            explanation.commands += [f"d0ctl node check {source}", gone_for_good(str(source))]
+            explanation.commands.append(f"d0ctl node check {source}")
+            if source in idle:
+                explanation.commands.append(gone_for_good(str(source)))
     else:
         explanation.answer = f"{subject.name} will run on `{package.node}` and is launched next"
         _archives(subject)
