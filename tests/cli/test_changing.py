@@ -221,7 +221,7 @@ def test_several_selectors_are_planned_as_one_change(site: Site, d0ctl: Type) ->
     result = d0ctl("kill", "prod/1/1-3/1", "prod/1/5/1", "prod/1/7-9", "--reason", "all bad")
 
     assert result.stdout.startswith("killed 10 packages of `prod/1/1-3/1 prod/1/5/1 prod/1/7-9`")
-    assert [one.packages for one in browse.actions(site.store, "prod", 9)][:1] == [10]
+    assert [action.packages for action in browse.actions(site.store, "prod", 9)][:1] == [10]
     assert (site.phase("prod/1/4/1"), site.phase("prod/1/5/1")) == ("ready", "canceled")
 
 

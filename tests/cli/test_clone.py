@@ -104,7 +104,7 @@ def test_a_part_of_a_job_becomes_a_job_of_its_own(tmp_path: Path, d0ctl: Type) -
     (line,) = stages[0]["lines"]
     (binary,) = line["packages"][0]["binaries"]
     assert (stages[0]["name"], line["name"]) == ("reco", "n=2")
-    assert [one["file"] for one in binary["inputs"]] == ["chain:s2"]
+    assert [input["file"] for input in binary["inputs"]] == ["chain:s2"]
     assert document(d0ctl("status", "chain-001", "--json").stdout)["stages"][0]["lines"] == 2
 
 

@@ -83,7 +83,7 @@ def test_a_successful_line_can_be_dropped_and_stays_successful(site: Site, d0ctl
 
     assert site.phase("prod/1/1/2") == "done"
     inputs = document(d0ctl("status", "prod/2/1/1", "--json").stdout)["inputs"]
-    assert {one["file"]: one["dropped"] for one in inputs} == {"sim-1": True, "sim-2": False}
+    assert {input["file"]: input["dropped"] for input in inputs} == {"sim-1": True, "sim-2": False}
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 1
 
 

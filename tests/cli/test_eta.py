@@ -23,7 +23,7 @@ def test_the_end_of_a_job_is_estimated_at_its_submission(d0ctl: Type, tmp_path: 
     check(["eta", "--json"], text)
     found = document(text)
     assert found["end"]["low"] < found["end"]["at"] < found["end"]["high"]
-    assert [one["left"] for one in found["stages"]] == [20, 1]
+    assert [stage["left"] for stage in found["stages"]] == [20, 1]
     package = document(d0ctl("status", "mc/2/1/1", "--json").stdout)
     assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
 

@@ -135,7 +135,7 @@ def test_submitting_an_export_makes_an_equal_job(
     ]
     assert rows[0] == rows[1]
     names = [
-        {local_name(one["name"], one["local"]) for one in package.inputs}
+        {local_name(input["name"], input["local"]) for input in package.inputs}
         for found in (first, second) for package in found.packages
     ]  # fmt: skip
     assert names[: len(names) // 2] == names[len(names) // 2 :]

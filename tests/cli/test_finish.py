@@ -178,7 +178,7 @@ def test_packages_get_a_priority_of_their_own_and_leave_that_of_their_job(
     assert d0ctl("priority", "two", "20").stdout == (
         "priority of job `two`: 50 -> 20\npackages of `two/1` have a priority of their own\n"
     )
-    assert [one.ready for one in placement.requirements(site.store)] == [1, 3, 2]
+    assert [requirement.ready for requirement in placement.requirements(site.store)] == [1, 3, 2]
     assert d0ctl("doctor").exit_code == 0
     Site.of(site.store, cpus=1).schedule()
     assert site.phase("two/1/3/1") == "assigned"

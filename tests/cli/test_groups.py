@@ -27,7 +27,7 @@ def farm(site: Site, d0ctl: Type) -> None:
 def test_a_cluster_lists_its_nodes_owners_cache_and_software(site: Site, d0ctl: Type) -> None:
     farm(site, d0ctl)
 
-    found = {one["cluster"]: one for one in
+    found = {cluster["cluster"]: cluster for cluster in
              document(d0ctl("cluster", "list", "--json").stdout)["clusters"]}  # fmt: skip
 
     assert found["farm"] == {

@@ -21,10 +21,14 @@ def test_the_history_of_a_job_counts_failures_by_reason(site: Site, d0ctl: Type)
 
     answer = document(d0ctl("history", "prod", "--json").stdout)
 
-    assert {one["reason"]: one["count"] for one in answer["reasons"]} == {
+    assert {reason["reason"]: reason["count"] for reason in answer["reasons"]} == {
         "exit-code": 2, "seg-fault": 1,
     }  # fmt: skip
-    assert [one["path"] for one in answer["failures"]] == ["prod/1/3/1", "prod/1/2/1", "prod/1/1/1"]
+    assert [failure["path"] for failure in answer["failures"]] == [
+        "prod/1/3/1",
+        "prod/1/2/1",
+        "prod/1/1/1",
+    ]
     assert answer["failures"][2]["stderr"] == "first\n"
     assert answer["failures"][1]["signal"] == 11
     assert answer["actions"][0]["verb"] == "submit"
@@ -40,7 +44,9 @@ def test_the_history_of_a_package_has_every_change(site: Site, d0ctl: Type) -> N
     answer = document(d0ctl("history", "prod/1/1/1", "--json").stdout)
 
     steps = ["ready", "assigned", "starting", "running", "failed"]
-    assert [(one["from"], one["to"]) for one in answer["events"]] == list(itertools.pairwise(steps))
+    assert [(event["from"], event["to"]) for event in answer["events"]] == list(
+        itertools.pairwise(steps)
+    )
     assert answer["events"][-1]["note"].startswith("exit-code: ")
     assert "running → failed" in d0ctl("history", "prod/1/1/1").stdout
 
@@ -165,7 +171,7 @@ def test_the_doctor_reports_the_fault_the_place_and_the_command(
     ]
     answer = document(d0ctl("doctor", "--json").stdout)
     assert not answer["ok"]
-    assert [(one["check"], one["heals"]) for one in answer["findings"]] == [
+    assert [(finding["check"], finding["heals"]) for finding in answer["findings"]] == [
         ("home", False),
         ("lease", True),
     ]
@@ -194,16 +200,16 @@ def test_no_retry_remake_drop_or_restore_loses_the_failure_history(site: Site, d
     answer = document(d0ctl("history", "prod/1/1/1", "--json").stdout)
 
     assert shown["status"] == "successful"
-    assert [(one["reason"], one["count"], one["node"], one["message"])
-            for one in shown["failures"]] == [
+    assert [(failure["reason"], failure["count"], failure["node"], failure["message"])
+            for failure in shown["failures"]] == [
         ("exit-code", 2, "localhost", "binary 1 (tool) ended with exit code 3"),
         ("seg-fault", 1, "localhost", "ended by SIGSEGV"),
     ]  # fmt: skip
-    assert [one["attempt"] for one in answer["failures"]] == [3, 2, 1]
-    assert {one["reason"]: one["count"] for one in answer["reasons"]} == {
+    assert [failure["attempt"] for failure in answer["failures"]] == [3, 2, 1]
+    assert {reason["reason"]: reason["count"] for reason in answer["reasons"]} == {
         "exit-code": 2, "seg-fault": 1,
     }  # fmt: skip
-    assert "first\n" in [one["stderr"] for one in answer["failures"]]
+    assert "first\n" in [failure["stderr"] for failure in answer["failures"]]
     screen = d0ctl("status", "prod/1/1/1").stdout
     assert "exit-code  2 times  " in screen
     report = document(d0ctl("report", "failures", "--json").stdout)

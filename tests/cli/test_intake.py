@@ -80,7 +80,7 @@ def test_faults_have_line_numbers_and_nothing_is_stored(
     lines = result.stderr.splitlines()
     assert result.exit_code == 2
     assert len(lines) >= 3
-    assert all(one.startswith(f"{bad}:") for one in lines)
+    assert all(line.startswith(f"{bad}:") for line in lines)
     assert not home.root.exists()
 
 

@@ -67,9 +67,9 @@ def test_the_list_has_waiting_unsent_and_sent_messages(d0ctl: Type, site: Site) 
     assert "stuck\\x1b  1 try, next in 0.0 s: busy" in answer
     assert "refused    given up: 550 no" in answer.replace("  given", "    given")
     whole = document(d0ctl("notify", "list", "--json").stdout)
-    assert [one["things"] for one in whole["waiting"]] == [1]
-    assert [(one["message"], one["tries"]) for one in whole["on_way"]] == [(2, 1)]
-    assert [(one["message"], one["sent"]) for one in whole["last"]] == [(3, False), (1, True)]
+    assert [group["things"] for group in whole["waiting"]] == [1]
+    assert [(mail["message"], mail["tries"]) for mail in whole["on_way"]] == [(2, 1)]
+    assert [(mail["message"], mail["sent"]) for mail in whole["last"]] == [(3, False), (1, True)]
 
 
 def test_a_message_is_shown_as_it_will_be_sent_and_without_escapes(d0ctl: Type, site: Site) -> None:

@@ -101,7 +101,7 @@ def test_impossible_work_is_accepted_with_allow_unfit(
 
     assert result.exit_code == 0
     answer = document(result.stdout)
-    assert [one["stage"] for one in answer["no_node"]] == ["wide", "vax", "sam", "none"]
+    assert [row["stage"] for row in answer["no_node"]] == ["wide", "vax", "sam", "none"]
     assert answer["no_node"][0]["nodes"] == {"localhost": "4 CPUs, needs 640"}
     assert "no node can take it yet: stage `wide`: " in result.stderr
 

@@ -60,7 +60,7 @@ def test_the_scheduler_leaves_a_private_cluster_to_its_researchers_and_why_says_
 
     decisions = decide(site.store, now=time.time())
 
-    assert [one.package for one in decisions] == [site.id_of("emmy/1/1/1")]
+    assert [decision.package for decision in decisions] == [site.id_of("emmy/1/1/1")]
     why = json.loads(d0ctl("why", "lise/1/1/1", "--json").stdout)
     assert "cluster `lab` is private to emmy" in json.dumps(why)
 
@@ -104,7 +104,7 @@ def test_a_rehearsal_leaves_out_clusters_of_others(d0ctl: Type, site: Site, tmp_
     for name in ("emmy", "lise"):
         file = written(tmp_path, name, name)
         answer = d0ctl("rehearse", file, "--site", str(tmp_path / "plan.yaml"), "--json")
-        found[name] = [one["node"] for one in json.loads(answer.stdout)["nodes"]]
+        found[name] = [node["node"] for node in json.loads(answer.stdout)["nodes"]]
 
     assert found == {"emmy": ["n1", "n2"], "lise": ["n2"]}
 

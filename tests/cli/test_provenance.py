@@ -164,7 +164,7 @@ def test_why_of_a_file_says_which_run_made_it(made: str, d0ctl: Type, tmp_path: 
     assert f"it was made from `prod:{tmp_path}/raw.1`" in facts
     origin = found["details"]["origin"]
     assert (origin["software_checksum"], origin["node"]) == (made, "localhost")
-    assert [one["file"] for one in origin["inputs"]] == [f"prod:{tmp_path}/raw.1"]
+    assert [input["file"] for input in origin["inputs"]] == [f"prod:{tmp_path}/raw.1"]
 
 
 def test_a_binary_that_an_attempt_did_not_need_is_skipped(

@@ -65,8 +65,8 @@ def test_the_document_has_makespan_bounds_nodes_caches_and_stages(
     assert found["work"] == pytest.approx((200 + 60) * 60 / 16)
     assert found["makespan"] >= max(found["longest_chain"], found["work"])
     assert found["with_one_more"]["makespan"] <= found["makespan"]
-    assert {one["node"] for one in found["nodes"]} == {"n1", "n2", "n3"}
-    assert max(one["peak"] for one in found["caches"]) >= 20_000_000_000
+    assert {node["node"] for node in found["nodes"]} == {"n1", "n2", "n3"}
+    assert max(cache["peak"] for cache in found["caches"]) >= 20_000_000_000
     gen, merge = found["stages"]
     assert gen["ends"] <= merge["begins"]
 
@@ -96,7 +96,7 @@ def test_a_node_of_this_machine_has_the_cluster_of_this_machine_also_in_a_site_f
 
     found = document(d0ctl("rehearse", job, "--site", str(here), "--json").stdout)
 
-    assert [one["cluster"] for one in found["caches"]] == ["control"]
+    assert [cache["cluster"] for cache in found["caches"]] == ["control"]
 
 
 def test_a_rehearsal_needs_run_times_nodes_that_fit_and_their_cpus(
@@ -203,7 +203,7 @@ def test_sizes_that_the_job_file_does_not_say_are_those_of_earlier_runs(
 
     found = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)
 
-    assert max(one["peak"] for one in found["caches"]) in range(150, 250)
+    assert max(cache["peak"] for cache in found["caches"]) in range(150, 250)
 
 
 CHAINS = """

@@ -38,11 +38,11 @@ def test_failures_are_grouped_with_counts_a_sample_and_what_they_cost(
     assert (first["reason"], first["count"], first["cpu_hours"]) == ("exit-code", 2, 1.0)
     assert first["sample"]["message"] == "binary 1 (tool) ended with exit code 3"
     assert second["sample"]["path"] == "prod/1/3/2"
-    assert [(one["node"], one["count"]) for one in answer["by_node"]] == [("localhost", 3)]
-    assert [(one["software"], one["count"]) for one in answer["by_software"]] == [
+    assert [(row["node"], row["count"]) for row in answer["by_node"]] == [("localhost", 3)]
+    assert [(row["software"], row["count"]) for row in answer["by_software"]] == [
         ("(no software)", 3)
     ]
-    assert [(one["input"], one["count"]) for one in answer["by_input"]] == [("gen-3", 1)]
+    assert [(row["input"], row["count"]) for row in answer["by_input"]] == [("gen-3", 1)]
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def test_a_failed_reader_of_a_dropped_line_is_not_waited_for(site: Site, d0ctl: 
 
     assert site.phase("prod/2/1/1") == "ready"
     inputs = one_package.inputs(site.store, site.id_of("prod/2/1/1"))
-    assert {one.name: one.dropped for one in inputs} == {"x": 0, "y": 1}
+    assert {input.name: input.dropped for input in inputs} == {"x": 0, "y": 1}
 
 
 def test_history_names_who_dropped_and_restored_lines(site: Site, d0ctl: Type) -> None:
@@ -179,7 +179,7 @@ def test_history_names_who_dropped_and_restored_lines(site: Site, d0ctl: Type) -
 
     actions = document(d0ctl("history", "prod", "--json").stdout)["actions"]
 
-    assert [(one["verb"], one["target"], one["reason"]) for one in actions[:2]] == [
+    assert [(action["verb"], action["target"], action["reason"]) for action in actions[:2]] == [
         ("restore-line", "prod/1/1", "it was not"),
         ("kill-line", "prod/1/1", "bad run"),
     ]

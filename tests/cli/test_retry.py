@@ -37,7 +37,7 @@ def test_a_retry_is_under_way_until_it_is_launched(site: Site, d0ctl: Type) -> N
 
     answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert answer["request"] is None
-    assert [one["kind"] for one in answer["attempts"]] == ["first", "resubmit"]
+    assert [attempt["kind"] for attempt in answer["attempts"]] == ["first", "resubmit"]
 
 
 def test_canceled_packages_are_retried_if_named(site: Site, d0ctl: Type) -> None:

@@ -87,7 +87,7 @@ def test_a_run_has_software_inputs_outputs_person_and_node(d0ctl: Type, made: st
     assert (software["name"], software["version"]) == ("reco/v1", "v1")
     assert software["sha256"] == made.removeprefix("sha256:")
     assert found[run["location"]["@id"]]["name"] == "localhost"
-    assert {one["@id"] for one in found["./"]["mentions"]} == {
+    assert {mention["@id"] for mention in found["./"]["mentions"]} == {
         one for one in found if one.startswith("urn:d0ctl:run:")
     }
 

@@ -92,7 +92,7 @@ def test_removed_entries_go_and_entries_added_by_commands_stay(
     ]
     left = document(d0ctl("site", "show", "--json").stdout)
     assert list(left["nodes"]) == ["other"]
-    assert [one["name"] for one in left["software"]] == ["sim"]
+    assert [row["name"] for row in left["software"]] == ["sim"]
 
 
 def test_a_node_with_launched_packages_is_not_taken_away(

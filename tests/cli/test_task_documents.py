@@ -46,7 +46,7 @@ def test_each_verb_that_reads_tasks_prints_its_document(store: Store, d0ctl: Typ
     merging(store)
     act(store, "task pause")
 
-    assert [one["status"] for one in printed(d0ctl, "list")["tasks"]] == ["paused"]
+    assert [task["status"] for task in printed(d0ctl, "list")["tasks"]] == ["paused"]
     assert printed(d0ctl, "why", "demo")["status"] == "paused"
     assert printed(d0ctl, "why", "demo", "3")["details"]["dataset"] == "seeds"
     last = printed(d0ctl, "history", "demo")["changes"][-1]

@@ -60,15 +60,15 @@ def test_its_document_has_each_attempt_in_its_row(site: Site, d0ctl: Type) -> No
     nodes = document(d0ctl("report", "timeline", "--json").stdout)
     job = document(d0ctl("report", "timeline", "prod", "--json").stdout)
 
-    assert [(one["row"], one["slot"], [each["path"] for each in one["attempts"]])
-            for one in nodes["rows"]] == [
+    assert [(row["row"], row["slot"], [each["path"] for each in row["attempts"]])
+            for row in nodes["rows"]] == [
         ("localhost", 1, ["prod/1/1/1", "prod/1/2/1"]), ("localhost", 2, ["prod/1/3/1"]),
     ]  # fmt: skip
-    attempts = [each for one in nodes["rows"] for each in one["attempts"]]
-    assert nodes["begin"] == min(one["launched"] for one in attempts)
-    assert nodes["end"] == max(one["ended"] for one in attempts)
-    assert [one["outcome"] for one in attempts] == ["successful", "failed", "successful"]
-    assert [(one["row"], one["slot"]) for one in job["rows"]] == [
+    attempts = [each for row in nodes["rows"] for each in row["attempts"]]
+    assert nodes["begin"] == min(attempt["launched"] for attempt in attempts)
+    assert nodes["end"] == max(attempt["ended"] for attempt in attempts)
+    assert [attempt["outcome"] for attempt in attempts] == ["successful", "failed", "successful"]
+    assert [(row["row"], row["slot"]) for row in job["rows"]] == [
         ("1/1", None), ("1/2", None), ("1/3", None),
     ]  # fmt: skip
     assert (job["job"], nodes["job"]) == ("prod", None)
@@ -81,13 +81,13 @@ def test_its_csv_has_a_line_for_each_attempt_of_its_document(site: Site, d0ctl: 
     printed = list(csv.DictReader(d0ctl("report", "timeline", "--csv").stdout.splitlines()))
     report = document(d0ctl("report", "timeline", "--json").stdout)
 
-    attempts = [{"row": one["row"], "slot": one["slot"], **each}
-                for one in report["rows"] for each in one["attempts"]]  # fmt: skip
+    attempts = [{"row": row["row"], "slot": row["slot"], **each}
+                for row in report["rows"] for each in row["attempts"]]  # fmt: skip
     words = {None: "", True: "yes", False: "no"}
     assert printed == [
         {key: words[value] if value is None or value is True or value is False else str(value)
-         for key, value in one.items()}
-        for one in attempts
+         for key, value in attempt.items()}
+        for attempt in attempts
     ]  # fmt: skip
     assert [one["ended"] for one in printed].count("") == 1
     refused = d0ctl("report", "timeline", "--csv", "--json")

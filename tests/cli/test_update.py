@@ -201,8 +201,8 @@ def test_a_job_with_directories_files_of_other_jobs_and_require_is_corrected(
     assert d0ctl("update", "dirs").stdout.startswith("updated `dirs`\n2 packages changed")
 
     stages = document(d0ctl("export", "dirs", "--format", "json").stdout)["stages"]
-    plot, pack = (one["lines"][0]["packages"][0]["binaries"][0] for one in stages)
-    assert [one["require"] for one in stages] == ["0.8", "0.8"]
+    plot, pack = (stage["lines"][0]["packages"][0]["binaries"][0] for stage in stages)
+    assert [stage["require"] for stage in stages] == ["0.8", "0.8"]
     assert (plot["inputs"][0]["file"], plot["outputs"][0]["file"]) == ("mc:s2.txt", "q/")
     assert pack["inputs"][0]["file"] == "q/"
     assert d0ctl("update", "mc", "--dry-run").exit_code == 0

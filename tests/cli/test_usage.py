@@ -195,7 +195,7 @@ def test_attempts_at_a_time_are_in_slots_of_their_own() -> None:
 
     shapes = [one for one in ET.fromstring(timeline.svg(stays)).iter("rect") if len(one)]
 
-    a, b, c = (float(one.attrib["y"]) for one in shapes if one.attrib.get("fill"))
+    a, b, c = (float(shape.attrib["y"]) for shape in shapes if shape.attrib.get("fill"))
     assert a == c < b
 
 

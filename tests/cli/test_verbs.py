@@ -160,8 +160,8 @@ def test_an_action_is_recorded_with_its_person_and_reason(site: Site, d0ctl: Typ
 
     d0ctl("kill", "prod/1/1/1", "--reason", "wrong seed")
 
-    (action,) = [one for one in document(d0ctl("history", "prod", "--json").stdout)["actions"]
-                 if one["verb"] == "kill"]  # fmt: skip
+    (action,) = [action for action in document(d0ctl("history", "prod", "--json").stdout)["actions"]
+                 if action["verb"] == "kill"]  # fmt: skip
     assert (action["target"], action["reason"], action["packages"]) == (
         "prod/1/1/1", "wrong seed", 1,
     )  # fmt: skip

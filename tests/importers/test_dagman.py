@@ -273,6 +273,6 @@ queue
     assert package.environment == {
         "N": "{n}", "INPUTS": "{inputs}", "PARAMETER": "{parameter}",
     }  # fmt: skip
-    assert [one.file for one in package.binaries[0].outputs] == ["out{n}.txt", "{{inputs}}"]
+    assert [output.file for output in package.binaries[0].outputs] == ["out{n}.txt", "{{inputs}}"]
     inputs = made["B"].packages[0].binaries[0].inputs
-    assert sorted(Path(one.file).name for one in inputs) == ["out{n}.txt", "x{row.a}"]
+    assert sorted(Path(input.file).name for input in inputs) == ["out{n}.txt", "x{row.a}"]

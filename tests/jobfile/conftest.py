@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def launched(line: LineSpec, binary: int = 0) -> str | list[str]:
     """What a binary of a line's first package executes, its inputs named as they lie there."""
     package = line.packages[0]
-    own = {made.file for one in package.binaries for made in one.outputs}
+    own = {made.file for binary in package.binaries for made in binary.outputs}
     spec = package.binaries[binary]
     names = [i.file if i.file in own else local_name(i.file, i.local) for i in spec.inputs]
     if spec.argv is not None:

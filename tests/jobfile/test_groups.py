@@ -30,7 +30,9 @@ def merge(entry: str) -> str:
 
 def groups(lines: list[LineSpec]) -> list[list[str]]:
     """The files that each line reads."""
-    return [[Path(one.file).name for one in line.packages[0].binaries[0].inputs] for line in lines]
+    return [
+        [Path(input.file).name for input in line.packages[0].binaries[0].inputs] for line in lines
+    ]
 
 
 @given(st.integers(1, 40), st.integers(1, 45))
@@ -133,8 +135,8 @@ def test_files_of_a_group_are_inputs_that_are_not_required_unless_it_says_so(lin
 
     for text, required in ((entry, False), (must, True)):
         (line,) = lines(merge(text))
-        assert {one.required for one in line.packages[0].binaries[0].inputs} == {required}
-        assert all(one.made for one in line.packages[0].binaries[0].inputs)
+        assert {input.required for input in line.packages[0].binaries[0].inputs} == {required}
+        assert all(input.made for input in line.packages[0].binaries[0].inputs)
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ def test_a_job_that_is_accepted_fits_together(stages: Any) -> None:
     made = [o.file for p in packages for b in p.binaries for o in b.outputs]
     assert len(made) == len(set(made))
     for package in packages:
-        given = [one for binary in package.binaries for one in binary.inputs]
+        given = [input for binary in package.binaries for input in binary.inputs]
         own = {o.file for b in package.binaries for o in b.outputs}
         assert all(one.made == (one.file in made) for one in given)
         read = {one.file for one in given} - own

@@ -42,9 +42,15 @@ def stage(
 def asked(lines: Iterable[LineSpec]) -> Iterator[Any]:
     """What the packages of lines ask of a node."""
     for line in lines:
-        for one in line.packages:
-            fixed = one.cpus, one.memory, one.platform, one.nodes, one.exclude_nodes
-            yield (*fixed, space(one), *wants(one))
+        for package in line.packages:
+            fixed = (
+                package.cpus,
+                package.memory,
+                package.platform,
+                package.nodes,
+                package.exclude_nodes,
+            )
+            yield (*fixed, space(package), *wants(package))
 
 
 def test_lines_with_equal_requests_share_one_representative() -> None:

@@ -40,9 +40,12 @@ def test_a_late_output_is_taken_whole_or_in_part() -> None:
     (part,) = last(job(late, 'run: cat, inputs: {from: a, match: "*-[23]"}')).binaries
     (named,) = last(job(late, 'run: cat, inputs: "part-*"')).binaries
 
-    assert [(one.file, one.match) for one in whole.inputs] == [("part-*", None), ("plain", None)]
-    assert [(one.file, one.match) for one in part.inputs] == [("part-*", "*-[23]")]
-    assert [(one.file, one.required) for one in named.inputs] == [("part-*", True)]
+    assert [(input.file, input.match) for input in whole.inputs] == [
+        ("part-*", None),
+        ("plain", None),
+    ]
+    assert [(input.file, input.match) for input in part.inputs] == [("part-*", "*-[23]")]
+    assert [(input.file, input.required) for input in named.inputs] == [("part-*", True)]
     made = next(iter(job(late, "run: x").stages[0].lines)).packages[0].binaries[0].outputs
     assert [(one.late, one.min_count) for one in made] == [(True, 0), (False, 1)]
 

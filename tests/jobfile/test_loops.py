@@ -231,7 +231,7 @@ def test_a_line_is_named_by_its_loop_values(
     (folder / "runs.csv").write_text("energy,seed\n13,1\n")
     (folder / "files.csv").write_text("file,e\n1/x,a/5\n2/x,a/5\n")
 
-    assert [one.name for one in lines(f"stages: [{{lines: [{line}]}}]")] == names
+    assert [line.name for line in lines(f"stages: [{{lines: [{line}]}}]")] == names
 
 
 @pytest.mark.parametrize(
@@ -249,4 +249,4 @@ def test_a_binary_is_named_by_its_package_or_stage(
 ) -> None:
     (line,) = lines(f"stages: [{{name: gen, lines: [{{for: {{n: [1]}}, {package}}}]}}]")
 
-    assert [one.name for one in line.packages[0].binaries] == names
+    assert [binary.name for binary in line.packages[0].binaries] == names

@@ -33,7 +33,7 @@ def inputs(folder: Path, line: str) -> list[list[tuple[str, bool]]]:
     (folder / "job.yaml").write_text(f"stages: [{{lines: [{line}]}}]")
     (stage,) = read(folder / "job.yaml", known=KNOWN).stages
     return [
-        [(one.file, one.required) for one in line.packages[0].binaries[0].inputs]
+        [(input.file, input.required) for input in line.packages[0].binaries[0].inputs]
         for line in stage.lines
     ]
 

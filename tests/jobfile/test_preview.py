@@ -26,13 +26,13 @@ def test_lines_are_read_once_and_inputs_of_later_stages_are_found() -> None:
     stages = [replace(one, lines=two) for one, two in zip((merge, sim), lines, strict=True)]
 
     spec = job("late", *stages)
-    before = [one.times for one in lines]
+    before = [line.times for line in lines]
 
     preview = Preview(spec, listing=True)
 
     first, second = preview.stages
     assert first.reads == {Source("stage", "sim"): {"a", "b"}, Source("here"): {"/outside"}}
     assert (first.change, first.results, second.results) == ("merge", 1, 1)
-    assert [one.makes for one in preview.lines(second)] == [["a"], ["b", "c"]]
-    assert [one.path for one in preview.lines(first)] == ["1/1"]
+    assert [line.makes for line in preview.lines(second)] == [["a"], ["b", "c"]]
+    assert [line.path for line in preview.lines(first)] == ["1/1"]
     assert [one.times - then for one, then in zip(lines, before, strict=True)] == [1, 1]

@@ -79,7 +79,7 @@ def test_the_schema_has_the_keys_and_texts_of_the_reference() -> None:
 
     for part, keys in known.items():
         assert set(parts[part]["properties"]) == set(keys)
-        assert all(one["description"] for one in parts[part]["properties"].values()), part
+        assert all(property["description"] for property in parts[part]["properties"].values()), part
     assert set(schemas.job_schema()["properties"]) == set(stages.JOB_KEYS)
     assert set(parts["for"]["additionalProperties"]["properties"]) == {
         *loops.SOURCES,

@@ -80,7 +80,7 @@ def test_the_schema_has_each_key_that_the_reference_has() -> None:
     for title, level in levels.items():
         told = {key for at, key in documented("sitefile") if at == title}
         assert set(level["properties"]) == told
-        assert all(one["description"] for one in level["properties"].values())
+        assert all(property["description"] for property in level["properties"].values())
 
 
 def test_an_editor_and_the_reader_accept_a_site_with_every_part() -> None:

@@ -116,7 +116,7 @@ def test_a_site_is_read_as_it_was_written(site: Site) -> None:
 
 def named(site: Site) -> Site:
     """The site without warnings, and without clusters of which only the name is known."""
-    clusters = tuple(one for one in site.clusters if one != ClusterEntry(one.name))
+    clusters = tuple(cluster for cluster in site.clusters if cluster != ClusterEntry(cluster.name))
     return replace(site, clusters=clusters, warnings=())
 
 

@@ -97,7 +97,7 @@ def test_palette_past_and_notices_name_the_keys_of_the_user(site: Site, dashboar
         box = desk.app.screen
         assert isinstance(box, Finder)
         await desk.until(lambda: len(box.results.choices) > len(USUAL))
-        assert_other(key for one in box.results.choices for key in one.key.split())
+        assert_other(key for choice in box.results.choices for key in choice.key.split())
         await desk.press("escape", OTHER["earlier"])
         await desk.sees(f"{OTHER['earlier']} earlier  {OTHER['later']} later",
                         f"{OTHER['moment']} time  {OTHER['clear']} now")  # fmt: skip

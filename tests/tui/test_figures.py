@@ -53,8 +53,8 @@ def test_the_figures_of_header_nodes_and_changes_are_in_the_documents(
         assert changed.strip() in times(min(documents.moments), now)
         text = await check(desk, ["nodes", "ticker"], lambda: everything(busy))
         assert " 2/2 " in text
-        attempts = [one for package in packages(busy) for one in package["attempts"]]
-        assert f"{sum(bool(one['ended']) for one in attempts)} ended" in desk.screen
+        attempts = [attempt for package in packages(busy) for attempt in package["attempts"]]
+        assert f"{sum(bool(attempt['ended']) for attempt in attempts)} ended" in desk.screen
 
     dashboard(script, home=busy.home.root, size=(240, 60))
 

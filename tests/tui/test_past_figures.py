@@ -22,8 +22,8 @@ Histories = dict[str, list[tuple[float, str, str]]]
 
 def histories(site: Site) -> Histories:
     """The changes of phase of each package: when, from, to."""
-    return {path: [(seconds(one["at"]), one["from"], one["to"])
-                   for one in site.json("history", path)["events"]]
+    return {path: [(seconds(event["at"]), event["from"], event["to"])
+                   for event in site.json("history", path)["events"]]
             for path in site.phases()}  # fmt: skip
 
 

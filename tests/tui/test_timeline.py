@@ -43,7 +43,7 @@ def test_attempts_at_the_same_time_are_in_slots_and_a_free_slot_is_used_again() 
 
     rows = slots(spans, 10, 0)
 
-    assert [(row.of, row.slot, row.busy, [one.path for one in row.spans]) for row in rows] == [
+    assert [(row.of, row.slot, row.busy, [span.path for span in row.spans]) for row in rows] == [
         ("n1", 1, 0.9, ["a/1/1/1", "a/1/3/1"]), ("n1", 2, 0.9, ["a/1/2/1"]),
         ("n2", 1, 0.1, ["a/1/4/1"]),
     ]  # fmt: skip

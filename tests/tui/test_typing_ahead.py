@@ -34,7 +34,9 @@ def test_keys_go_to_the_box_that_the_first_of_them_opens(
 
         def is_typed() -> bool:
             fields = desk.app.screen.query("#typed").results(Input)
-            return isinstance(desk.app.screen, kind) and [one.value for one in fields] == [typed]
+            return isinstance(desk.app.screen, kind) and [field.value for field in fields] == [
+                typed
+            ]
 
         await desk.until(is_typed, f"{typed} is typed")
 

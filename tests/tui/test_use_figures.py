@@ -88,10 +88,10 @@ def node_plots(site: Site) -> dict[str, tuple[Points, float | None, Callable[[fl
     samples = [(moments(one["at"]), one) for one in document["samples"]["nodes"]["localhost"]]
     full = node["disk"]
     return {
-        "load": ([(at, one["load"]) for at, one in samples], node["cpus"], number),
-        "memory": ([(at, one["rss"]) for at, one in samples], node["memory"],
+        "load": ([(at, sample["load"]) for at, sample in samples], node["cpus"], number),
+        "memory": ([(at, sample["rss"]) for at, sample in samples], node["memory"],
                    lambda value: size(int(value))),
-        "disk": ([(at, max(0, full - one["disk_free"])) for at, one in samples], full,
+        "disk": ([(at, max(0, full - sample["disk_free"])) for at, sample in samples], full,
                  lambda value: size(int(value))),
     }  # fmt: skip
 
@@ -100,14 +100,14 @@ def package_plots(site: Site) -> dict[str, tuple[Points, float | None, Callable[
     """Each plot of the package by its name."""
     samples = site.json("top", "--since", "2h")["samples"]["packages"]["long/1/1/1"]
     package = site.json("status", "long/1/1/1")
-    times = [moments(one["at"]) for one in samples]
+    times = [moments(sample["at"]) for sample in samples]
     cores: Points = [
         (end, max(0.0, later["cpu"] - one["cpu"]) / (end - at))
         for (at, one), (end, later) in pairwise(zip(times, samples, strict=True))
     ]
     return {
         "CPUs": (cores, package["cpus"], number),
-        "memory": (list(zip(times, [one["rss"] for one in samples], strict=True)),
+        "memory": (list(zip(times, [sample["rss"] for sample in samples], strict=True)),
                    package["asked"]["memory"], lambda value: size(int(value))),
     }  # fmt: skip
 
@@ -168,8 +168,8 @@ def test_the_plots_of_a_package_are_its_samples(sampled: Site, dashboard: Open) 
 
 def ends(site: Site) -> list[float]:
     """When packages ended, by their histories."""
-    events = [one for path in site.phases() for one in site.json("history", path)["events"]]
-    return [moments(one["at"]) for one in events if one["to"] in ("done", "failed")]
+    events = [event for path in site.phases() for event in site.json("history", path)["events"]]
+    return [moments(event["at"]) for event in events if event["to"] in ("done", "failed")]
 
 
 def rates(found: Sequence[float], now: float, columns: int, high: int) -> list[str]:

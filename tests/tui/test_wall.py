@@ -65,7 +65,7 @@ def test_a_tile_has_all_facts_in_any_size(
 def test_nothing_is_cut_at_the_right_edge(job: WallJob, jobs: int) -> None:
     plain = replace(job, trouble=None)
 
-    shown = [text(one) for one in wall_tiles.lines([plain] * jobs, 120, 40, 0.0, UNICODE)]
+    shown = [text(line) for line in wall_tiles.lines([plain] * jobs, 120, 40, 0.0, UNICODE)]
 
     assert not any("…" in one for one in shown)
     assert max(map(len, shown)) in range(118, 121)

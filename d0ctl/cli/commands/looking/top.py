@@ -41,8 +41,8 @@ def top(since: Since = None, json: options.Json = False) -> None:
     with session.reader() as store:
         if json:
             nodes, packages = _read(store)
-            emit_json({"nodes": [asdict(one) for one in nodes],
-                       "packages": [asdict(one) for one in packages],
+            emit_json({"nodes": [asdict(node) for node in nodes],
+                       "packages": [asdict(package) for package in packages],
                        "samples": None if period is None else _samples(store, period)})  # fmt: skip
         elif is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
             _watch(store, period or top_page.PERIOD_S)
@@ -61,7 +61,7 @@ def _samples(store: Store, period: float) -> Any:
 
 
 def _documents(found: Mapping[str, Iterable[Any]]) -> Any:
-    return {name: [{**asdict(one), "at": iso(one.at)} for one in samples]
+    return {name: [{**asdict(sample), "at": iso(sample.at)} for sample in samples]
             for name, samples in found.items()}  # fmt: skip
 
 
