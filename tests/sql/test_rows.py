@@ -19,7 +19,7 @@ STILL_ROWS = """
     event_ranges.again event_ranges.begun failure_counts.attempts_of_job
     failure_counts.attempts_of_selected generation.pickable inventory.page
     mail_queue.latest_messages mail_queue.message mail_queue.to_send mail_queue.unsent_messages
-    merging.mergeable pilots.direct_node placement.choice_of_package placement.choices_of_stage
+    merging.mergeable pilots.direct_node
     registry.by_id registry.capacities registry.find registry.nodes retry.requirements
     site_comparison.known_clusters software.open_orders software.orders state.datasets views.log
 """

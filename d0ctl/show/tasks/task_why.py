@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from d0ctl.show.why.common import MOST, Explanation, chosen_node
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.tasks import children, generation, state, task_broker, throttler
 from d0ctl.store.tasks.state import Task
@@ -103,8 +102,8 @@ def _of_packages(store: Store, task: Task, now: float) -> Iterator[str]:
     elif not task.rules.at_once and queue.is_enough:
         yield f"more packages are made when {queue.most // 2:,} or fewer wait{_others(queue)}"
     yield from _of_nodes(queue)
-    for row in placement.choices_of_stage(store, task.job_id, task.stage_id, MOST):
-        yield chosen_node(row, now, subject="packages of it")
+    for choice in throttler.node_choices(store, task, MOST):
+        yield chosen_node(choice, now, subject="packages of it")
     for cluster in task_broker.busy(store, queue.able)[:MOST]:
         yield (f"cluster `{cluster.name}` has {count(cluster.packages, 'package')} and"
                f" {count(cluster.transfers, 'transfer')} to do")  # fmt: skip

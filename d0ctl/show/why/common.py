@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from d0ctl.model import Counts, Phase
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
@@ -15,6 +16,7 @@ from d0ctl.units import count, duration, iso, listed, moment, percent, size
 
 if TYPE_CHECKING:
     from d0ctl.store.views.activity import Straggler
+    from d0ctl.store.views.shapes.of_package import NodeChoiceView
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""
@@ -188,23 +190,23 @@ def stragglers(found: "Sequence[Straggler]", now: float) -> list[str]:
     return [*sentences, f"and {count(more, 'straggler')} more"] if more > 0 else sentences
 
 
-def chosen_node(row: Row, now: float, *, subject: str = "it") -> str:
+def chosen_node(choice: "NodeChoiceView", now: float, *, subject: str = "it") -> str:
     """Say why packages were sent to a node, and when that was decided."""
-    decided = f"decided at {moment(row['at'], now)}"
-    return f"{subject} went to `{row['node']}`: {_chosen_because(row)} ({decided})"
+    decided = f"decided at {moment(choice.at, now)}"
+    return f"{subject} went to `{choice.node}`: {_chosen_because(choice)} ({decided})"
 
 
-def _chosen_because(row: Row) -> str:
-    rival, rule = row["rival"], row["rule"]
+def _chosen_because(choice: "NodeChoiceView") -> str:
+    rival, rule = choice.rival, choice.rule
+    mine, theirs = choice.mine or 0.0, choice.theirs or 0.0
     if rule == "only":
-        if (others := row["fits"] - 1) < 1:
+        if (others := choice.fits - 1) < 1:
             return "no other node meets its request"
         return f"none of the {count(others, 'other node')} that meet its request had room"
     if rule == "outputs":
         return "it has its outputs, which are only to be delivered"
     if rule == "early":
-        return f"it waits there for inputs, of which the node had {size(int(row['mine']))}"
-    mine, theirs = row["mine"], row["theirs"]
+        return f"it waits there for inputs, of which the node had {size(int(mine))}"
     return {
         "preferred": lambda: f"the broker preferred it ({mine:g}, `{rival}` {theirs:g})",
         "earliest": lambda: f"it would end there in {duration(mine)}, on `{rival}` in"
@@ -217,9 +219,9 @@ def _chosen_because(row: Row) -> str:
     }[rule]()  # fmt: skip
 
 
-def choice_document(row: Row) -> dict[str, Any]:
+def choice_document(choice: "NodeChoiceView") -> dict[str, Any]:
     """Return the same for scripts."""
-    return {key: iso(row[key]) if key == "at" else row[key] for key in row.keys()}  # noqa: SIM118
+    return asdict(choice) | {"at": iso(choice.at)}
 
 
 def gone_for_good(node: str) -> str:

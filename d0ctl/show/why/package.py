@@ -9,7 +9,6 @@ from d0ctl.show.forecast import eta
 from d0ctl.show.why.common import Explanation, choice_document, chosen_node
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import placement
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import shortfall
@@ -41,9 +40,9 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
 
 def _chosen_node(store: Store, view: PackageView, explanation: Explanation, now: float) -> None:
     """Say why its node was chosen."""
-    if (row := placement.choice_of_package(store, view.id)) is not None:
-        explanation.facts.append(chosen_node(row, now))
-        explanation.details["node_choice"] = choice_document(row)
+    if (choice := one_package.node_choice(store, view.id)) is not None:
+        explanation.facts.append(chosen_node(choice, now))
+        explanation.details["node_choice"] = choice_document(choice)
 
 
 def _expected_sizes(store: Store, package: PackageView, explanation: Explanation) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from d0ctl.show.why.batch.batch_reasons import waits_for
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.production import batch_fault
 from d0ctl.store.clusters.pilots import (
@@ -42,16 +41,22 @@ def _summary(what: str, found: Sequence[BatchJob]) -> str:
         "queued": [pilot for pilot in found if pilot.state in ("submitted", "queued")],
         "ending": [pilot for pilot in found if pilot.state == "ending"],
     }
-    reasons = sorted({waits_for(pilot.reason) for pilot in states["queued"] if pilot.reason})
+    reasons = sorted({_waits_for(pilot.reason) for pilot in states["queued"] if pilot.reason})
     parts = [f"{len(group)} {state}" for state, group in states.items() if group]
     why = f": {'; '.join(reasons)}" if reasons else ""
     return f"{what}: {listed(parts)}{why}" if parts else f"no {what}"
 
 
+def _waits_for(reason: str) -> str:
+    from d0ctl.show.why.batch.batch_reasons import waits_for  # late: it has hundreds of reasons
+
+    return waits_for(reason)
+
+
 def direct_job(job: DirectJob) -> str:
     """Return what the job of a package does, and what it waits for."""
     number = "" if job.job is None else f" {job.job}{SEPARATORS[job.kind]}{job.seq}"
-    why = f": {waits_for(job.reason)}" if job.reason else ""
+    why = f": {_waits_for(job.reason)}" if job.reason else ""
     return f"its job{number} of `{job.cluster}` {STATES[job.state]}{why}"
 
 
@@ -63,7 +68,7 @@ def fact(system: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
     if not queued:
         said = _summary("pilots", found)
         return f"cluster `{system.name}` submits pilots for ready packages: {said}"
-    why = waits_for(queued[0].reason) if queued[0].reason else "the queue was not asked yet"
+    why = _waits_for(queued[0].reason) if queued[0].reason else "the queue was not asked yet"
     return f"cluster `{system.name}` has {count(len(queued), 'pilot')} in its queue: {why}"
 
 
@@ -96,7 +101,7 @@ def _job(system: BatchSystem, job: str | None, seq: int) -> str:
 def _living(system: BatchSystem, pilot: BatchJob, now: float) -> str:
     job = _job(system, pilot.job, pilot.seq)
     if pilot.node is None:
-        why = f": {waits_for(pilot.reason)}" if pilot.reason else ""
+        why = f": {_waits_for(pilot.reason)}" if pilot.reason else ""
         return (
             f"a pilot{job}, submitted at {moment(pilot.submitted, now)}, {STATES[pilot.state]}{why}"
         )

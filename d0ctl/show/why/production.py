@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
-from d0ctl.show.why.batch import account_limits
 from d0ctl.store.nodes.site import Fault
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Overflow, Production
 from d0ctl.units import count, listed, moment, size
@@ -61,6 +60,8 @@ def obstacles(found: Production, now: float) -> list[Obstacle]:
 
 def batch_fault(name: str, fault: Fault, now: float) -> Obstacle:
     """Say why a batch system brings no pilots."""
+    from d0ctl.show.why.batch import account_limits  # late: its table is for batch systems only
+
     text = f"cluster `{name}` {FAULTS[fault.kind]} since {moment(fault.since, now)}: {fault.text}"
     named = account_limits.named(fault.text)
     text += f" ({'; '.join(named)})" if named else ""

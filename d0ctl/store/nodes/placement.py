@@ -11,7 +11,7 @@ from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 from d0ctl.store import stage_order
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.due_times import left_s
 from d0ctl.store.files import links as link_rates
 from d0ctl.store.files.copies import PARKED
@@ -135,16 +135,6 @@ def _keep_choice(store: Store, choice: "NodeChoice", now: float) -> int:
     found = store.value("recent_choice", requirement=choice.requirement, node=choice.node,
                         rule=choice.rule, after=now - SAME_CHOICE_S)  # fmt: skip
     return int(store.value("keep_choice", now=now, **asdict(choice)) if found is None else found)
-
-
-def choice_of_package(store: Store, package: int) -> Row | None:
-    """Return why a package got its last node; None if that was not recorded."""
-    return store.row("choice_of_package", package=package)
-
-
-def choices_of_stage(store: Store, job: int, stage: int, limit: int) -> list[Row]:
-    """Return why nodes got packages of a stage lately, the last ones first."""
-    return store.rows("choices_of_stage", job=job, stage=stage, limit=limit)
 
 
 def advance(store: Store, *, now: float) -> None:

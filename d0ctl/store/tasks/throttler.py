@@ -15,7 +15,9 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue, names_of, requirement_of
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import NodeView, node_views
+from d0ctl.store.rows import make
 from d0ctl.store.tasks.state import Task
+from d0ctl.store.views.shapes.of_package import NodeChoiceView
 
 LEAST_QUEUED, PER_SLOT = 50, 4
 """The tasks of a partition have enough packages in the queue if they have so many for each slot;
@@ -108,3 +110,9 @@ def keep_partition(store: Store, task: Task) -> None:
     names = names_of(task.originator, setting(store, "researchers") or {})
     path = "" if shares is None else shares.path_of(names, task.name)
     store.change("keep_partition", task=task.id, partition=json.dumps([path, *shape(requirement)]))
+
+
+def node_choices(store: Store, task: Task, limit: int) -> list[NodeChoiceView]:
+    """Return why nodes got packages of a task lately, the last ones first."""
+    found = store.rows("choices_of_stage", job=task.job_id, stage=task.stage_id, limit=limit)
+    return [make(NodeChoiceView, row) for row in found]

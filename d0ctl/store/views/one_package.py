@@ -15,6 +15,7 @@ from d0ctl.store.views.shapes.of_package import (
     EventView,
     Failures,
     InputView,
+    NodeChoiceView,
     NoteView,
     OutputView,
     PackageSample,
@@ -126,3 +127,9 @@ def events(store: Store, package: int) -> list[EventView]:
 def destination(store: Store, package: int) -> Row | None:
     """Return where the task of a package has its outputs merged, if d0ctl chose its nodes."""
     return store.row("destination_of_package", package=package)
+
+
+def node_choice(store: Store, package: int) -> NodeChoiceView | None:
+    """Return why a package got its last node; None if that was not recorded."""
+    row = store.row("choice_of_package", package=package)
+    return None if row is None else make(NodeChoiceView, row)

@@ -269,3 +269,19 @@ class Acknowledgement(Struct, frozen=True):
     at: float
     actor: str
     note: str | None
+
+
+class NodeChoiceView(Struct, frozen=True):
+    """Why packages were sent to a node, by a rule of the scheduler, and not to its best rival."""
+
+    node: str
+    at: float
+    rule: str
+    able: int
+    """How many nodes had room."""
+    fits: int
+    """How many nodes meet the request."""
+    rival: str | None
+    mine: float | None
+    """What the rule compared, of the node; `theirs` of its rival."""
+    theirs: float | None
