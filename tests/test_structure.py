@@ -49,9 +49,7 @@ VAGUE = "one chosen place words look told raw given kept former heard"
 VERBS = {"d0ctl/schedule/place.py": {"place"}}
 """Functions of such a name that do what it says."""
 
-STILL_VAGUE = (
-    "d0ctl/actions", "d0ctl/cli", "d0ctl/jobfile", "d0ctl/select", "d0ctl/show", "tui", "wrapper",
-)  # fmt: skip
+STILL_VAGUE = ("d0ctl/cli", "d0ctl/jobfile", "d0ctl/show", "tui", "wrapper")
 """Folders that still have such names."""
 
 EXECUTE = {"execute", "executemany", "executescript"}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from d0ctl.actions.option import OptionsType, fields_of, given, typed
+from d0ctl.actions.option import OptionsType, fields_of, supplied, typed
 from d0ctl.errors import Refused
 from d0ctl.select import Selector
 from d0ctl.store.connection import Selection, Store
@@ -60,7 +60,7 @@ class Target(Protocol):
         """The target in a few words, for use in a sentence."""
 
     @property
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """The words that name it on the command line."""
 
 
@@ -74,7 +74,7 @@ class NodeName:
     brief: str
 
     @property
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """Its name."""
         return [self.brief]
 
@@ -85,7 +85,7 @@ class NodeName:
 class Person:
     """The person who asked for an action; this one can't answer and is shown nothing."""
 
-    def confirms(self, words: str, question: str) -> bool | None:
+    def confirms(self, notice: str, question: str) -> bool | None:
         """Return the answer to a question; None if there is nobody to answer."""
         return None
 
@@ -110,19 +110,21 @@ class AnyRequest(Generic[TargetType, OptionsType]):
         """The name of the action."""
         return self.action.name
 
-    def words(self, reason: str = "") -> list[str]:
+    def arguments(self, reason: str = "") -> list[str]:
         """Return the words of the command that does the same."""
-        words = ["d0ctl", *self.name.split(), *self.target.words, *typed(self.options)]
-        return [*words, "--reason", reason] if reason else words
+        arguments = ["d0ctl", *self.name.split(), *self.target.arguments, *typed(self.options)]
+        return [*arguments, "--reason", reason] if reason else arguments
 
     def command(self, reason: str = "") -> str:
         """Return the command that does the same."""
-        return shlex.join(self.words(reason))
+        return shlex.join(self.arguments(reason))
 
     @property
     def way(self) -> Way | None:
         """The way that its flags select; None if there is just one."""
-        flags = frozenset(option.name for option, _ in given(self.options) if option.kind == "flag")
+        flags = frozenset(
+            option.name for option, _ in supplied(self.options) if option.kind == "flag"
+        )
         return next((way for way in self.action.ways if way.flags == flags), None)
 
     def in_way(self, way: Way) -> "AnyRequest[TargetType, OptionsType]":
@@ -156,7 +158,7 @@ class Plan:
     jobs: tuple[str, ...] = ()
     phases: Mapping[str, int] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
-    kept: Mapping[str, int] = field(default_factory=dict)
+    unchanged: Mapping[str, int] = field(default_factory=dict)
     selected: Selection | None = field(default=None, repr=False, compare=False)
     """The selected packages, until others are selected; None for anything else."""
     undo: str | None = None
@@ -253,10 +255,10 @@ class Action(Generic[OptionsType, PlanType]):
     """The ways that the dashboard offers, the first one by default."""
 
     def request(
-        self, target: TargetType, options: OptionsType | None = None, **given: Any
+        self, target: TargetType, options: OptionsType | None = None, **supplied: Any
     ) -> AnyRequest[TargetType, OptionsType]:
         """Return the request of this action for a target."""
-        return AnyRequest(self, target, self.options(**given) if options is None else options)
+        return AnyRequest(self, target, self.options(**supplied) if options is None else options)
 
     def in_way(self, way: Way, options: OptionsType) -> OptionsType:
         """Return the options with the flags of a way."""

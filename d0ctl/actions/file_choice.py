@@ -41,10 +41,10 @@ class FileChoice:
         return str(self)
 
     @property
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """The words that name it on the command line."""
-        words = [str(self), *(["--node", self.node] if self.node else [])]
-        return [*words, "--disposition", self.disposition] if self.disposition else words
+        arguments = [str(self), *(["--node", self.node] if self.node else [])]
+        return [*arguments, "--disposition", self.disposition] if self.disposition else arguments
 
     def __str__(self) -> str:
         return f"{self.job}:{self.name}"

@@ -77,19 +77,19 @@ class NewRequests(Options):
         return requirement
 
     @property
-    def words(self) -> list[str]:
+    def descriptions(self) -> list[str]:
         """Each change in words."""
-        words = [
+        descriptions = [
             resource.describe(amount)
             for resource in RESOURCES
             if (amount := getattr(self, resource.name)) is not None
         ]
         if self.wall_time is not None:
-            words.append(f"a wall time of {duration(self.wall_time)}")
+            descriptions.append(f"a wall time of {duration(self.wall_time)}")
         if self.nodes:
             node = "node" if len(self.nodes) == 1 else "nodes"
-            words.append(f"{node} {' or '.join(self.nodes)}")
-        return words + write_pairs(self.environment)
+            descriptions.append(f"{node} {' or '.join(self.nodes)}")
+        return descriptions + write_pairs(self.environment)
 
     def change(self, selected: Selection) -> None:
         """Change what the selected packages request."""

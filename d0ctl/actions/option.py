@@ -168,31 +168,31 @@ def hint(options: type[Options] | Options) -> str:
     )
 
 
-def given(options: Options) -> Iterator[tuple[Option, Any]]:
+def supplied(options: Options) -> Iterator[tuple[Option, Any]]:
     """Yield the options that were given, with their values."""
     for name, option, default in fields_of(options):
-        if (found := getattr(options, name)) != default:
-            yield option, found
+        if (value := getattr(options, name)) != default:
+            yield option, value
 
 
 def typed(options: Options) -> list[str]:
     """Return the words that give these options on the command line, arguments first."""
-    words: list[str] = []
-    for option, found in sorted(given(options), key=lambda pair: not pair[0].is_argument):
+    arguments: list[str] = []
+    for option, value in sorted(supplied(options), key=lambda pair: not pair[0].is_argument):
         if option.is_argument:
-            words += option.type.write(found)
+            arguments += option.type.write(value)
         elif option.kind == "flag":
-            words.append(option.name)
+            arguments.append(option.name)
         else:
-            words += [word for text in option.type.write(found) for word in (option.name, text)]
-    return words
+            arguments += [word for text in option.type.write(value) for word in (option.name, text)]
+    return arguments
 
 
 def logged(options: Options) -> str:
     """Return what the history records of the options."""
     return " ".join(
         f"{'' if option.is_argument else option.name} {text}".strip()
-        for option, found in given(options)
+        for option, found in supplied(options)
         if option.log is not None
         for text in option.log(found)
     )

@@ -61,7 +61,7 @@ class Split(NamedTuple):
     """The packages of a selection: those that an action can change, and those it leaves alone."""
 
     phases: Mapping[str, int]
-    kept: Mapping[str, int]
+    unchanged: Mapping[str, int]
     changes: tuple[Change, ...]
     selected: Selection
 
@@ -88,7 +88,7 @@ def changeable(
     selected = selection.choose(store, target, now=now)
     split = split_selected(selected, able, hastens=hastens)
     if not split.packages:
-        raise nothing_for(selected, target, split.kept, past)
+        raise nothing_for(selected, target, split.unchanged, past)
     return split
 
 
@@ -96,13 +96,13 @@ def split_selected(selected: Selection, able: frozenset[Phase], *, hastens: bool
     """Split the selected packages by whether they are in a phase that an action can change."""
     phases = lifecycle.phases(selected)
     changed = {phase: n for phase, n in phases.items() if phase in able}
-    kept = {phase: n for phase, n in phases.items() if phase not in able}
+    unchanged = {phase: n for phase, n in phases.items() if phase not in able}
     if hastens and (sooner := lifecycle.hastenable(selected)):
         able = able | {Phase.KILLING}
         changed[Phase.KILLING] = sooner
-        kept[Phase.KILLING] -= sooner
-        kept = {phase: n for phase, n in kept.items() if n}
-    return Split(changed, kept, first(rows(selected), able), selected)
+        unchanged[Phase.KILLING] -= sooner
+        unchanged = {phase: n for phase, n in unchanged.items() if n}
+    return Split(changed, unchanged, first(rows(selected), able), selected)
 
 
 def first(rows: Iterable[Change], phases: Container[str]) -> tuple[Change, ...]:
@@ -116,15 +116,15 @@ def rows(selected: Selection, limit: int = 20 * MOST_SHOWN) -> list[Change]:
 
 
 def nothing_for(
-    selected: Selection, target: Selector, kept: Mapping[str, int], past: str
+    selected: Selection, target: Selector, unchanged: Mapping[str, int], past: str
 ) -> Conflict:
     """Return the refusal of an action that can change none of the selected packages."""
     entry = audit.last(selected)
-    if entry is not None and kept.keys() <= ENDED and entry.verb != "set-status":
+    if entry is not None and unchanged.keys() <= ENDED and entry.verb != "set-status":
         entry = None  # they ended by themselves, after that action
     hint = f"d0ctl why {target.parts[0]}"
-    if target.is_one and target.level == "package" and len(kept) == 1:
-        (phase,) = kept
+    if target.is_one and target.level == "package" and len(unchanged) == 1:
+        (phase,) = unchanged
         if phase == Phase.HELD and browse.package(selected.store, target).actor == BY_POLICY:
             return Conflict(
                 f"package `{target}` is held by the policy, so it can't be {past}",
@@ -134,7 +134,7 @@ def nothing_for(
             return Conflict(f"package `{target}` is already being killed", hint=hint, entry=entry)
         return Conflict(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
                            hint=hint, entry=entry)  # fmt: skip
-    states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in kept.items())
+    states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in unchanged.items())
     return Conflict(f"no packages of `{target.brief}` can be {past}: {states}",
                        hint=f"d0ctl status {target.parts[0]}", entry=entry)  # fmt: skip
 

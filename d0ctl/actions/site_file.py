@@ -49,7 +49,7 @@ def meet(
             store,
             node.address,
             node.accept_key,
-            as_request(node).words(),
+            as_request(node).arguments(),
             person,
         )
         for node in to_meet(site, found)

@@ -104,8 +104,8 @@ def read(**sections: Mapping[str, Any]) -> Site:
 
 
 def _undo(plan: SetPlan) -> str | None:
-    words = [f"{key}={before}" for key, (before, _) in plan.changed.items()]
-    return undo.command(plan.request.name, plan.request.target.words, *words) if words else None
+    pairs = [f"{key}={before}" for key, (before, _) in plan.changed.items()]
+    return undo.command(plan.request.name, plan.request.target.arguments, *pairs) if pairs else None
 
 
 def _describe(plan: SetPlan) -> Iterator[str]:

@@ -32,7 +32,7 @@ def report_packages(plan: Plan, verb: str, past: str, more: str = "") -> Iterato
 
 def nothing_to(plan: Plan, verb: str) -> str:
     """Say that an action changes no package, and in which phases they are."""
-    phases = f": {by_phase(plan.kept)}" if plan.kept else ""
+    phases = f": {by_phase(plan.unchanged)}" if plan.unchanged else ""
     return f"nothing to {verb} in `{plan.request.target.brief}`{phases}"
 
 
@@ -48,8 +48,8 @@ def report_both(plan: Plan, verb: str, past: str, *more: str) -> Iterator[str]:
 
 def unchanged(plan: Plan) -> Iterator[str]:
     """Say what the action leaves alone; if it changes nothing, `nothing_to` has said so already."""
-    if plan.kept and (plan.packages or plan.jobs):
-        yield f"unchanged: {by_phase(plan.kept)}"
+    if plan.unchanged and (plan.packages or plan.jobs):
+        yield f"unchanged: {by_phase(plan.unchanged)}"
 
 
 def jobs(plan: Plan) -> str:

@@ -116,7 +116,7 @@ class Selector(Struct, frozen=True):
         return _brief(list(map(str, self.parts[:MOST_NAMED])), len(self.also) + 1)
 
     @property
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """The words that name it in an action on the command line."""
         parts = [str(part) for part in self.parts]
         parts += ["--failed-for", self.reason] if self.reason else []

@@ -79,8 +79,8 @@ def undoes(plan: DispositionPlan) -> str | None:
     """Return the command that undoes it if all files had the same disposition."""
     if len(plan.previous) != 1:
         return None
-    words = plan.request.target.words
-    return undo.command("file set-disposition", words[:1], plan.previous[0] or AS_WRITTEN)
+    arguments = plan.request.target.arguments
+    return undo.command("file set-disposition", arguments[:1], plan.previous[0] or AS_WRITTEN)
 
 
 ACTION = Action(

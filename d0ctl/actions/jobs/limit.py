@@ -110,8 +110,8 @@ def limit(store: Store, plan: LimitPlan, by: Author) -> None:
 
 def undo_limit(plan: LimitPlan) -> str | None:
     """Return the command that undoes it."""
-    words = [word for name, before, _ in _changes(plan) for word in (f"--{name}", _word(before))]
-    return undo.command("limit", undo.paths(plan.request.target), *words) if words else None
+    options = [word for name, before, _ in _changes(plan) for word in (f"--{name}", _word(before))]
+    return undo.command("limit", undo.paths(plan.request.target), *options) if options else None
 
 
 def describe(plan: LimitPlan) -> Iterator[str]:

@@ -38,7 +38,7 @@ class JobFile:
     is_command: bool = False
 
     @property
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """Its name."""
         return [self.brief]
 

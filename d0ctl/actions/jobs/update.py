@@ -186,7 +186,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     outline, found = plan.outline, plan.outline.found
     job = plan.request.target.brief
     yield from plan.settings
-    rewritten = [place for key, place in found.rewritten.items() if key not in outline.again]
+    rewritten = [package for key, package in found.rewritten.items() if key not in outline.again]
     stale = {key: package for key, package in found.outdated.items()
              if key not in outline.again and key not in found.rewritten}  # fmt: skip
     is_failed = any(package.phase == Phase.FAILED for package in rewritten)

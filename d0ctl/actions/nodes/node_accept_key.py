@@ -46,7 +46,7 @@ def meet(
     address = registry.address_of(row)
     if not address.destination:
         raise BadUsage(f"`{address.name}` is reached without ssh, so it has no host key")
-    command = replace(request, options=replace(request.options, fingerprints=())).words()
+    command = replace(request, options=replace(request.options, fingerprints=())).arguments()
     accepted: list[str] = []
     facts = meeting.meet(
         store, address, request.options.fingerprints, command, request.person,

@@ -99,7 +99,7 @@ def meet(store: Store, request: NodeRequest[AddOptions], now: float) -> NodeRequ
     options = request.options
     where = address(request)
     registry.check_new(store, where.name)
-    command = replace(request, options=replace(options, accept_keys=())).words()
+    command = replace(request, options=replace(options, accept_keys=())).arguments()
     facts = meeting.meet(store, where, options.accept_keys, command, request.person)
     return replace(request, options=replace(options, facts=facts))
 

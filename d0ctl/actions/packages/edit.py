@@ -47,13 +47,13 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
         raise Refused(f"`{request.target.brief}` can't be edited: {why}", hint="d0ctl node list")
     return EditPlan(
         request=request, packages=left.packages, refused=dict(refused),
-        **left._replace(kept=split.kept)._asdict(),
+        **left._replace(unchanged=split.unchanged)._asdict(),
     )  # fmt: skip
 
 
 def edit(store: Store, plan: EditPlan, by: Author) -> None:
     """Change the requests of the packages. Raises BadUsage if there is no change."""
-    if not plan.request.options.words:
+    if not plan.request.options.descriptions:
         raise BadUsage(NOTHING, hint=EXAMPLE)
     plan.request.options.change(plan.selection)
 
@@ -72,7 +72,7 @@ def report(plan: EditPlan) -> Iterator[str]:
 
 
 def _changes(plan: EditPlan) -> str:
-    changes = plan.request.options.words
+    changes = plan.request.options.descriptions
     return f" to request {listed(changes)}" if changes else f"; {NOTHING}"
 
 

@@ -100,7 +100,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         phases={p: n for p, n in phases.items() if p not in stay},
         packages=everything - sum(stay.values()),
         changes=tuple(row for row in leaving if row.path in own_paths)[:MOST_SHOWN],
-        kept=stay,
+        unchanged=stay,
         also=everything - own,
         also_dropped=tuple(row for row in leaving if row.path not in own_paths)[:MOST_SHOWN],
         files=lifecycle.count_files(selected, dropped=False),

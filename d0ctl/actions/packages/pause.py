@@ -99,17 +99,17 @@ def of_part(store: Store, request: Request[Any], able: Able, past: str, now: flo
     """Plan for the packages of a part of a job to which an action applies."""
     selected = selection.choose(store, request.target, now=now)
     changed: Counter[str] = Counter()
-    kept: Counter[str] = Counter()
+    unchanged: Counter[str] = Counter()
     for phase, is_parked, is_asked, number in pauses.pausable(selected):
-        (changed if able(phase, is_parked, is_asked) else kept)[phase] += number
+        (changed if able(phase, is_parked, is_asked) else unchanged)[phase] += number
     if not changed:
-        raise nothing_for(selected, request.target, kept, past)
+        raise nothing_for(selected, request.target, unchanged, past)
     return PausePlan(
         request=request,
         selected=selected,
         phases=dict(changed),
         packages=changed.total(),
-        kept=dict(kept),
+        unchanged=dict(unchanged),
         changes=first(rows(selected), changed),
         launched=sum(n for phase, n in changed.items() if phase in SUSPENDABLE),
     )

@@ -73,7 +73,7 @@ def _plan(
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
         packages=phases.get(Phase.DROPPED, 0),
         changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],
-        kept={p: n for p, n in phases.items() if p != Phase.DROPPED},
+        unchanged={p: n for p, n in phases.items() if p != Phase.DROPPED},
         also=sum(phases.values()) - own,
         also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
         files=lifecycle.count_files(selected, dropped=True),

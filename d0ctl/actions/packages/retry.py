@@ -78,9 +78,9 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     able = retryable(request.target)
     selected = selection.choose(store, request.target, now=now)
     phases = lifecycle.phases(selected)
-    kept = {phase: n for phase, n in phases.items() if phase not in able}
-    if len(kept) == len(phases):
-        raise _nothing(selected, request.target, kept)
+    unchanged = {phase: n for phase, n in phases.items() if phase not in able}
+    if len(unchanged) == len(phases):
+        raise _nothing(selected, request.target, unchanged)
     retry.keep_phases(selected, able)
     options = request.options
     reasons = not_retryable(selected, options.memory, options.wall_time, options.requirement, now)
@@ -94,7 +94,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         selected=selected,
         phases=phases,
         packages=sum(phases.values()),
-        kept=kept,
+        unchanged=unchanged,
         changes=tuple(rows(selected)[:MOST_SHOWN]),
         refused=dict(refused),
         releases=alike_failures.jobs_to_release(selected),
@@ -110,10 +110,10 @@ def retryable(target: Selector) -> frozenset[Phase]:
     return (BY_NAME & frozenset.intersection(*named)) | {Phase.FAILED}
 
 
-def _nothing(selected: Selection, target: Selector, kept: dict[str, int]) -> Conflict:
-    refusal = nothing_for(selected, target, kept, "retried")
-    dropped, canceled = kept.get("dropped"), kept.get("canceled")
-    if dropped and dropped == sum(kept.values()) and target.depth >= 3:
+def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -> Conflict:
+    refusal = nothing_for(selected, target, unchanged, "retried")
+    dropped, canceled = unchanged.get("dropped"), unchanged.get("canceled")
+    if dropped and dropped == sum(unchanged.values()) and target.depth >= 3:
         line = "/".join(target.path.split("/")[:3])
         refusal.hint = f"d0ctl restore-line {line}"
     elif canceled and not target.states and not target.also:
@@ -162,7 +162,7 @@ def _refused(plan: RetryPlan) -> Iterator[str]:
 
 def _changes(plan: RetryPlan, release: str) -> str:
     options: RetryOptions = plan.request.options
-    changes = [*options.words, *write_pairs(options.parameters)]
+    changes = [*options.descriptions, *write_pairs(options.parameters)]
     changed = f" with {', '.join(changes)}" if changes else ""
     changed += " from scratch" if options.from_scratch else ""
     if not plan.releases:

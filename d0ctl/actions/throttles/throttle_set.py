@@ -34,7 +34,7 @@ class ThrottleName:
         return f"{self.kind} {self.pattern}"
 
     @property
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """The words that name it on the command line."""
         return [self.kind, self.pattern]
 
@@ -42,13 +42,13 @@ class ThrottleName:
         return self.brief
 
 
-def parse(words: Sequence[str]) -> ThrottleName:
+def parse(arguments: Sequence[str]) -> ThrottleName:
     """Read a kind and a name or pattern. Raises BadUsage."""
-    if len(words) != 2 or words[0] not in KINDS or len(words[1].split()) != 1:
-        name = words[-1] if words and words[-1] not in KINDS else "farm02"
-        raise BadUsage(f"`{' '.join(words)}` is not a {listed(KINDS, 'or')} and its name",
+    if len(arguments) != 2 or arguments[0] not in KINDS or len(arguments[1].split()) != 1:
+        name = arguments[-1] if arguments and arguments[-1] not in KINDS else "farm02"
+        raise BadUsage(f"`{' '.join(arguments)}` is not a {listed(KINDS, 'or')} and its name",
                        hint=f"d0ctl throttle set node {quote(name)} --max-running 50")  # fmt: skip
-    return ThrottleName(*words)
+    return ThrottleName(*arguments)
 
 
 def _limit(key: str) -> ValueType:
@@ -98,8 +98,8 @@ def plan(
 ) -> ThrottlePlan:
     """Plan the limits."""
     options = request.options
-    given = {"max-running": options.max_running, "max-launches": options.max_launches}
-    changes = {key: limit for key, limit in given.items() if limit is not None}
+    limits = {"max-running": options.max_running, "max-launches": options.max_launches}
+    changes = {key: limit for key, limit in limits.items() if limit is not None}
     before = (setting(store, "throttles") or {}).get(request.target.brief, {})
     after = {key: limit for key, limit in {**before, **changes}.items() if limit != NONE}
     return ThrottlePlan(request=request, before=before, after=after,
@@ -109,7 +109,9 @@ def plan(
 
 def _is_known(store: Store, name: ThrottleName) -> bool:
     known = {"node": names.nodes, "job": names.jobs}.get(name.kind)
-    return known is None or any(fnmatchcase(one, name.pattern) for one in known(store))
+    return known is None or any(
+        fnmatchcase(known_name, name.pattern) for known_name in known(store)
+    )
 
 
 def change(store: Store, plan: ThrottlePlan, by: Author) -> None:
@@ -122,8 +124,12 @@ def change(store: Store, plan: ThrottlePlan, by: Author) -> None:
 
 def undo_set(plan: ThrottlePlan) -> str | None:
     """Return the command that undoes it."""
-    words = [word for key, (before, _) in plan.limits.items() for word in (f"--{key}", str(before))]
-    return undo.command("throttle set", plan.request.target.words, *words) if words else None
+    options = [
+        word for key, (before, _) in plan.limits.items() for word in (f"--{key}", str(before))
+    ]
+    return (
+        undo.command("throttle set", plan.request.target.arguments, *options) if options else None
+    )
 
 
 def describe(plan: ThrottlePlan) -> Iterator[str]:
