@@ -23,9 +23,9 @@ from d0ctl.cli.changing import (
     Choosing,
     ChoosingFiles,
     Submitting,
-    chosen,
     chosen_files,
     job_file,
+    selection,
 )
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.terminal import completion
@@ -107,9 +107,9 @@ def command(
     """Return the command of an action; `run` does the work instead, with more options."""
     action, extra = ACTIONS[name], tuple(more)
 
-    def start(target: Any, **given: Any) -> None:
-        own = {option.name: given.pop(option.name) for option in extra}
-        texts = {field.removesuffix("_"): text for field, text in given.items()}
+    def start(target: Any, **values: Any) -> None:
+        own = {option.name: values.pop(option.name) for option in extra}
+        texts = {field.removesuffix("_"): text for field, text in values.items()}
         if isinstance(target, list):
             _refuse_swapped(action, target, texts)
         request = AnyRequest(action, _target(action, target), read(action.options, texts),
@@ -137,21 +137,21 @@ _CLASSES: dict[str, type[Changing]] = {
 """Commands that take filters besides their target."""
 
 
-def _target(action: Action[Any, Any], words: Any) -> Target:
+def _target(action: Action[Any, Any], texts: Any) -> Target:
     match action.level:
         case "any":
-            return chosen(words)
+            return selection(texts)
         case "line" | "job":
-            return select.parse_all(words)
+            return select.parse_all(texts)
         case "file":
-            return chosen_files(words)
+            return chosen_files(texts)
         case "job file":
-            return job_file(words)
+            return job_file(texts)
         case "throttle":
             from d0ctl.actions.throttles.throttle_set import parse
 
-            return parse(words)
-    return NodeName(words)
+            return parse(texts)
+    return NodeName(texts)
 
 
 def _refuse_swapped(action: Action[Any, Any], selectors: list[str], texts: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 Such a command is declared by `@app.command(cls=Changing)`, or by `cls=Choosing` if it acts on
 packages. It does not list these options itself: it calls `reason`, `is_rehearsal`, `confirm`,
-`chosen`, `chosen_files` and `job_file`.
+`selection`, `chosen_files` and `job_file`.
 """
 
 import sys
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from d0ctl.actions.file_choice import FileChoice
     from d0ctl.actions.jobs.submit import JobFile
 
-_given: dict[str, Any] = {}
+_options: dict[str, Any] = {}
 """The values of the options of this call, by name."""
 
 
 def _keep(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> None:
-    _given[str(parameter.name)] = value
+    _options[str(parameter.name)] = value
 
 
-def _kept(annotated: Any) -> Any:
-    """Return the same option, but its value is kept in `_given` and not passed to the command."""
+def _recorded(annotated: Any) -> Any:
+    """Return the same option, but its value is kept in `_options` and not passed to the command."""
     kind, option = annotated.__args__[0], copy(annotated.__metadata__[0])
     option.callback, option.expose_value = _keep, False
     return Annotated[kind, option]
@@ -48,49 +48,49 @@ _table = single()
 
 @_table.command("change", add_help_option=False)
 def _of_a_change(
-    reason: _kept(options.Because) = None,  # type: ignore[valid-type]
-    dry_run: _kept(options.DryRun) = False,  # type: ignore[valid-type]
-    yes: _kept(options.Yes) = False,  # type: ignore[valid-type]
+    reason: _recorded(options.Because) = None,  # type: ignore[valid-type]
+    dry_run: _recorded(options.DryRun) = False,  # type: ignore[valid-type]
+    yes: _recorded(options.Yes) = False,  # type: ignore[valid-type]
 ) -> None:
     """The options of every command that changes something."""
 
 
 @_table.command("choose", add_help_option=False)
 def _of_a_choice(
-    status: _kept(options.Status) = None,  # type: ignore[valid-type]
-    node: _kept(options.Node) = None,  # type: ignore[valid-type]
-    older_than: _kept(options.OlderThan) = None,  # type: ignore[valid-type]
-    failed_for: _kept(options.FailedFor) = None,  # type: ignore[valid-type]
+    status: _recorded(options.Status) = None,  # type: ignore[valid-type]
+    node: _recorded(options.Node) = None,  # type: ignore[valid-type]
+    older_than: _recorded(options.OlderThan) = None,  # type: ignore[valid-type]
+    failed_for: _recorded(options.FailedFor) = None,  # type: ignore[valid-type]
 ) -> None:
     """The filters of every command that changes packages."""
 
 
 @_table.command("several", add_help_option=False)
 def _of_several(
-    keep_going: _kept(options.KeepGoing) = False,  # type: ignore[valid-type]
+    keep_going: _recorded(options.KeepGoing) = False,  # type: ignore[valid-type]
 ) -> None:
     """The option of every command that changes several jobs or parts of them."""
 
 
 @_table.command("files", add_help_option=False)
 def _of_files(
-    node: _kept(options.OnNode) = None,  # type: ignore[valid-type]
-    disposition: _kept(options.OfDisposition) = None,  # type: ignore[valid-type]
+    node: _recorded(options.OnNode) = None,  # type: ignore[valid-type]
+    disposition: _recorded(options.OfDisposition) = None,  # type: ignore[valid-type]
 ) -> None:
     """The filters of every command that changes files."""
 
 
 @_table.command("command", add_help_option=False)
 def _of_a_command(
-    array: _kept(options.Array) = None,  # type: ignore[valid-type]
-    each_line: _kept(options.EachLine) = None,  # type: ignore[valid-type]
-    stdin: _kept(options.Stdin) = False,  # type: ignore[valid-type]
-    input: _kept(options.CommandInputs) = None,  # type: ignore[valid-type]
-    output: _kept(options.CommandOutputs) = None,  # type: ignore[valid-type]
-    cpus: _kept(options.CommandCpus) = None,  # type: ignore[valid-type]
-    gpus: _kept(options.CommandGpus) = None,  # type: ignore[valid-type]
-    memory: _kept(options.CommandMemory) = None,  # type: ignore[valid-type]
-    wall_time: _kept(options.CommandTime) = None,  # type: ignore[valid-type]
+    array: _recorded(options.Array) = None,  # type: ignore[valid-type]
+    each_line: _recorded(options.EachLine) = None,  # type: ignore[valid-type]
+    stdin: _recorded(options.Stdin) = False,  # type: ignore[valid-type]
+    input: _recorded(options.CommandInputs) = None,  # type: ignore[valid-type]
+    output: _recorded(options.CommandOutputs) = None,  # type: ignore[valid-type]
+    cpus: _recorded(options.CommandCpus) = None,  # type: ignore[valid-type]
+    gpus: _recorded(options.CommandGpus) = None,  # type: ignore[valid-type]
+    memory: _recorded(options.CommandMemory) = None,  # type: ignore[valid-type]
+    wall_time: _recorded(options.CommandTime) = None,  # type: ignore[valid-type]
 ) -> None:
     """The options of every command that makes a job from a command."""
 
@@ -123,7 +123,7 @@ class Changing(TyperCommand):
         try:
             return super().invoke(context)
         finally:
-            _given.clear()
+            _options.clear()
 
 
 class ChangingSeveral(Changing):
@@ -151,7 +151,7 @@ class Submitting(Changing):
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
         """Take out the words after `--`; the program takes the place of the job file."""
-        _given["words"] = ()
+        _options["words"] = ()
         if "--" in args:
             args = self._without_command(args)
         try:
@@ -170,14 +170,14 @@ class Submitting(Changing):
     def _without_command(self, args: list[str]) -> list[str]:
         """Return the words before `--`, with the program as the only argument."""
         at = args.index("--")
-        words, before = args[at + 1 :], args[:at]
+        arguments, before = args[at + 1 :], args[:at]
         for option, marker, length in _AT_THE_END:
-            while option in words[-length:][:1] and marker in " ".join(words[:-length]):
-                before, words = before + words[-length:], words[:-length]
-        if not words:
+            while option in arguments[-length:][:1] and marker in " ".join(arguments[:-length]):
+                before, arguments = before + arguments[-length:], arguments[:-length]
+        if not arguments:
             raise BadUsage("there is no command after `--`", hint=_HOW)
-        _given["words"] = tuple(words)
-        return [*before, "--", words[0]]
+        _options["words"] = tuple(arguments)
+        return [*before, "--", arguments[0]]
 
 
 _HOW = "d0ctl submit --array 1-200 -- ./sim.sh {n}"
@@ -188,22 +188,22 @@ _AT_THE_END = (("--array", "{n", 2), ("--each-line", "{line", 2), ("--stdin", "{
 
 def reason() -> str | None:
     """Return the reason that was given for the change."""
-    return _given.get("reason")
+    return _options.get("reason")
 
 
 def is_rehearsal() -> bool:
     """Return whether the command should only say what it would change."""
-    return bool(_given.get("dry_run"))
+    return bool(_options.get("dry_run"))
 
 
 def keeps_going() -> bool:
     """Return whether the command continues with other selectors after one that is refused."""
-    return bool(_given.get("keep_going"))
+    return bool(_options.get("keep_going"))
 
 
 def is_confirmed() -> bool:
     """Return whether the person asked not to be asked, or nobody is there to answer."""
-    return bool(_given.get("yes")) or not can_ask()
+    return bool(_options.get("yes")) or not can_ask()
 
 
 def confirm(question: str, lines: Iterable[str] = ()) -> None:
@@ -217,14 +217,14 @@ def confirm(question: str, lines: Iterable[str] = ()) -> None:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def chosen(selectors: Iterable[str]) -> select.Selector:
+def selection(selectors: Iterable[str]) -> select.Selector:
     """Return the selection of these selectors and the filters that were given. Raises BadUsage."""
     return select.parse_all(
         selectors,
-        status=_given.get("status") or (),
-        reason=_given.get("failed_for"),
-        node=_given.get("node"),
-        older_than=_given.get("older_than"),
+        status=_options.get("status") or (),
+        reason=_options.get("failed_for"),
+        node=_options.get("node"),
+        older_than=_options.get("older_than"),
     )
 
 
@@ -232,12 +232,12 @@ def chosen_files(text: str) -> "FileChoice":
     """Return the files of this name and the filters that were given. Raises BadUsage."""
     from d0ctl.actions.file_choice import parse
 
-    return parse(text, node=_given.get("node"), disposition=_given.get("disposition"))
+    return parse(text, node=_options.get("node"), disposition=_options.get("disposition"))
 
 
 def has_command() -> bool:
     """Return whether a command was given in place of a job file."""
-    return bool(_given.get("words"))
+    return bool(_options.get("words"))
 
 
 def job_file(text: str) -> "JobFile":
@@ -246,22 +246,22 @@ def job_file(text: str) -> "JobFile":
     from d0ctl.units import REQUESTS
 
     keys = (*REQUESTS, "wall_time")
-    requests = {key.replace("_", "-"): _given[key] for key in keys if _given.get(key)}
+    requests = {key.replace("_", "-"): _options[key] for key in keys if _options.get(key)}
     ways = ("array", "each_line", "stdin", "input", "output")
-    if not (words := _given.get("words")):
-        if used := [*(way.replace("_", "-") for way in ways if _given.get(way)), *requests]:
+    if not (arguments := _options.get("words")):
+        if used := [*(way.replace("_", "-") for way in ways if _options.get(way)), *requests]:
             raise BadUsage(f"--{used[0]} needs a command after `--`", hint=_HOW)
         return JobFile(text, sys.stdin.read() if text == "-" else None)
     from d0ctl.jobfile.command import Command
 
     command = Command(
-        words=words,
-        array=_given["array"],
-        each_line=_given["each_line"],
+        words=arguments,
+        array=_options["array"],
+        each_line=_options["each_line"],
         lines=tuple(line for line in sys.stdin.read().splitlines() if line.strip())
-        if _given["stdin"] else None,
-        inputs=tuple(_given["input"] or ()),
-        outputs=tuple(_given["output"] or ()),
+        if _options["stdin"] else None,
+        inputs=tuple(_options["input"] or ()),
+        outputs=tuple(_options["output"] or ()),
         settings=tuple(requests.items()),
     )  # fmt: skip
     return JobFile(command.name, command.text(Path.cwd()), is_command=True)

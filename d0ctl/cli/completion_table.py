@@ -164,8 +164,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 """The commands, and those of each group, in the order of `--help`."""
 
-for _words in ARGUMENTS:
-    _group, _, _name = _words.rpartition(" ")
+for _command in ARGUMENTS:
+    _group, _, _name = _command.rpartition(" ")
     if _group:
         COMMANDS[_group] = (*COMMANDS.get(_group, ()), _name)
 

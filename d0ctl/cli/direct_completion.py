@@ -17,8 +17,8 @@ def answer(environment: Mapping[str, str]) -> str | None:
     shell = environment.get("_D0CTL_COMPLETE", "").removeprefix("complete_")
     is_split = False
     if shell == "bash":
-        words, number = environment.get("COMP_WORDS", ""), environment.get("COMP_CWORD", "")
-        typed = words.split()[1:]
+        line, number = environment.get("COMP_WORDS", ""), environment.get("COMP_CWORD", "")
+        typed = line.split()[1:]
         if not number.isdecimal() or len(typed) not in (int(number), int(number) - 1):
             return None
         is_begun = len(typed) == int(number)
@@ -27,9 +27,9 @@ def answer(environment: Mapping[str, str]) -> str | None:
         "fish",
         "get-args",
     ):
-        words = environment.get("_TYPER_COMPLETE_ARGS", "")
-        typed = words.split()[1:]
-        is_begun = bool(typed) and not words.endswith(" ")
+        line = environment.get("_TYPER_COMPLETE_ARGS", "")
+        typed = line.split()[1:]
+        is_begun = bool(typed) and not line.endswith(" ")
     else:
         return None
     incomplete = typed.pop() if is_begun else ""
@@ -39,11 +39,11 @@ def answer(environment: Mapping[str, str]) -> str | None:
     return None if offered is None else _written(offered, shell)
 
 
-def _joined(words: Sequence[str]) -> tuple[list[str], bool]:
+def _joined(typed: Sequence[str]) -> tuple[list[str], bool]:
     """Join words that bash has split at colons; return whether the last one is joined."""
     found: list[str] = []
     is_open = is_split = False
-    for word in words:
+    for word in typed:
         is_split = bool(found) and (is_open or word == ":")
         is_open = word == ":"
         if is_split:
@@ -91,5 +91,5 @@ def _written(offered: Sequence[str], shell: str) -> str | None:
         return "\n".join(offered)
     if not all(SAFE.issuperset(word) and ":" not in word for word in offered):
         return None
-    words = "\n".join(f'"{word}"' for word in offered)
-    return f"_arguments '*: :(({words}))'" if words else "_files"
+    quoted = "\n".join(f'"{word}"' for word in offered)
+    return f"_arguments '*: :(({quoted}))'" if quoted else "_files"

@@ -22,9 +22,9 @@ class Call(Struct, frozen=True):
     home: Path | None = None
 
 
-def parse(words: Sequence[str]) -> Call | None:
+def parse(arguments: Sequence[str]) -> Call | None:
     """Return the call; None if Typer has to read the words."""
-    rest = list(words)
+    rest = list(arguments)
     home = _take_home(rest)
     if not rest or rest[0] not in ("status", "why") or "_D0CTL_COMPLETE" in os.environ:
         return None
@@ -40,12 +40,12 @@ def parse(words: Sequence[str]) -> Call | None:
     return Call(command, rest[0] if rest else None, json, home)
 
 
-def _take_home(words: list[str]) -> Path | None:
+def _take_home(arguments: list[str]) -> Path | None:
     """Take `--home HOME` off the start or the end of words."""
-    for index in (0, len(words) - 2):
-        if len(words) >= 2 and words[index] == "--home" and words[index + 1]:
-            home = Path(words[index + 1])
-            del words[index : index + 2]
+    for index in (0, len(arguments) - 2):
+        if len(arguments) >= 2 and arguments[index] == "--home" and arguments[index + 1]:
+            home = Path(arguments[index + 1])
+            del arguments[index : index + 2]
             return home
     return None
 

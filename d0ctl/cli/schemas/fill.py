@@ -12,7 +12,7 @@ from d0ctl.units import iso
 T = TypeVar("T")
 
 
-def fill(kind: type[T], record: Any, **given: Any) -> T:
+def fill(kind: type[T], record: Any, **supplied: Any) -> T:
     """Return a document with the keys as given, and the others with the record's values.
 
     Times are written as ISO 8601, flags as true or false, and lists and objects that the record
@@ -21,12 +21,12 @@ def fill(kind: type[T], record: Any, **given: Any) -> T:
     has_items = isinstance(record, Row | Mapping)
     found: dict[str, Any] = {}
     for key, write in _writers(cast("Any", kind)):
-        if key in given:
-            found[key] = given.pop(key)
+        if key in supplied:
+            found[key] = supplied.pop(key)
         else:
             value = record[key] if has_items else getattr(record, key)
             found[key] = value if write is None else write(value)
-    return cast("T", found | given)
+    return cast("T", found | supplied)
 
 
 @cache

@@ -125,9 +125,9 @@ def with_help(command: Any) -> None:
     """
     run, parse = command.invoke, command.parse_args
 
-    def parse_args(context: Any, words: list[str]) -> Any:
+    def parse_args(context: Any, arguments: list[str]) -> Any:
         try:
-            return parse(context, words)
+            return parse(context, arguments)
         except _UsageError as error:
             error.ctx = error.ctx or context
             raise

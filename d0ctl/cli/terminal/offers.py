@@ -116,8 +116,8 @@ def ends(incomplete: str) -> list[str]:
     return _beginning(incomplete, ("done", "failed", "any"))
 
 
-def _beginning(incomplete: str, words: Iterable[object]) -> list[str]:
-    return [word for word in map(str, words) if word.startswith(incomplete)][:MOST]
+def _beginning(incomplete: str, candidates: Iterable[object]) -> list[str]:
+    return [word for word in map(str, candidates) if word.startswith(incomplete)][:MOST]
 
 
 def _read(read: Callable[[Store], Sequence[T]]) -> Sequence[T]:

@@ -34,10 +34,12 @@ def show(sheet: Sheet) -> None:
         print(line)
 
 
-def draw(put: Callable[Concatenate[Sheet, P], object], *given: P.args, **named: P.kwargs) -> None:
+def draw(
+    put: Callable[Concatenate[Sheet, P], object], *positional: P.args, **named: P.kwargs
+) -> None:
     """Print what a function puts on a sheet."""
     page = sheet()
-    put(page, *given, **named)
+    put(page, *positional, **named)
     show(page)
 
 
@@ -57,9 +59,9 @@ def _shorter(line: Line, blank: int) -> Iterable[Cell]:
     """Return the spans of a line without the blanks at its end."""
     spans = list(line)
     while blank:
-        words, role = spans.pop()
-        rest = words[: max(0, len(words) - blank)]
-        blank -= len(words) - len(rest)
+        span_text, role = spans.pop()
+        rest = span_text[: max(0, len(span_text) - blank)]
+        blank -= len(span_text) - len(rest)
         spans += [(rest, role)] if rest else []
     return spans
 

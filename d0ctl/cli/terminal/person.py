@@ -12,11 +12,11 @@ class AtTerminal(Person):
 
     shown = 0
 
-    def confirms(self, words: str, question: str) -> bool | None:
+    def confirms(self, notice: str, question: str) -> bool | None:
         """Return the answer to a question; None without a terminal."""
         if not can_ask():
             return None
-        say(clean(words))
+        say(clean(notice))
         return confirmed(question)
 
     def inform(self, line: str) -> None:

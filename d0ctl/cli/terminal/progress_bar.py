@@ -67,9 +67,9 @@ class Progress:
 
     def _draw(self) -> None:
         if self._live:
-            print(f"\r{self._bar()} {self._words()}\x1b[K", end="", file=self._stream, flush=True)
+            print(f"\r{self._bar()} {self._summary()}\x1b[K", end="", file=self._stream, flush=True)
         else:
-            print(f"{self._name}: {self._words()}", file=self._stream, flush=True)
+            print(f"{self._name}: {self._summary()}", file=self._stream, flush=True)
 
     def _bar(self) -> str:
         full, empty = ("█", "░") if speaks_unicode(self._stream) else ("#", ".")
@@ -78,20 +78,20 @@ class Progress:
         filled = ended * WIDTH // (sum(totals.values()) or 1)
         return full * filled + empty * (WIDTH - filled)
 
-    def _words(self) -> str:
+    def _summary(self) -> str:
         totals = by_status(self._last)
         passed = time.monotonic() - self._began
-        words = [f"{count(totals['successful'])}/{count(sum(totals.values()))} done"]
+        parts = [f"{count(totals['successful'])}/{count(sum(totals.values()))} done"]
         for status, word in (("launched", "running"), ("failed", "failed")):
             if totals[status]:
-                words.append(f"{count(totals[status])} {word}")
+                parts.append(f"{count(totals[status])} {word}")
         for phase, word in (("cooloff", "cooling off"), ("held", "held")):
             if number := self._last.get(phase):
-                words.append(f"{count(number)} {word}")
-        words.append(duration(passed))
+                parts.append(f"{count(number)} {word}")
+        parts.append(duration(passed))
         if left := self._left(totals, passed):
-            words.append(f"about {duration(left)} left")
-        return ", ".join(words)
+            parts.append(f"about {duration(left)} left")
+        return ", ".join(parts)
 
     def _left(self, totals: dict[str, int], passed: float) -> float | None:
         """Return an estimate of the time left, once there is a basis for one."""

@@ -38,7 +38,7 @@ class Tail:
     def __init__(self, store: Store, names: list[str]) -> None:
         self._store = store
         self._names = names
-        self._raw = Passthrough()
+        self._passthrough = Passthrough()
         self._has_ended: Callable[[], bool] = lambda: False
         self._logs: dict[str, Log] = {}
         self._has_answered = self._is_awaited = False
@@ -65,7 +65,7 @@ class Tail:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was printed of any attempt."""
-        return self._raw.is_empty
+        return self._passthrough.is_empty
 
     def _stay(self, here: AttemptReader, tried: AttemptView) -> bool:
         """Print output until the attempt has ended, and return true."""
@@ -77,15 +77,17 @@ class Tail:
             state = listing["state"]
             if state in ("ended", "dead") or (state == "absent" and self._has_ended()):
                 self._print_parts(lambda log: True)
-                self._raw.end_line()
+                self._passthrough.end_line()
                 return True
             delay = SOONEST_S if news else min(LATEST_S, delay * 1.3)
             time.sleep(delay)
 
     def _print_new(self, here: AttemptReader, sizes: dict[str, int | None]) -> bool:
         """Print new output since the last read; return whether there was any."""
-        if self._raw.is_empty:
-            self._raw.has_first_head = sum(bool(sizes.get(name)) for name in self._names) > 1
+        if self._passthrough.is_empty:
+            self._passthrough.has_first_head = (
+                sum(bool(sizes.get(name)) for name in self._names) > 1
+            )
         for name, log in self._logs.items():
             log.has_grown = False
             size = sizes.get(name) or 0
@@ -98,9 +100,9 @@ class Tail:
                     self._print_lines(name, log, piece.data)
             except NotFound:  # the node has just removed it
                 continue
-        if self._raw.is_terminal:
+        if self._passthrough.is_terminal:
             self._print_parts(lambda log: not log.has_grown)
-        self._raw.flush()
+        self._passthrough.flush()
         return any(log.has_grown for log in self._logs.values())
 
     def _print_lines(self, name: str, log: Log, data: bytes) -> None:
@@ -111,15 +113,15 @@ class Tail:
             lines, end, part = log.part + data, b"", b""
         log.part = part
         if lines or end:
-            self._raw.write(log_names.source(name), lines + end)
+            self._passthrough.write(log_names.source(name), lines + end)
 
     def _print_parts(self, is_due: Callable[[Log], bool]) -> None:
         """Print partial lines, such as a prompt, that do not continue."""
         for name, log in self._logs.items():
             if log.part and is_due(log):
-                self._raw.write(log_names.source(name), log.part)
+                self._passthrough.write(log_names.source(name), log.part)
                 log.part = b""
-        self._raw.flush()
+        self._passthrough.flush()
 
     def _print_if_absent(self, state: str, tried: AttemptView) -> None:
         if state == "absent" and not self._is_awaited and not self._has_ended():

@@ -32,7 +32,7 @@ Shell = Annotated[
 @app.command()
 def install(shell: Shell = "") -> None:
     """Write the completion script for a shell; new shells load it."""
-    name = _chosen(shell)
+    name = _name_of_shell(shell)
     file, text = _file(name), _script(name)
     changed = not file.is_file() or file.read_text() != text
     if changed:
@@ -52,7 +52,7 @@ def install(shell: Shell = "") -> None:
 @app.command()
 def uninstall(shell: Shell = "") -> None:
     """Remove what `completion install` has written."""
-    name = _chosen(shell)
+    name = _name_of_shell(shell)
     file = _file(name)
     startup = Path.home() / ".bashrc" if name == "bash" else _startup(name)
     removed = startup is not None and _set_line(startup, None)
@@ -62,7 +62,7 @@ def uninstall(shell: Shell = "") -> None:
     emit(f"removed `{file}`" + (f" and a line of `{startup}`" if removed else ""))
 
 
-def _chosen(shell: str) -> str:
+def _name_of_shell(shell: str) -> str:
     """Return the requested shell, else the one that is the parent of this process, else $SHELL."""
     if shell in SHELLS:
         return shell

@@ -131,15 +131,15 @@ def _test_command(settings: dict[str, Any], site: str) -> None:
     from d0ctl.notify.notifier import command, way
     from d0ctl.notify.site_command import TIMEOUT_S, run
 
-    words, name = command(settings), way(settings)
-    if words is None or name is None:
+    arguments, name = command(settings), way(settings)
+    if arguments is None or name is None:
         raise BadUsage(
             "the site's `mail` has no `command`, `notifier` or `webhook` to test",
             hint="d0ctl notify test ADDRESS",
         )
     event = {"event": "test", "headline": queue.TEST_HEADLINE, "site": site}
     timeout = settings.get("command-timeout", TIMEOUT_S)
-    run(words, dumps(event), timeout=timeout, stop=threading.Event(), name=name)
+    run(arguments, dumps(event), timeout=timeout, stop=threading.Event(), name=name)
     _print(queue.event_taken(name, glyphs()))
 
 

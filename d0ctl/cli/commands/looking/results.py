@@ -61,13 +61,13 @@ def results(
     refuse_both(open, json or copy is not None, "--open and other choices")
     job, home, totals, rows = _read(selector, 0 if json or copy is not None else MOST)
     if open:
-        _open(_place(home, rows[0]) if len(rows) == 1 else str(home.results / job))
+        _open(_location(home, rows[0]) if len(rows) == 1 else str(home.results / job))
     elif copy is not None:
         raise typer.Exit(_copy(home, rows, copy, json))
     elif json:
         emit_json(_document(job, home, totals, rows))
     else:
-        table([outcome.result_cells(row, _place(home, row)) for row in rows], right=[1])
+        table([outcome.result_cells(row, _location(home, row)) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
 
 
@@ -99,7 +99,7 @@ def _others(store: Store, job: str) -> str | None:
     return f"it has {listed(f'`{row.name}`' for row in pages(store, MOST_OTHERS))}"
 
 
-def _place(home: Home, row: FileRow) -> str | None:
+def _location(home: Home, row: FileRow) -> str | None:
     """Return where a file is on this machine."""
     paths = [str(home.result(row.job, row.name))] if row.result else []
     stored = (locator for locator in row.stored if locator.startswith("/"))
@@ -137,7 +137,7 @@ def _bring(home: Home, row: FileRow, folder: Path) -> bool:
     from d0ctl.config import within
 
     target = within(folder.absolute(), row.name)
-    location = _place(home, row)
+    location = _location(home, row)
     if location is not None:
         return result_copies.copy(Path(location), target, row.checksum)
     for locator in row.stored:
@@ -194,7 +194,7 @@ def _document(
     return {
         "job": job,
         "folder": str(home.results / job),
-        "files": [fill(documents.Result, row, path=_place(home, row)) for row in rows],
+        "files": [fill(documents.Result, row, path=_location(home, row)) for row in rows],
         "total": totals.files,
         "bytes": totals.bytes,
     }  # fmt: skip

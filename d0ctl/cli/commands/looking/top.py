@@ -80,7 +80,7 @@ def _watch(store: Store, period: float) -> None:
 def _draw(page: Sheet, store: Store, period: float) -> None:
     now = time.time()
     samples = use_samples.of_nodes(store, since=now - period)
-    loads = {name: [(one.at, one.load) for one in found] for name, found in samples.items()}
+    loads = {name: [(use.at, use.load) for use in found] for name, found in samples.items()}
     top_page.draw(page, *_read(store), loads, now, period)
 
 

@@ -59,7 +59,7 @@ def check(
 
     It requests the settings of the site file. It is cancelled at the end, or if it does not begin.
     """
-    from d0ctl.nodes.batch.batch_check import check as look
+    from d0ctl.nodes.batch.batch_check import check as check_batch
     from d0ctl.show.why.batch.batch_reasons import waits_for
     from d0ctl.store.clusters import pilots
     from d0ctl.store.nodes.site import site_name
@@ -70,5 +70,5 @@ def check(
         site, home = site_name(store), store.home
     if system is None:
         raise NotFound(lines.no_batch_system(name), hint="d0ctl cluster list")
-    found = look(home, name, system.pilots, site, wait_s, waits_for)
+    found = check_batch(home, name, system.pilots, site, wait_s, waits_for)
     raise typer.Exit(report(found, json, cluster=name))

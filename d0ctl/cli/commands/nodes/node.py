@@ -131,7 +131,7 @@ def _drained(bad: Row | None) -> "nodes.DrainingFailures | None":
 def check(name: options.NodeName, json: options.Json = False) -> None:
     """Check everything that packages need of a node."""
     from d0ctl.nodes.node_check import Finding
-    from d0ctl.nodes.node_check import check as look
+    from d0ctl.nodes.node_check import check as check_node
     from d0ctl.show import direct_streams
 
     with session.reader() as store:
@@ -142,4 +142,6 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
         files = [
             Finding(None, "files", line) for line in direct_streams.lines(store, row["id"], name)
         ]
-    raise typer.Exit(report(itertools.chain(look(home, address, site), files), json, node=name))
+    raise typer.Exit(
+        report(itertools.chain(check_node(home, address, site), files), json, node=name)
+    )

@@ -89,16 +89,16 @@ def where(
         split(title)
     found = session.read_all(lambda store: software_places.places(store, title))
     cells = partial(software.place_cells, now=time.time())
-    print_list("software", found, _place_document, cells, software.NOWHERE, json=json)
+    print_list("software", found, _copy_document, cells, software.NOWHERE, json=json)
 
 
-def _place_document(place: "SoftwarePlace") -> "software.SoftwarePlace":
+def _copy_document(copy: "SoftwarePlace") -> "software.SoftwarePlace":
     from d0ctl.cli.schemas import software
     from d0ctl.cli.schemas.fill import fill
 
-    order = place.order and _last_order(place.order)
-    return fill(software.SoftwarePlace, place, software=place.title,
-                platform=place.platform or None, copied=iso(place.arrived),
+    order = copy.order and _last_order(copy.order)
+    return fill(software.SoftwarePlace, copy, software=copy.title,
+                platform=copy.platform or None, copied=iso(copy.arrived),
                 last_order=order)  # fmt: skip
 
 

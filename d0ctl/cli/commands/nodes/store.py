@@ -91,5 +91,5 @@ def _named(locator: str) -> "tuple[InStore, Mapping[str, Any]]":
 def _document(name: str, entry: Mapping[str, Any]) -> "site.Store":
     from d0ctl.sitefile.transfer import stores
 
-    kind, place = lines.kind_of_store(entry)
-    return {"store": name, "kind": kind, "place": place, "verbs": list(stores.commands(entry))}
+    kind, location = lines.kind_of_store(entry)
+    return {"store": name, "kind": kind, "place": location, "verbs": list(stores.commands(entry))}

@@ -74,9 +74,9 @@ def role_of(name: str) -> Role:
     return "admin" if name.startswith(prefixes) else "operator"
 
 
-def _target(level: str, words: Words) -> Target:
+def _target(level: str, target: Words) -> Target:
     """Read what an action applies to. Raises BadUsage."""
-    texts = [words] if isinstance(words, str) else words
+    texts = [target] if isinstance(target, str) else target
     match level:
         case "any" | "line" | "job":
             return select.parse_all(texts)

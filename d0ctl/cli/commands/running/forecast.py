@@ -8,7 +8,7 @@ from d0ctl.cli import changing
 from d0ctl.cli.terminal.output import emit, sheet, show, terminal_columns
 from d0ctl.jobfile.preview import LinePreview, Preview
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.show.cards import preview as words
+from d0ctl.show.cards import preview as preview_texts
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import fitting
 from d0ctl.store.views.job_files import forecast
@@ -23,7 +23,7 @@ def show_all(spec: JobSpec, *, listing: bool, graph: bool) -> None:
     with changing.rehearsal() as store:
         if graph:
             page = sheet(terminal_columns())
-            words.graph(page, preview)
+            preview_texts.graph(page, preview)
             show(page)
             emit("")
         if listing:
@@ -43,8 +43,8 @@ def plan(spec: JobSpec) -> list[dict[str, object]]:
             "number": stage.number, "name": stage.name, "packages": stage.packages,
             "change": stage.change or None, "after": list(stage.after),
             "final": stage.is_final, "results": stage.results,
-            "nodes": words.reasons([fit for fit in fits if fit.stage == stage.name]),
-            "seconds": words.seconds(stage, earlier),
+            "nodes": preview_texts.reasons([fit for fit in fits if fit.stage == stage.name]),
+            "seconds": preview_texts.seconds(stage, earlier),
             "lines": [_planned(line) for line in preview.lines(stage)],
         }
         for stage in preview.stages
@@ -69,7 +69,7 @@ def show_stages(store: Store, spec: JobSpec, file: str | None) -> None:
 def _stages(store: Store, preview: Preview) -> None:
     page = sheet(terminal_columns())
     fits = fitting.fits_of_spec(store, preview.job, now=time.time())
-    words.overview(page, preview, fits, forecast.run_times(store, preview.job.source))
+    preview_texts.overview(page, preview, fits, forecast.run_times(store, preview.job.source))
     show(page)
     emit("")
 
@@ -80,5 +80,5 @@ def _lines(store: Store, preview: Preview) -> None:
 
     for stage in preview.stages:
         page = sheet(terminal_columns())
-        page.table([words.line(line, absent) for line in preview.lines(stage)], indent=0)
+        page.table([preview_texts.line(line, absent) for line in preview.lines(stage)], indent=0)
         show(page)

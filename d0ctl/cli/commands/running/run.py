@@ -95,7 +95,7 @@ class _Interrupts:
     """
 
     def __init__(self) -> None:
-        self.kept: type[KeyboardInterrupt] | None = None
+        self.interrupt: type[KeyboardInterrupt] | None = None
         self.is_watching = False
         self.previous: dict[int, Any] = {}
 
@@ -117,15 +117,15 @@ class _Interrupts:
     def watch(self) -> None:
         """Raise what was remembered, and from now on each signal at once."""
         self.is_watching = True
-        kept, self.kept = self.kept, None
-        if kept:
-            raise kept
+        interrupt, self.interrupt = self.interrupt, None
+        if interrupt:
+            raise interrupt
 
     def _take(self, number: int, _: object) -> None:
         kind = KeyboardInterrupt if number == signal.SIGINT else _Terminated
         if self.is_watching:
             raise kind
-        self.kept = kind
+        self.interrupt = kind
 
 
 def _submit(

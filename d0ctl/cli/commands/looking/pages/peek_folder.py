@@ -91,10 +91,10 @@ def _show_known(seen: Seen, json: bool) -> None:
 
 def _head(sheet: Sheet, seen: Seen) -> None:
     view, attempt = seen.package, seen.attempt
-    words = f" · attempt {attempt.number} on {attempt.node_name}"
+    summary = f" · attempt {attempt.number} on {attempt.node_name}"
     if attempt.outcome not in (None, view.status):
-        words += f" · {attempt.outcome}"
-    sheet.add((view.path, "strong"), "  ", *signs.mark(view.phase, sheet.glyphs), words)
+        summary += f" · {attempt.outcome}"
+    sheet.add((view.path, "strong"), "  ", *signs.mark(view.phase, sheet.glyphs), summary)
 
 
 def _table(sheet: Sheet, listing: Frame) -> None:
