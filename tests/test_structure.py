@@ -56,7 +56,7 @@ JSON_KEYS = {
 }
 """Keys of documents, which programs read."""
 
-STILL_VAGUE = ("d0ctl/jobfile", "d0ctl/show", "tui", "wrapper")
+STILL_VAGUE = ("d0ctl/show", "tui", "wrapper")
 """Folders that still have such names."""
 
 EXECUTE = {"execute", "executemany", "executescript"}

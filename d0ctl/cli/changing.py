@@ -255,7 +255,7 @@ def job_file(text: str) -> "JobFile":
     from d0ctl.jobfile.command import Command
 
     command = Command(
-        words=arguments,
+        arguments=arguments,
         array=_options["array"],
         each_line=_options["each_line"],
         lines=tuple(line for line in sys.stdin.read().splitlines() if line.strip())

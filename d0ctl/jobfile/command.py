@@ -22,7 +22,7 @@ _PART = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})(?::([0-9]{1,9}))?)?", re.ASC
 class Command(Struct, frozen=True):
     """A command that is run once, or once for each number or line."""
 
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     """The program and its arguments; one word with spaces is a text for the shell."""
     array: str | None = None
     """Numbers for `{n}`, e.g. `1-200` or `1,5,9`; with `%4`, at most 4 run at a time."""
@@ -48,11 +48,11 @@ class Command(Struct, frozen=True):
     @property
     def _texts(self) -> list[str]:
         if not self._is_script:
-            return list(self.words)
+            return list(self.arguments)
         try:
-            return shlex.split(self.words[0]) or [""]
+            return shlex.split(self.arguments[0]) or [""]
         except ValueError:
-            return self.words[0].split()
+            return self.arguments[0].split()
 
     def text(self, folder: Path) -> str:
         """Return the job file; files in `folder` that the command names become inputs.
@@ -65,7 +65,7 @@ class Command(Struct, frozen=True):
     def _document(self, folder: Path) -> dict[str, Any]:
         loop = self._loop()
         line: dict[str, Any] = {"for": loop} if loop else {}
-        line["run"] = self.words[0] if self._is_script else list(self.words)
+        line["run"] = self.arguments[0] if self._is_script else list(self.arguments)
         if inputs := list(dict.fromkeys((*self._files(folder), *self.inputs))):
             line["inputs"] = inputs
         if self.outputs:
@@ -78,11 +78,11 @@ class Command(Struct, frozen=True):
 
     @property
     def _is_script(self) -> bool:
-        return len(self.words) == 1 and bool(re.search(r"\s", self.words[0]))
+        return len(self.arguments) == 1 and bool(re.search(r"\s", self.arguments[0]))
 
     @property
     def _title(self) -> str:
-        text = self.words[0] if self._is_script else shlex.join(self.words)
+        text = self.arguments[0] if self._is_script else shlex.join(self.arguments)
         text = " ".join(text.split())
         return text if len(text) <= 100 else text[:99] + "…"
 
@@ -98,7 +98,7 @@ class Command(Struct, frozen=True):
             if not self.lines:
                 raise BadUsage("there are no lines on stdin")
             return {"line": {"list": list(self.lines)}}
-        if found := re.search(r"\{(n|line)\b[^{}]*\}", " ".join((*self.words, *self.outputs))):
+        if found := re.search(r"\{(n|line)\b[^{}]*\}", " ".join((*self.arguments, *self.outputs))):
             option = "--array NUMBERS" if found[1] == "n" else "--each-line FILE or --stdin"
             raise BadUsage(f"`{found[0]}` needs {option} before `--`")
         return {}

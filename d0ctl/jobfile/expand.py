@@ -232,7 +232,7 @@ def _text_without_files(run: Script) -> Callable[[LoopValues], str] | None:
     for part in run.insertions:
         if part.context is not Context.BARE or (part.getter is None and part.group is None):
             return None
-        fillers.append(_word(part.getter) if part.group is None else _words(part.group))
+        fillers.append(_word(part.getter) if part.group is None else _group_words(part.group))
     return lambda values: run.layout % tuple([fill(values) for fill in fillers])
 
 
@@ -241,7 +241,7 @@ def _word(getter: Getter | None) -> Callable[[LoopValues], str]:
     return lambda values: quote(getter(values))
 
 
-def _words(group: int) -> Callable[[LoopValues], str]:
+def _group_words(group: int) -> Callable[[LoopValues], str]:
     return lambda values: " ".join([quote(word) for word in values[group].members])
 
 

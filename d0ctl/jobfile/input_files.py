@@ -155,10 +155,10 @@ class InputFiles(Struct, frozen=True):
         found: dict[str, InputFile] = {}
         for recipe in binary.inputs:
             for file in self.of_entry(recipe, values, at):
-                former = found.get(file.file)
-                if former is None or not former.entry.is_named:
-                    if former is not None:
-                        file = file._replace(others=(*former.others, former.entry))
+                previous = found.get(file.file)
+                if previous is None or not previous.entry.is_named:
+                    if previous is not None:
+                        file = file._replace(others=(*previous.others, previous.entry))
                     found[file.file] = file
         return list(found.values())
 
@@ -222,7 +222,7 @@ class BinaryFiles(Struct):
     package: Sequence[Sequence[InputFile]]
     names: dict[str | None, str] | None = None
     """The local names of its own files by those in the job file, once asked for."""
-    words: dict[str | None, str] | None = None
+    package_names: dict[str | None, str] | None = None
     """Those of all inputs of its package."""
 
     def inputs(self) -> list[str]:
@@ -242,11 +242,11 @@ class BinaryFiles(Struct):
 
     def word(self, value: str) -> str:
         """Return a value, or the local name of the input whose path it is."""
-        if self.words is None:
-            self.words = {}
+        if self.package_names is None:
+            self.package_names = {}
             for file in chain.from_iterable(self.package):
-                self.words.setdefault(file.written, file.local_name)
-        local = self.words.get(value)
+                self.package_names.setdefault(file.written, file.local_name)
+        local = self.package_names.get(value)
         return value if local is None else as_word(local)
 
 

@@ -24,14 +24,14 @@ class StageLines(Struct, frozen=True):
     order: LineOrder
     outputs: Sequence[str]
     """The names of all outputs, in the order of their makers, as the check has made them."""
-    kept: list[LineSpec] = field(default_factory=list)
+    cached_lines: list[LineSpec] = field(default_factory=list)
     """Lines without loops, which take more to make than to keep beside their recipes."""
 
     def __iter__(self) -> Iterator[LineSpec]:
-        if not self.kept and not has_loops(self.stage):
+        if not self.cached_lines and not has_loops(self.stage):
             with without_collector():
-                self.kept.extend(self._made())
-        return iter(self.kept) if self.kept else self._made()
+                self.cached_lines.extend(self._made())
+        return iter(self.cached_lines) if self.cached_lines else self._made()
 
     def _made(self) -> Iterator[LineSpec]:
         number = 0

@@ -17,8 +17,8 @@ from d0ctl.jobfile.language.field_types import (
     accepting,
     matching,
     one_of,
+    split_names,
     whole,
-    words,
 )
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.sections.policy import is_reason
@@ -28,14 +28,14 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.sitefile.fields import is_installed, list_value, named, values
 from d0ctl.sitefile.webhook_address import read_webhook
 
-MAIL_KEYS = words(
+MAIL_KEYS = split_names(
     "host port security certificates login sender cluster-admin grid-control routes digest rate "
     "mode recipients command notifier webhook command-timeout"
 )
-WAYS = words("command notifier webhook")
+WAYS = split_names("command notifier webhook")
 """What gets each event; a site has one of them."""
-PERSON_KEYS = words("address digest rate mode")
-ROLES = words("researcher grid-control cluster-admin")
+PERSON_KEYS = split_names("address digest rate mode")
+ROLES = split_names("researcher grid-control cluster-admin")
 NOBODY = "nobody"
 OTHERS = "*"
 """Stands for all clusters that have no key of their own."""

@@ -17,8 +17,8 @@ from d0ctl.jobfile.language.field_types import (
     FieldType,
     matching,
     one_of,
+    split_names,
     whole,
-    words,
 )
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
@@ -26,18 +26,18 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.sitefile.fields import PART, SERVICE, SPEED, list_value, named, values
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots
 
-NODE_KEYS = words(
+NODE_KEYS = split_names(
     "destination cpus identity dir python via cluster platform speed memory gpus services"
     " accept-key same-machine"
 )
-PILOT_KEYS = words(
+PILOT_KEYS = split_names(
     "mode login accept-key identity via partition account qos constraint options requirements"
     " rank concurrency-limits event-log cpus memory gpus disk wall-time dir"
     " python max-queued max-running max-jobs submit-rate idle poll"
 )
 """The keys that only a cluster with a `kind` has."""
 
-CLUSTER_KEYS = (*words("kind platform services private capacity software-share"), *PILOT_KEYS)
+CLUSTER_KEYS = (*split_names("kind platform services private capacity software-share"), *PILOT_KEYS)
 
 CONTROL = "control"
 """The cluster of this machine."""
@@ -45,8 +45,8 @@ CONTROL = "control"
 KINDS = ("slurm", "htcondor")
 
 KEYS_OF_KIND = {
-    "slurm": words("partition qos constraint options"),
-    "htcondor": words("requirements rank concurrency-limits event-log disk"),
+    "slurm": split_names("partition qos constraint options"),
+    "htcondor": split_names("requirements rank concurrency-limits event-log disk"),
 }
 """The keys that only one kind of batch system has."""
 
@@ -69,7 +69,7 @@ HAVE_KEYS = {
 }  # fmt: skip
 """Options of `sbatch` with a key of their own."""
 
-ALWAYS_SET = words(
+ALWAYS_SET = split_names(
     "array clusters comment error hold input job-name nice no-requeue nodes ntasks output parsable"
     " quiet requeue test-only time-min wait wrap"
 )

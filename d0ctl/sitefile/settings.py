@@ -22,8 +22,8 @@ from d0ctl.jobfile.language.field_types import (
     FieldType,
     matching,
     one_of,
+    split_names,
     whole,
-    words,
 )
 from d0ctl.jobfile.sections.file_commands import (
     MERGE_NAMES,
@@ -48,9 +48,9 @@ from d0ctl.sitefile.transfer.stores import read_stores
 from d0ctl.taskfile.timeouts import read_timeouts
 from d0ctl.units import format_time
 
-LOG_RULE_KEYS = words("match reason passive")
-HOOK_KEYS = words("before after end timeout")
-TASK_KEYS = words("timeouts")
+LOG_RULE_KEYS = split_names("match reason passive")
+HOOK_KEYS = split_names("before after end timeout")
+TASK_KEYS = split_names("timeouts")
 
 _REASON = matching(r"log-message|site:[a-z0-9][a-z0-9-]*")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import LOOP_NAME, PATTERN, SIZE, TEXT, TIME, words
+from d0ctl.jobfile.language.field_types import LOOP_NAME, PATTERN, SIZE, TEXT, TIME, split_names
 from d0ctl.jobfile.language.placeholders import RESERVED
 from d0ctl.jobfile.sections.binaries import PROGRESS_TYPES
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
@@ -14,7 +14,7 @@ from d0ctl.sitefile.invoking_script import check_script
 from d0ctl.sitefile.settings import read_hooks, read_log_rules
 from d0ctl.sitefile.spec import SoftwareEntry
 
-SOFTWARE_KEYS = words(
+SOFTWARE_KEYS = split_names(
     "name version platform script shell parameters archive checksum size manifest needs runtime "
     "log-rules hooks progress check policy"
 )

@@ -12,7 +12,7 @@ from d0ctl.jobfile.language.field_types import (
     SIZE,
     BadValueError,
     FieldType,
-    words,
+    split_names,
 )
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
@@ -105,7 +105,7 @@ CODES: Mapping[str, Code] = {
 """The codes that say something about a task here."""
 
 NO_MEANING = frozenset(
-    words(
+    split_names(
         "AE AI AN AP AT AV CC CV DE DF DI DM DY EC EI EJ ES FC FG FP FT FU GB HO IA IF IK IL IM IN "
         "IP IS IT IW LC LI LS LX MC MD ME MJ MO MS NC ND NI NJ NP NS NT NW OI OL OM OS OT PC PJ PL "
         "PO RD RE RL RM RO RP RR RS RX RY RZ SC SE SO ST SW TN TW UB UC UE UF UP UT UX UZ WF WH XA "

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import POSITIVE_TIME, FieldType, one_of, words
+from d0ctl.jobfile.language.field_types import POSITIVE_TIME, FieldType, one_of, split_names
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.taskfile.split_rules import convert
 
-TIMEOUT_KEYS = words("after action")
+TIMEOUT_KEYS = split_names("after action")
 
-ACTIONS = words("pause finish kill look exhaust tell")
+ACTIONS = split_names("pause finish kill look exhaust tell")
 """What may happen to a task."""
 
-STATUSES = words("defined pending ready scouting running paused finishing prepared aborting")
+STATUSES = split_names("defined pending ready scouting running paused finishing prepared aborting")
 """The statuses in which a task may stay for too long."""
 
 

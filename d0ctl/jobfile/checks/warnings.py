@@ -68,13 +68,13 @@ def _package(
     for binary, own in zip(package.binaries, inputs, strict=True):
         text = _text(binary, own, inputs, values)
         if text is not None:
-            words = _words(text)
-            _beside(binary, words, known, text, files, warnings)
+            run_words = _words_of(text)
+            _beside(binary, run_words, known, text, files, warnings)
             _not_executable(binary, own, text, files, warnings)
             _script_among_inputs(binary, own, text, files, warnings)
-            _flattened(binary, words, own, text, warnings)
+            _flattened(binary, run_words, own, text, warnings)
             if is_seen:
-                _unnamed_outputs(binary, words, text, values, warnings)
+                _unnamed_outputs(binary, run_words, text, values, warnings)
 
 
 def _text(
@@ -90,7 +90,7 @@ def _text(
     return None
 
 
-def _words(text: str) -> list[str]:
+def _words_of(text: str) -> list[str]:
     """Return the words of a text that may name files, each once."""
     texts = [text := text[:1_000_000]]
     if "$" in text or "{" in text:
@@ -101,7 +101,7 @@ def _words(text: str) -> list[str]:
 
 def _beside(
     binary: BinaryRecipe,
-    words: Iterable[str],
+    run_words: Iterable[str],
     known: set[str],
     text: str,
     files: InputFiles,
@@ -110,7 +110,7 @@ def _beside(
     """Warn of a file beside the job file that is named, but is not an input."""
     known = known.union(name.removeprefix("./") for name in _WRITTEN.findall(text))
     whole = tuple(name for name in known if name.endswith("/"))
-    for word in words:
+    for word in run_words:
         name = word.removeprefix("./")
         if not ("/" in word or "." in word) or name in known or not _is_relative(word):
             continue
@@ -163,10 +163,10 @@ def _is_relative(word: str) -> bool:
 
 
 def _flattened(
-    binary: BinaryRecipe, words: list[str], own: list[InputFile], text: str, warnings: Notes
+    binary: BinaryRecipe, run_words: list[str], own: list[InputFile], text: str, warnings: Notes
 ) -> None:
     """Warn of an input that the text does not name as it is named in the working directory."""
-    plain = {word.removeprefix("./") for word in words}
+    plain = {word.removeprefix("./") for word in run_words}
     for file in own:
         written = file.written if file.written is not None else file.file
         name, base = written.removeprefix("./"), file.local_name
@@ -201,15 +201,15 @@ def _flattened(
 
 
 def _unnamed_outputs(
-    binary: BinaryRecipe, words: list[str], text: str, values: LoopValues, warnings: Notes
+    binary: BinaryRecipe, run_words: list[str], text: str, values: LoopValues, warnings: Notes
 ) -> None:
     """Warn of outputs that the text of a binary does not name, not even partly."""
     for output in binary.outputs:
         name = output.file.render(values)
         last = base_name(name)
-        if _is_in(text, last) or any(_may_name(word, last) for word in words):
+        if _is_in(text, last) or any(_may_name(word, last) for word in run_words):
             continue
-        message = f"output {shown(name)} is not named in `run`{did_you_mean(last, words, 0.8)}"
+        message = f"output {shown(name)} is not named in `run`{did_you_mean(last, run_words, 0.8)}"
         warnings.add(output.position, f"{message}; the package fails if it is not made")
 
 

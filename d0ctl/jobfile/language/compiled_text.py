@@ -17,7 +17,11 @@ from d0ctl.jobfile.yaml.faults import Faults, near
 
 
 def split(
-    scalar: Scalar, scope: Scope, faults: Faults, words: tuple[str, ...] = (), strict: bool = False
+    scalar: Scalar,
+    scope: Scope,
+    faults: Faults,
+    special_names: tuple[str, ...] = (),
+    strict: bool = False,
 ) -> list[str | Placeholder]:
     """Split a text into literals and the placeholders of known names.
 
@@ -25,7 +29,7 @@ def split(
     """
     if "{" not in scalar.text:
         return [scalar.text] if scalar.text else []
-    text, names = scalar.text, scope.names(words)
+    text, names = scalar.text, scope.names(special_names)
     pieces: list[str | Placeholder] = []
     literals: list[str] = []
     end = 0
@@ -33,7 +37,7 @@ def split(
         literals.append(text[end : found.start()])
         end = found.end()
         name, form = found[4], found[6]
-        if name is None or name not in names or (form and name in words):
+        if name is None or name not in names or (form and name in special_names):
             if found[1] is not None and is_special(found[1], found[3], names, strict):
                 literals.append(found[0][1:-1])
                 continue

@@ -31,7 +31,7 @@ MAX_NAME_LENGTH = 200
 _E = TypeVar("_E", bound=enum.StrEnum)
 
 
-def words(text: str) -> tuple[str, ...]:
+def split_names(text: str) -> tuple[str, ...]:
     """Split a text into its words."""
     return tuple(text.split())
 

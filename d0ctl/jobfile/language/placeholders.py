@@ -147,9 +147,9 @@ class Scope(Struct, frozen=True, dict=True):
     loops: dict[str, LoopName] = field(default_factory=dict)
     parameters: Parameters = field(default_factory=Parameters)
 
-    def names(self, words: tuple[str, ...] = ()) -> Names:
+    def names(self, special_names: tuple[str, ...] = ()) -> Names:
         """Return every known name."""
-        return self._names_with_words if words == RUN_WORDS else self._names
+        return self._names_with_words if special_names == RUN_WORDS else self._names
 
     @cached_property
     def _names(self) -> Names:

@@ -37,8 +37,8 @@ def with_inputs(script: str, names: Sequence[str]) -> str:
     script = script.replace(INPUTS, " ".join([quote(as_word(name)) for name in names]))
     if GROUP not in script:
         return script
-    kept = set(names)
-    return _GROUP.sub(lambda found: " ".join(map(quote, _kept(found[1], kept))), script)
+    remaining = set(names)
+    return _GROUP.sub(lambda found: " ".join(map(quote, _remaining(found[1], remaining))), script)
 
 
 def with_groups(script: str) -> str:
@@ -56,20 +56,20 @@ def members_of(group: str) -> list[str]:
     return [as_word(name) for name in group.strip(GROUP).split(_BETWEEN)]
 
 
-def _kept(members: str, names: Collection[str]) -> list[str]:
+def _remaining(members: str, names: Collection[str]) -> list[str]:
     """Return the members of a group that are still inputs, as words."""
     return [as_word(name) for name in members.split(_BETWEEN) if name in names]
 
 
 def arguments_with_inputs(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
     """Insert the local names of the inputs into the arguments of a program."""
-    words = [as_word(name) for name in names]
+    inputs = [as_word(name) for name in names]
     filled: list[str] = []
     for argument in arguments:
         if argument == INPUTS:
-            filled += words
+            filled += inputs
         elif argument.startswith(GROUP):
-            filled += _kept(argument.strip(GROUP), set(names))
+            filled += _remaining(argument.strip(GROUP), set(names))
         else:
             filled.append(argument)
     return filled

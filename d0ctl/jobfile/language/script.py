@@ -57,7 +57,7 @@ class Insertion(Struct, frozen=True):
     group: int | None = None
     context: Context = Context.BARE
 
-    def words(self, values: LoopValues, files: FileWords) -> Sequence[str]:
+    def replacements(self, values: LoopValues, files: FileWords) -> Sequence[str]:
         """Return the value, or the values for `{inputs}`, `{outputs}` and groups."""
         if self.group is not None:
             members = values[self.group].members
@@ -72,15 +72,18 @@ class Insertion(Struct, frozen=True):
 
     def fill(self, values: LoopValues, files: FileWords) -> str:
         """Return the text that replaces the placeholder in a script."""
-        words = self.words(values, files)
+        replacements = self.replacements(values, files)
         is_group = self.group is not None
         if self.context is Context.BARE and not self.is_inputs:
-            if len(words) == 1 and not is_group:
-                return quote(words[0])
+            if len(replacements) == 1 and not is_group:
+                return quote(replacements[0])
             return " ".join(
-                [word if is_group and word.startswith(GROUP) else quote(word) for word in words]
+                [
+                    word if is_group and word.startswith(GROUP) else quote(word)
+                    for word in replacements
+                ]
             )
-        return " ".join(words)
+        return " ".join(replacements)
 
     def fixed_text(self, plain: Collection[int]) -> str | None:
         """Return the text in its place in the layout of all lines; None if there is none.
@@ -131,11 +134,13 @@ class Script(Struct, frozen=True):
         for insertion in self.insertions:
             if insertion.context is Context.BARE:
                 continue
-            words = files.inputs() if insertion.is_inputs else insertion.words(values, files)
+            replacements = (
+                files.inputs() if insertion.is_inputs else insertion.replacements(values, files)
+            )
             if insertion.group is not None:
                 members = values[insertion.group].members
-                words = files.local_names(members) or members
-            value = " ".join(words)
+                replacements = files.local_names(members) or members
+            value = " ".join(replacements)
             if UNSAFE(value):
                 message = (
                     f"`{insertion.written}` is inside quotes or a here-document, where its value "
@@ -179,9 +184,9 @@ class Arguments(Struct, frozen=True):
     def plain_text(self, plain: Collection[int]) -> Callable[[LoopValues], tuple[str, ...]] | None:
         """Return a function that makes the arguments of a line from its loop values alone."""
         fillers = []
-        words = tuple([part for part in chain(*self.elements) if isinstance(part, str)])
-        if len(words) == len(self.elements) == sum(map(len, self.elements)):
-            return lambda values: words
+        literals = tuple([part for part in chain(*self.elements) if isinstance(part, str)])
+        if len(literals) == len(self.elements) == sum(map(len, self.elements)):
+            return lambda values: literals
         for element in self.elements:
             fixed = [_escaped(p) if isinstance(p, str) else p.fixed_text(plain) for p in element]
             texts = [text for text in fixed if text is not None]
@@ -196,9 +201,11 @@ class Arguments(Struct, frozen=True):
         arguments: list[str] = []
         for element in self.elements:
             if len(element) == 1 and isinstance(element[0], Insertion):
-                arguments.extend(element[0].words(values, files))
+                arguments.extend(element[0].replacements(values, files))
             else:
-                parts = [p if isinstance(p, str) else p.words(values, files)[0] for p in element]
+                parts = [
+                    p if isinstance(p, str) else p.replacements(values, files)[0] for p in element
+                ]
                 arguments.append("".join(parts))
         return tuple(arguments)
 

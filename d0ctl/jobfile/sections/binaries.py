@@ -14,7 +14,7 @@ from d0ctl.jobfile.language.field_types import (
     TIME,
     BadValueError,
     FieldType,
-    words,
+    split_names,
 )
 from d0ctl.jobfile.language.placeholders import Parameters, Scope, Template
 from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
@@ -30,7 +30,7 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.plugins import PluginFailed
 from d0ctl_wrapper import merge_types
 
-BINARY_KEYS = words(
+BINARY_KEYS = split_names(
     "name run merge shell image software parameters inputs stdin outputs runtime work-size cpu "
     "needs log-rules progress check check-timeout events"
 )
@@ -173,8 +173,8 @@ def _merge(level: Level, reading: Reading) -> Run | None:
         return compile_script(replace(scalar, text=written), reading.scope, reading.faults, "sh")
     if merge_types.kind_of(text) is None:
         reading.fault(name.position, _no_type(name))
-    words = [replace(scalar, text=word) for word in (merge_types.PROGRAM, "{outputs}")]
-    return compile_arguments(words, reading.scope, reading.faults)
+    arguments = [replace(scalar, text=word) for word in (merge_types.PROGRAM, "{outputs}")]
+    return compile_arguments(arguments, reading.scope, reading.faults)
 
 
 def _no_type(name: Scalar) -> str:

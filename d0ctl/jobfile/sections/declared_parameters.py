@@ -13,15 +13,15 @@ from d0ctl.jobfile.language.field_types import (
     BadValueError,
     FieldType,
     matching,
+    split_names,
     whole,
-    words,
 )
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Position, did_you_mean, shown
 
-TEMPLATE_KEYS = words("about parameters")
-DECLARED_KEYS = words("type help one-of")
+TEMPLATE_KEYS = split_names("about parameters")
+DECLARED_KEYS = split_names("type help one-of")
 
 _NUMBER = matching(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 

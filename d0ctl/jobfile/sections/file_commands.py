@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from d0ctl.jobfile.language.field_types import words
+from d0ctl.jobfile.language.field_types import split_names
 from d0ctl.jobfile.language.placeholders import LoopName, Scope
 from d0ctl.jobfile.language.script import compile_script
 from d0ctl.jobfile.language.shell import Context
@@ -11,7 +11,7 @@ from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position
 from d0ctl.plugins import Plugin, installed, named
 
-TRANSFER_KEYS = words("fetch store")
+TRANSFER_KEYS = split_names("fetch store")
 TRANSFER_NAMES = ("source", "dest")
 MERGE_NAMES = ("inputs", "output")
 

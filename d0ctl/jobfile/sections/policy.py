@@ -11,17 +11,19 @@ from d0ctl.jobfile.language.field_types import (
     TIME,
     FieldType,
     flag,
+    split_names,
     whole,
-    words,
 )
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.model import Reason
 
-RULE_KEYS = words("tries delay factor longest elsewhere escalate priority hold release passive")
-NEVER_KEYS = words("attempt all-attempts memory tries")
-ESCALATE_KEYS = words("memory wall-time")
+RULE_KEYS = split_names(
+    "tries delay factor longest elsewhere escalate priority hold release passive"
+)
+NEVER_KEYS = split_names("attempt all-attempts memory tries")
+ESCALATE_KEYS = split_names("memory wall-time")
 
 SHORTEST_RELEASE_S = 300.0
 """A package is released at most once in five minutes (CRAB3, Automatic Restart Policies)."""
@@ -31,7 +33,7 @@ JOB = "job"
 
 _SITE = re.compile(r"site:[a-z0-9][a-z0-9-]*", re.ASCII)
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,9})?", re.ASCII)
-_AGAIN = words("delay factor longest elsewhere escalate priority")
+_AGAIN = split_names("delay factor longest elsewhere escalate priority")
 """Keys that have an effect only if there is a retry."""
 
 

@@ -25,8 +25,8 @@ from d0ctl.jobfile.language.field_types import (
     TIME,
     BadValueError,
     FieldType,
+    split_names,
     unfit_variable,
-    words,
 )
 from d0ctl.jobfile.language.placeholders import RESERVED, Parameters, Scope, Template
 from d0ctl.jobfile.language.values import Fields
@@ -47,13 +47,13 @@ from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.units import REQUESTS
 
-JOB_KEYS = words(
+JOB_KEYS = split_names(
     "job title originator mail priority hold max-running max-failures max-alike-failures "
     "template parameters stages policy"
 )
-STAGE_KEYS = words("name require after final priority max-running lines")
-LINE_KEYS = words("name early-start after priority for packages")
-PACKAGE_KEYS = words(
+STAGE_KEYS = split_names("name require after final priority max-running lines")
+LINE_KEYS = split_names("name early-start after priority for packages")
+PACKAGE_KEYS = split_names(
     f"name nodes exclude-nodes platform {' '.join(REQUESTS)} wall-time layout priority "
     "wrapper wrapper-parameters environment policy looping binaries"
 )

@@ -24,7 +24,7 @@ class Node(Weighted, gc=False):
     position: Position
 
 
-class Place(Struct, gc=False):
+class ScanProgress(Struct, gc=False):
     """How far the parts of a scalar have been looked for, so that the next one is found from there.
 
     `line` is the number of newlines in its source up to there, `begin` where that line begins.
@@ -43,7 +43,7 @@ class Scalar(Node, gc=False):
     text: str
     plain: bool = False
     source: str = ""
-    place: Place | None = None
+    progress: ScanProgress | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -55,23 +55,23 @@ class Scalar(Node, gc=False):
 
         One pass over a text costs its length, however many parts it asks for.
         """
-        place = self.place
-        if place is None or at < place.text:
-            place = self.place = Place()
-        found = begin = place.source
-        for _ in range(self.text.count(part, place.text, at) + 1):
-            found = -1 if place.is_lost else self.source.find(part, begin)
+        progress = self.progress
+        if progress is None or at < progress.text:
+            progress = self.progress = ScanProgress()
+        found = begin = progress.source
+        for _ in range(self.text.count(part, progress.text, at) + 1):
+            found = -1 if progress.is_lost else self.source.find(part, begin)
             if found < 0:
-                place.text, place.is_lost = at, True
+                progress.text, progress.is_lost = at, True
                 return self.position
             begin = found + len(part)
-        newlines = self.source.count("\n", place.source, found)
+        newlines = self.source.count("\n", progress.source, found)
         if newlines:
-            place.line += newlines
-            place.begin = self.source.rindex("\n", place.source, found) + 1
-        place.text, place.source = at, found
-        column = found - place.begin + (1 if place.line else self.position.column)
-        return Position(self.position.line + place.line, column)
+            progress.line += newlines
+            progress.begin = self.source.rindex("\n", progress.source, found) + 1
+        progress.text, progress.source = at, found
+        column = found - progress.begin + (1 if progress.line else self.position.column)
+        return Position(self.position.line + progress.line, column)
 
 
 class Sequence(Node, gc=False):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import YES, words
+from d0ctl.jobfile.language.field_types import YES, split_names
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node, Scalar, Sequence
@@ -11,7 +11,7 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.sitefile.fields import PART, list_value, named, value
 from d0ctl.sitefile.mail import ADDRESS
 
-RESEARCHER_KEYS = words("mail clusters")
+RESEARCHER_KEYS = split_names("mail clusters")
 
 
 def read_researchers(node: Node, reading: Reading) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import COUNT, LIMIT, TEXT, FieldType, words
+from d0ctl.jobfile.language.field_types import COUNT, LIMIT, TEXT, FieldType, split_names
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node, Scalar, Sequence
@@ -13,7 +13,7 @@ from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 from d0ctl.sitefile.fields import list_value, named, value, values
 from d0ctl.units import format_time, parse_time
 
-SHARE_KEYS = words("share researchers jobs")
+SHARE_KEYS = split_names("share researchers jobs")
 
 PATH = r"[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9][A-Za-z0-9_.-]*)*"
 """The name of a share; `/` separates it from those above it."""
@@ -64,7 +64,7 @@ def _is_known(pattern: str, names: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) or fnmatchcase(name, account) for name in names)
 
 
-THROTTLE_KEYS = words("max-running max-launches")
+THROTTLE_KEYS = split_names("max-running max-launches")
 
 KINDS = ("node", "researcher", "job")
 

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from d0ctl.jobfile.language.field_types import TEXT, FieldType, words
+from d0ctl.jobfile.language.field_types import TEXT, FieldType, split_names
 from d0ctl.jobfile.sections.file_commands import check_command
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
@@ -13,7 +13,7 @@ from d0ctl.jobfile.yaml.faults import shown
 from d0ctl.sitefile.fields import named, value
 from d0ctl_wrapper.protocol.locator import STORE_NAME
 
-KINDS = words("directory rsync s3")
+KINDS = split_names("directory rsync s3")
 """Kinds of stores with built-in commands."""
 
 COMMANDS: Mapping[str, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from d0ctl.jobfile.language.field_types import (
     LOCATOR,
     SIZE,
     FieldType,
-    words,
+    split_names,
 )
 from d0ctl.jobfile.language.file_names import renaming
 from d0ctl.jobfile.language.values import Fields
@@ -27,7 +27,7 @@ from d0ctl.jobfile.spec import Acquire
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.faults import shown
 
-INPUT_KEYS = words(
+INPUT_KEYS = split_names(
     "file from match glob list catalogue cache unread as locator size checksum acquire disposition "
     "required writable"
 )

@@ -8,7 +8,7 @@ from d0ctl.jobfile.language.field_types import (
     FLAG,
     OUTPUT_DISPOSITION,
     SIZE,
-    words,
+    split_names,
 )
 from d0ctl.jobfile.language.values import Fields
 from d0ctl.jobfile.recipe import OutputRecipe
@@ -17,7 +17,7 @@ from d0ctl.jobfile.sections.late_outputs import check_late_keys
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 
-OUTPUT_KEYS = words("file locator size min-size checksum disposition result late min-count")
+OUTPUT_KEYS = split_names("file locator size min-size checksum disposition result late min-count")
 
 
 def entries(node: Node | None) -> list[Node]:
