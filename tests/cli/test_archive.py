@@ -99,7 +99,8 @@ def test_a_job_that_is_not_in_the_database_any_more_is_found_in_its_archive(
 ) -> None:
     d0ctl("archive", "prod", "--yes", "--as", "spring")
 
-    for words in (("status", "prod"), ("why", "prod/1/1/1"), ("kill", "prod", "--yes")):
+    for words in (("status", "prod"), ("why", "prod/1/1/1"), ("kill", "prod", "--yes"),
+                  ("run", "prod")):  # fmt: skip
         answer = d0ctl(*words)
         assert answer.exit_code == 3
         assert answer.stderr == (

@@ -88,10 +88,22 @@ def test_a_limit_of_a_node_that_is_not_there_says_so(site: Site, d0ctl: Type) ->
 
     assert unknown.endswith("there is no node `localhst` yet\n")
     assert "there is no" not in known
-    assert (
-        "there is no"
-        not in d0ctl("throttle", "set", "researcher", "x", "--max-running", "1").stdout
-    )
+
+
+def test_a_limit_of_a_researcher_without_jobs_who_is_not_declared_says_so(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("prod", [simple()], originator="ada@lab"))
+    file = tmp_path / "site.yaml"
+    file.write_text("researchers:\n  emmy: {mail: emmy@lab}\n")
+    d0ctl("site", "apply", str(file), "--yes")
+
+    said = {name: d0ctl("throttle", "set", "researcher", name, "--max-running", "1").stdout
+            for name in ("emy", "ada", "emmy", "ada@*")}  # fmt: skip
+
+    assert said["emy"].endswith("there is no researcher `emy` yet\n")
+    assert said["ada"].endswith("there is no researcher `ada` yet\n")
+    assert "there is no" not in said["emmy"] + said["ada@*"]
 
 
 def test_a_name_without_its_kind_is_completed(site: Site, d0ctl: Type) -> None:

@@ -7,7 +7,7 @@ from d0ctl.actions.action import Action, Author, NodeRequest
 from d0ctl.actions.option import Options, ValueType, pairs, values, write_pairs
 from d0ctl.actions.tasks import _moving
 from d0ctl.actions.tasks._moving import TaskPlan
-from d0ctl.errors import BadUsage
+from d0ctl.errors import BadUsage, Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.tasks import feeding, state
 
@@ -29,6 +29,9 @@ def plan(store: Store, request: NodeRequest[IncexecOptions], now: float) -> Task
         if name not in task.parameters:
             known = ", ".join(task.parameters) or "none"
             raise BadUsage(f"task `{task.name}` has no parameter `{name}`", hint=f"it has {known}")
+    if task.status == "defined":
+        raise Refused(f"task `{task.name}` is defined: its inputs are being looked up already",
+                      hint=f"d0ctl task status {task.name}")  # fmt: skip
     if task.status != "paused":
         _moving.check(store, task, "defined", "looked up again")
     files = sum(state.counts(store, task.id).get(status, 0) for status in ("failed", "partial"))

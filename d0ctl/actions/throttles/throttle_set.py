@@ -11,7 +11,7 @@ from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.option import Options, ValueType, value
 from d0ctl.errors import BadUsage
 from d0ctl.sitefile.people.shares import KINDS, THROTTLE_TYPES
-from d0ctl.store.clusters import throttles
+from d0ctl.store.clusters import cluster_views, throttles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import names
@@ -83,7 +83,7 @@ class ThrottlePlan(Plan):
     before: Mapping[str, Any]
     after: Mapping[str, Any]
     is_known: bool = True
-    """Whether a node or job of that name is there; researchers need not be known."""
+    """Whether a node, researcher or job of that name is there."""
 
     @property
     def limits(self) -> Mapping[str, tuple[Any, Any]]:
@@ -108,10 +108,12 @@ def plan(
 
 
 def _is_known(store: Store, name: ThrottleName) -> bool:
-    known = {"node": names.nodes, "job": names.jobs}.get(name.kind)
-    return known is None or any(
-        fnmatchcase(known_name, name.pattern) for known_name in known(store)
-    )
+    known = {"node": names.nodes, "job": names.jobs}.get(name.kind, _researchers)
+    return any(fnmatchcase(known_name, name.pattern) for known_name in known(store))
+
+
+def _researchers(store: Store) -> list[str]:
+    return [researcher.name for researcher in cluster_views.researchers(store)]
 
 
 def change(store: Store, plan: ThrottlePlan, by: Author) -> None:

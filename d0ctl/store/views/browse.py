@@ -75,13 +75,20 @@ def settings(store: Store, job: int) -> JobSettings:
 
 def no_such_job(store: Store, name: str) -> NotFound:
     """Return the error for a job that does not exist."""
-    if archive := _archive_with(store, name):
-        return NotFound(f"job `{name}` was moved to archive `{archive}`",
-                        hint=f"d0ctl status {name} --archive {archive}")  # fmt: skip
+    if error := archived(store, name):
+        return error
     known = names.jobs(store)
     if not known:
         return NotFound(f"there is no job `{name}`", hint="there are no jobs yet: d0ctl run FILE")
     return NotFound(f"there is no job `{name}`", hint=nearest(name, known) or "d0ctl status")
+
+
+def archived(store: Store, name: str) -> NotFound | None:
+    """Return the error for a job that was moved to an archive; None if it is in none."""
+    if (archive := _archive_with(store, name)) is None:
+        return None
+    return NotFound(f"job `{name}` was moved to archive `{archive}`",
+                    hint=f"d0ctl status {name} --archive {archive}")  # fmt: skip
 
 
 def _archive_with(store: Store, name: str) -> str | None:
