@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.sheet import Sheet, cell_width
 from d0ctl.show.why.production import Obstacle
 from d0ctl.units import count, listed
 
@@ -61,11 +61,20 @@ def draw(
     if stop is None:
         _item(sheet, "successful", "; ".join([f"no problems found: {checked}", *unchecked]))
     else:
-        sheet.add(("; ".join([f"  nothing else found: {checked}", *unchecked]), "faint"))
+        sheet.say("; ".join([f"nothing else found: {checked}", *unchecked]), "faint", indent="  ")
 
 
 def _item(sheet: Sheet, state: str, text: str, advice: str = "") -> None:
-    sheet.add(signs.glyph(state, sheet.glyphs), f" {text}", (advice, "faint"))
+    """Add an item on a line; if it is too long, wrapped, and its advice below."""
+    mark = signs.glyph(state, sheet.glyphs)
+    if cell_width([mark, (f" {text}{advice}", "")]) <= sheet.columns:
+        sheet.add(mark, f" {text}", (advice, "faint"))
+        return
+    first = len(sheet.lines)
+    sheet.say(text, indent="  ")
+    sheet.lines[first] = (mark, (" ", ""), *sheet.lines[first][1:])
+    if advice:
+        sheet.say(advice.removeprefix(": "), "faint", indent="    ")
 
 
 def _by_reason(unseen: Mapping[str, str]) -> dict[str, list[str]]:

@@ -1,61 +1,64 @@
-"""Pages on a terminal of 80 columns: nothing is cut off, and sentences end at words."""
+"""Lists and findings on a terminal that is too narrow for a row of them."""
 
-import fcntl
-import os
-import pty
-import struct
-import subprocess
-import sys
-import termios
-from pathlib import Path
+import pytest
 
-from tests.support.building import job, line, package
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.spans import text
+from tests.cli.conftest import Type
+from tests.support.building import production
+from tests.support.live import live
+from tests.support.rows import change
 from tests.support.site import Site
 
-PROGRAM = Path(sys.executable).with_name("d0ctl")
+STORY = "the third disk of the second crate is full and nobody has come to change it yet"
 
-LONG = "binary 1 (reco) ended with exit code 3: no calibration for the run of this line"
-
-
-def lines_at(columns: int, *words: str) -> list[str]:
-    """Type a command on a terminal of this width; the lines that it prints."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environment = os.environ | {"TERM": "xterm", "NO_COLOR": "1"}
-    with subprocess.Popen([PROGRAM, *words], stdin=theirs, stdout=theirs, env=environment):
-        os.close(theirs)
-        seen = b""
-        while piece := _read(ours):
-            seen += piece
-    os.close(ours)
-    return seen.decode().splitlines()
+LISTS = [("policy", "show"), ("file", "list", "prod"), ("node", "list"),
+         ("report", "failures", "prod")]  # fmt: skip
 
 
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # the program has ended
-        return b""
+@pytest.fixture
+def troubled(site: Site, d0ctl: Type) -> Site:
+    """A failed package and a drained node, both with a long story."""
+    site.submit(production())
+    site.fail("prod/1/1/1", detail=STORY)
+    d0ctl("node", "drain", "localhost", "--reason", STORY)
+    return site
 
 
-def test_what_explains_a_failure_fits_on_80_columns(site: Site) -> None:
-    site.submit(job(("reco", [line(package("x")), line(package("y"))])))
-    site.fail("prod/1/1/1", detail=LONG)
+@pytest.mark.parametrize("words", LISTS, ids=" ".join)
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_narrow_list_has_all_words_of_a_wide_one(
+    troubled: Site, d0ctl: Type, words: tuple[str, ...], columns: int
+) -> None:
+    whole = d0ctl(*words).stdout.split()
+    with live(*words, columns=columns, rows=60) as screen:
+        screen.end()
+        shown = screen.raw.splitlines()
 
-    for words in (["why", "prod/1/1/1"], ["history", "prod"], ["report", "failures", "prod"],
-                  ["report", "usage"], ["logs", "prod", "--failed"]):  # fmt: skip
-        shown = lines_at(80, *words)
-
-        assert max(map(len, shown)) <= 80, words
-        assert not any("…" in line for line in shown), (words, shown)
-        if words != ["report", "usage"]:
-            assert LONG in " ".join(" ".join(shown).split()), (words, shown)
+    assert max(map(len, shown)) <= columns
+    assert not set(whole) - set(" ".join(shown).split())
 
 
-def test_the_stages_of_a_job_have_bars_on_80_columns(site: Site) -> None:
-    site.submit(job(("reco", [line(package("x")), line(package("y"))])))
-    site.finish("prod/1/1/1")
+def test_doctor_breaks_its_lines_between_words(troubled: Site, d0ctl: Type) -> None:
+    change(troubled.store, "stage_count", {"phase": "ready", "stage_id": 1}, n=4)
 
-    (row,) = [line for line in lines_at(80, "status", "prod") if "50 %" in line]
+    whole = d0ctl("doctor").stdout
+    with live("doctor", columns=50) as screen:
+        assert screen.end() == 5
+        shown = screen.raw.splitlines()
 
-    assert "████" in row and "────" in row
+    assert "counted as ready" in whole
+    assert max(map(len, shown)) <= 50
+    assert not set(whole.replace(":", "").split()) - set(" ".join(shown).replace(":", "").split())
+
+
+def test_cells_without_room_follow_below_their_row() -> None:
+    sheet = Sheet(columns=30)
+
+    sheet.rows([["one", "short", "end"], ["two", "x" * 20, "it ended"], ["three", "", "w " * 30]])
+
+    assert [text(line).rstrip() for line in sheet.lines] == [
+        "one    short", "      end",
+        "two    xxxxxxxxxxxxxxxxxxxx", "      it ended",
+        "three", "      " + "w " * 11 + "w", "      " + "w " * 11 + "w", "      " + "w " * 5 + "w",
+    ]  # fmt: skip

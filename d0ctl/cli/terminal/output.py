@@ -140,8 +140,10 @@ def glyph(status: str) -> str:
 
 
 def table(rows: Sequence[Sequence[Cell]], *, right: Collection[int] = (), indent: int = 0) -> None:
-    """Print rows in columns; those numbered in `right` are flush right."""
-    draw(Sheet.table, rows, right=right, indent=indent)
+    """Print rows in columns of the terminal; those numbered in `right` are flush right."""
+    page = sheet(terminal_columns())
+    page.rows(rows, right=right, indent=indent)
+    show(page)
 
 
 def print_list(

@@ -21,10 +21,10 @@ def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
             for reason in sorted(policy.policy.said)
             if reason != "never"
         ]
-        heads: list[Cell] = [(word, "faint") for word in ("reason", "action", "from")]
-        sheet.table([heads, *rows], indent=0)
-        sheet.add("any other reason: it stays failed until a person retries or drops it")
-        sheet.add(f"never again: {_never(policy.policy)}")
+        heads: list[Cell] = [(word, "faint") for word in ("reason", "from", "action")]
+        sheet.rows([heads, *rows])
+        sheet.say("any other reason: it stays failed until a person retries or drops it")
+        sheet.say(f"never again: {_never(policy.policy)}")
         if len(found) > 1:
             sheet.add()
 
@@ -37,8 +37,8 @@ def draw_trial(sheet: Sheet, found: Sequence[Trial]) -> None:
     heads: list[Cell] = [(word, "faint") for word in ("reason", "failures", "happened", "would be")]
     rows = [[trial.reason, f"{trial.count:,}", _counts(trial.happened), _counts(trial.would)]
             for trial in found]  # fmt: skip
-    sheet.table([heads, *rows], indent=0)
-    sheet.add("each failure is judged as it was recorded; the outcome of further tries is unknown")
+    sheet.rows([heads, *rows])
+    sheet.say("each failure is judged as it was recorded; the outcome of further tries is unknown")
 
 
 def _counts(counted: Mapping[str, int]) -> str:
@@ -58,8 +58,8 @@ def _title(rule: InForce, is_one_of_many: bool) -> str:
 
 def _row(reason: str, policy: Policy) -> list[Cell]:
     keys = policy.said[reason]
-    return [reason, ", ".join(_words(key, value) for key, (value, _) in keys.items()),
-            _origins(policy, reason)]  # fmt: skip
+    return [reason, _origins(policy, reason),
+            ", ".join(_words(key, value) for key, (value, _) in keys.items())]  # fmt: skip
 
 
 def _origins(policy: Policy, reason: str) -> str:

@@ -18,6 +18,9 @@ ENDLESS = 1 << 20
 LONG, ROOM = 16, 44
 """Beyond this many columns, the last cell of a table gets lines of its own, with less room."""
 
+BELOW = " " * 6
+"""The indent of what follows below its row."""
+
 PROMPT, BROKEN = "  $ ", " \\"
 """The start of a command, and the end of a line of it that continues on the next."""
 
@@ -101,6 +104,44 @@ class Sheet(Struct):
             if below and row[last]:
                 self.say(text(row[last]), row[last][0][1], indent=" " * 6)
 
+    def rows(
+        self, cells: Sequence[Sequence[Cell]], *, right: Collection[int] = (), indent: int = 0
+    ) -> None:
+        """Add rows in columns and cut nothing: cells for which no room is left follow below."""
+        rows = [[_spans(cell) for cell in row] for row in cells]
+        widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+        shown = [i for i, columns in enumerate(widths) if columns]
+        fitting = 0
+        while fitting < len(shown) and _taken(widths, shown[: fitting + 1], indent) <= self.columns:
+            fitting += 1
+        for row in rows:
+            rest = [row[i] for i in shown[fitting:]]
+            line: list[Span] = []
+            for i in shown[:fitting]:
+                blank = (" " * (widths[i] - width(row[i])), "")
+                line.append((" " * (2 if line else indent), ""))
+                line += [blank, *row[i]] if i in right else [*row[i], blank]
+            if line and len(rest) == 1 and width(line) + 2 + width(rest[0]) <= self.columns:
+                line += [("  ", ""), *rest.pop()]
+            if line:
+                self.lines.append(tuple(line))
+            self._below(rest, BELOW if line else "")
+
+    def _below(self, cells: Iterable[list[Span]], indent: str) -> None:
+        """Add cells side by side, in as many lines as they need; wrap one that is too long."""
+        line: list[Span] = []
+        for cell in filter(None, cells):
+            if line and width(line) + 2 + width(cell) > self.columns:
+                self.lines.append(tuple(line))
+                line, indent = [], BELOW
+            if len(indent) + width(cell) > self.columns:
+                self.say(text(cell), cell[0][1], indent=indent)
+                indent = BELOW
+            else:
+                line += [("  " if line else indent, ""), *cell]
+        if line:
+            self.lines.append(tuple(line))
+
     def quote(self, output: str, most: int) -> None:
         """Add the last lines of an output."""
         for line in output.rstrip().splitlines()[-most:]:
@@ -124,6 +165,11 @@ class Sheet(Struct):
 def cell_width(cell: Cell) -> int:
     """Return how many columns a cell takes."""
     return width(_spans(cell))
+
+
+def _taken(widths: Sequence[int], shown: Sequence[int], indent: int) -> int:
+    """Return how many columns of the screen some columns of a table take."""
+    return indent + sum(widths[i] for i in shown) + 2 * (len(shown) - 1)
 
 
 def _spans(cell: Cell) -> list[Span]:

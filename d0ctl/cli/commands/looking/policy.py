@@ -37,7 +37,9 @@ def show(selector: options.MaybeTarget = None, json: options.Json = False) -> No
         return
     from d0ctl.show.cards import policy
 
-    output.draw(policy.draw, found)
+    page = output.sheet(output.terminal_columns())
+    policy.draw(page, found)
+    output.show(page)
 
 
 @app.command("try")
@@ -56,7 +58,9 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
             {"reason": trial.reason, "count": trial.count, "happened": dict(trial.happened),
              "would": dict(trial.would)} for trial in found]})  # fmt: skip
         return
-    output.draw(policy.draw_trial, found)
+    page = output.sheet(output.terminal_columns())
+    policy.draw_trial(page, found)
+    output.show(page)
 
 
 def _length(since: str) -> float:

@@ -160,7 +160,7 @@ def _draw(found: "Report", now: float) -> None:
     for key, rows in found.groups.items():
         if rows:
             page.head(f"by {key}")
-            page.table([_row(alike, now) for alike in rows])
+            page.rows([_row(alike, now) for alike in rows], indent=2)
             if len(rows) == MOST_SHOWN:
                 page.add(("  and more: --json prints all", "faint"))
     show(page)
