@@ -138,13 +138,6 @@ def test_a_hopeless_task_is_not_retried(store: Store, status: str) -> None:
         act(store, "task retry")
 
 
-def test_incexec_of_a_task_whose_inputs_were_not_looked_up_yet_says_so(store: Store) -> None:
-    submit(store, inputs="{seeds: {range: [1, 2]}}")
-
-    with pytest.raises(Refused, match="`demo` is defined: its inputs are being looked up already"):
-        act(store, "task incexec")
-
-
 def test_incexec_processes_what_is_new(store: Store, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.raw").write_text(name)

@@ -1,4 +1,4 @@
-"""A task that is paused: no other command leaves its job paused, or resumes it unasked."""
+"""A task that is paused or defined: no other command resumes it unasked or claims to."""
 
 import pytest
 
@@ -24,6 +24,13 @@ def task(store: Store) -> int:
 def is_paused(store: Store) -> bool:
     """Whether the job of the task is paused."""
     return bool(store.connection.execute("select pause from job").fetchone()[0])
+
+
+def test_incexec_of_a_task_whose_inputs_were_not_looked_up_yet_says_so(store: Store) -> None:
+    submit(store, inputs="{seeds: {range: [1, 2]}}")
+
+    with pytest.raises(Refused, match="`demo` is defined: its inputs are being looked up already"):
+        act(store, "task incexec")
 
 
 def test_incexec_of_a_paused_task_waits_for_its_resumption(store: Store, task: int) -> None:
