@@ -27,6 +27,17 @@ def test_nodes_are_listed_with_their_slots(site: Site, d0ctl: Type) -> None:
     assert "1/4 in use" in d0ctl("node", "list").stdout
 
 
+def test_slots_of_packages_that_wait_on_a_node_are_not_called_in_use(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.up(cpus=1)
+    site.launch("prod/1/1/1")
+    site.launch("prod/1/2/1")
+
+    assert "1/1 in use, 1 next  this machine" in d0ctl("node", "list").stdout
+
+
 def test_without_a_home_there_are_no_nodes(d0ctl: Type, usual_home: Home) -> None:
     assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
     assert d0ctl("node", "remove", "localhost").exit_code == 3

@@ -55,7 +55,7 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     packages(sheet, node.live, now)
 
 
-def cells(row: Row, used: int, bad: Row | None, now: float, glyphs: Glyphs) -> list[Cell]:
+def cells(row: Row, used: float, bad: Row | None, now: float, glyphs: Glyphs) -> list[Cell]:
     """Return the line of a node, in columns; `bad` is why d0ctl has drained it."""
     notes: list[Span] = []
     if bad is not None:
@@ -71,13 +71,19 @@ def cells(row: Row, used: int, bad: Row | None, now: float, glyphs: Glyphs) -> l
     return [
         (row["name"], "strong"),
         signs.mark("not connected" if is_off else row["state"], glyphs),
-        f"{used}/{row['cpus']} in use",
+        _slots(used, row["cpus"]),
         row["destination"] or "this machine",
         row["platform"],
         speed(row),
         (since, "faint"),
         [span for note in notes for span in (("; ", "plain"), note)][1:],
     ]
+
+
+def _slots(used: float, cpus: int) -> str:
+    """Say how many slots are in use, and how many more the next packages will take."""
+    ahead = f", {used - cpus:g} next" if used > cpus else ""
+    return f"{min(used, cpus):g}/{cpus} in use{ahead}"
 
 
 def speed(row: Row) -> str:
