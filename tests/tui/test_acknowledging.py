@@ -41,6 +41,8 @@ def test_an_acknowledged_failure_leaves_the_header_and_the_walk(
         await desk.type("seen")
         await desk.press("enter")
         await desk.sees("acknowledged 4 packages of `wide/1`")
+        await desk.type("Z")
+        await desk.sees("--reason seen ", "reason seen ")
         await desk.press("enter")
         await desk.sees("✘ 1 failed", "4 failures acknowledged")
         await desk.press("n")

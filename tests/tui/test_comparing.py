@@ -23,6 +23,21 @@ def test_a_failed_package_is_compared_with_one_of_its_stage_that_succeeded(
     dashboard(script, start="prod/1/2/1", size=(120, 50))
 
 
+def test_the_log_of_a_failure_is_what_it_printed_on_stderr(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    log = write_log(site, "prod/1/2/1", "event loop\n")
+    log.with_name("1.err").write_text("no calibration for run 3\n")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("equals_sign")
+        await desk.sees("last lines of prod/1/2/1", "no calibration for run 3")
+        await desk.press("escape", "t")
+        await desk.sees("binary 1/1 stderr", "no calibration for run 3")
+
+    dashboard(script, start="prod/1/2/1", size=(120, 50))
+
+
 def test_two_marked_packages_are_compared(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")

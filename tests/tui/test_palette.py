@@ -39,3 +39,15 @@ def test_the_palette_shows_every_verb_and_says_why_some_are_not_there(
             assert f"d0ctl {verb}" in {word for one in found for word in (one.words, one.about)}
 
     dashboard(script)
+
+
+def test_the_verb_that_was_typed_is_the_first_choice(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod  A production")
+        for verb in ("submit", "node drain", "status"):
+            first = search_results.palette(desk.main, verb)[0]
+            assert f"d0ctl {verb}" in (first.about, first.words)
+
+    dashboard(script)

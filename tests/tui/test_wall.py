@@ -5,7 +5,9 @@ import time
 import pytest
 from msgspec.structs import replace
 
+from d0ctl.actions import apply, request
 from d0ctl.schedule.estimates import Range
+from d0ctl.select import parse
 from d0ctl.show.drawing.signs import ASCII, UNICODE
 from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.views import browse
@@ -111,6 +113,34 @@ def test_jobs_that_need_a_person_are_first_on_the_wall(site: Site, dashboard: Op
         assert shown.index("broken") < shown.index("seen") < shown.index("fine")
 
     dashboard(script, size=(120, 36))
+
+
+def test_a_job_that_ended_with_failures_is_on_the_wall_until_they_are_acknowledged(
+    site: Site, dashboard: Open
+) -> None:
+    for name in ("broken", *"abcd"):
+        site.submit(production(name))
+    site.fail("broken/1/1/1")
+    rows.change(site.store, "job", {"name": "broken"}, ended=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("wall  4 active jobs", "broken/1/1/1")
+        assert desk.lines("wall")[0].startswith("broken")
+        selector = parse("broken/1/1/1")
+        apply(site.store, request("acknowledge", selector), actor="you", note="", now=time.time())
+        await desk.misses("broken")
+
+    dashboard(script, size=(120, 36))
+
+
+def test_the_rate_of_less_than_a_minute_is_not_shown(job: WallJob) -> None:
+    early = replace(job, rate=StageRate(11, 0, 2.4))
+
+    shown = "\n".join(map(text, wall_tiles.tile(early, 60, 6, time.time(), UNICODE)))
+
+    assert "✘1" in shown
+    assert "a minute" not in shown
 
 
 def test_without_jobs_the_wall_says_so(site: Site, dashboard: Open) -> None:

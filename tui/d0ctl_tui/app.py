@@ -177,10 +177,13 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         self.notice = (f" {foreign(words)} ", look)
         if self._notice_end is not None:
             self._notice_end.stop()
-        self._notice_end = self.set_timer(NOTICE_S, self._end_notice)
+        self._notice_end = self.set_timer(NOTICE_S, self.end_notice)
         self.show()
 
-    def _end_notice(self) -> None:
+    def end_notice(self) -> None:
+        """Show no notice any more."""
+        if self._notice_end is not None:
+            self._notice_end.stop()
         self.notice, self._notice_end = None, None
         self.show()
 

@@ -46,6 +46,10 @@ class Outside:
         """Show a notice in the last line, for a while."""
         raise NotImplementedError
 
+    def end_notice(self) -> None:
+        """Show no notice any more."""
+        raise NotImplementedError
+
     def copy(self, words: str) -> None:
         """Copy a text, through the terminal."""
         self._app.copy_to_clipboard(words)
@@ -102,6 +106,7 @@ class Outside:
         self._app.post_message(ThreadResult(then))
 
     def _read_with(self, fetched: "Fetched", program: str) -> None:
+        self.end_notice()
         if not fetched.path.exists():
             self.show_notice("nothing was printed")
         else:

@@ -40,6 +40,7 @@ class Log(Struct):
     attempts: tuple[int, ...]
     binaries: int
     is_live: bool
+    has_failed: bool
     _visit: "AttemptReader | None" = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -54,12 +55,17 @@ class Log(Struct):
         return f"{self.base}/attempts/{self.attempt}" if self.base else ""
 
     def latest(self) -> tuple[int, str] | None:
-        """Return the binary and the stream that printed last; None if nothing was printed."""
+        """Return the last binary that printed, and its stream; None if nothing was printed."""
         for number in range(self.binaries, 0, -1):
-            for stream in STREAMS:
+            for stream in self._streams:
                 if self.size(f"{number}.{stream}"):
                     return number, stream
         return None
+
+    @property
+    def _streams(self) -> tuple[str, ...]:
+        """The streams in the order in which they matter: a failure says why on stderr."""
+        return STREAMS[::-1] if self.has_failed else STREAMS
 
     def read(self, name: str, offset: int, length: int) -> bytes:
         """Return a piece of a stream, such as `1.out`; empty if there is none."""
@@ -85,7 +91,7 @@ class Log(Struct):
     def tail(self, length: int) -> str:
         """Return the end of the latest output: of the last binary that has printed anything."""
         for binary in range(self.binaries, 0, -1):
-            for stream in STREAMS:
+            for stream in self._streams:
                 if tail := self.read(f"{binary}.{stream}", -length, length):
                     whole = tail.partition(b"\n")[2] if len(tail) == length else tail
                     return whole.decode(errors="replace")
@@ -137,5 +143,5 @@ def find(store: Store, package: str, number: int | None = None) -> Log:
     return Log(
         store.home, site_name(store), address_of(row), tried.base or row["base"] or "",
         view.path, tried.id, tried.number, tuple(attempt.number for attempt in tries),
-        len(one_package.binaries(store, view.id)), is_live,
+        len(one_package.binaries(store, view.id)), is_live, tried.outcome == "failed",
     )  # fmt: skip

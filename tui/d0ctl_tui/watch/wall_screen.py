@@ -1,5 +1,6 @@
 """The wall: a tile for each job, for a screen that many people see."""
 
+import math
 import time
 from collections.abc import Iterable
 
@@ -27,14 +28,14 @@ STILL_S = 20.0
 """How often the wall is read while nothing changes: estimates go on with the clock."""
 
 MOST_ENDED = 4
-"""How many ended jobs are shown if fewer jobs are active."""
+"""How many jobs are shown if fewer are active or need a person: the last ended ones."""
 
 MOST = 60
 """How many jobs are shown."""
 
 
 class WallScreen(SubScreen):
-    """A tile for each active job, and for the last ended ones if there is room."""
+    """A tile for each job that is active or needs a person, and for the last ended ones."""
 
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__(dashboard)
@@ -70,11 +71,11 @@ class WallScreen(SubScreen):
         source = self.dashboard.source
         found = [(path, row) for path in ((number,) for number in range(len(source.jobs)))
                  if isinstance(row := source.row(path), JobSummary)]  # fmt: skip
-        active = sorted((pair for pair in found if pair[1].ended is None),
-                        key=lambda pair: not _needs_a_person(pair[1]))  # fmt: skip
-        ended = sorted((pair for pair in found if pair[1].ended is not None),
-                       key=lambda pair: pair[1].ended or 0.0, reverse=True)  # fmt: skip
-        shown = [*active, *ended[: max(0, MOST_ENDED - len(active))]][:MOST]
+        found.sort(key=lambda pair: pair[1].ended or math.inf, reverse=True)
+        open_jobs = sorted((pair for pair in found if _is_open(pair[1])),
+                           key=lambda pair: not _needs_a_person(pair[1]))  # fmt: skip
+        closed = [pair for pair in found if not _is_open(pair[1])]
+        shown = [*open_jobs, *closed[: max(0, MOST_ENDED - len(open_jobs))]][:MOST]
         now, none = source.at or time.time(), dict[int, Facts]()
         facts = source.ask(lambda store: _facts(store, [row for _, row in shown], now), none)
         self.jobs = [
@@ -108,6 +109,11 @@ def _facts(store: Store, jobs: list[JobSummary], now: float) -> dict[int, Facts]
             trouble = next(iter(browse.failures(store, job.id, 1)), None)
         found[job.id] = (rate, end, trouble)
     return found
+
+
+def _is_open(job: JobSummary) -> bool:
+    """Return whether a job is active, or has ended with a failure for a person to look at."""
+    return job.ended is None or _has_failed(job)
 
 
 def _has_failed(job: JobSummary) -> bool:

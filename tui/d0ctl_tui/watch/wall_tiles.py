@@ -21,6 +21,9 @@ LEAST_WIDTH, LEAST_HEIGHT, GAP = 38, 6, 2
 TALLEST = 12
 """The most rows of a tile."""
 
+MINUTE_S = 60
+"""After how many seconds of ends their rate is shown; that of a shorter time jumps."""
+
 BIG_HEIGHT = 9
 """From how many rows on the percentage is in large digits."""
 
@@ -156,7 +159,7 @@ def _rate(job: WallJob, glyphs: Glyphs) -> list[Span]:
         spans.append((f"{glyphs.states['running']} {signs.short(running)}  ", "live"))
     for badge, look in signs.badges(counts, glyphs, job.job.acknowledged):
         spans.append((f"{badge}  ", look))
-    if job.rate is not None:
+    if job.rate is not None and job.rate.seconds >= MINUTE_S:
         spans.append((f"{per_minute(job.rate.ended, job.rate.seconds)} a minute", "plain"))
     return spans
 

@@ -23,9 +23,6 @@ KEYS = (
     Command("pageup", "scroll(-10)", "up", "move"),
 )
 
-OTHERWISE = (("tab", "key"), (" change memory, time or node", "plain"))
-"""The key that leads to the field of values."""
-
 READ_ONLY = "read-only: nothing is changed from here"
 
 LONGEST = 600
@@ -78,8 +75,14 @@ class PlanDialog(Dialog[bool]):
         self._plan()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the reason in the command as it is typed; other values need another plan."""
-        if event.input.id == "typed":
+        """Show the reason in the command as it is typed; other values need another plan.
+
+        What was done is not changed any more.
+        """
+        if self.state in ("acting", "done"):
+            with self.prevent(Input.Changed):
+                event.input.value = self.reason if event.input.id == "typed" else self.values
+        elif event.input.id == "typed":
             self.reason = event.value
         elif event.value != self.values:
             self.values = event.value
@@ -201,7 +204,7 @@ class PlanDialog(Dialog[bool]):
     def _keys(self, columns: int) -> Line:
         if self.state in ("done", "refused"):
             more = self.state == "refused" and bool(self.action.hint)
-            return (("enter", "key"), (" close   ", "plain"), *(OTHERWISE if more else ()))
+            return (("enter", "key"), (" close   ", "plain"), *(self._otherwise() if more else ()))
         if self.state == "changed":
             return (("enter", "key"), (" plan with it   ", "plain"), ("esc", "key"),
                     (" cancel", "plain"))  # fmt: skip
@@ -215,8 +218,13 @@ class PlanDialog(Dialog[bool]):
         if way := self.action.next_way:
             spans += [("^o", "key"), (f" {way.title}   ", "plain")]
         if self.action.hint:
-            spans += OTHERWISE
+            spans += self._otherwise()
         return tuple(spans)
+
+    def _otherwise(self) -> list[tuple[str, str]]:
+        """Return the key that leads to the field of values, and what these are."""
+        words = "change memory, time or node" if "memory=" in self.action.hint else "set options"
+        return [("tab", "key"), (f" {words}", "plain")]
 
 
 def _lines(show_notice: Callable[[], list[str]], look: str) -> tuple[Lines, bool]:

@@ -40,7 +40,7 @@ class Reach(Protocol):
 
 
 def palette(screen: Reach, words: str) -> list[Choice]:
-    """Return every command whose words contain the typed text."""
+    """Return every command whose words contain the typed text; first the verb of that name."""
     low = words.lower().split()
     found = []
     for command in MAIN:
@@ -53,7 +53,9 @@ def palette(screen: Reach, words: str) -> list[Choice]:
             task = _task_here(screen) if action.level == "task" else None
             found.append(Choice(action.title, f"d0ctl {name}", look="plain",
                                 do=partial(screen.dashboard.plan_other, name, task)))  # fmt: skip
-    return found + _views(screen, low) + _other_verbs(screen, low)
+    found += _views(screen, low) + _other_verbs(screen, low)
+    typed = f"d0ctl {' '.join(low)}"
+    return sorted(found, key=lambda choice: typed not in (choice.about, choice.words))
 
 
 def _other_verbs(screen: Reach, low: Iterable[str]) -> list[Choice]:
