@@ -110,7 +110,7 @@ def _inputs(store: Store, package: int) -> list[tuple[Any, ...]]:
         "select input.binary, position, own, acquire, required, file.name"
         " from input join file on file.id = file_id"
         " where input.package_id = ? and pattern_id is null"
-        " order by input.binary, place, file.name",
+        " order by input.binary, position, file.name",
         package,
     )
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from d0ctl.show.history.time_rows import PERIODS
-from d0ctl.units import duration, iso
+from d0ctl.show.history.time_rows import PERIODS, Period
+from d0ctl.units import iso
 from tests.support.figures import MOMENT, Documents, figures
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -131,7 +131,7 @@ def test_the_figures_of_the_timeline_are_in_the_documents(busy: Site, dashboard:
         assert Documents(report).unexplained(attempt, opened, now) == []
         slots = report["rows"]
         assert len(rows) == len(slots)
-        period = next(one for one in PERIODS if duration(one) in left.split("  "))
+        period = next(p for p in PERIODS if Period(0, p, 1).length in left.split("  "))
         ticks = [opened + tick / 20 for tick in range(int(20 * (now - opened)) + 2)]
         assert rows[0].split()[0] == slots[0]["row"]
         assert rows[0].split()[1] in {f"{share(slots, at, period):.0%}" for at in ticks}

@@ -12,6 +12,7 @@ from d0ctl.show.drawing.spans import Line, Span, foreign, pad
 from d0ctl.show.usage.slot_places import places
 from d0ctl.store.history.attempt_spans import AttemptSpan
 from d0ctl.store.views.activity import LEAST_STRAGGLING_S, STRAGGLING
+from d0ctl.units import duration
 
 LOOKS = {"successful": "good", "failed": "bad", "lost": "bad", "refused": "warn", "killed": "faint"}
 """The look of each outcome; that of a running attempt is another."""
@@ -49,6 +50,11 @@ class Period(Struct, frozen=True):
     def step(self) -> float:
         """The seconds of a column."""
         return (self.end - self.begin) / max(1, self.columns)
+
+    @property
+    def length(self) -> str:
+        """The period in words, such as `5 min`."""
+        return duration(self.end - self.begin).removesuffix(" 00 s").removesuffix(" 00 min")
 
     def column(self, at: float) -> int:
         """Return the column of a time, which may be outside."""

@@ -88,10 +88,9 @@ class TimelineScreen(SubScreen):
     def headline(self, columns: int) -> Line:
         """Return what is shown, and the attempt at the cursor."""
         period = self.view.period
-        length = duration(period.end - period.begin).removesuffix(" 00 s").removesuffix(" 00 min")
         of = f"lines of {foreign(self.job or '')}" if self.by_line else "slots of nodes"
         left: list[Span] = [(f" {of} over time", "title"),
-                            (f"  {length}", "faint")]  # fmt: skip
+                            (f"  {period.length}", "faint")]  # fmt: skip
         if self.view.slow:
             left.append((f"  {count(len(self.view.slow), 'straggler')}", "warn"))
         if len(self._spans) >= MOST:
