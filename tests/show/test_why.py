@@ -49,6 +49,24 @@ def test_the_cause_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None
     assert "d0ctl kill-line prod/1/3 --drop-outputs" in answer.commands
 
 
+def test_all_causes_of_a_blocked_merge_are_named_or_counted(site: Site) -> None:
+    lines = [line(make(f"x{seed}"), make(f"y{seed}", needs=[f"x{seed}"])) for seed in range(1, 8)]
+    merge = make("all", needs=[f"y{seed}" for seed in range(1, 8)])
+    site.submit(job(("make", lines), ("merge", [line(merge)])))
+    for seed in (2, 4):
+        site.fail(f"prod/1/{seed}/1")
+
+    two = why(site, "prod/2/1/1")
+    for seed in (1, 3, 5, 6, 7):
+        site.fail(f"prod/1/{seed}/1")
+    seven = why(site, "prod/2/1/1")
+
+    assert "the causes are `prod/1/2/1` (failed) and `prod/1/4/1` (failed)" in two.facts
+    assert "d0ctl kill-line prod/1/2 --drop-outputs" in two.commands
+    names = ", ".join(f"`prod/1/{seed}/1` (failed)" for seed in range(1, 6))
+    assert f"the causes are {names} and 2 more" in seven.facts
+
+
 def test_a_blocked_package_says_so(site: Site) -> None:
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")

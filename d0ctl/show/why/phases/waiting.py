@@ -7,7 +7,7 @@ from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, dependencies
 from d0ctl.store.views.dependencies import MissingInput
-from d0ctl.units import count
+from d0ctl.units import count, listed
 
 MOST_READ = 200
 """How many missing files are read to find those that may never come."""
@@ -64,10 +64,10 @@ def waiting(subject: Subject) -> None:
     _early(subject)
     job_hold(subject)
     _required(subject, first)
-    cause = first if first.phase != "waiting" else _root_cause(subject.store, prerequisites)
-    if cause is not None and cause is not first:
-        explanation.facts.append(f"the cause is {cause.origin}")
-    suggest(explanation, cause or first)
+    causes, is_whole = _root_causes(subject.store, prerequisites)
+    if causes := [cause for cause in causes if cause not in prerequisites[:MOST]]:
+        explanation.facts.append(_causes_text(causes, is_whole=is_whole))
+    suggest(explanation, causes[0] if causes and first.phase == "waiting" else first)
 
 
 def _early(subject: Subject) -> None:
@@ -135,24 +135,43 @@ def _stage(store: Store, row: Row) -> Prerequisite:
     return Prerequisite(words, f"{row['job']}/{row['seq']}", stuck, None)
 
 
-def _root_cause(store: Store, prerequisites: list[Prerequisite]) -> Prerequisite | None:
-    """Return the cause up the chain of waiting makers, found by a bounded search."""
-    queue = [prerequisite.package for prerequisite in prerequisites]
-    seen: set[int] = set()
-    best: Prerequisite | None = None
+def _root_causes(
+    store: Store, prerequisites: list[Prerequisite]
+) -> tuple[list[Prerequisite], bool]:
+    """Return the causes up the chain of waiting makers, and whether the bounded search found all.
+
+    Without one that needs a person, it is the least likely package that a waiting one waits for.
+    """
+    queue, seen = list(prerequisites), set[int]()
+    causes: dict[str, Prerequisite] = {}
+    others: list[Prerequisite] = []
     while queue and len(seen) < MOST_FOLLOWED:
-        package = queue.pop(0)
-        if package is None or package in seen:
-            continue
-        seen.add(package)
-        for prerequisite in prerequisites_of(store, package, MOST):
-            if prerequisite.likelihood == 0:
-                return prerequisite
-            if prerequisite.phase == "waiting":
-                queue.append(prerequisite.package)
-            elif best is None or prerequisite.likelihood < best.likelihood:
-                best = prerequisite
-    return best
+        prerequisite = queue.pop(0)
+        if prerequisite.likelihood == 0:
+            causes.setdefault(prerequisite.origin, prerequisite)
+        elif prerequisite.phase != "waiting":
+            others.append(prerequisite)
+        elif prerequisite.package is not None and prerequisite.package not in seen:
+            seen.add(prerequisite.package)
+            queue += prerequisites_of(store, prerequisite.package, MOST_FOLLOWED)
+    if causes or prerequisites[0].phase != "waiting":
+        return list(causes.values()), not queue
+    deeper = [other for other in others if other not in prerequisites]
+    return sorted(deeper, key=lambda other: other.likelihood)[:1], True
+
+
+def _causes_text(causes: list[Prerequisite], *, is_whole: bool) -> str:
+    """Name the first causes, and count the rest."""
+    if len(causes) == 1 and is_whole:
+        return f"the cause is {causes[0].origin}"
+    names = [f"`{cause.maker}` ({cause.phase})" if cause.maker else cause.text
+             for cause in causes[:MOST]]  # fmt: skip
+    more = max(0, len(causes) - MOST)
+    if not is_whole:
+        names.append(f"at least {count(more)} more" if more else "perhaps more")
+    elif more:
+        names.append(f"{count(more)} more")
+    return f"the causes are {listed(names)}"
 
 
 def suggest(explanation: Explanation, prerequisite: Prerequisite) -> None:
