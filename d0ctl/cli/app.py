@@ -27,10 +27,13 @@ GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 ELSEWHERE = {
-    "ack": "acknowledge", "cancel": "kill", "cat": "logs", "delete": "remove", "forget": "remove",
+    "ack": "acknowledge", "apply": "site apply", "cancel": "kill", "cat": "logs",
+    "check": "node check", "delete": "remove", "drain": "node drain", "forget": "remove",
     "info": "status", "jobs": "status", "list": "status", "log": "logs",
-    "ls": "status", "ps": "status", "queue": "status", "rerun": "retry", "rm": "remove",
-    "sacct": "history", "show": "status", "tail": "logs", "unhold": "release", "watch": "tui",
+    "ls": "status", "nodes": "node list", "ps": "status", "queue": "status",
+    "rerun": "retry", "rm": "remove", "sacct": "history", "show": "status", "start": "daemon start",
+    "stop": "daemon stop", "tail": "logs", "tasks": "task list", "unhold": "release",
+    "watch": "tui",
 }  # fmt: skip
 """What people type who know other programs, and the command that does it here."""
 

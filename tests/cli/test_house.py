@@ -101,6 +101,8 @@ def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
         assert d0ctl(word).stderr == (
             f"d0ctl: no such command `{word}`\ndid you mean `d0ctl status`?\n"
         )
+    meant = "did you mean `d0ctl node drain`?"
+    assert d0ctl("node", "drian").stderr == f"d0ctl: no such command `drian`\n{meant}\n"
     assert d0ctl("xyzzy").stderr == "d0ctl: no such command `xyzzy`\nd0ctl --help\n"
 
 
@@ -114,7 +116,7 @@ def test_a_word_of_other_programs_names_the_command_that_does_it_here(
         2,
         f"d0ctl: no such command `{word}`\nd0ctl {ours}\n",
     )
-    assert ours in COMMANDS
+    assert d0ctl(*ours.split(), "--help").exit_code == 0
 
 
 def test_version_option_and_command_print_the_version(d0ctl: Type) -> None:

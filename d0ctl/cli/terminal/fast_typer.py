@@ -18,6 +18,7 @@ _UsageError: Any = typer.BadParameter.__base__
 """The error that Typer raises for all wrong usage; it exports only this kind of it."""
 
 _OUR_WORDS = (
+    (r"^(No such command '.+?')\..*", r"\1"),
     (r"'([^']+)'", r"`\1`"),
     (r"^No such option: (\S+)", r"no such option `\1`"),
     (r" \(Possible options: ([^,)]+).*\)$", r": did you mean `\1`?"),
@@ -27,6 +28,8 @@ _OUR_WORDS = (
 )
 """What its messages become: one line like all others."""
 
+
+_NO_COMMAND = re.compile(r"No such command '(.+?)'")
 
 _KINDS: dict[Any, Callable[[Any], Any]] = {
     str: str, int: int, float: float, bool: bool, Path: Path,
@@ -115,7 +118,7 @@ def reworded_usage_errors() -> Iterator[None]:
         for pattern, ours in _OUR_WORDS:
             message = re.sub(pattern, ours, message)
         message = message[:1].lower() + message[1:]
-        raise BadUsage(message, hint=_help_of(error.ctx)) from error
+        raise BadUsage(message, hint=_meant(error) or _help_of(error.ctx)) from error
 
 
 def with_help(command: Any) -> None:
@@ -140,6 +143,17 @@ def with_help(command: Any) -> None:
             raise
 
     command.parse_args, command.invoke = parse_args, invoke
+
+
+def _meant(error: Any) -> str | None:
+    """Return a hint at the command of a group that was probably meant."""
+    typed = _NO_COMMAND.match(error.format_message())
+    if typed is None or not error.ctx:
+        return None
+    from d0ctl.jobfile.yaml.faults import near
+
+    meant = near(typed[1], error.ctx.command.list_commands(error.ctx))
+    return f"did you mean `{error.ctx.command_path} {meant}`?" if meant else None
 
 
 def _help_of(context: Any) -> str:
