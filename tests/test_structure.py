@@ -53,10 +53,11 @@ JSON_KEYS = {
     "d0ctl/cli/schemas/packages.py": {"told"},
     "d0ctl/cli/schemas/results.py": {"kept"},
     "d0ctl/cli/schemas/site.py": {"given", "place"},
+    "d0ctl/show/usage/top_page.py": {"given"},
 }
 """Keys of documents, which programs read."""
 
-STILL_VAGUE = ("d0ctl/show", "tui", "wrapper")
+STILL_VAGUE = ("tui", "wrapper")
 """Folders that still have such names."""
 
 EXECUTE = {"execute", "executemany", "executescript"}

@@ -39,7 +39,7 @@ MOST_ON_NODE = 200
 class NotFoundCard(Struct, frozen=True):
     """The message if it no longer exists."""
 
-    words: str
+    message: str
 
 
 About: TypeAlias = "Part | Package | Node | File | NotFoundCard"

@@ -72,8 +72,8 @@ def draw(sheet: Sheet, logs: Logs, selector: str, failed: int, now: float) -> No
         for log in found[:MOST_LOGS]:
             _log(sheet, log, now)
         if more := found[MOST_LOGS:]:
-            words = f"{count(number_of(more), 'package')} with other logs"
-            sheet.add((f"  and {words}: d0ctl history {selector}", "faint"))
+            others = f"{count(number_of(more), 'package')} with other logs"
+            sheet.add((f"  and {others}: d0ctl history {selector}", "faint"))
     if (read := sum(map(number_of, logs.values()))) < failed:
         sheet.add()
         sheet.say(f"these are the latest {count(read)} of {count(failed, 'failed package')}")

@@ -71,16 +71,16 @@ def how_far(
     percent: float | None, eta: float | None, line: str | None, now: float, phase: str = "running"
 ) -> str:
     """Return the progress of a package in a few words; empty if its wrapper reported none."""
-    words = []
+    facts = []
     if percent is not None:
-        words.append(f"{percent:.3g} %")
+        facts.append(f"{percent:.3g} %")
     if (known := known_eta(phase, eta, now)) is not None:
-        words.append(f"{duration(known - now)} left")
+        facts.append(f"{duration(known - now)} left")
     elif eta is not None:
-        words.append("time left unknown")
+        facts.append("time left unknown")
     if line:
-        words.append(line)
-    return " · ".join(words)
+        facts.append(line)
+    return " · ".join(facts)
 
 
 NOTHING_FAILED = "nothing has failed"

@@ -66,12 +66,12 @@ def draw(sheet: Sheet, status: LiveStatus) -> None:
     if report is None:
         sheet.say(head + (status.message or WITHOUT_REPORT[status.state]))
         return
-    words = [report["phase"], f"since {moment(report['since'], status.at)}"]
+    facts = [report["phase"], f"since {moment(report['since'], status.at)}"]
     if report["binary"] is not None:
-        words.append(f"binary {report['binary']}")
+        facts.append(f"binary {report['binary']}")
     if far := how_far(report["percent"], report["eta"], report["line"], status.at, report["phase"]):
-        words.append(far)
-    sheet.say(head + " · ".join(words))
+        facts.append(far)
+    sheet.say(head + " · ".join(facts))
     if report["why"]:
         sheet.say(report["why"], indent=" " * 7)
     sheet.say(_used(report, status.at), indent=" " * 7)
@@ -79,9 +79,9 @@ def draw(sheet: Sheet, status: LiveStatus) -> None:
 
 def _used(report: dict[str, Any], now: float) -> str:
     processes = count(report["processes"], "process", "processes")
-    words = [f"{duration(report['cpu'])} of cpu", f"{size(report['rss'])} in {processes}"]
+    facts = [f"{duration(report['cpu'])} of cpu", f"{size(report['rss'])} in {processes}"]
     if report["disk_free"] is not None:
-        words.append(f"{size(report['disk_free'])} of disk free")
+        facts.append(f"{size(report['disk_free'])} of disk free")
     if report["last_sign"] is not None:
-        words.append(f"last sign of life {duration(now - report['last_sign'])} ago")
-    return " · ".join(words)
+        facts.append(f"last sign of life {duration(now - report['last_sign'])} ago")
+    return " · ".join(facts)

@@ -145,11 +145,13 @@ def results_in_all(files: int, present: int, size_: int, listed: int) -> str:
     return f"{count(files, 'file')}{more}{made}, {size(size_)}"
 
 
-def copied(folder: str, number: int, kept: int, size_: int) -> str:
+def copied(folder: str, number: int, existing: int, size_: int) -> str:
     """Say how many files were copied to a folder, and how many were there already."""
-    if kept and not number:
-        return f"nothing to copy: {count(kept, 'file is', 'files are')} in {clean(folder)} already"
-    already = f", {count(kept)} already there" if kept else ""
+    if existing and not number:
+        return (
+            f"nothing to copy: {count(existing, 'file is', 'files are')} in {clean(folder)} already"
+        )
+    already = f", {count(existing)} already there" if existing else ""
     return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{already}"
 
 

@@ -42,8 +42,8 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
                                        f"line {package.line_name}")  # fmt: skip
     since = f"  since {moment(package.changed, now)}"
     sheet.add("package: ", *package_state(sheet, package), (since, "faint"))
-    if words := _asked(view):
-        sheet.say(", ".join(words), "faint")
+    if requests := _asked(view):
+        sheet.say(", ".join(requests), "faint")
     image = f"in image {view.image}" if view.image else ""
     stdin = f"stdin from {view.stdin}" if view.stdin else ""
     sheet.head("command", ", ".join(filter(None, (image, stdin))))
@@ -64,23 +64,23 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
 
 def _asked(view: BinaryView) -> list[str]:
     """Return the job file's settings for it."""
-    words = [f"software {view.software}"] if view.software else []
+    settings = [f"software {view.software}"] if view.software else []
     parameters = json.loads(view.parameters or "{}")
-    words += [f"{name}={value}" for name, value in parameters.items()]
-    words += [f"needs {name}" for name in json.loads(view.needs or "[]")]
-    words += [f"{view.cpu} % of a CPU"] if view.cpu is not None else []
-    words += [f"about {duration(view.runtime)}"] if view.runtime is not None else []
-    words += [f"{size(view.work_size)} of scratch files"] if view.work_size else []
-    words += ["run by sh"] if view.shell != "bash" else []
-    words += [_rule(rule) for rule in json.loads(view.log_rules or "[]")]
+    settings += [f"{name}={value}" for name, value in parameters.items()]
+    settings += [f"needs {name}" for name in json.loads(view.needs or "[]")]
+    settings += [f"{view.cpu} % of a CPU"] if view.cpu is not None else []
+    settings += [f"about {duration(view.runtime)}"] if view.runtime is not None else []
+    settings += [f"{size(view.work_size)} of scratch files"] if view.work_size else []
+    settings += ["run by sh"] if view.shell != "bash" else []
+    settings += [_rule(rule) for rule in json.loads(view.log_rules or "[]")]
     if progress := json.loads(view.progress or "{}"):
-        words.append(_progress(progress))
+        settings.append(_progress(progress))
     if view.check:
         limit = "" if view.check_timeout is None else f" in at most {duration(view.check_timeout)}"
-        words.append(f"check `{view.check}`{limit}")
+        settings.append(f"check `{view.check}`{limit}")
     if events := json.loads(view.events or "{}"):
-        words.append(f"events {events['first']} to {events['last']}, part {events['part']}")
-    return words
+        settings.append(f"events {events['first']} to {events['last']}, part {events['part']}")
+    return settings
 
 
 def _rule(rule: dict[str, Any]) -> str:

@@ -44,31 +44,31 @@ def inputs(sheet: Sheet, inputs: Sequence[InputView], limits: Limits) -> None:
 
 
 def _input(sheet: Sheet, view: InputView) -> list[Cell]:
-    state, words = "waiting", "missing" if view.required else "missing, optional"
+    state, availability = "waiting", "missing" if view.required else "missing, optional"
     if view.dropped or view.file_dropped:
-        state = words = "dropped"
+        state = availability = "dropped"
     elif view.present:
-        state, words = "done", "available" if view.size is None else size(view.size)
+        state, availability = "done", "available" if view.size is None else size(view.size)
     elif view.maker_phase == "done":
-        words = "removed: no longer needed"
+        availability = "removed: no longer needed"
     origin = f"from {view.maker_path} ({view.maker_phase})" if view.maker_path else view.acquire
     return [
         cut_front(view.name, NAME, ellipsis=sheet.glyphs.ellipsis),
         signs.glyph(state, sheet.glyphs),
-        words,
+        availability,
         (", ".join([origin, *_conditions(view)]), "faint"),
     ]
 
 
 def _conditions(view: InputView) -> list[str]:
     """Return the job file's conditions for an input."""
-    words = [f"locator {view.locator}"] if view.locator else []
-    words += [f"of {size(view.size_asked)}"] if view.size_asked is not None else []
-    words += [view.checksum] if view.checksum else []
-    words += [] if view.name.endswith(view.local_name) else [f"as {view.local_name}"]
-    words += ["writable"] if view.writable else []
-    words += [view.disposition] if view.disposition else []
-    return words if view.required or view.maker_path else [*words, "not required"]
+    properties = [f"locator {view.locator}"] if view.locator else []
+    properties += [f"of {size(view.size_asked)}"] if view.size_asked is not None else []
+    properties += [view.checksum] if view.checksum else []
+    properties += [] if view.name.endswith(view.local_name) else [f"as {view.local_name}"]
+    properties += ["writable"] if view.writable else []
+    properties += [view.disposition] if view.disposition else []
+    return properties if view.required or view.maker_path else [*properties, "not required"]
 
 
 def outputs(sheet: Sheet, outputs: Sequence[OutputView], limits: Limits) -> None:
@@ -81,11 +81,17 @@ def outputs(sheet: Sheet, outputs: Sequence[OutputView], limits: Limits) -> None
 
 
 def _made(sheet: Sheet, output: OutputView) -> list[Cell]:
-    state, words = "waiting", "removed: no longer needed" if output.is_purged else "not made yet"
+    state, availability = (
+        "waiting",
+        "removed: no longer needed" if output.is_purged else "not made yet",
+    )
     if output.dropped:
-        state = words = "dropped"
+        state = availability = "dropped"
     elif output.present or (output.late and output.made):
-        state, words = "done", count(output.made, "file") if output.late else size(output.size)
+        state, availability = (
+            "done",
+            count(output.made, "file") if output.late else size(output.size),
+        )
     kind = "result" if output.result else output.dispositions
     conditions = [f"at least {size(output.min_size)}"] if output.min_size else []
     conditions += [output.checksum_asked] if output.checksum_asked else []
@@ -97,7 +103,7 @@ def _made(sheet: Sheet, output: OutputView) -> list[Cell]:
     return [
         cut_front(output.name, NAME, ellipsis=sheet.glyphs.ellipsis),
         signs.glyph(state, sheet.glyphs),
-        words,
+        availability,
         (f"{kind} partial".strip() if output.partial else kind, "faint"),
         ("  ".join(copies), "faint"),
     ]

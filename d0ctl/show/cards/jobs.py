@@ -70,13 +70,13 @@ def _totals(sheet: Sheet, jobs: Sequence[JobSummary], production: Production) ->
     up = sum(view.node.takes for view in production.nodes)
     of = f"{count(done)} of {count(sum(counts.values()), 'package')} done"
     nodes = f"{count(up)} of {count(len(production.nodes), 'node')} up"
-    words = f"{of}   {nodes}   {count(len(active), 'active job')}"
+    summary = f"{of}   {nodes}   {count(len(active), 'active job')}"
     tally = signs.tally_text(counts)
-    if cell_width(tally) + 3 + len(words) <= sheet.columns:
-        sheet.add([*tally, (f"   {words}", "faint")])
+    if cell_width(tally) + 3 + len(summary) <= sheet.columns:
+        sheet.add([*tally, (f"   {summary}", "faint")])
     else:
         sheet.add(tally)
-        sheet.add((words, "faint"))
+        sheet.add((summary, "faint"))
     sheet.add()
 
 

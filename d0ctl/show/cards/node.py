@@ -38,10 +38,10 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     state = "drained" if row["drained"] and row["state"] == "up" else row["state"]
     sheet.add((row["name"], "strong"), f"  {row['destination'] or 'this machine'}")
     since = row["drained_at"] if state == "drained" else row["since"]
-    words = f" since {moment(since, now)}, last heard {moment(row['contact'], now)}"
+    history = f" since {moment(since, now)}, last heard {moment(row['contact'], now)}"
     if row["load"] is not None and row["state"] == "up":
-        words += f", load {row['load']:.1f} then"
-    sheet.add(signs.mark(state, sheet.glyphs), (words, "faint"))
+        history += f", load {row['load']:.1f} then"
+    sheet.add(signs.mark(state, sheet.glyphs), (history, "faint"))
     facts = json.loads(row["facts"] or "{}")
     details = [f"{node.used} of {count(row['cpus'], 'slot')} in use", size(row["memory"]),
             count(row["gpus"], "GPU") if row["gpus"] else "",

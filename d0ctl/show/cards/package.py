@@ -92,38 +92,38 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
 
 
 def _requests(view: PackageView) -> list[str]:
-    words = [
+    requests = [
         resource.describe(amount)
         for resource in RESOURCES
         if (amount := getattr(view, resource.name))
     ]
-    words += [f"at most {duration(view.wall_time)}"] if view.wall_time else []
-    words += [f"platform {view.platform}"] if view.platform else []
+    requests += [f"at most {duration(view.wall_time)}"] if view.wall_time else []
+    requests += [f"platform {view.platform}"] if view.platform else []
     if nodes := json.loads(view.nodes):
-        words.append(f"node {' or '.join(nodes)}")
+        requests.append(f"node {' or '.join(nodes)}")
     if nodes := json.loads(view.exclude_nodes):
-        words.append(f"not {', '.join(nodes)}")
-    words += [f"startup script {view.wrapper}"] if view.wrapper else []
-    words += [f"priority {view.priority}"] if view.priority is not None else []
-    words += [f"no progress for at most {duration(view.looping)}"] if view.looping else []
+        requests.append(f"not {', '.join(nodes)}")
+    requests += [f"startup script {view.wrapper}"] if view.wrapper else []
+    requests += [f"priority {view.priority}"] if view.priority is not None else []
+    requests += [f"no progress for at most {duration(view.looping)}"] if view.looping else []
     for text in (view.wrapper_parameters, view.environment):
-        words += [f"{name}={value}" for name, value in json.loads(text or "{}").items()]
-    words += [f"policy for {reason}" for reason in json.loads(view.policy or "{}")]
-    return words
+        requests += [f"{name}={value}" for name, value in json.loads(text or "{}").items()]
+    requests += [f"policy for {reason}" for reason in json.loads(view.policy or "{}")]
+    return requests
 
 
 def progress(sheet: Sheet, view: ProgressView, phase: str, now: float) -> None:
     """Add the last report of the wrapper."""
     if view.percent is not None:
         sheet.add(*signs.gauge(view.percent / 100, min(40, sheet.columns - 2), sheet.glyphs))
-    words = [how_far(view.percent, view.eta, None, now, phase) or "running"]
+    facts = [how_far(view.percent, view.eta, None, now, phase) or "running"]
     if view.done is not None and view.total is not None:
-        words.append(f"{view.done:,.6g} of {view.total:,.6g}")
+        facts.append(f"{view.done:,.6g} of {view.total:,.6g}")
     if (eta := known_eta(phase, view.eta, now)) is not None:
-        words.append(f"ends about {moment(eta, now)}")
-    words += [f"{duration(view.cpu)} of cpu", f"{size(view.rss)} of memory",
+        facts.append(f"ends about {moment(eta, now)}")
+    facts += [f"{duration(view.cpu)} of cpu", f"{size(view.rss)} of memory",
               f"reported {moment(view.at, now)}"]  # fmt: skip
-    sheet.say(f"binary {view.binary}: {' · '.join(words)}")
+    sheet.say(f"binary {view.binary}: {' · '.join(facts)}")
     if view.line:
         sheet.say(view.line, "faint", indent="  ")
 
@@ -192,16 +192,16 @@ def _attempt(attempt: AttemptView, now: float) -> list[Cell]:
 
 def _details(attempt: AttemptView) -> list[str]:
     """Return where an attempt began and why, what it processed, and where its files are."""
-    words = [f"is in {attempt.base}/attempts/{attempt.id}"] if attempt.base else []
+    facts = [f"is in {attempt.base}/attempts/{attempt.id}"] if attempt.base else []
     if attempt.began_why:
-        words.append(f"began at binary {attempt.began}: {attempt.began_why}")
+        facts.append(f"began at binary {attempt.began}: {attempt.began_why}")
     if attempt.inputs is not None:
-        words.append(f"had {count(attempt.inputs)} of {count(attempt.inputs_asked or 0, 'input')}")
+        facts.append(f"had {count(attempt.inputs)} of {count(attempt.inputs_asked or 0, 'input')}")
     for each in json.loads(attempt.events or "[]"):
         done = [tuple(pair) for pair in each["done"]]
         which = f": {ranges.summary(done)}" if done else ""
-        words.append(f"binary {each['binary']} did {count(ranges.count(done), 'event')}{which}")
-    return words
+        facts.append(f"binary {each['binary']} did {count(ranges.count(done), 'event')}{which}")
+    return facts
 
 
 def notes(sheet: Sheet, notes: Sequence[NoteView], now: float) -> None:

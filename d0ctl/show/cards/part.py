@@ -100,23 +100,23 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     done, total = by_status(row.counts)["successful"], sum(row.counts.values())
     is_job = isinstance(row, JobSummary)
     state = jobs.state(job, part.cause) if is_job else status_of(row, part.held_back)
-    words = [f"{count(done)} of {count(total, 'package')} done"]
-    words += [count(row.lines, "line")] if isinstance(row, StageSummary) else []
-    words += [f"{count(part.dropped, 'line')} dropped"] if part.dropped else []
+    facts = [f"{count(done)} of {count(total, 'package')} done"]
+    facts += [count(row.lines, "line")] if isinstance(row, StageSummary) else []
+    facts += [f"{count(part.dropped, 'line')} dropped"] if part.dropped else []
     if isinstance(row, JobSummary):
         length = duration((job.ended or now) - job.submitted)
-        words.append(f"took {length}" if job.ended else f"{length} so far")
-        words += [eta.end(part.estimate, now)] if part.estimate else []
-    sheet.flow(signs.mark(state, sheet.glyphs), words)
+        facts.append(f"took {length}" if job.ended else f"{length} so far")
+        facts += [eta.end(part.estimate, now)] if part.estimate else []
+    sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):
         text = f"submitted {moment(job.submitted, now)} by {job.originator}"
         text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
         text += f"; priority {job.priority}"
         sheet.say("; ".join([text, *limits(row)]), "faint")
-        if part.settings and (words := _settings(part.settings)):
-            sheet.say("; ".join(words), "faint")
-    elif isinstance(row, StageSummary) and (words := [*_order(part, row), *limits(row)]):
-        sheet.add(("; ".join(words), "faint"))
+        if part.settings and (settings := _settings(part.settings)):
+            sheet.say("; ".join(settings), "faint")
+    elif isinstance(row, StageSummary) and (facts := [*_order(part, row), *limits(row)]):
+        sheet.add(("; ".join(facts), "faint"))
     if isinstance(row, LineSummary) and row.dropped is not None:
         sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
     _kept_back(sheet, job, now)
@@ -131,22 +131,22 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
 
 def _order(part: Part, row: StageSummary) -> list[str]:
     """Say which stages come before a stage."""
-    words = ["final: after all other stages, whether they succeed or not"] if row.final else []
+    conditions = ["final: after all other stages, whether they succeed or not"] if row.final else []
     if part.after:
-        words.append(f"after {listed(f'`{name}`' for name in part.after)}")
-    return words
+        conditions.append(f"after {listed(f'`{name}`' for name in part.after)}")
+    return conditions
 
 
 def _settings(settings: JobSettings) -> list[str]:
     """Return the job file's other settings for the whole job."""
     pairs = settings.parameters.items()
-    words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+    texts = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
              for key, value in pairs]  # fmt: skip
-    words += [f"mail: {settings.mail}"] if settings.mail else []
+    texts += [f"mail: {settings.mail}"] if settings.mail else []
     if (most := settings.most_alike) is not None:
-        words.append(f"held after {count(most, 'alike failure')}" if most
+        texts.append(f"held after {count(most, 'alike failure')}" if most
                      else "never held for alike failures")  # fmt: skip
-    return words + [f"policy for {reason}" for reason in settings.policy]
+    return texts + [f"policy for {reason}" for reason in settings.policy]
 
 
 def limits(row: JobSummary | StageSummary) -> list[str]:

@@ -59,7 +59,7 @@ def _title(rule: InForce, is_one_of_many: bool) -> str:
 def _row(reason: str, policy: Policy) -> list[Cell]:
     keys = policy.said[reason]
     return [reason, _origins(policy, reason),
-            ", ".join(_words(key, value) for key, (value, _) in keys.items())]  # fmt: skip
+            ", ".join(_key_texts(key, value) for key, (value, _) in keys.items())]  # fmt: skip
 
 
 def _origins(policy: Policy, reason: str) -> str:
@@ -72,7 +72,7 @@ def _origins(policy: Policy, reason: str) -> str:
     return "; ".join(f"{origin}: {', '.join(keys)}" for origin, keys in by.items())
 
 
-def _words(key: str, value: Any) -> str:
+def _key_texts(key: str, value: Any) -> str:
     """Return a key and its value as a site file has them."""
     if key == "delay":
         return f"delay {' '.join(format_time(seconds) for seconds in value)}"
@@ -88,11 +88,11 @@ def _words(key: str, value: Any) -> str:
 
 
 def _never(policy: Policy) -> str:
-    words = []
+    limits = []
     for key, (value, origin) in policy.said["never"].items():
         limit = "no limit" if value is None else _limit(key, value)
-        words.append(f"{key} {limit}" + ("" if origin == "default" else f" ({origin})"))
-    return ", ".join(words)
+        limits.append(f"{key} {limit}" + ("" if origin == "default" else f" ({origin})"))
+    return ", ".join(limits)
 
 
 def _limit(key: str, value: float) -> str:

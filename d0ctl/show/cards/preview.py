@@ -67,16 +67,16 @@ def _each(seconds: float) -> str:
 
 def _order(stage: StagePreview) -> str:
     """Return the conditions of a stage besides its position: when it runs, and how much of it."""
-    words = [f"after {listed(f'`{name}`' for name in stage.after)}"] if stage.after else []
+    conditions = [f"after {listed(f'`{name}`' for name in stage.after)}"] if stage.after else []
     if stage.lines_after:
-        words.append(f"after lines of {listed(f'`{name}`' for name in stage.lines_after)}")
+        conditions.append(f"after lines of {listed(f'`{name}`' for name in stage.lines_after)}")
     if stage.is_final:
-        words.append("after all other stages, whether they succeed or not")
+        conditions.append("after all other stages, whether they succeed or not")
     if stage.require < 1:
-        words.append(f"if {stage.require * 100:g} % of the packages it reads from succeed")
+        conditions.append(f"if {stage.require * 100:g} % of the packages it reads from succeed")
     if stage.max_running is not None:
-        words.append(f"at most {count(stage.max_running, 'package')} at a time")
-    return ", ".join(words)
+        conditions.append(f"at most {count(stage.max_running, 'package')} at a time")
+    return ", ".join(conditions)
 
 
 def _made(stage: StagePreview) -> str:
@@ -97,12 +97,12 @@ def _with_late(
     patterns = sorted(name for name in names if name in late)
     if not patterns:
         return _files(source, len(names))
-    words = f"files that match {_some([f'`{name}`' for name in patterns])} of `{source.name}`"
+    description = f"files that match {_some([f'`{name}`' for name in patterns])} of `{source.name}`"
     if earlier is not None and all(name in earlier.late for name in patterns):
         files = count(sum(earlier.late[name] for name in patterns), "file")
-        words += f", {files} in `{earlier.job}`"
+        description += f", {files} in `{earlier.job}`"
     named = len(names) - len(patterns)
-    return f"{_files(source, named)} and {words}" if named else words
+    return f"{_files(source, named)} and {description}" if named else description
 
 
 def _files(source: Source, number: int) -> str:
@@ -135,12 +135,12 @@ def _nodes(fits: Sequence[Fit]) -> str:
              for name, why in reasons(fits).items()}  # fmt: skip
     able = [name for name, why in found.items() if why is None]
     unable = {name: why for name, why in found.items() if why is not None}
-    words = _some(able) if able else "no node"
+    summary = _some(able) if able else "no node"
     if unable:
         named = [f"{name} ({why})" for name, why in list(unable.items())[:MOST_NAMED]]
         more = [f"{len(unable) - MOST_NAMED:,} more"] if len(unable) > MOST_NAMED else []
-        words += f"; not on {listed([*named, *more])}"
-    return words
+        summary += f"; not on {listed([*named, *more])}"
+    return summary
 
 
 def _some(names: Sequence[str]) -> str:

@@ -49,26 +49,26 @@ def removed(title: str) -> str:
     return f"removed `{title}`"
 
 
-def place_cells(place: SoftwarePlace, now: float) -> list[Cell]:
+def place_cells(copy: SoftwarePlace, now: float) -> list[Cell]:
     """Return the line of a version on a node, in columns."""
-    jobs = listed(place.jobs[:MOST_JOBS])
-    more = len(place.jobs) - MOST_JOBS
+    jobs = listed(copy.jobs[:MOST_JOBS])
+    more = len(copy.jobs) - MOST_JOBS
     return [
-        (place.title, "strong"),
-        place.node,
-        place.platform or "any platform",
-        state_there(place, now),
+        (copy.title, "strong"),
+        copy.node,
+        copy.platform or "any platform",
+        state_there(copy, now),
         f"used by {jobs}" + (f" and {more:,} more" if more > 0 else "") if jobs else "",
     ]
 
 
-def state_there(place: SoftwarePlace, now: float) -> str:
+def state_there(copy: SoftwarePlace, now: float) -> str:
     """Return whether a version is on a node, by the last order, else by what was copied or ran."""
-    order = place.order
-    if order is None or (place.arrived or 0.0) > (order["ended"] or order["asked"]):
-        if place.arrived is None:
+    order = copy.order
+    if order is None or (copy.arrived or 0.0) > (order["ended"] or order["asked"]):
+        if copy.arrived is None:
             return "brought by packages"
-        return f"copied {moment(place.arrived, now)}"
+        return f"copied {moment(copy.arrived, now)}"
     who = f"{order['verb']} by {order['actor']} {moment(order['asked'], now)}"
     if order["ended"] is None:
         why = obstacle(order) if order["state"] == "down" or order["copy_error"] else "in progress"

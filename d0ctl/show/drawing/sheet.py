@@ -50,15 +50,15 @@ class Sheet(Struct):
                 for cell in cells for text, role in _spans(cell)]  # fmt: skip
         self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
 
-    def flow(self, first: Sequence[Span], words: Iterable[str]) -> None:
+    def flow(self, first: Sequence[Span], facts: Iterable[str]) -> None:
         """Add a state and facts about it, with dots between, in as many lines as they need."""
         line = list(first)
-        for word in words:
-            if width(line) + 3 + width([(foreign(word), "")]) > self.columns:
+        for fact in facts:
+            if width(line) + 3 + width([(foreign(fact), "")]) > self.columns:
                 self.add(line)
-                line = [(f"  {foreign(word)}", "plain")]
+                line = [(f"  {foreign(fact)}", "plain")]
             else:
-                line.append((f" · {foreign(word)}", "plain"))
+                line.append((f" · {foreign(fact)}", "plain"))
         self.add(line)
 
     def say(self, sentence: str, role: str = "plain", *, indent: str = "") -> None:

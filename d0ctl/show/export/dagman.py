@@ -88,8 +88,8 @@ def _program(package: PackageRows) -> str:
         stdin, names = binary["stdin"], [name for name in names if name != binary["stdin"]]
         source = "" if stdin is None else f" < {shlex.quote(stdin)}"
         if binary["argv"]:
-            words = arguments_with_inputs(parsed(binary["argv"]), names)
-            parts.append(shlex.join(words) + source)
+            arguments = arguments_with_inputs(parsed(binary["argv"]), names)
+            parts.append(shlex.join(arguments) + source)
         elif binary["script"] is not None:
             text = with_inputs(binary["script"], names)
             parts.append(f"(\n{text}\n){source}" if source else text)

@@ -39,16 +39,16 @@ def pace(found: "StageRate", counts: Counts, now: float, *, is_moving: bool) -> 
 
     The range holds the rates that give so many ends in four of five cases.
     """
-    words = f"{rate(found)} end"
+    rates = f"{rate(found)} end"
     if found.failed:
-        words += f", {per_minute(found.failed, found.seconds)} of them fail"
-    words += f" (last {duration(found.seconds)})"
+        rates += f", {per_minute(found.failed, found.seconds)} of them fail"
+    rates += f" (last {duration(found.seconds)})"
     left = sum(number for phase, number in counts.items() if phase not in ENDED)
     if not left or not is_moving or found.ended < LEAST_ENDS:
-        return words
+        return rates
     middle, spread = left * found.seconds / found.ended, SPREAD / found.ended**0.5
     times = Range(middle / (1 + spread), middle, middle / (1 - spread)) + Range(now, now, now)
-    return f"{words}; at this rate it {end(times, now)}"
+    return f"{rates}; at this rate it {end(times, now)}"
 
 
 def per_minute(number: int, seconds: float) -> str:
@@ -164,16 +164,16 @@ def _compared(audit: Audit) -> list[Cell]:
     expected = sum(pair[0] for pair in audit.pairs) / len(audit.pairs)
     happened = sum(pair[1] for pair in audit.pairs) / len(audit.pairs)
     if audit.kind in ("memory", "disk"):
-        words = f"reserved {size(expected)}, took {size(happened)} on average"
+        comparison = f"reserved {size(expected)}, took {size(happened)} on average"
         return [
-            words,
+            comparison,
             f"{audit.within / len(audit.pairs):.0%} of {count(len(audit.pairs))} within it",
         ]
     off = horizon.error(audit.pairs)
-    words = f"expected {duration(expected)}, took {duration(happened)}"
+    comparison = f"expected {duration(expected)}, took {duration(happened)}"
     if audit.kind == "job":
-        return [words, "within its range" if audit.within else "outside its range", ""]
+        return [comparison, "within its range" if audit.within else "outside its range", ""]
     within = (
         f"{audit.within / len(audit.pairs):.0%} of {count(len(audit.pairs))} within their range"
     )
-    return [f"{words} on average", f"off by {off:.2f}" if off else "", within]
+    return [f"{comparison} on average", f"off by {off:.2f}" if off else "", within]

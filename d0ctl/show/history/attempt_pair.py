@@ -66,9 +66,9 @@ def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: floa
     rows: list[list[Cell]] = []
     for name, value, other in _rows(pair, now):
         differs = value != other
-        look = "warn" if differs else "faint"
+        role = "warn" if differs else "faint"
         rows.append(
-            [("≠" if differs else "", "warn"), (name, "faint"), (value, look), (other, look)]
+            [("≠" if differs else "", "warn"), (name, "faint"), (value, role), (other, role)]
         )
     sheet.table(rows)
     for side, log in zip(pair, logs, strict=True):

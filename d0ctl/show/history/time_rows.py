@@ -124,7 +124,7 @@ def draw(
     row: TimeRow,
     period: Period,
     glyphs: Glyphs,
-    look: Callable[[AttemptSpan], str],
+    role_of: Callable[[AttemptSpan], str],
     slow: set[AttemptSpan],
 ) -> Line:
     """Return a row as a line: a block for each column in which an attempt was there.
@@ -144,7 +144,7 @@ def draw(
             at = period.begin + (column + 1) * period.step
             is_staging = span.started is None or at <= span.started
             sign = glyphs.rest if is_staging else glyphs.bar[_block(span, slow)]
-            cells[column] = (sign, look(span))
+            cells[column] = (sign, role_of(span))
             if span.outcome == "failed":
                 failed.add(column)
     name = "" if (row.slot or 1) > 1 else foreign(row.of)
@@ -178,8 +178,8 @@ def axis(period: Period, cursor: int, glyphs: Glyphs) -> Line:
     form = "%H:%M:%S" if period.end - period.begin <= 900 else "%H:%M"
     form = "%a %H:%M" if period.end - period.begin > 86_400 else form
     for column in range(0, period.columns - 10, 14):
-        words = time.strftime(form, time.localtime(period.begin + column * period.step))
-        text[column : column + len(words) + 1] = [glyphs.upright, *words]
+        label = time.strftime(form, time.localtime(period.begin + column * period.step))
+        text[column : column + len(label) + 1] = [glyphs.upright, *label]
     line = "".join(text)[: period.columns]
     cursor = max(0, min(cursor, period.columns - 1))
     return ((" " * LABEL, ""), (line[:cursor], "faint"), (line[cursor : cursor + 1], "match"),

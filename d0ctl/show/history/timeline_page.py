@@ -48,10 +48,10 @@ def extent(spans: Sequence[AttemptSpan], now: float) -> tuple[float, float]:
 
 def _legend(sheet: Sheet, *, has_slow: bool) -> list[Span]:
     bar = sheet.glyphs.bar
-    words: list[Span] = [
+    legend: list[Span] = [
         (f"{bar['successful']} ran  ", "good"),
         (f"{bar['failed']} failed  ", "bad"),
     ]
     if has_slow:
-        words.append((f"{bar['launched']} straggler  ", "warn"))
-    return [*words, (f"{sheet.glyphs.rest} was staged in", "faint")]
+        legend.append((f"{bar['launched']} straggler  ", "warn"))
+    return [*legend, (f"{sheet.glyphs.rest} was staged in", "faint")]

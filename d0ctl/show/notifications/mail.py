@@ -152,7 +152,7 @@ def _about_failures(notice: Notice) -> Iterator[str]:
     again = notice.count - notice.failed - notice.held
     parts = [(notice.failed, "failed, not tried again"), (notice.held, "held by the policy"),
              (again, "tried again by the policy")]  # fmt: skip
-    counts = ", ".join(f"{number:,} {words}" for number, words in parts if number)
+    counts = ", ".join(f"{number:,} {text}" for number, text in parts if number)
     span = when(notice.first)
     if notice.last - notice.first >= 1:
         span = f"{span} to {when(notice.last)}"

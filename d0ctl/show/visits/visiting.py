@@ -27,10 +27,10 @@ def packages(
 
     Raises BadUsage if there are too many, or several for a command that needs one (`alone`).
     """
-    return chosen(store, select.parse_all([text], with_binary=with_binary), verb, alone=alone)
+    return packages_of(store, select.parse_all([text], with_binary=with_binary), verb, alone=alone)
 
 
-def chosen(store: Store, wanted: Selector, verb: str, *, alone: str = "") -> list[Selector]:
+def packages_of(store: Store, wanted: Selector, verb: str, *, alone: str = "") -> list[Selector]:
     """Return the packages of a selection, or its one binary, as `packages` does."""
     wanted = located(store, wanted)
     if wanted.is_one and wanted.level in ("package", "binary"):

@@ -17,7 +17,7 @@ def logs_of(
 
     Raises NotFound for one that has not run, and BadUsage for more packages.
     """
-    packages = visiting.chosen(store, selected, "logs")
+    packages = visiting.packages_of(store, selected, "logs")
     if packages:
         visiting.refuse_archive(store, packages[0])
     found = {}

@@ -104,17 +104,17 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     totals = by_status(part.counts)
     is_open = bool(totals["unscheduled"] or totals["scheduled"] or totals["launched"])
     site = standstill.production(store, now=now, driven=driven)
-    kept = kept_back(part.job, now) if is_open else None
-    if kept and not site.driven:
-        _kept(part, explanation, kept, totals)
+    hold = kept_back(part.job, now) if is_open else None
+    if hold and not site.driven:
+        _add_hold(part, explanation, hold, totals)
     if is_open and part.job.ended is None:
         _site(site, part, explanation, now)
     if part.counts.get("failed"):
         group_failures.add(store, part, explanation)
     if unfit := job_obstacles(site).get(part.job.name):
         explanation.add(unfit.text, _edits(part))
-    if kept and site.driven:
-        _kept(part, explanation, kept, totals)
+    if hold and site.driven:
+        _add_hold(part, explanation, hold, totals)
     _moving(store, part, explanation, totals, now)
     if not explanation.answer:
         _rest(store, part, explanation, status)
@@ -137,7 +137,7 @@ def _edits(part: GroupPart) -> list[str]:
     return []
 
 
-def _kept(
+def _add_hold(
     part: GroupPart, explanation: Explanation, why: tuple[str, str], totals: dict[str, int]
 ) -> None:
     """Add why none of its packages may start."""
@@ -195,20 +195,20 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
         _ended(store, part, explanation, status)
         return
     has_run = any(part.counts.get(phase) for phase in ("done", "canceled", "cooloff"))
-    words = (f"no package of {part.title} is running now" if has_run
+    problem = (f"no package of {part.title} is running now" if has_run
              else f"no package of {part.title} is running yet")  # fmt: skip
     if status == Group.FAILED:
-        words = f"{part.title} can't continue"
+        problem = f"{part.title} can't continue"
     for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),
                    (Phase.WAITING,)):  # fmt: skip
         for row in part.sample(phases, 1):
             first = part.explain(row.path)
-            explanation.answer = f"{words}: {first.answer}"
+            explanation.answer = f"{problem}: {first.answer}"
             explanation.facts += first.facts
             explanation.commands += first.commands
             explanation.details = first.details
             return
-    explanation.answer = f"{words}: it waits for earlier stages"
+    explanation.answer = f"{problem}: it waits for earlier stages"
     explanation.commands.append(f"d0ctl why {part.job.name}")
 
 
@@ -234,18 +234,18 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
 def _leftovers(part: GroupPart, explanation: Explanation) -> None:
     """Add how many packages are held, cooling off, blocked or dropped."""
     counts = part.counts
-    for phase, words in (("held", "held"), ("cooloff", "cooling off")):
+    for phase, description in (("held", "held"), ("cooloff", "cooling off")):
         if counts.get(phase):
             explanation.facts.append(
-                f"{count(counts[phase], 'package is', 'packages are')} {words}"
+                f"{count(counts[phase], 'package is', 'packages are')} {description}"
             )
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(blocked(counts["waiting"]))
     if dropped := counts.get("dropped"):
         paths = [f"`{row.path}`" for row in part.sample([Phase.DROPPED], MOST)]
         paths += [f"{count(dropped - len(paths))} more"] if dropped > len(paths) else []
-        words = count(dropped, "package is", "packages are")
-        explanation.facts.append(f"{words} dropped: {listed(paths)}")
+        packages = count(dropped, "package is", "packages are")
+        explanation.facts.append(f"{packages} dropped: {listed(paths)}")
 
 
 def _explain_package(store: Store, now: float, path: str) -> Explanation:

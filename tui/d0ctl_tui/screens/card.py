@@ -76,5 +76,5 @@ class CardScreen(SubScreen):
             case Binary() as card:
                 binary.draw(sheet, card, time.time(), WHOLE)
             case NotFoundCard() as gone:
-                sheet.say(gone.words, "faint")
+                sheet.say(gone.message, "faint")
         return sheet.lines

@@ -138,5 +138,5 @@ class NodesScreen(SubScreen):
         if isinstance(self.card, Node):
             node.draw(sheet, self.card, time.time())
         elif isinstance(self.card, NotFoundCard):
-            sheet.say(self.card.words, "faint")
+            sheet.say(self.card.message, "faint")
         return sheet.lines

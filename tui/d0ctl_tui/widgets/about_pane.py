@@ -156,7 +156,7 @@ class AboutPane(Page):
             case TaskPart() as card:
                 task_part.draw(sheet, card, now)
             case NotFoundCard() as gone:
-                sheet.say(gone.words, "faint")
+                sheet.say(gone.message, "faint")
             case None if self._is_empty:
                 _draw_first_steps(sheet)
         return sheet.lines

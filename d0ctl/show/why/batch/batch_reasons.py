@@ -76,10 +76,10 @@ REASONS: Mapping[str, str] = {
 def waits_for(reason: str) -> str:
     """Return why a job waits, with the original reason of its batch system."""
     name = reason.partition(",")[0].partition(":")[0]
-    words = in_words(name)
-    if words is None:
+    meaning = in_words(name)
+    if meaning is None:
         return reason
-    return words if name in ("None", "not negotiated") else f"{words} ({reason})"
+    return meaning if name in ("None", "not negotiated") else f"{meaning} ({reason})"
 
 
 def in_words(name: str) -> str | None:

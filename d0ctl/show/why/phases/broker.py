@@ -31,7 +31,7 @@ def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
     }
 
 
-def chosen(subject: Subject) -> None:
+def explain_choice(subject: Subject) -> None:
     """Say what the broker answered about the nodes for a package that is on one."""
     name = setting(subject.store, "broker")
     answer = None if name is None else _answer(subject, name)
@@ -47,17 +47,17 @@ def _answer(subject: Subject, name: str) -> "BrokerAnswer | None":
     """Return the answer of the broker about a package; add a fact if it has failed."""
     from d0ctl.store import brokers  # few sites have one
 
-    kept = brokers.of_package(subject.store, subject.package.id)
-    if kept is None or kept.broker != name:
+    record = brokers.of_package(subject.store, subject.package.id)
+    if record is None or record.broker != name:
         return None
-    answer = kept.answer
+    answer = record.answer
     subject.explanation.details["broker"] = {
         "name": name, "refused": answer.refused, "preferred": answer.preferred,
         "error": answer.error,
     }  # fmt: skip
     if answer.error is not None:
         subject.fact(
-            f"broker `{name}` has given no answer since {moment(kept.at, subject.now)}, "
+            f"broker `{name}` has given no answer since {moment(record.at, subject.now)}, "
             f"so nodes are chosen without it: {answer.error}"
         )
         subject.command("d0ctl plugins")

@@ -34,9 +34,9 @@ def failed(subject: Subject) -> None:
     package, explanation = subject.package, subject.explanation
     tries = one_package.attempts(subject.store, package.id)
     last = tries[-1] if tries else None
-    words = [word for word in (last and last.reason, last and last.message) if word]
+    reasons = [word for word in (last and last.reason, last and last.message) if word]
     explanation.answer = (
-        f"{subject.name} failed: {': '.join(words) or package.note or 'for no known reason'}"
+        f"{subject.name} failed: {': '.join(reasons) or package.note or 'for no known reason'}"
     )
     if last:
         binary = f" in binary {last.binary}" if last.binary else ""

@@ -30,7 +30,7 @@ def live(subject: Subject) -> None:
         subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
     explanation.commands += [f"d0ctl logs {package.path}", f"d0ctl kill {package.path}"]
     _straggles(subject)
-    broker.chosen(subject)
+    broker.explain_choice(subject)
     _early_start(subject)
 
 

@@ -98,13 +98,17 @@ def prerequisites_of(store: Store, package: int, limit: int = MOST_READ) -> list
     prerequisites = []
     before = dependencies.before_in_line(store, package)
     if before is not None and before["phase"] not in ("done", "transferring"):
-        words = f"package `{before['path']}` before it in its line, which is {before['phase']}"
-        prerequisites.append(Prerequisite(words, before["path"], before["phase"], before["id"]))
+        description = (
+            f"package `{before['path']}` before it in its line, which is {before['phase']}"
+        )
+        prerequisites.append(
+            Prerequisite(description, before["path"], before["phase"], before["id"])
+        )
     for row in dependencies.lines_before(store, package, limit):
         line = row["path"].rpartition("/")[0]
         name = "" if row["name"] == line.rpartition("/")[2] else f" ({row['name']})"
-        words = f"line `{line}`{name}, whose package `{row['path']}` is {row['phase']}"
-        prerequisites.append(Prerequisite(words, row["path"], row["phase"], row["id"]))
+        description = f"line `{line}`{name}, whose package `{row['path']}` is {row['phase']}"
+        prerequisites.append(Prerequisite(description, row["path"], row["phase"], row["id"]))
     for row in dependencies.stages_before(store, package):
         prerequisites.append(_stage(store, row))
     for file in dependencies.missing_inputs(store, package, limit):
@@ -127,12 +131,12 @@ def _stage(store: Store, row: Row) -> Prerequisite:
         return Prerequisite("the end of all other stages, as it is `final`", None, "running", None)
     counts = browse.stage_counts(store, browse.job(store, row["job"]).id).get(row["id"], {})
     total = sum(counts.values()) - counts.get("dropped", 0)
-    words = (
+    description = (
         f"stage `{row['name']}`, of which {counts.get('done', 0)} of {count(total, 'package')}"
         " are successful"
     )
     stuck = next((phase for phase in ("failed", "canceled") if counts.get(phase)), "running")
-    return Prerequisite(words, f"{row['job']}/{row['seq']}", stuck, None)
+    return Prerequisite(description, f"{row['job']}/{row['seq']}", stuck, None)
 
 
 def _root_causes(
