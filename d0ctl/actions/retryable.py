@@ -38,9 +38,9 @@ def without_node(selected: Selection, changes: Mapping[str, Any], now: float) ->
     nodes, catalogue = Nodes(selected.store, now=now), Catalogue(selected.store)
     for requirement in retry.requirements(selected):
         if why := _no_node(
-            nodes, catalogue, retry.changed(requirement, changes), requirement["job_id"]
+            nodes, catalogue, retry.changed(requirement, changes), requirement.job_id
         ):
-            found |= dict.fromkeys(retry.of_requirement(selected, requirement["id"]), why)
+            found |= dict.fromkeys(retry.of_requirement(selected, requirement.id), why)
     return found
 
 

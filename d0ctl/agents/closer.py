@@ -76,11 +76,11 @@ def _complete(store: Store, task: Task, clock: Clock) -> bool:
     now = clock()
     with store.writing():
         for row in state.datasets(store, task.id):
-            is_done = row["type"] == "input" and row["status"] == "ready" and status == "done"
-            if row["output"] and row["status"] == "running":
-                state.move_dataset(store, row["id"], "prepared", now=now)
-            if is_done or (row["output"] and row["status"] in ("running", "prepared")):
-                state.move_dataset(store, row["id"], "done", now=now)
+            is_done = row.type == "input" and row.status == "ready" and status == "done"
+            if row.output and row.status == "running":
+                state.move_dataset(store, row.id, "prepared", now=now)
+            if is_done or (row.output and row.status in ("running", "prepared")):
+                state.move_dataset(store, row.id, "done", now=now)
         children.wake(store, task)
         return state.move(store, task, status, now=now, note=note)
 

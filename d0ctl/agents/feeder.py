@@ -7,9 +7,9 @@ from d0ctl.agents.agent import Clock
 from d0ctl.errors import D0Error
 from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
 from d0ctl.show.tasks import task_notes
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.tasks import children, event_ranges, feeding, state
-from d0ctl.store.tasks.state import Task
+from d0ctl.store.tasks.state import Dataset, Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile import sources
 from d0ctl.units import clean
@@ -49,7 +49,7 @@ def _why_not_yet(store: Store, task: Task) -> str | None:
     return task_notes.not_yet(parent.name, parent.status, is_ended=parent.is_ended)
 
 
-def _why_no_files(store: Store, dataset: Row) -> str | None:
+def _why_no_files(store: Store, dataset: Dataset) -> str | None:
     """Return why a dataset can't take the files of the task that makes them."""
     row = children.maker(store, dataset)
     if row is None:
@@ -67,17 +67,17 @@ def wants(store: Store, task: Task, now: float) -> bool:
     )
 
 
-def _inputs(store: Store, task: Task) -> list[Row]:
-    return [row for row in state.datasets(store, task.id) if not row["output"]]
+def _inputs(store: Store, task: Task) -> list[Dataset]:
+    return [row for row in state.datasets(store, task.id) if not row.output]
 
 
-def _is_due(row: Row, now: float) -> bool:
-    return row["status"] in ("defined", "toupdate", "pending") and row["next_look"] <= now
+def _is_due(row: Dataset, now: float) -> bool:
+    return row.status in ("defined", "toupdate", "pending") and row.next_look <= now
 
 
-def _are_old(inputs: list[Row], now: float) -> bool:
+def _are_old(inputs: list[Dataset], now: float) -> bool:
     """Return whether it is time for another look at all datasets."""
-    return all(max(row["looked"] or 0.0, row["since"]) + AGAIN_S <= now for row in inputs)
+    return all(max(row.looked or 0.0, row.since) + AGAIN_S <= now for row in inputs)
 
 
 def _look_later(store: Store, task: Task, clock: Clock) -> bool:
@@ -89,7 +89,7 @@ def _look_later(store: Store, task: Task, clock: Clock) -> bool:
     before = state.counts(store, task.id)
     _look_up_due(store, task, clock)
     if not task.rules.waits_for_input and any(
-        row["status"] == "broken" for row in _inputs(store, task)
+        row.status == "broken" for row in _inputs(store, task)
     ):
         return _conclude(store, task, clock(), "")
     return state.counts(store, task.id) != before
@@ -100,9 +100,9 @@ def _look_up_due(store: Store, task: Task, clock: Clock) -> list[str]:
     return [note for row in due if (note := _look_up(store, task, row, clock))]
 
 
-def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
+def _look_up(store: Store, task: Task, dataset: Dataset, clock: Clock) -> str:
     """Record the files of a dataset, or why there are none; return what has changed."""
-    source = json.loads(dataset["source"])
+    source = json.loads(dataset.source or "{}")
 
     def is_mine() -> bool:
         return state.is_mine(store, task.id)
@@ -115,33 +115,33 @@ def _look_up(store: Store, task: Task, dataset: Row, clock: Clock) -> str:
         else:
             found = (node_folder.look_up(store, source) if "node" in source
                      else sources.look_up(source, task.directory, known_names(store)))  # fmt: skip
-            added, changed = feeding.feed(store, dataset["id"], found, is_mine)
+            added, changed = feeding.feed(store, dataset.id, found, is_mine)
     except sources.Unavailable as error:
         return _keep(store, task, dataset, "pending", clock(), clean(str(error)))
     except (sources.Unusable, D0Error) as error:
         return _keep(store, task, dataset, "broken", clock(), clean(str(error)))
     split = 0
     if (events := task.rules.events_per_package) is not None:
-        split = event_ranges.packages_of(store, dataset["id"], events)
+        split = event_ranges.packages_of(store, dataset.id, events)
         if split > MAX_VALUES and task.rules.max_packages is None:
             why = task_notes.too_many_ranges(split, MAX_VALUES)
             return _keep(store, task, dataset, "broken", clock(), why)
     _keep(store, task, dataset, "ready", clock())
-    return task_notes.looked_up(dataset["name"], added, changed, split)
+    return task_notes.looked_up(dataset.name, added, changed, split)
 
 
 def _keep(
-    store: Store, task: Task, dataset: Row, status: str, now: float, why: str | None = None
+    store: Store, task: Task, dataset: Dataset, status: str, now: float, why: str | None = None
 ) -> str:
     """Record the result of a look, unless this process hung and another has looked meanwhile."""
-    rest_s = min(LONGEST_REST_S, FIRST_REST_S * 2 ** min(dataset["tries"], 10))
+    rest_s = min(LONGEST_REST_S, FIRST_REST_S * 2 ** min(dataset.tries, 10))
     with store.writing():
         if state.is_mine(store, task.id):
-            state.move_dataset(store, dataset["id"], status, now=now, note=why)
+            state.move_dataset(store, dataset.id, status, now=now, note=why)
             if why is None:
-                feeding.looked_up(store, dataset["id"], now=now)
+                feeding.looked_up(store, dataset.id, now=now)
             else:
-                feeding.look_failed(store, dataset["id"], now + rest_s)
+                feeding.look_failed(store, dataset.id, now + rest_s)
             feeding.look_once_more(store, dataset, now=now)
     return ""
 
@@ -151,17 +151,15 @@ def _conclude(store: Store, task: Task, now: float, note: str) -> bool:
     inputs = _inputs(store, task)
     for status, new in (("broken", "broken"), ("pending", "pending")):
         for row in inputs:
-            if row["status"] == status:
-                why = task_notes.of_dataset(row["name"], row["note"])
+            if row.status == status:
+                why = task_notes.of_dataset(row.name, row.note or "")
                 with store.writing():
                     moved = task.status != new and state.move(store, task, new, now=now, note=why)
                     if new == "pending":
-                        soonest = min(
-                            other["next_look"] for other in inputs if other["status"] == status
-                        )
+                        soonest = min(other.next_look for other in inputs if other.status == status)
                         state.wait(store, task, why, until=soonest)
                 return moved
-    if any(row["status"] == "defined" or (row["status"] == "toupdate" and row["tries"])
+    if any(row.status == "defined" or (row.status == "toupdate" and row.tries)
            for row in inputs):  # fmt: skip
         return False
     with store.writing():

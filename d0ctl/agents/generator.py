@@ -4,12 +4,14 @@ import zlib
 
 from d0ctl.agents import splitter
 from d0ctl.agents.agent import Clock
+from d0ctl.agents.splitter import C
 from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.language.placeholders import LoopGroup
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.tasks import children, feeding, generation, replaced, state, throttler
+from d0ctl.store.tasks.event_ranges import Content
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile.batch import Rule
@@ -40,7 +42,7 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     if not groups:
         return False
     first = task.made + 1
-    loop = [LoopGroup(str(at), tuple([row["name"] for row in group.contents]))
+    loop = [LoopGroup(str(at), tuple([row.name for row in group.contents]))
             for at, group in enumerate(groups, first)]  # fmt: skip
     events = [(group.first, group.events) for group in groups]
     try:
@@ -87,18 +89,18 @@ def scouts(task: Task) -> int:
     return task.rules.first_scouts if task.status == "ready" and not task.measured else 0
 
 
-def _present(store: Store, task: Task, rows: list[Row]) -> list[Row]:
+def _present(store: Store, task: Task, rows: list[C]) -> list[C]:
     """Return the files that are there; others are marked, unless packages process some events."""
     if not task.rules.takes_files:
         return rows
-    there: list[Row] = []
+    there: list[C] = []
     marked: dict[str, list[int]] = {"missing": [], "broken": []}
     for row in rows:
         fault = _fault(row, task.directory)
         if fault is None:
             there.append(row)
         else:
-            marked[fault].append(row["id"])
+            marked[fault].append(row.id)
     for status, contents in marked.items():
         if contents:
             with store.writing():
@@ -106,17 +108,17 @@ def _present(store: Store, task: Task, rows: list[Row]) -> list[Row]:
     return there
 
 
-def _fault(row: Row, directory: str) -> str | None:
+def _fault(row: Content, directory: str) -> str | None:
     """Return the status of a file that can't be processed; None if it can.
 
     A file is broken if its table or catalogue says another size. Of one without such a
     description, a look has found the size, and the next look finds another.
     """
-    name = row["name"]
+    name = row.name
     if ":" in name:
         return None
     size = local_files.size_of(local_files.absolute(directory, name))
     if size is None:
         return "missing"
-    is_described = row["size"] is not None and not (row["checksum"] or "").startswith("mtime:")
-    return "broken" if is_described and row["size"] != size else None
+    is_described = row.size is not None and not (row.checksum or "").startswith("mtime:")
+    return "broken" if is_described and row.size != size else None

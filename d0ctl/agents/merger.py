@@ -13,9 +13,10 @@ from d0ctl.agents.splitter import split
 from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile.language.placeholders import LoopGroup
 from d0ctl.show.tasks import task_notes
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.tasks import merging, state
-from d0ctl.store.tasks.state import Task
+from d0ctl.store.tasks.event_ranges import Content
+from d0ctl.store.tasks.state import Dataset, Task
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.taskfile.batch import Rule
 from d0ctl.taskfile.merge_section import SUFFIX
@@ -42,16 +43,16 @@ def act(store: Store, task: Task, clock: Clock) -> bool:
     dataset, groups = found
     first = (task.merges or 0) + 1
     loop = [
-        LoopGroup(str(first + at), tuple(f"{task.name}:{row['name']}" for row in group))
+        LoopGroup(str(first + at), tuple(f"{task.name}:{row.name}" for row in group))
         for at, group in enumerate(groups)
     ]
     known = replace(known_names(store), produced=_is_known)
     rule = Rule(zlib.decompress(task.text).decode(), task.source, task.directory, texts(task),
                 known, MERGE_STAGE)  # fmt: skip
-    name = dataset["name"].removesuffix(SUFFIX)
+    name = dataset.name.removesuffix(SUFFIX)
     try:
         spec = rule.packages(loop, [], first, [name] * len(groups))
-        spec = broker.placed(store, task, spec, [row["id"] for group in groups for row in group],
+        spec = broker.placed(store, task, spec, [row.id for group in groups for row in group],
                              clock())  # fmt: skip
         return bool(merging.append(store, task, spec, groups, now=clock()))
     except (BadJobFile, Refused) as error:
@@ -70,7 +71,7 @@ def _is_known(job: str, name: str) -> bool:
     return True
 
 
-def _next(store: Store, task: Task) -> tuple[Row, list[Sequence[Row]]] | None:
+def _next(store: Store, task: Task) -> tuple[Dataset, list[Sequence[Content]]] | None:
     """Return a dataset, and groups of its files that are merged now; None without any."""
     rules = task.rules
     is_last = task.status == "prepared"
@@ -80,7 +81,7 @@ def _next(store: Store, task: Task) -> tuple[Row, list[Sequence[Row]]] | None:
     if not waiting or (not is_last and not rules.bytes_per_merge and waiting < least(rules)):
         return None
     for dataset in merging.datasets(store, task):
-        rows = merging.mergeable(store, dataset["id"], min(WINDOW, BATCH * largest(rules)))
+        rows = merging.mergeable(store, dataset.id, min(WINDOW, BATCH * largest(rules)))
         if groups := list(grouped(rows, rules, is_last=is_last)):
             return dataset, groups[:BATCH]
     return None
@@ -97,13 +98,13 @@ def least(rules: Rules) -> int:
     return 1 if rules.attempts > 1 else largest(rules)
 
 
-def grouped(rows: Sequence[Row], rules: Rules, *, is_last: bool) -> Iterator[Sequence[Row]]:
+def grouped(rows: Sequence[Content], rules: Rules, *, is_last: bool) -> Iterator[Sequence[Content]]:
     """Put files into groups, in their order; those that were tried as often go together.
 
     A group that is not full waits for more files unless it is the last.
     """
     limits = Rules(bytes_per_package=rules.bytes_per_merge)
-    in_order = sorted(rows, key=lambda row: -row["attempts"])
-    for _, alike in groupby(in_order, key=lambda row: row["attempts"]):
+    in_order = sorted(rows, key=lambda row: -row.attempts)
+    for _, alike in groupby(in_order, key=lambda row: row.attempts):
         for group in split(list(alike), limits, largest(rules), is_growing=not is_last):
             yield group.contents

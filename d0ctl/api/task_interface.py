@@ -13,7 +13,6 @@ from d0ctl.config import find_home
 from d0ctl.jobfile.source import text_of
 from d0ctl.show.tasks import task_why
 from d0ctl.store import opening
-from d0ctl.store.rows import make
 from d0ctl.store.tasks import submission, views
 from d0ctl.store.tasks.views import DatasetView, TaskChange, TaskSummary
 from d0ctl.store.views.job_files.known_names import known_names
@@ -69,8 +68,7 @@ class Task(TaskVerbs, Named):
     def history(self) -> list[TaskChange]:
         """Each change of its status: when, by whom and why."""
         with opening.reader(self.home) as store, store.reading():
-            return [make(TaskChange, row)
-                    for row in views.log(store, views.task(store, self.name).id)]  # fmt: skip
+            return views.log(store, views.task(store, self.name).id)
 
     def why(self) -> str:
         """Say why it has its status, and what it waits for."""

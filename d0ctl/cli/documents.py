@@ -10,8 +10,8 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
 from d0ctl.store.attempts import node_record
-from d0ctl.store.connection import Row, Store
-from d0ctl.store.tasks.views import DatasetView, Remains, TaskSummary
+from d0ctl.store.connection import Store
+from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummary
 from d0ctl.store.views import activity, browse, selection
 from d0ctl.store.views.activity import StageRate
 from d0ctl.store.views.job_files import eta
@@ -185,6 +185,6 @@ def dataset_document(dataset: DatasetView) -> tasks.Dataset:
                 ranges=dict(dataset.ranges))  # fmt: skip
 
 
-def task_change(row: Row) -> tasks.TaskChange:
+def task_change(row: TaskChange) -> tasks.TaskChange:
     """Return a change of the status of a task."""
     return fill(tasks.TaskChange, row)

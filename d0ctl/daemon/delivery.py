@@ -11,8 +11,8 @@ from d0ctl.errors import D0Error, NotSent
 from d0ctl.notify import compose, notifier, site_command
 from d0ctl.notify.routes import COMMAND
 from d0ctl.store import Store, open_store
-from d0ctl.store.connection import Row
 from d0ctl.store.mail import mail_queue
+from d0ctl.store.mail.mail_queue import DueMessage
 from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.site import setting
 
@@ -33,7 +33,7 @@ LEAVE_S = 3.0
 END_S = 3.0
 """How long it then waits until a command that hangs is killed."""
 
-Report = Callable[[Row], None]
+Report = Callable[[DueMessage], None]
 """Sends one notification. Raises NotSent."""
 
 
@@ -109,35 +109,33 @@ class NotificationSender(threading.Thread):
         found = mail_queue.due(store, now=now)
         return [recipient for recipient in found if (recipient == COMMAND) is self.is_command]
 
-    def _open(self, store: Store, now: float) -> list[Row]:
+    def _open(self, store: Store, now: float) -> list[DueMessage]:
         return mail_queue.to_send(store, is_command=self.is_command, now=now)
 
-    def _mail(self, store: Store, rows: list[Row], said: Mapping[str, Any]) -> None:
+    def _mail(self, store: Store, rows: list[DueMessage], said: Mapping[str, Any]) -> None:
         """Send mails over one connection to the server."""
         from d0ctl.notify.smtp import Server
 
         try:
             with Server(said) as server:
-                self._carry(
-                    store, rows, lambda row: server.send(row["recipient"], row["body"].encode())
-                )
+                self._carry(store, rows, lambda row: server.send(row.recipient, row.body.encode()))
                 server.quit()
         except NotSent as error:
             for row in rows:
                 self._keep(store, row, error)
 
-    def _run(self, said: Mapping[str, Any], row: Row) -> None:
+    def _run(self, said: Mapping[str, Any], row: DueMessage) -> None:
         timeout = said.get("command-timeout", site_command.TIMEOUT_S)
         try:
             site_command.run(
-                notifier.command(said) or (), row["body"], timeout=timeout, stop=self._abandoned,
+                notifier.command(said) or (), row.body, timeout=timeout, stop=self._abandoned,
                 name=notifier.way(said),
             )  # fmt: skip
         except NotSent as error:
-            is_last = row["tries"] + 1 >= MOST_RUNS
+            is_last = row.tries + 1 >= MOST_RUNS
             raise NotSent(str(error), for_good=is_last) from error
 
-    def _carry(self, store: Store, rows: list[Row], tell: Report) -> None:
+    def _carry(self, store: Store, rows: list[DueMessage], tell: Report) -> None:
         for row in rows:
             if self._abandoned.is_set():
                 return
@@ -147,18 +145,18 @@ class NotificationSender(threading.Thread):
                 self._keep(store, row, error)
             else:
                 with store.writing():
-                    mail_queue.sent(store, row["id"], now=self._clock())
+                    mail_queue.sent(store, row.id, now=self._clock())
 
-    def _keep(self, store: Store, row: Row, error: NotSent) -> None:
+    def _keep(self, store: Store, row: DueMessage, error: NotSent) -> None:
         """Record why a notification was not sent, and when it is tried again, if ever."""
         now = self._clock()
-        log.warning("`%s` was not sent to %s: %s", row["title"], row["recipient"], error)
+        log.warning("`%s` was not sent to %s: %s", row.title, row.recipient, error)
         with store.writing():
             if error.for_good:
-                mail_queue.give_up(store, row["id"], str(error), now=now)
+                mail_queue.give_up(store, row.id, str(error), now=now)
             else:
-                delay = min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(row["tries"], 10))
-                mail_queue.not_sent(store, row["id"], str(error), not_before=now + delay)
+                delay = min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(row.tries, 10))
+                mail_queue.not_sent(store, row.id, str(error), not_before=now + delay)
 
 
 class Delivery:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Row
+from d0ctl.store.files.copies import WantedTransfer
 from d0ctl.units import size
 
 
@@ -15,11 +16,10 @@ class NodeDiskFull(D0Error):
         self.size = size
 
 
-def size_of(row: Row, here: str) -> int | None:
+def size_of(row: WantedTransfer, here: str) -> int | None:
     """Return the size of a file on the control host; a user's own file may have changed."""
-    if row["package_id"] is not None:
-        known: int | None = row["size"]
-        return known
+    if row.package_id is not None:
+        return row.size
     try:
         return Path(here).stat().st_size
     except OSError:

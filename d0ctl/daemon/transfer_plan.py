@@ -21,6 +21,7 @@ from d0ctl.nodes.courier import Courier, TransferWork
 from d0ctl.store.attempts import crowded
 from d0ctl.store.connection import Row
 from d0ctl.store.files import copies
+from d0ctl.store.files.copies import CopySource, WantedTransfer
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import direct_logins, registry
 from d0ctl.store.nodes.site import default
@@ -64,7 +65,7 @@ class TransferPlan(Struct, frozen=True):
         """Postpone a transfer for a while."""
         copies.postpone(self.desk.store, *transfer, until=self.turn.now + BUSY_S)
 
-    def begin_or_delay(self, transfer: Transfer, row: Row) -> None:
+    def begin_or_delay(self, transfer: Transfer, row: WantedTransfer) -> None:
         """Begin a transfer, or record why it is impossible, e.g. a target outside of results/."""
         try:
             self._begin(transfer, row)
@@ -77,11 +78,11 @@ class TransferPlan(Struct, frozen=True):
         except Refused as error:
             delay(self.desk, transfer, str(error), self.turn.now)
 
-    def _begin(self, transfer: Transfer, row: Row) -> None:
-        is_made = row["package_id"] is not None
-        source_node = None if is_made else locators.on_node(row["locator"] or "")
+    def _begin(self, transfer: Transfer, row: WantedTransfer) -> None:
+        is_made = row.package_id is not None
+        source_node = None if is_made else locators.on_node(row.locator or "")
         is_users = not is_made and source_node is None
-        here = row["here"] or (row["name"] if is_users else None)
+        here = row.here or (row.name if is_users else None)
         if not transfer.is_here:
             if here is not None:
                 self._bring(transfer, row, here)
@@ -104,13 +105,13 @@ class TransferPlan(Struct, frozen=True):
         self.turn.after(self.desk.begin_transfer, transfer, node)
         return True
 
-    def _bring(self, transfer: Transfer, row: Row, here: str) -> None:
+    def _bring(self, transfer: Transfer, row: WantedTransfer, here: str) -> None:
         """Begin a transfer to a node of the cluster, or to the node that the locator names.
 
         Raises NodeDiskFull for a file that is larger than the free space there: copying it would
         fill the disk, again with each try.
         """
-        target_node = locators.on_node(row["locator"] or "") if transfer.result else None
+        target_node = locators.on_node(row.locator or "") if transfer.result else None
         for node in registry.in_cluster(self.desk.store, transfer.cluster):
             if target_node is not None and node["name"] != target_node.node:
                 continue
@@ -127,12 +128,12 @@ class TransferPlan(Struct, frozen=True):
                 return
         self.postpone(transfer)
 
-    def _stream(self, transfer: Transfer, row: Row) -> bool:
+    def _stream(self, transfer: Transfer, row: WantedTransfer) -> bool:
         """Have a file of a package sent from node to node; return False if that is impossible."""
-        is_known = (row["checksum"] or "").startswith("sha256:") and row["size"] is not None
-        if transfer.result or row["package_id"] is None or not is_known:
+        is_known = (row.checksum or "").startswith("sha256:") and row.size is not None
+        if transfer.result or row.package_id is None or not is_known:
             return False
-        if row["tries"] >= MOST_STREAMED:
+        if row.tries >= MOST_STREAMED:
             return False
         source = self._source(transfer)
         if source is None:
@@ -140,34 +141,34 @@ class TransferPlan(Struct, frozen=True):
         self.postpone(transfer)
         for node in registry.in_cluster(self.desk.store, transfer.cluster):
             target = _cached(node, transfer, row)
-            check_space(node, row["size"])
+            check_space(node, row.size)
             if self.desk.courier(node["id"]) is not None and not (
                 unneeded_files.is_being_removed(self.desk.store, target)
             ):
-                copy = Copy(source["path"], target, row["size"], row["checksum"])
-                pair = Pair(source["node_id"], node["id"])
+                copy = Copy(source.path, target, row.size, row.checksum)
+                pair = Pair(source.node_id or 0, node["id"])
                 self.streams[pair].append(CopyJob(transfer, copy))
                 break
         return True
 
-    def _source(self, transfer: Transfer) -> Row | None:
+    def _source(self, transfer: Transfer) -> CopySource | None:
         """Return a copy on a node that is up, with the fewest streams in progress."""
         locations = copies.copies(self.desk.store, transfer.file)
-        able = [row for row in locations if self.desk.courier(row["node_id"] or 0)]
+        able = [row for row in locations if self.desk.courier(row.node_id or 0)]
         return min(able, key=self._load, default=None)
 
-    def _load(self, copy: Row) -> tuple[bool, int]:
+    def _load(self, copy: CopySource) -> tuple[bool, int]:
         """Return how busy a node with a copy is; a cache in doubt comes last."""
-        planned = sum(copy["node_id"] in pair for pair in self.streams)
-        return copy["doubted"] is not None, self.desk.streams.load(copy["node_id"]) + planned
+        planned = sum(copy.node_id in pair for pair in self.streams)
+        return copy.doubted is not None, self.desk.streams.load(copy.node_id or 0) + planned
 
-    def _begin_alone(self, alone: SingleCopy, row: Row, pair: Pair) -> bool:
+    def _begin_alone(self, alone: SingleCopy, row: WantedTransfer, pair: Pair) -> bool:
         """Have a file copied by a courier, or in a stream if it is small; False if it is busy."""
         copy, transfer = alone.job.copy, alone.job.transfer
         is_known = pair.source == THIS_MACHINE or (copy.checksum or "").startswith("sha256:")
         is_small = (copy.size or 0) < DIRECT and not (transfer.result and not transfer.is_here)
         is_folder = copy.is_unpacked or packing.is_folder(copy.source)
-        if is_known and is_small and not is_folder and row["tries"] < MOST_STREAMED:
+        if is_known and is_small and not is_folder and row.tries < MOST_STREAMED:
             self.postpone(transfer)
             self.small[pair].append(alone)
             return True
@@ -210,14 +211,14 @@ class TransferPlan(Struct, frozen=True):
             return []
         return direct_logins.to_try(store, *pair, now=self.turn.now)
 
-    def _fetch(self, transfer: Transfer, row: Row) -> None:
+    def _fetch(self, transfer: Transfer, row: WantedTransfer) -> None:
         """Begin a transfer from a node that has the file; without any copy, remake the file."""
         locations = copies.copies(self.desk.store, transfer.file)
         for location in locations:
-            courier = self.desk.courier(location["node_id"] or 0)
+            courier = self.desk.courier(location.node_id or 0)
             if courier is None:
                 continue
-            job = CopyJob(transfer, self._copy(row, location["path"], self._target(row)))
+            job = CopyJob(transfer, self._copy(row, location.path, self._target(row)))
             alone = SingleCopy(job, courier, partial(carry.fetch, job.copy))
             if self._begin_alone(alone, row, Pair(courier.node, THIS_MACHINE)):
                 return
@@ -227,7 +228,7 @@ class TransferPlan(Struct, frozen=True):
             copies.lose(self.desk.store, [(transfer.file, 0)], now=self.turn.now)
             copies.postpone(self.desk.store, *transfer, until=copies.PARKED)
 
-    def _fetch_from(self, transfer: Transfer, row: Row, source: OnNode) -> None:
+    def _fetch_from(self, transfer: Transfer, row: WantedTransfer, source: OnNode) -> None:
         """Begin a transfer from the node that the locator names."""
         node = registry.find(self.desk.store, source.node)
         if node is None:
@@ -235,23 +236,23 @@ class TransferPlan(Struct, frozen=True):
         elif self.desk.courier(node["id"]) is None or not self._is_begun(transfer, node["id"]):
             self.postpone(transfer)
         else:
-            target, declared = self._target(row), (row["size_asked"], row["checksum_asked"])
+            target, declared = self._target(row), (row.size_asked, row.checksum_asked)
             copy = Copy(source.path, target, *declared, self._aside(target), is_kept=True)
             courier, job = self.desk.couriers[node["id"]], CopyJob(transfer, copy)
             self.turn.after(courier.transfer, job, partial(carry.fetch, copy))
 
-    def _copy(self, row: Row, source: str, target: str) -> Copy:
+    def _copy(self, row: WantedTransfer, source: str, target: str) -> Copy:
         """Return the description of a copy.
 
         A user's own file may have changed since it was last read; a copy of it may not.
         """
         aside, is_kept = self._aside(target), self.desk.home.is_in_cache(target)
-        if row["package_id"] is None and source != row["here"]:
+        if row.package_id is None and source != row.here:
             if packing.is_folder(source):
                 aside = str(self.desk.home.cache / ASIDE)
             return Copy(source, target, None, None, aside, is_kept)
-        is_unpacked = packing.is_folder(row["name"]) and bool(row["result"] and row["is_result"])
-        return Copy(source, target, row["size"], row["checksum"], aside, is_kept, is_unpacked)
+        is_unpacked = packing.is_folder(row.name) and bool(row.result and row.is_result)
+        return Copy(source, target, row.size, row.checksum, aside, is_kept, is_unpacked)
 
     def _aside(self, target: str) -> str:
         """Return the folder in which a copy is completed; empty for that of its target."""
@@ -260,21 +261,21 @@ class TransferPlan(Struct, frozen=True):
             (str(aside) for aside in asides if Path(target).is_relative_to(aside.parent)), ""
         )
 
-    def _target(self, row: Row) -> str:
+    def _target(self, row: WantedTransfer) -> str:
         """Return the path of a copy on the control host: in results/, or in transit to a node."""
         home = self.desk.home
-        if not row["result"]:
-            return str(home.in_transit(row["job_id"], row["file_id"], row["name"]))
-        if row["is_result"]:
-            return str(home.result(row["job"], row["name"]))
-        stored = locators.on_node(row["locator"])
+        if not row.result:
+            return str(home.in_transit(row.job_id, row.file_id, row.name))
+        if row.is_result:
+            return str(home.result(row.job, row.name))
+        stored = locators.on_node(row.locator or "")
         assert stored is not None
         return stored.path
 
 
-def _cached(node: Row, transfer: Transfer, row: Row) -> str:
+def _cached(node: Row, transfer: Transfer, row: WantedTransfer) -> str:
     """Return the path of a copy in the cache of a node."""
-    return f"{node['base'] or ''}/cache/in/{transfer.file}/{Path(row['name']).name}"
+    return f"{node['base'] or ''}/cache/in/{transfer.file}/{Path(row.name).name}"
 
 
 def delay(desk: Desk, transfer: Transfer, why: str, now: float) -> None:

@@ -10,7 +10,7 @@ from d0ctl.errors import D0Error
 from d0ctl.nodes.inventory import Survey, is_another, survey
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.checks.belongings import attempts, copies, wanted
+from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies, wanted
 from d0ctl.store.clusters import doubt
 from d0ctl.store.connection import Row
 from d0ctl.store.files import inventory
@@ -148,9 +148,9 @@ class _NodeContents:
         self._known = attempts(store, sorted(found.attempts))
         start = f"{self._base}/"
         self._copies = [
-            (row, row["path"].removeprefix(start))
+            (row, row.path.removeprefix(start))
             for row in copies(store, node["id"])
-            if row["path"].startswith(start)
+            if row.path.startswith(start)
         ]
 
     def attempts(self) -> Iterator[Finding]:
@@ -164,9 +164,9 @@ class _NodeContents:
                 )
             elif known is None:
                 unknown.append(f"{self._base}/attempts/{attempt}")
-            elif known["outcome"] is not None and state == "running":
+            elif known.outcome is not None and state == "running":
                 yield self._until_start(
-                    "attempt", attempt, f"is still running, but is recorded as {known['outcome']}"
+                    "attempt", attempt, f"is still running, but is recorded as {known.outcome}"
                 )
             elif attempt in self._found.works and self._is_left(known, state):
                 yield self._swept(
@@ -186,9 +186,9 @@ class _NodeContents:
             more = f"{count(len(paths) - MOST)} more, each of which {detail}"
             yield Finding("attempt", self._at("attempts"), more, advice, heals=True)
 
-    def _is_left(self, known: Row, state: str) -> bool:
-        is_over = known["outcome"] in ("successful", "failed", "killed")
-        return is_over and state == "ended" and not known["goes"]
+    def _is_left(self, known: KnownAttempt, state: str) -> bool:
+        is_over = known.outcome in ("successful", "failed", "killed")
+        return is_over and state == "ended" and not known.goes
 
     def live(self) -> Iterator[Finding]:
         """Yield attempts that should be running here, but without a folder or a wrapper."""
@@ -225,18 +225,18 @@ class _NodeContents:
 
     def lacking(self) -> Iterator[Finding]:
         """Yield copies that the database knows but are missing."""
-        found = [row["path"] for row, name in self._copies if name not in self._found.files]
+        found = [row.path for row, name in self._copies if name not in self._found.files]
         yield from self._listed("copy", found, "is recorded as a copy, but does not exist")
 
     def changed(self) -> Iterator[Finding]:
         """Yield copies whose size or time changed, or with other contents."""
         seen = [(row, name, self._found.copies[name]) for row, name in self._copies
                 if name in self._found.copies]  # fmt: skip
-        others = [row["path"] for row, _, found in seen if is_another(row, found)]
+        others = [row.path for row, _, found in seen if is_another(row, found)]
         yield from self._listed("copy", others, "was changed since it was copied there")
-        spoilt = [(name, row["maker"]) for row, name, found in seen
-                  if not is_another(row, found) and row["checksum"] is not None
-                  and found["checksum"] not in (None, row["checksum"])]  # fmt: skip
+        spoilt = [(name, row.maker) for row, name, found in seen
+                  if not is_another(row, found) and row.checksum is not None
+                  and found["checksum"] not in (None, row.checksum)]  # fmt: skip
         for name, maker in spoilt[:MOST]:
             advice = f"d0ctl set-status {maker} unscheduled" if maker else "it came from outside"
             yield self._finding("contents", name, "has changed: its checksum differs", advice)

@@ -10,8 +10,7 @@ from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.nodes.inventory import is_another
 from d0ctl.store import Store
-from d0ctl.store.checks.belongings import copies, results
-from d0ctl.store.connection import Row
+from d0ctl.store.checks.belongings import KnownCopy, copies, results
 from d0ctl.store.jobs import removal
 from d0ctl.store.jobs.unneeded_files import STRAY_S, unrecorded_files
 from d0ctl.units import count
@@ -36,10 +35,10 @@ def deliveries(store: Store, now: float) -> Iterator[Finding]:
     missing = []
     for row in results(store):
         # of a million files few may be results: only these are worth a path
-        if row["job"] in jobs:
-            known[row["job"]].add(row["name"])
-        if row["is_copy"] or row["is_due"]:
-            path = store.home.result(row["job"], row["name"])
+        if row.job in jobs:
+            known[row.job].add(row.name)
+        if row.is_copy or row.is_due:
+            path = store.home.result(row.job, row.name)
             if not os.path.lexists(path):
                 missing.append(path)
     for path in missing[:MOST]:
@@ -89,7 +88,7 @@ def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
     """Yield copies in cache/ that differ from their records, and unknown files there."""
     found = []
     for row in copies(store, None):
-        if store.home.is_in_cache(row["path"]) and (fault := _against(row, checksums)):
+        if store.home.is_in_cache(row.path) and (fault := _against(row, checksums)):
             found.append(fault)
     yield from found[:MOST]
     if len(found) > MOST:
@@ -103,15 +102,15 @@ def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
         yield repaired_at_start("orphan", str(store.home.cache), more)
 
 
-def _against(row: Row, checksums: bool) -> Finding | None:
+def _against(row: KnownCopy, checksums: bool) -> Finding | None:
     """Return what is wrong with a copy on this machine; None if it is as recorded."""
-    path = row["path"]
+    path = row.path
     try:
         status = os.lstat(path)
         if is_another(row, {"size": status.st_size, **stamp.of(status)}):
             return Finding("copy", path, "was changed since it was copied there", MISSED)
-        if checksums and row["checksum"] and _digest(path, row["checksum"]) != row["checksum"]:
-            advice = f"d0ctl set-status {row['maker']} unscheduled" if row["maker"] else OUTSIDE
+        if checksums and row.checksum and _digest(path, row.checksum) != row.checksum:
+            advice = f"d0ctl set-status {row.maker} unscheduled" if row.maker else OUTSIDE
             return Finding("contents", path, "has changed: its checksum differs", advice)
     except OSError:
         return Finding("copy", path, "is recorded as a copy, but does not exist", MISSED)

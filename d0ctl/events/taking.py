@@ -115,7 +115,7 @@ def _look_up(store: Store, name: str, by: Author, kind: str) -> None:
     title, _, dataset = name.partition("/")
     task = state.task(store, views.task(store, title).id)
     assert task is not None
-    inputs = [row["name"] for row in state.datasets(store, task.id) if not row["output"]]
+    inputs = [row.name for row in state.datasets(store, task.id) if not row.output]
     if dataset and dataset not in inputs:
         raise NotFound(f"task `{title}` has no input `{dataset}`: it has {', '.join(inputs)}")
     is_paused = task.status == "paused"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Struct, field
 
@@ -86,15 +86,20 @@ def _list_frame(path: str) -> Frame:
 
 
 class Recorded(Protocol):
-    """A row with the `size`, `inode` and `mtime` of a copy."""
+    """What is recorded of a copy."""
 
-    def __getitem__(self, name: str, /) -> Any: ...
+    @property
+    def size(self) -> int | None: ...
+    @property
+    def inode(self) -> int | None: ...
+    @property
+    def mtime(self) -> int | None: ...
 
 
 def is_another(row: Recorded, found: Frame) -> bool:
     """Return whether a copy differs from the recorded one, as far as its stamp shows."""
-    recorded = {"inode": row["inode"], "mtime": row["mtime"]}
-    is_size = row["size"] is None or row["size"] == found["size"]
+    recorded = {"inode": row.inode, "mtime": row.mtime}
+    is_size = row.size is None or row.size == found["size"]
     return not (is_size and stamp.matches(found, recorded))
 
 

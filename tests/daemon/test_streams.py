@@ -155,7 +155,7 @@ def test_a_file_comes_from_the_node_that_has_the_fewest_streams(desk: Desk) -> N
     def source() -> str:
         found = planner._source(Transfer(file, 99, 0))
         assert found is not None
-        return str(found["node"])
+        return str(found.node)
 
     assert source() == "n1", "where it was made"
     planner.streams[Pair(nodes[0], 99)] = []

@@ -14,14 +14,7 @@ WIDEST = 4
 """How many columns a row may have without a record of its own."""
 
 STILL_ROWS = """
-    accept.lacking activity.events_after belongings.attempts belongings.copies
-    belongings.results catalogue.entries copies.copies copies.wanted draining.bad_node
-    event_ranges.again event_ranges.begun failure_counts.attempts_of_job
-    failure_counts.attempts_of_selected generation.pickable inventory.page
-    mail_queue.latest_messages mail_queue.message mail_queue.to_send mail_queue.unsent_messages
-    merging.mergeable pilots.direct_node
-    registry.by_id registry.capacities registry.find registry.nodes retry.requirements
-    site_comparison.known_clusters software.open_orders software.orders state.datasets views.log
+    pilots.direct_node registry.by_id registry.capacities registry.find registry.nodes
 """
 """Functions that still return wider rows of SQLite, whose columns have names but no types."""
 

@@ -23,7 +23,7 @@ def waiting(store: Store) -> tuple[Site, Node, list[Arrival]]:
     rows = copies.wanted(store, now=site.now, limit=2 * FILES)
     made = 1, "sha256:" + "0" * 64
     return site, far, [
-        Arrival(row["file_id"], far.cluster, 0, f"/far{row['name']}", far.id, *made) for row in rows
+        Arrival(row.file_id, far.cluster, 0, f"/far{row.name}", far.id, *made) for row in rows
     ]  # fmt: skip
 
 

@@ -22,11 +22,11 @@ def test_a_node_that_fails_packages_that_succeed_elsewhere_is_drained_with_the_e
     assert site.launched_on("hole") == 3
     bad = draining.bad_node(store, site.node("hole").id)
     assert bad is not None
-    assert bad["evidence"].startswith(
+    assert bad.evidence.startswith(
         "3 packages of `sim/1` failed here in a row, the longest after 0.0 s (exit-code 3 times),"
         " while "
     )
-    answer = json.loads(bad["details"])
+    answer = json.loads(bad.details)
     assert answer["reasons"] == {"exit-code": 3}
     assert len(answer["packages"]) == 3
     assert site.problems() == [("hole", "drained")]
@@ -210,7 +210,7 @@ def test_a_node_whose_results_are_never_what_it_says_is_drained(store: Store) ->
     assert site.launched_on("liar") == 3
     bad = draining.bad_node(store, site.node("liar").id)
     assert bad is not None
-    assert bad["evidence"].startswith(
+    assert bad.evidence.startswith(
         "3 packages of `sim/1` failed here in a row, the longest after 0.0 s"
         " (launches refused, or other results than reported), while "
     )

@@ -158,13 +158,13 @@ def test_a_postponed_transfer_does_not_delay_others(store: Store) -> None:
     first = copies.wanted(store, now=site.now, limit=5)
     with store.writing():
         for row in first:
-            copies.postpone(store, row["file_id"], row["cluster_id"], 0, until=copies.PARKED)
+            copies.postpone(store, row.file_id, row.cluster_id, 0, until=copies.PARKED)
 
     then = copies.wanted(store, now=site.now, limit=5)
 
     assert len(first) == 5
     assert len(then) == 4
-    assert not {row["file_id"] for row in first} & {row["file_id"] for row in then}
+    assert not {row.file_id for row in first} & {row.file_id for row in then}
 
 
 def test_an_outside_file_that_is_gone_holds_no_slot(store: Store) -> None:
@@ -176,7 +176,7 @@ def test_an_outside_file_that_is_gone_holds_no_slot(store: Store) -> None:
     assert site.hand_out(site.node("far")) == 0
 
     with store.writing():
-        assert copies.give_up(store, row["file_id"], row["cluster_id"])
+        assert copies.give_up(store, row.file_id, row.cluster_id)
 
     assert site.hand_out(site.node("far")) == 1
     (order,) = site.node("far").orders

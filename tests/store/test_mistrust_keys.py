@@ -81,7 +81,7 @@ def test_a_drained_node_is_tried_again_when_the_site_says(
     fail_on(site, "hole", rounds=50)
     bad = draining.bad_node(store, site.node("hole").id)
     assert bad is not None
-    site.at = bad["since"]
+    site.at = bad.since
 
     found = []
     for _ in rests:

@@ -15,7 +15,7 @@ def wait(site: StillSite) -> None:
     """Let time go on until the drained node is to be tried."""
     bad = draining.bad_node(site.store, site.node("hole").id)
     assert bad is not None
-    site.at = bad["next_try"]
+    site.at = bad.next_try
 
 
 def test_after_a_while_one_package_tries_it_and_a_success_brings_it_back(
@@ -51,7 +51,7 @@ def test_a_node_that_fails_again_rests_twice_as_long_without_spending_a_try(stor
 
     bad = draining.bad_node(store, site.node("hole").id)
     assert bad is not None
-    assert (bad["times"], bad["next_try"]) == (2, tried + 3600)
+    assert (bad.times, bad.next_try) == (2, tried + 3600)
     row = store.connection.execute(
         "select attempt.answer, package.phase from attempt"
         " join package on package.id = attempt.package_id where attempt.id = ?", [attempt],

@@ -58,7 +58,7 @@ def test_a_paused_task_makes_and_starts_nothing_until_it_is_resumed(
     store: Store, task: int
 ) -> None:
     assert act(store, "task pause") == ["paused task `demo`"]
-    assert views.log(store, task)[-1]["note"] == "paused by emmy"
+    assert views.log(store, task)[-1].note == "paused by emmy"
     assert status_of(store, task) == "paused"
     assert store.connection.execute("select pause from job").fetchone()[0] == 1
     with pytest.raises(Refused, match="is paused, so it can't be paused"):
@@ -250,7 +250,7 @@ def test_a_task_that_has_a_status_for_too_long_is_acted_on(
     rounds.take(store, clock=lambda: NOW + 7200)
     rounds.take(store, clock=lambda: NOW + 7201)
     assert (status_of(store, task), phases(store)) == (status, packages)
-    notes = [row["note"] for row in views.log(store, task)]
+    notes = [row.note for row in views.log(store, task)]
     assert notes.count("it was running for 2 h 00 min") == 1
 
 

@@ -57,7 +57,7 @@ def test_a_file_is_split_and_small_ones_share_a_package(store: Store, tmp_path: 
     assert ranges(store) == [(1, 10, "sent", 1), (11, 20, "sent", 1), (21, 25, "sent", 1)]
     assert contents(store) == dict.fromkeys(("a.raw", "b.raw", "c.raw"), "picked")
     assert rows(store, "select count(*) from line") == [(4,)]
-    assert [row["note"] for row in views.log(store, task)][1] == (
+    assert [row.note for row in views.log(store, task)][1] == (
         "dataset `raw`: 3 new files, split into 3 ranges of events"
     )
 

@@ -34,7 +34,7 @@ def test_the_time_outs_of_the_site_hold_for_tasks_without_their_own(real_site: S
         assert (status_of(store, mine), status_of(store, other)) == ("running", "finishing")
         rounds.take(store, clock=lambda: NOW + 7200 + 3600)
         assert (status_of(store, mine), status_of(store, other)) == ("aborting", "finishing")
-        notes = [row["note"] for row in views.log(store, other)]
+        notes = [row.note for row in views.log(store, other)]
         assert notes[-2:] == ["it was running for 2 h 00 min", "it was finishing for 1 h 00 min"]
 
     changed = SITE.replace("2h", "4h")
@@ -51,7 +51,7 @@ def test_no_passing_status_lasts_unnoticed(store: Store) -> None:
     work(store)
     for after in (86399, 86400, 86400 + 600):
         work(store, NOW + after)
-    notes = [row["note"] for row in views.log(store, task)]
+    notes = [row.note for row in views.log(store, task)]
     assert notes.count("it was pending for 1 d 0 h") == 1
     assert status_of(store, task) == "pending"
     assert "it may need you: it is pending for 1 d 0 h" in task_why.why(

@@ -79,7 +79,7 @@ def test_outputs_of_files_that_others_have_processed_are_left_out(store: Store) 
     assert status_of(store, task) == "done"
     assert contents(store, 1) == {"out-2.txt": "finished"}
     said = "left out 1 output of package `demo/1/1/1`: others have processed its files, too"
-    assert said in [row["note"] for row in views.log(store, task)]
+    assert said in [row.note for row in views.log(store, task)]
 
 
 MERGES = [

@@ -31,7 +31,7 @@ def change(store: Store, plan: SetPlan, by: Author) -> None:
     """Change the row of the cluster."""
     entry = ClusterEntry(**plan.entry)
     row = site_comparison.known_clusters(store)[entry.name]
-    site_changes.keep_cluster(store, entry, applied=bool(row["applied"]))
+    site_changes.keep_cluster(store, entry, applied=bool(row.applied))
     store.forget()
 
 

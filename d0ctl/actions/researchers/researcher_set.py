@@ -20,7 +20,7 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises BadUsage."""
     name = request.target.brief
     rows = site_comparison.known_clusters(store)
-    private = {other: {"private": "yes"} for other, row in rows.items() if row["private"]}
+    private = {other: {"private": "yes"} for other, row in rows.items() if row.private}
 
     def read(values: dict[str, Any]) -> dict[str, Any]:
         found = site_keys.read(researchers={name: values}, clusters=private)

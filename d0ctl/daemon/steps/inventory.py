@@ -20,7 +20,7 @@ from d0ctl.store.clusters import doubt
 from d0ctl.store.connection import Row
 from d0ctl.store.files import copies, inventory
 from d0ctl.store.files.copies import Arrival
-from d0ctl.store.files.inventory import CacheFinding
+from d0ctl.store.files.inventory import CachedCopy, CacheFinding
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import default
 from d0ctl.units import count
@@ -95,7 +95,7 @@ def _compare(desk: Desk, turn: Turn, node: int, listed: Inventory, every_s: floa
             finding for copy in page if (finding := _finding(listed, row, copy, turn.now))
         ]
         listed.is_compared = len(page) < inventory.PAGE
-        listed.after = page[-1]["file_id"] if page else listed.after
+        listed.after = page[-1].file_id if page else listed.after
         if listed.is_compared:
             _judge(desk, row, listed, turn.now)
     if row is not None and listed.is_compared:
@@ -133,20 +133,20 @@ def _settle(desk: Desk, turn: Turn, row: Row, listed: Inventory, every_s: float)
             again_s, DOUBTED_S if listed.is_doubtful else again_s))  # fmt: skip
 
 
-def _finding(listed: Inventory, row: Row, copy: Row, now: float) -> CacheFinding | None:
+def _finding(listed: Inventory, row: Row, copy: CachedCopy, now: float) -> CacheFinding | None:
     """Return what is wrong with a copy; nothing for one recorded after the list was requested."""
     start = f"{row['base']}/"
-    name = copy["path"].removeprefix(start)
+    name = copy.path.removeprefix(start)
     listed.known.add(name)
-    if not copy["path"].startswith(start) or copy["made"] >= listed.began:
+    if not copy.path.startswith(start) or copy.made >= listed.began:
         return None
     if listed.survey.is_unsettled(name):
         return None
     if name not in listed.survey.files:
-        return CacheFinding(row["id"], copy["path"], "vanished", copy["file_id"], now)
+        return CacheFinding(row["id"], copy.path, "vanished", copy.file_id, now)
     seen = listed.survey.copies.get(name)
     if seen is not None and is_another(copy, seen):
-        return CacheFinding(row["id"], copy["path"], "changed", copy["file_id"], now)
+        return CacheFinding(row["id"], copy.path, "changed", copy.file_id, now)
     return None
 
 
@@ -220,4 +220,4 @@ def _is_replaced(desk: Desk, arrival: Arrival) -> bool:
     if Transfer(arrival.file, arrival.cluster, arrival.result) in desk.transfers:
         return True
     found = copies.copies(desk.store, arrival.file)
-    return any(row["cluster_id"] == arrival.cluster for row in found)
+    return any(row.cluster_id == arrival.cluster for row in found)

@@ -16,6 +16,7 @@ from d0ctl.nodes.courier_reports import FileFacts, TransferEnded
 from d0ctl.nodes.link import Frame, Link
 from d0ctl.store.connection import Row
 from d0ctl.store.nodes import software
+from d0ctl.store.nodes.software import OpenOrder
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +28,8 @@ def manage_software(desk: Desk, turn: Turn) -> None:
         if courier is not None:
             for row in software.archives_wanted(desk.store, node, now=turn.now):
                 _bring(desk, turn, courier, row)
-            for row in software.open_orders(desk.store, node):
-                _order(desk, turn, courier, row)
+            for order in software.open_orders(desk.store, node):
+                _order(desk, turn, courier, order)
 
 
 def _bring(desk: Desk, turn: Turn, courier: Courier, row: Row) -> None:
@@ -43,13 +44,13 @@ def _bring_archive(archive: ArchiveTransfer, courier: Courier, link: Link) -> Fi
     return carry.bring(Copy(archive.archive, target, None, archive.checksum), courier, link)
 
 
-def _order(desk: Desk, turn: Turn, courier: Courier, row: Row) -> None:
+def _order(desk: Desk, turn: Turn, courier: Courier, row: OpenOrder) -> None:
     """Send an order once per link; a push waits for its archive."""
-    if row["id"] in desk.software_orders:
+    if row.id in desk.software_orders:
         return
     frame = software.frame_of(row)
     if frame is not None:
-        turn.after(desk.sent_software_order, row["id"], courier.node)
+        turn.after(desk.sent_software_order, row.id, courier.node)
         turn.after(courier.order, frame)
 
 

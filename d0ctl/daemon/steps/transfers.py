@@ -15,9 +15,8 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier_reports import LoginTried, StreamEnded, TransferEnded
 from d0ctl.store.attempts import outputs
 from d0ctl.store.clusters import replicas
-from d0ctl.store.connection import Row
 from d0ctl.store.files import copies, links
-from d0ctl.store.files.copies import Arrival
+from d0ctl.store.files.copies import Arrival, CopySource
 from d0ctl.store.nodes import direct_logins, registry
 
 log = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ def begin_transfers(desk: Desk, turn: Turn) -> None:
     loads = Counter(desk.transfers.values())
     planner = TransferPlan(desk, turn, loads, defaultdict(list), defaultdict(list))
     for row in copies.wanted(desk.store, now=turn.now, limit=2 * MOST_TRANSFERS):
-        transfer = Transfer(row["file_id"], row["cluster_id"], row["result"])
+        transfer = Transfer(row.file_id, row.cluster_id, row.result)
         if transfer in desk.transfers:
             planner.postpone(transfer)
         else:
@@ -95,7 +94,7 @@ def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
         report.is_spoilt and copies.has_failed_for_good(desk.store, *transfer)
     )
     found = _copies_at(desk, transfer.file, copy.source) if is_gone else []
-    lost = [(transfer.file, row["cluster_id"]) for row in found]
+    lost = [(transfer.file, row.cluster_id) for row in found]
     is_over = is_gone and not lost and not transfer.is_here
     if is_over and copies.give_up(desk.store, transfer.file, transfer.cluster):
         return
@@ -103,12 +102,12 @@ def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
     if is_gone and report.is_spoilt:
         for verdict in outputs.forget_wrong(desk.store, lost, report.error, now=now):
             log.warning("%s", verdict)
-    elif is_gone and not inventory.are_to_be_listed(desk, {row["node_id"] for row in found}):
+    elif is_gone and not inventory.are_to_be_listed(desk, {row.node_id for row in found}):
         copies.lose(desk.store, lost, now=now)
 
 
-def _copies_at(desk: Desk, file: int, path: str) -> list[Row]:
-    return [row for row in copies.copies(desk.store, file) if row["path"] == path]
+def _copies_at(desk: Desk, file: int, path: str) -> list[CopySource]:
+    return [row for row in copies.copies(desk.store, file) if row.path == path]
 
 
 def spread_hot_inputs(desk: Desk, turn: Turn) -> None:

@@ -15,6 +15,7 @@ from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.phases.node_pauses import trial
 from d0ctl.store.connection import Row
 from d0ctl.store.history.use_samples import NodeSample
+from d0ctl.store.nodes.draining import BadNode
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, moment, size
 
@@ -55,11 +56,11 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     packages(sheet, node.live, now)
 
 
-def cells(row: Row, used: float, bad: Row | None, now: float, glyphs: Glyphs) -> list[Cell]:
+def cells(row: Row, used: float, bad: BadNode | None, now: float, glyphs: Glyphs) -> list[Cell]:
     """Return the line of a node, in columns; `bad` is why d0ctl has drained it."""
     notes: list[Span] = []
     if bad is not None:
-        notes += [(f"drained by d0ctl: {bad['evidence']}", "warn"), (trial(bad, now), "plain")]
+        notes += [(f"drained by d0ctl: {bad.evidence}", "warn"), (trial(bad, now), "plain")]
     elif row["drained"]:
         notes.append((f"drained: {row['drain_note'] or 'no reason given'}", "warn"))
     if row["last_error"]:

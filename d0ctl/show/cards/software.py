@@ -5,7 +5,8 @@ import json
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.clusters.software_places import SoftwarePlace
-from d0ctl.store.connection import Row
+from d0ctl.store.nodes.catalogue import CatalogueEntry
+from d0ctl.store.nodes.software import NodeOrder
 from d0ctl.units import clean, count, listed, moment, size
 
 NO_SOFTWARE = "no software yet: d0ctl software add NAME/VERSION --archive FILE"
@@ -17,14 +18,14 @@ MOST_JOBS = 3
 """How many jobs are named that use a version on a node; the rest are counted."""
 
 
-def cells(row: Row) -> list[Cell]:
+def cells(row: CatalogueEntry) -> list[Cell]:
     """Return the line of an entry of the catalogue, in columns."""
     return [
-        (row["title"], "strong"),
-        row["platform"] or "any platform",
-        "script" if row["script"] else "",
-        size(row["size"]) if row["size"] is not None else "",
-        row["archive"],
+        (row.title, "strong"),
+        row.platform or "any platform",
+        "script" if row.script else "",
+        size(row.size) if row.size is not None else "",
+        row.archive,
     ]
 
 
@@ -65,33 +66,37 @@ def place_cells(copy: SoftwarePlace, now: float) -> list[Cell]:
 def state_there(copy: SoftwarePlace, now: float) -> str:
     """Return whether a version is on a node, by the last order, else by what was copied or ran."""
     order = copy.order
-    if order is None or (copy.arrived or 0.0) > (order["ended"] or order["asked"]):
+    if order is None or (copy.arrived or 0.0) > (order.ended or order.asked):
         if copy.arrived is None:
             return "brought by packages"
         return f"copied {moment(copy.arrived, now)}"
-    who = f"{order['verb']} by {order['actor']} {moment(order['asked'], now)}"
-    if order["ended"] is None:
-        why = obstacle(order) if order["state"] == "down" or order["copy_error"] else "in progress"
+    who = f"{order.verb} by {order.actor} {moment(order.asked, now)}"
+    if order.ended is None:
+        why = obstacle(order) if order.state == "down" or order.copy_error else "in progress"
         return f"waits: {why} ({who})"
-    result = order["message"] if order["ok"] else f"failed: {order['message']}"
-    return f"{result} {moment(order['ended'], now)} ({who})"
+    result = order.message if order.ok else f"failed: {order.message}"
+    return f"{result} {moment(order.ended, now)} ({who})"
 
 
-def obstacle(order: Row) -> str:
+def obstacle(order: NodeOrder) -> str:
     """Return why a node has not done an order yet."""
-    if order["state"] != "down" and order["copy_error"]:
-        return f"its archive could not be copied: {order['copy_error']}"
-    return f"is down: {order['last_error'] or 'no answer'}"
+    if order.state != "down" and order.copy_error:
+        return f"its archive could not be copied: {order.copy_error}"
+    return f"is down: {order.last_error or 'no answer'}"
 
 
-def outcome(sheet: Sheet, order: Row) -> None:
+def outcome(sheet: Sheet, order: NodeOrder) -> None:
     """Draw the result of an order to a node."""
-    name = (f" {order['node']:<16}", "strong")
-    if order["ended"] is None:
-        later = "" if order["verb"] == "verify" else "; it will be done when the node answers"
-        sheet.add(signs.glyph("down", sheet.glyphs), name, f" {obstacle(order)}{later}")
+    name = (f" {order.node:<16}", "strong")
+    if order.ended is None:
+        later = "" if order.verb == "verify" else "; it will be done when the node answers"
+        sheet.add(
+            signs.glyph("down", sheet.glyphs),
+            name,
+            f" {obstacle(order)}{later}",
+        )
         return
-    state = "successful" if order["ok"] else "failed"
-    sheet.add(signs.glyph(state, sheet.glyphs), name, f" {order['message']}")
-    for fault in json.loads(order["faults"]):
+    state = "successful" if order.ok else "failed"
+    sheet.add(signs.glyph(state, sheet.glyphs), name, f" {order.message}")
+    for fault in json.loads(order.faults):
         sheet.add(f"    {fault}")

@@ -6,6 +6,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.store.connection import Row
+from d0ctl.store.mail.mail_queue import MessageRecord
 from d0ctl.units import count, duration, listed, moment
 
 NO_MAIL = "the site has no `mail`, so d0ctl notifies no one"
@@ -20,8 +21,8 @@ def draw(
     sheet: Sheet,
     ways: Sequence[str],
     waiting: Sequence[Row],
-    on_way: Sequence[Row],
-    ended: Sequence[Row],
+    on_way: Sequence[MessageRecord],
+    ended: Sequence[MessageRecord],
     now: float,
 ) -> None:
     """Draw the ways by which people are notified, and the messages."""
@@ -46,18 +47,18 @@ def _waiting(row: Row, now: float) -> list[Cell]:
     return [row["recipient"], count(row["things"], "thing"), f"to be written {due}"]
 
 
-def _on_way(row: Row, now: float) -> list[Cell]:
-    details = row["last_error"] or ""
-    if row["tries"]:
-        again = duration(max(0.0, row["not_before"] - now))
-        details = f"{count(row['tries'], 'try', 'tries')}, next in {again}: {details}"
-    return [str(row["id"]), row["recipient"], moment(row["made"], now), row["title"], details]
+def _on_way(row: MessageRecord, now: float) -> list[Cell]:
+    details = row.last_error or ""
+    if row.tries:
+        again = duration(max(0.0, (row.not_before or 0.0) - now))
+        details = f"{count(row.tries, 'try', 'tries')}, next in {again}: {details}"
+    return [str(row.id), row.recipient, moment(row.made, now), row.title, details]
 
 
-def _ended(row: Row, now: float, glyphs: Glyphs) -> list[Cell]:
-    details = "" if row["sent"] else f"given up: {row['last_error'] or ''}"
-    mark = signs.glyph("successful" if row["sent"] else "failed", glyphs)
-    return [mark, str(row["id"]), row["recipient"], moment(row["ended"], now), row["title"],
+def _ended(row: MessageRecord, now: float, glyphs: Glyphs) -> list[Cell]:
+    details = "" if row.sent else f"given up: {row.last_error or ''}"
+    mark = signs.glyph("successful" if row.sent else "failed", glyphs)
+    return [mark, str(row.id), row.recipient, moment(row.ended, now), row.title,
             details]  # fmt: skip
 
 

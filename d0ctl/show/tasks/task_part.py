@@ -14,9 +14,9 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.tasks import task_card, task_why
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.tasks import views
-from d0ctl.store.tasks.views import DatasetView, TaskJob, TaskSummary
+from d0ctl.store.tasks.views import DatasetView, TaskChange, TaskJob, TaskSummary
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, duration, percent
 
@@ -67,7 +67,7 @@ class TaskPart(Struct, frozen=True):
     task: TaskSummary
     why: Explanation
     datasets: Sequence[DatasetView]
-    changes: Sequence[Row]
+    changes: Sequence[TaskChange]
     part: Part
 
 

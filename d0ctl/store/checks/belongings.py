@@ -4,31 +4,68 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make_all
 
 PAGE = 5_000
 """How many rows, or things that a node reports, are processed at a time."""
 
 
-def results(store: Store) -> Iterator[Row]:
+class KnownResult(Struct, frozen=True, gc=False):
+    """A file for results/, whether a copy is recorded there and whether one is due."""
+
+    id: int
+    job: str
+    name: str
+    is_copy: int
+    is_due: int
+
+
+class KnownCopy(Struct, frozen=True, gc=False):
+    """A copy of a file as it was recorded, and the path of the package that made it."""
+
+    path: str
+    inode: int | None
+    mtime: int | None
+    size: int | None
+    checksum: str | None
+    maker: str | None
+
+
+class KnownAttempt(Struct, frozen=True):
+    """The record of an attempt that a node reports."""
+
+    id: int
+    outcome: str | None
+    node_id: int | None
+    is_over: int
+    goes: int
+    """Whether its folder is to be removed."""
+
+
+def results(store: Store) -> Iterator[KnownResult]:
     """Yield files for results/, with whether a copy is recorded there and whether one is due."""
     folder = f"{store.home.results}/"
     for after, upto in _file_pages(store):
-        yield from store.rows("results_page", after=after, upto=upto, results=folder)
+        rows = store.rows("results_page", after=after, upto=upto, results=folder)
+        yield from make_all(KnownResult, rows)
 
 
-def copies(store: Store, node: int | None) -> Iterator[Row]:
+def copies(store: Store, node: int | None) -> Iterator[KnownCopy]:
     """Yield the copies of a node, or else those of the control host, as they were recorded."""
     for after, upto in _file_pages(store):
-        yield from store.rows("copies_page", after=after, upto=upto, node=node)
+        rows = store.rows("copies_page", after=after, upto=upto, node=node)
+        yield from make_all(KnownCopy, rows)
 
 
-def attempts(store: Store, ids: Sequence[int]) -> dict[int, Row]:
+def attempts(store: Store, ids: Sequence[int]) -> dict[int, KnownAttempt]:
     """Return the records of these attempts, by their ids."""
-    found: dict[int, Row] = {}
+    found: dict[int, KnownAttempt] = {}
     for start in range(0, len(ids), PAGE):
         rows = store.rows("known_attempts", ids=json.dumps(ids[start : start + PAGE]))
-        found |= {row["id"]: row for row in rows}
+        found |= {attempt.id: attempt for attempt in make_all(KnownAttempt, rows)}
     return found
 
 

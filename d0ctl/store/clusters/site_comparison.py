@@ -11,6 +11,7 @@ from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots, Site, SoftwareE
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import CONTROL
+from d0ctl.store.rows import make
 
 MOVED = {"destination", "dir", "cluster"}
 """The properties of a node that can't change while it is the same node."""
@@ -28,9 +29,16 @@ class Difference(Struct, frozen=True):
     values: tuple[tuple[Any, Any], ...] = ()
 
 
-def known_clusters(store: Store) -> dict[str, Row]:
-    """Return the rows of all clusters by their names."""
-    return {row["name"]: row for row in store.rows("clusters")}
+class KnownCluster(Struct, frozen=True):
+    """Whether a cluster is private, and whether it comes from the site file."""
+
+    private: int
+    applied: int
+
+
+def known_clusters(store: Store) -> dict[str, KnownCluster]:
+    """Return all clusters by their names."""
+    return {row["name"]: make(KnownCluster, row) for row in store.rows("clusters")}
 
 
 def current(store: Store, *, applied: bool = False) -> Site:

@@ -3,6 +3,8 @@
 from msgspec import Struct, field
 
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.software import NodeOrder
+from d0ctl.store.rows import make
 
 
 class SoftwarePlace(Struct):
@@ -15,7 +17,7 @@ class SoftwarePlace(Struct):
     cluster: str
     platform: str = ""
     arrived: float | None = None
-    order: Row | None = None
+    order: NodeOrder | None = None
     jobs: list[str] = field(default_factory=list)
 
 
@@ -29,8 +31,8 @@ def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
 
     for row in store.rows("software_orders", title=title):
         entry = entry_of(row)
-        if entry.order is None or row["id"] > entry.order["id"]:
-            entry.platform, entry.order = row["platform"], row
+        if entry.order is None or row["id"] > entry.order.id:
+            entry.platform, entry.order = row["platform"], make(NodeOrder, row)
     for row in store.rows("software_copies", title=title):
         entry = entry_of(row)
         entry.platform, entry.arrived = row["platform"], row["arrived"]

@@ -3,7 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from d0ctl.store.connection import Row, Store
+from msgspec import Struct
+
+from d0ctl.store.connection import Store
+from d0ctl.store.rows import make_all
 
 RETRY_S = 5.0
 """How long a failed transfer waits, times its number of tries."""
@@ -66,9 +69,41 @@ def remake(store: Store, *, now: float) -> None:
     store.change("release_packages", now=now)
 
 
-def wanted(store: Store, *, now: float, limit: int) -> list[Row]:
+class WantedTransfer(Struct, frozen=True, gc=False):
+    """A transfer that is due, with the facts of its file."""
+
+    file_id: int
+    cluster_id: int
+    result: int
+    tries: int
+    name: str
+    size: int | None
+    checksum: str | None
+    package_id: int | None
+    job_id: int
+    job: str
+    locator: str | None
+    size_asked: int | None
+    checksum_asked: str | None
+    is_result: int
+    here: str | None
+    """The path of a copy on the control host."""
+
+
+class CopySource(Struct, frozen=True):
+    """A copy of a file, and a node that can read it."""
+
+    cluster_id: int
+    path: str
+    node_id: int | None
+    node: str | None
+    state: str | None
+    doubted: float | None
+
+
+def wanted(store: Store, *, now: float, limit: int) -> list[WantedTransfer]:
     """Return transfers that may be tried now."""
-    return store.rows("wanted_transfers", now=now, limit=limit)
+    return make_all(WantedTransfer, store.rows("wanted_transfers", now=now, limit=limit))
 
 
 def spare_results(results: str, inputs: Sequence[dict[str, Any]]) -> None:
@@ -78,9 +113,9 @@ def spare_results(results: str, inputs: Sequence[dict[str, Any]]) -> None:
             link["writable"] = True
 
 
-def copies(store: Store, file: int) -> list[Row]:
+def copies(store: Store, file: int) -> list[CopySource]:
     """Return the sources of a file."""
-    return store.rows("copies_of", file=file)
+    return make_all(CopySource, store.rows("copies_of", file=file))
 
 
 def want_here(store: Store, file: int, cluster: int, result: int, *, now: float) -> None:

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.files import copies
-from d0ctl.store.rows import make
+from d0ctl.store.rows import make, make_all
 
 PAGE = 5000
 """How many copies of a node are compared in one turn."""
@@ -72,9 +72,22 @@ class UnknownFile(Struct, frozen=True):
     noticed: float
 
 
-def page(store: Store, node: int, after: int) -> list[Row]:
+class CachedCopy(Struct, frozen=True, gc=False):
+    """A recorded copy in the cache of a node."""
+
+    file_id: int
+    cluster_id: int
+    path: str
+    inode: int | None
+    mtime: int | None
+    made: float
+    size: int | None
+
+
+def page(store: Store, node: int, after: int) -> list[CachedCopy]:
     """Return the next copies in the cache of a node, by file."""
-    return store.rows("copies_of_node", node=node, after=after, limit=PAGE)
+    rows = store.rows("copies_of_node", node=node, after=after, limit=PAGE)
+    return make_all(CachedCopy, rows)
 
 
 def keep(store: Store, found: Sequence[CacheFinding]) -> None:

@@ -4,33 +4,44 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from d0ctl.store.attempts import failures
 from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.store.rows import make
 
 
-def lacking(selected: Selection) -> list[Row]:
+class Incomplete(Struct, frozen=True):
+    """A package that lacks an output, and what its last attempt that left some has left."""
+
+    package_id: int
+    attempt: int | None
+    node: int | None
+    retained: str | None
+    lacking: str
+
+
+def lacking(selected: Selection) -> list[Incomplete]:
     """Return the selected packages that lack an output, with what an attempt left of them."""
-    return selected.rows("outputs_to_accept")
+    return [make(Incomplete, row) for row in selected.rows("outputs_to_accept")]
 
 
-def missing_output(row: Row) -> str | None:
+def missing_output(row: Incomplete) -> str | None:
     """Return the first output of a package that is nowhere; None if an attempt left all that it
     lacks.
     """
-    retained: dict[str, Any] = (
-        json.loads(row["retained"] or "{}") if row["node"] is not None else {}
-    )
+    retained: dict[str, Any] = json.loads(row.retained or "{}") if row.node is not None else {}
     files = [*retained.get("files", ()), *retained.get("left", ())]
     names = {file["name"] for file in files}
     late = [file.get("late") for file in files]
-    for file in json.loads(row["lacking"]):
+    for file in json.loads(row.lacking):
         name: str = file["name"]
         if late.count(name) < file["least"] if file["late"] else name not in names:
             return name
-    return None if row["attempt"] is not None else json.loads(row["lacking"])[0]["name"]
+    return None if row.attempt is not None else json.loads(row.lacking)[0]["name"]
 
 
-def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, now: float) -> None:
+def _accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, now: float) -> None:
     """failed, canceled -> ready or waiting: an attempt takes over the outputs of a previous one.
 
     It runs no binary, compares each file with its record, and ends like any other.
@@ -44,7 +55,7 @@ def accept(store: Store, rows: Sequence[Row], *, actor: str, note: str | None, n
 
 def set_successful(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """failed, canceled -> done, by hand; first an attempt takes over outputs left on a node."""
-    accept(selected.store, lacking(selected), actor=actor, note=note, now=now)
+    _accept(selected.store, selected.rows("outputs_to_accept"), actor=actor, note=note, now=now)
     selected.change("set_successful", actor=actor, note=note, now=now)
     selected.change("release_packages", now=now)
     selected.change("reopen_jobs")
@@ -66,8 +77,8 @@ def is_acceptable(store: Store, package: int) -> bool:
     return bool(rows) and all(missing_output(row) is None and not _has_empty(row) for row in rows)
 
 
-def _has_empty(row: Row) -> bool:
-    retained: dict[str, Any] = json.loads(row["retained"] or "{}")
+def _has_empty(row: Incomplete) -> bool:
+    retained: dict[str, Any] = json.loads(row.retained or "{}")
     return any(
         file["size"] == 0 for file in [*retained.get("files", ()), *retained.get("left", ())]
     )

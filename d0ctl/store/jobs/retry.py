@@ -4,10 +4,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from d0ctl.store.attempts import alike_failures, black_holes, failures
-from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files.copies import remake
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
+from d0ctl.store.rows import make
 
 REQUIRED = tuple(name for name in REQUIREMENT if name != "stage")
 
@@ -22,9 +25,19 @@ def leave_out(selected: Selection, packages: Iterable[int]) -> None:
     selected.change_many("leave_out_package", ((package,) for package in packages))
 
 
-def requirements(selected: Selection) -> list[Row]:
+class SharedRequirement(Struct, frozen=True):
+    """A requirement of some packages, with its values as a submission writes them."""
+
+    id: int
+    job_id: int
+    stage_id: int
+    values: Mapping[str, Any]
+
+
+def requirements(selected: Selection) -> list[SharedRequirement]:
     """Return the requests of the selected packages."""
-    return selected.rows("selected_requirements")
+    return [make(SharedRequirement, row, values={name: row[name] for name in REQUIRED})
+            for row in selected.rows("selected_requirements")]  # fmt: skip
 
 
 def of_requirement(selected: Selection, requirement: int) -> list[int]:
@@ -32,23 +45,23 @@ def of_requirement(selected: Selection, requirement: int) -> list[int]:
     return [row[0] for row in selected.rows("choose_of_requirement", requirement=requirement)]
 
 
-def changed(requirement: Row, requests: Mapping[str, Any]) -> dict[str, Any]:
+def changed(requirement: SharedRequirement, requests: Mapping[str, Any]) -> dict[str, Any]:
     """Return a requirement with changed requests."""
     space = {"space": requests["disk"]} if "disk" in requests else {}
-    return {name: {**requests, **space}.get(name, requirement[name]) for name in REQUIRED}
+    return {name: {**requests, **space}.get(name, requirement.values[name]) for name in REQUIRED}
 
 
 def change_requirements(selected: Selection, requests: Mapping[str, Any]) -> None:
     """Change the requests of the selected packages; equal requests share a row."""
     for requirement in requirements(selected):
         asked = changed(requirement, requests)
-        if all(asked[name] == requirement[name] for name in REQUIRED):
+        if asked == requirement.values:
             continue
-        stage = {"job": requirement["job_id"], "stage": requirement["stage_id"]}
+        stage = {"job": requirement.job_id, "stage": requirement.stage_id}
         new = selected.value("same_requirement", **stage, **asked)
         if new is None:
             new = selected.value("make_requirement", **stage, **asked)
-        selected.change("change_requirement", old=requirement["id"], new=new)
+        selected.change("change_requirement", old=requirement.id, new=new)
 
 
 def at_a_limit(selected: Selection, memory: int | None, wall_time: float | None) -> dict[int, str]:

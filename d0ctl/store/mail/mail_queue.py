@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make, make_all
 
 MOST_SAMPLES = 3
 """How many examples a notice has."""
@@ -155,9 +156,38 @@ def close(store: Store, error: str, *, now: float) -> None:
     store.change("give_up_all", now=now, last_error=error)
 
 
-def to_send(store: Store, *, is_command: bool, now: float) -> list[Row]:
+class DueMessage(Struct, frozen=True):
+    """A message to send now."""
+
+    id: int
+    recipient: str
+    message_id: str
+    title: str
+    body: str
+    tries: int
+    made: float
+
+
+class MessageRecord(Struct, frozen=True):
+    """A message that was or will be sent; of one in a list the text is not read."""
+
+    id: int
+    recipient: str
+    title: str
+    made: float
+    tries: int
+    last_error: str | None
+    ended: float | None = None
+    sent: int = 0
+    not_before: float | None = None
+    message_id: str | None = None
+    body: str | None = None
+
+
+def to_send(store: Store, *, is_command: bool, now: float) -> list[DueMessage]:
     """Return the messages to send now, to the site's command or by mail."""
-    return store.rows("due_deliveries", now=now, command=int(is_command))
+    rows = store.rows("due_deliveries", now=now, command=int(is_command))
+    return make_all(DueMessage, rows)
 
 
 def sent(store: Store, message: int, *, now: float) -> None:
@@ -175,9 +205,10 @@ def give_up(store: Store, message: int, problem: str, *, now: float) -> None:
     store.change("keep_given_up", delivery=message, last_error=problem, now=now)
 
 
-def message(store: Store, number: int) -> Row | None:
+def message(store: Store, number: int) -> MessageRecord | None:
     """Return a message that was or will be sent."""
-    return store.row("delivery", delivery=number)
+    row = store.row("delivery", delivery=number)
+    return None if row is None else make(MessageRecord, row)
 
 
 def unwritten(store: Store) -> list[Row]:
@@ -185,11 +216,11 @@ def unwritten(store: Store) -> list[Row]:
     return store.rows("waiting_notices")
 
 
-def unsent_messages(store: Store) -> list[Row]:
+def unsent_messages(store: Store) -> list[MessageRecord]:
     """Return the messages that are not sent yet."""
-    return store.rows("open_deliveries")
+    return [make(MessageRecord, row) for row in store.rows("open_deliveries")]
 
 
-def latest_messages(store: Store, limit: int) -> list[Row]:
+def latest_messages(store: Store, limit: int) -> list[MessageRecord]:
     """Return the messages that were sent or given up last, the latest first."""
-    return store.rows("ended_deliveries", limit=limit)
+    return [make(MessageRecord, row) for row in store.rows("ended_deliveries", limit=limit)]

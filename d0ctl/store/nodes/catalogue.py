@@ -4,6 +4,8 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from d0ctl.schedule.resources import NodeRoom, Requirement
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
@@ -26,9 +28,25 @@ def services_of(row: Row) -> tuple[str, ...]:
     return (*json.loads(row["services"]), *json.loads(row["cluster_services"]))
 
 
-def entries(store: Store) -> list[Row]:
+class CatalogueEntry(Struct, frozen=True):
+    """A version of some software for a platform, for display."""
+
+    title: str
+    name: str
+    version: str
+    platform: str
+    script: str | None
+    archive: str | None
+    size: int | None
+    checksum: str | None
+    manifest: str | None
+    needs: str
+    runtime: float | None
+
+
+def entries(store: Store) -> list[CatalogueEntry]:
     """Return the whole catalogue."""
-    return store.rows("software")
+    return [make(CatalogueEntry, row) for row in store.rows("software")]
 
 
 def has_entry(store: Store, name: str, version: str, platform: str) -> bool:
@@ -112,7 +130,7 @@ class Catalogue:
     def _all(self) -> dict[str, list[Row]]:
         if self._read is None:
             self._read = {}
-            for row in entries(self._store):
+            for row in self._store.rows("software"):
                 self._read.setdefault(row["title"], []).append(row)
         return self._read
 

@@ -1,8 +1,11 @@
 """Drained nodes: they take no new packages, by request of a person or of d0ctl itself."""
 
+from msgspec import Struct
+
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.lifecycle import keep_action
+from d0ctl.store.rows import make
 
 
 def drain(store: Store, node: int, *, note: str | None, now: float) -> None:
@@ -34,9 +37,26 @@ def readmit(
     keep_action(store, verb="node resume", target=name, actor=actor, note=note, packages=0, now=now)
 
 
-def bad_node(store: Store, node: int) -> Row | None:
+class BadNode(Struct, frozen=True):
+    """Why d0ctl has drained a node, and the package that tries it now."""
+
+    node_id: int
+    job_id: int
+    stage_id: int
+    since: float
+    began: float
+    evidence: str
+    details: str
+    times: int
+    next_try: float
+    canary_id: int | None
+    canary: str | None
+
+
+def bad_node(store: Store, node: int) -> BadNode | None:
     """Return why d0ctl itself drained a node, and when it is tried again; None if it did not."""
-    return store.row("bad_node", node=node)
+    row = store.row("bad_node", node=node)
+    return None if row is None else make(BadNode, row)
 
 
 def drainings(store: Store, name: str, limit: int) -> list[Row]:

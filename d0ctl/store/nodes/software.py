@@ -4,8 +4,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.registry import CONTROL
+from d0ctl.store.rows import make
 from d0ctl_wrapper.host.software_cache import ARCHIVES
 
 RETRY_S = 5.0
@@ -14,19 +18,61 @@ RETRY_S = 5.0
 LONGEST_RETRY_S = 300.0
 """The longest wait between two tries."""
 
+_ORDERED = ("name", "version", "platform", "archive", "checksum", "manifest")
+"""What an order says of its software."""
+
 _VERBS = {"push": "pull", "purge": "purge", "verify": "verify"}
+
+
+class OpenOrder(Struct, frozen=True):
+    """An order to a node about a version of some software that was not answered yet."""
+
+    id: int
+    verb: str
+    name: str
+    version: str
+    platform: str
+    archive: str
+    checksum: str
+    manifest: str | None
+    cluster_id: int
+    arrived: float | None
+    """When the node got the archive for it."""
+
+
+class NodeOrder(Struct, frozen=True):
+    """An order, its node and its answer, with why an archive could not be copied there."""
+
+    id: int
+    node: str
+    state: str
+    verb: str
+    actor: str
+    asked: float
+    platform: str
+    ended: float | None
+    ok: int | None
+    message: str | None
+    last_error: str | None
+    copy_error: str | None
+    faults: str = "[]"
 
 
 def order_of(entry: Row, *, is_here: bool) -> dict[str, Any] | None:
     """Return an order about software for a node; None if it has no archive."""
     if entry["archive"] is None:
         return None
-    brought = entry["archive"].startswith("/") and not is_here
+    return _order({name: entry[name] for name in _ORDERED}, is_here=is_here)
+
+
+def _order(entry: Mapping[str, Any], *, is_here: bool) -> dict[str, Any]:
+    archive: str = entry["archive"]
+    brought = archive.startswith("/") and not is_here
     return {
         "name": entry["name"],
         "version": entry["version"],
         "platform": entry["platform"],
-        "source": place_of(entry["checksum"]) if brought else entry["archive"],
+        "source": place_of(entry["checksum"]) if brought else archive,
         "checksum": entry["checksum"],
         "manifest": entry["manifest"],
     }
@@ -77,14 +123,15 @@ def ask(
                            **{name: entry[name] for name in names}))  # fmt: skip
 
 
-def open_orders(store: Store, node: int) -> list[Row]:
+def open_orders(store: Store, node: int) -> list[OpenOrder]:
     """Return the open orders of a node about its software."""
-    return store.rows("open_orders", node=node)
+    return [make(OpenOrder, row) for row in store.rows("open_orders", node=node)]
 
 
-def orders(store: Store, ids: Iterable[int]) -> list[Row]:
+def orders(store: Store, ids: Iterable[int]) -> list[NodeOrder]:
     """Return some orders, with their nodes and why an archive could not be copied."""
-    return store.rows("orders", ids=json.dumps(list(ids)))
+    rows = store.rows("orders", ids=json.dumps(list(ids)))
+    return [make(NodeOrder, row) for row in rows]
 
 
 def report_late(store: Store, order: int, to: str) -> None:
@@ -97,21 +144,20 @@ def forget_order(store: Store, order: int) -> None:
     store.change("forget_order", id=order)
 
 
-def frame_of(order: Row) -> dict[str, Any] | None:
+def frame_of(order: OpenOrder) -> dict[str, Any] | None:
     """Return an order as it is sent to its node; None until its archive has arrived."""
-    fields = order_of(order, is_here=order["cluster_id"] == CONTROL)
-    assert fields is not None
-    if order["verb"] == "push" and fields["source"].startswith(ARCHIVES) and not order["arrived"]:
+    fields = _order(asdict(order), is_here=order.cluster_id == CONTROL)
+    if order.verb == "push" and fields["source"].startswith(ARCHIVES) and not order.arrived:
         return None
-    return {"kind": "software", "id": str(order["id"]), "verb": _VERBS[order["verb"]], **fields}
+    return {"kind": "software", "id": str(order.id), "verb": _VERBS[order.verb], **fields}
 
 
 def end_order(store: Store, node: int, frame: Mapping[str, Any], *, now: float) -> None:
     """Record the answer of a node; one that no order asked for changes nothing."""
-    order = {str(row["id"]): row for row in open_orders(store, node)}.get(str(frame["id"]))
+    order = {str(row.id): row for row in open_orders(store, node)}.get(str(frame["id"]))
     if order is None:
         return
-    store.change("end_order", id=order["id"], node=node, ok=int(frame["ok"]), now=now,
+    store.change("end_order", id=order.id, node=node, ok=int(frame["ok"]), now=now,
                  message=str(frame["message"]), faults=json.dumps(frame["faults"]))  # fmt: skip
-    if (order["verb"] == "purge" and frame["ok"]) or (order["verb"] == "push" and not frame["ok"]):
-        store.change("forget_archive", node=node, checksum=order["checksum"])
+    if (order.verb == "purge" and frame["ok"]) or (order.verb == "push" and not frame["ok"]):
+        store.change("forget_archive", node=node, checksum=order.checksum)

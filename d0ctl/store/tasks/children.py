@@ -4,23 +4,23 @@ from collections.abc import Callable
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.tasks.feeding import CHUNK
-from d0ctl.store.tasks.state import Task, size_of
+from d0ctl.store.tasks.state import Dataset, Task, size_of
 
 
-def maker(store: Store, dataset: Row) -> Row | None:
+def maker(store: Store, dataset: Dataset) -> Row | None:
     """Return the name and the status of the task that makes the files of a dataset; None if it was
     removed.
     """
-    return store.row("task_of_dataset", dataset=dataset["source_id"])
+    return store.row("task_of_dataset", dataset=dataset.source_id)
 
 
-def feed(store: Store, dataset: Row, check: Callable[[], bool]) -> tuple[int, int]:
+def feed(store: Store, dataset: Dataset, check: Callable[[], bool]) -> tuple[int, int]:
     """Take the files that another task has made, by short transactions.
 
     Return how many files are new, and how many have gone. It stops if `check`, asked in each
     transaction, is false. After an interruption the next call takes the rest.
     """
-    number, source = dataset["id"], dataset["source_id"]
+    number, source = dataset.id, dataset.source_id
     job = maker(store, dataset)
     span = store.row("numbers_of_made_files", dataset=source)
     assert job is not None

@@ -3,20 +3,49 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from d0ctl.store.connection import Row, Selection, Store
+from msgspec import Struct
+
+from d0ctl.store.connection import Selection, Store
+from d0ctl.store.rows import make_all
 
 
-def again(store: Store, task: int, limit: int) -> list[Row]:
+class Content(Struct, frozen=True, gc=False):
+    """A file of a dataset that packages are made of."""
+
+    id: int
+    dataset_id: int
+    name: str
+    size: int | None
+    events: int | None
+    checksum: str | None
+    attempts: int
+    """How many packages were made of it."""
+
+
+class ReadyRange(Content, frozen=True, gc=False):
+    """A file, and a range of its events that is free again."""
+
+    first: int
+    last: int
+
+
+class SplitContent(Content, frozen=True, gc=False):
+    """A file, and the first of its events that is in no range yet."""
+
+    next_event: int
+
+
+def again(store: Store, task: int, limit: int) -> list[ReadyRange]:
     """Return the next ranges that other packages did not process, with their files."""
-    return store.rows("ranges_again", task=task, limit=limit)
+    return make_all(ReadyRange, store.rows("ranges_again", task=task, limit=limit))
 
 
-def begun(store: Store, task: int, limit: int) -> list[Row]:
+def begun(store: Store, task: int, limit: int) -> list[SplitContent]:
     """Return the next files of which some ranges were made, and others follow."""
-    return store.rows("split_contents", task=task, limit=limit)
+    return make_all(SplitContent, store.rows("split_contents", task=task, limit=limit))
 
 
-def send(store: Store, sent: Sequence[tuple[Row, int, int, int]]) -> bool:
+def send(store: Store, sent: Sequence[tuple[Content, int, int, int]]) -> bool:
     """Let packages that were just made take ranges; return whether all were free, in a transaction.
 
     Each is a file, the first and the last event, and the package.
@@ -24,13 +53,13 @@ def send(store: Store, sent: Sequence[tuple[Row, int, int, int]]) -> bool:
     if not sent:
         return True
     store.change_many("send_range", [
-        (file["id"], file["dataset_id"], first, last, package)
+        (file.id, file.dataset_id, first, last, package)
         for file, first, last, package in sent
     ])  # fmt: skip
     packages = {"first": sent[0][3], "last": sent[-1][3]}
     if store.value("count_sent", **packages) != len(sent):
         return False
-    ends = {file["id"]: last + 1 for file, _, last, _ in sent}
+    ends = {file.id: last + 1 for file, _, last, _ in sent}
     store.change_many("keep_split", [(event, file) for file, event in ends.items()])
     store.change("pick_split", **packages)
     return True

@@ -6,8 +6,9 @@ from typing import Any
 
 from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.sections.loop_sources import RangeValues
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.tasks import content_follower, event_ranges, state
+from d0ctl.store.tasks.state import Dataset
 from d0ctl.taskfile.sources import Found
 
 CHUNK = 20_000
@@ -119,31 +120,31 @@ def try_again(store: Store, task: int, *, now: float) -> None:
     store.change("try_merges_again")
     content_follower.drop_repackaged(store, now=now)
     for row in state.datasets(store, task):
-        if row["type"] == "input" and row["status"] == "done":
-            state.move_dataset(store, row["id"], "ready", now=now)
+        if row.type == "input" and row.status == "done":
+            state.move_dataset(store, row.id, "ready", now=now)
 
 
 def look_again(store: Store, task: int, *, now: float, name: str = "") -> None:
     """Let the feeder look up input datasets of a task again, or only one; in a transaction."""
     for row in state.datasets(store, task):
-        if row["output"] or name not in ("", row["name"]):
+        if row.output or name not in ("", row.name):
             continue
-        store.change("ask_for_look", dataset=row["id"])
-        if row["status"] in ("ready", "done", "pending", "broken"):
-            state.move_dataset(store, row["id"], "toupdate", now=now)
+        store.change("ask_for_look", dataset=row.id)
+        if row.status in ("ready", "done", "pending", "broken"):
+            state.move_dataset(store, row.id, "toupdate", now=now)
 
 
-def look_once_more(store: Store, looked: Row, *, now: float) -> None:
+def look_once_more(store: Store, looked: Dataset, *, now: float) -> None:
     """After a look that began with this row: another, if one was asked for since; in a transaction.
 
     A file that has arrived meanwhile may be one that the look did not see any more.
     """
-    for row in state.datasets(store, looked["task_id"]):
-        if row["id"] == looked["id"] and row["asked"] != looked["asked"]:
-            look_again(store, looked["task_id"], now=now, name=looked["name"])
+    for row in state.datasets(store, looked.task_id):
+        if row.id == looked.id and row.asked != looked.asked:
+            look_again(store, looked.task_id, now=now, name=looked.name)
 
 
 def is_waiting(store: Store, task: int) -> bool:
     """Return whether an input dataset is still to be looked up."""
-    return any(row["status"] in ("toupdate", "pending") for row in state.datasets(store, task)
-               if not row["output"])  # fmt: skip
+    return any(row.status in ("toupdate", "pending") for row in state.datasets(store, task)
+               if not row.output)  # fmt: skip

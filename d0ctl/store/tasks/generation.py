@@ -15,8 +15,9 @@ from d0ctl.store.jobs.submission.insertion import Insertion
 from d0ctl.store.jobs.submission.intake import Intake
 from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow
 from d0ctl.store.jobs.submission.urgency import MOST_EXACT, urgency
-from d0ctl.store.rows import make
+from d0ctl.store.rows import make, make_all
 from d0ctl.store.tasks import event_ranges, state, throttler
+from d0ctl.store.tasks.event_ranges import Content
 from d0ctl.store.tasks.state import Task
 
 RESULT = FileRow._fields.index("result")
@@ -24,9 +25,9 @@ RESULT = FileRow._fields.index("result")
 
 
 class Group(Struct, frozen=True):
-    """The files of one package, as rows of `content`, and its events."""
+    """The files of one package, and its events."""
 
-    contents: tuple[Row, ...]
+    contents: tuple[Content, ...]
     first: int = 0
     events: int = 0
     is_range: bool = False
@@ -37,9 +38,9 @@ class Changed(Exception):
     """A file was taken away, or the task got another status, since they were read."""
 
 
-def pickable(store: Store, task: Task, limit: int) -> list[Row]:
+def pickable(store: Store, task: Task, limit: int) -> list[Content]:
     """Return the next files of a task that no package processes."""
-    return store.rows("pickable_contents", task=task.id, limit=limit)
+    return make_all(Content, store.rows("pickable_contents", task=task.id, limit=limit))
 
 
 def has_pickable(store: Store, task: Task) -> bool:
@@ -107,7 +108,7 @@ def _pick(
     """Let packages that were just made take their files."""
     first, last = packages[0], packages[-1]
     pairs = list(zip(packages, groups, strict=True))
-    taken = [(row["id"], package) for package, group in pairs if not group.is_range
+    taken = [(row.id, package) for package, group in pairs if not group.is_range
              for row in group.contents]  # fmt: skip
     store.change("clear_taken")
     store.change_many("take_content", taken)
@@ -132,11 +133,11 @@ def add_outputs(
     store.change("add_output_contents", task=task.id, first=packages[0], last=packages[-1],
                  merge=int(is_merge))  # fmt: skip
     for row in state.datasets(store, task.id):
-        if row["output"] and bool(row["merged"]) is is_merge:
-            if row["status"] == "defined":
-                state.move_dataset(store, row["id"], "ready", now=now)
-            if row["status"] != "running":
-                state.move_dataset(store, row["id"], "running", now=now)
+        if row.output and bool(row.merged) is is_merge:
+            if row.status == "defined":
+                state.move_dataset(store, row.id, "ready", now=now)
+            if row.status != "running":
+                state.move_dataset(store, row.id, "running", now=now)
 
 
 class Adding:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from d0ctl.jobfile.collector import without_collector
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
+from d0ctl.store.rows import make_all
 from d0ctl.store.tasks import state
+from d0ctl.store.tasks.event_ranges import Content
 from d0ctl.store.tasks.generation import Adding, Changed, add_outputs
-from d0ctl.store.tasks.state import Task
+from d0ctl.store.tasks.state import Dataset, Task
 
 TEMPLATES = ("tmpl_output", "tmpl_log")
 """The types of datasets whose files are merged."""
@@ -22,14 +24,14 @@ def counts(store: Store, task: Task) -> dict[str, int]:
     return found
 
 
-def datasets(store: Store, task: Task) -> list[Row]:
+def datasets(store: Store, task: Task) -> list[Dataset]:
     """Return the datasets whose files are merged."""
-    return [row for row in state.datasets(store, task.id) if row["type"] in TEMPLATES]
+    return [row for row in state.datasets(store, task.id) if row.type in TEMPLATES]
 
 
-def mergeable(store: Store, dataset: int, limit: int) -> list[Row]:
+def mergeable(store: Store, dataset: int, limit: int) -> list[Content]:
     """Return the next files of a dataset that are to be merged."""
-    return store.rows("mergeable_contents", dataset=dataset, limit=limit)
+    return make_all(Content, store.rows("mergeable_contents", dataset=dataset, limit=limit))
 
 
 def in_merge(store: Store, task: Task, limit: int = 1_000) -> list[int]:
@@ -37,7 +39,7 @@ def in_merge(store: Store, task: Task, limit: int = 1_000) -> list[int]:
     return [
         row["id"]
         for dataset in datasets(store, task)
-        for row in store.rows("merging_contents", dataset=dataset["id"], limit=limit)
+        for row in store.rows("merging_contents", dataset=dataset.id, limit=limit)
     ]
 
 
@@ -49,7 +51,7 @@ def unmerged(store: Store, task: Task) -> int:
 
 
 def append(
-    store: Store, task: Task, spec: JobSpec, groups: Sequence[Sequence[Row]], *, now: float
+    store: Store, task: Task, spec: JobSpec, groups: Sequence[Sequence[Content]], *, now: float
 ) -> int:
     """Add the lines of a job that merge groups of files, in one transaction; return how many.
 
@@ -72,14 +74,12 @@ def append(
 
 
 def _take(
-    store: Store, groups: Sequence[Sequence[Row]], packages: Sequence[int], now: float
+    store: Store, groups: Sequence[Sequence[Content]], packages: Sequence[int], now: float
 ) -> None:
     """Let packages that were just made take the files that they merge."""
     first, last = packages[0], packages[-1]
     taken = [
-        (package, row["id"])
-        for package, group in zip(packages, groups, strict=True)
-        for row in group
+        (package, row.id) for package, group in zip(packages, groups, strict=True) for row in group
     ]
     store.change_many("merge_content", taken)
     if store.value("count_merging", first=first, last=last) != len(taken):

@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from d0ctl.store.connection import Row, Selection, Store, as_json
+from d0ctl.store.connection import Selection, Store, as_json
 from d0ctl.store.jobs import pause
 from d0ctl.store.nodes.holder import holder, is_dead
 from d0ctl.store.nodes.site import setting
+from d0ctl.store.rows import make_all
 from d0ctl.taskfile.spec import USUAL_TIMEOUTS, Rules
 
 LONGEST_HOLD_S = 600.0
@@ -226,9 +227,31 @@ def any_at_all(store: Store) -> bool:
     return bool(store.value("has_tasks"))
 
 
-def datasets(store: Store, number: int) -> list[Row]:
+class Dataset(Struct, frozen=True):
+    """A dataset of a task."""
+
+    id: int
+    task_id: int
+    seq: int
+    type: str
+    output: int
+    name: str
+    source: str | None
+    """Where the files of an input come from, as JSON."""
+    source_id: int | None
+    status: str
+    since: float
+    note: str | None
+    looked: float | None
+    tries: int
+    next_look: float
+    asked: int
+    merged: int | None
+
+
+def datasets(store: Store, number: int) -> list[Dataset]:
     """Return the datasets of a task."""
-    return store.rows("datasets_of_task", task=number)
+    return make_all(Dataset, store.rows("datasets_of_task", task=number))
 
 
 def size_of(store: Store, dataset: int) -> int:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.tasks import merging, state
-from d0ctl.store.tasks.state import Task
+from d0ctl.store.tasks.state import Dataset, Task
 
 SLICE = 5_000
 """How many files one query checks."""
@@ -23,14 +23,14 @@ def _faults(store: Store, task: Task) -> Iterator[Fault]:
     yield from _found(store, "unmade_output", task=task.id)
     for row in state.datasets(store, task.id):
         for piece in _slices(store, row):
-            if row["type"] == "input":
+            if row.type == "input":
                 yield from _found(store, "unaccounted_input", **piece)
-            elif row["type"] in merging.TEMPLATES:
+            elif row.type in merging.TEMPLATES:
                 yield from _found(store, "unmerged_output", **piece)
-            elif row["output"]:
+            elif row.output:
                 for status in ("prepared", "finished"):
                     yield from _found(store, "changed_output", status=status, **piece)
-                    if row["merged"]:
+                    if row.merged:
                         yield from _found(store, "mixed_merge", status=status, **piece)
 
 
@@ -40,11 +40,11 @@ def _found(store: Store, query: str, **parameters: Any) -> Iterator[Fault]:
         yield query, dict(row)
 
 
-def _slices(store: Store, dataset: Row) -> Iterator[dict[str, int]]:
-    span = store.row("span_of_dataset", dataset=dataset["id"])
+def _slices(store: Store, dataset: Dataset) -> Iterator[dict[str, int]]:
+    span = store.row("span_of_dataset", dataset=dataset.id)
     assert span is not None
     for after in range((span["first"] or 1) - 1, span["last"] or 0, SLICE):
-        yield {"dataset": dataset["id"], "after": after, "upto": after + SLICE}
+        yield {"dataset": dataset.id, "after": after, "upto": after + SLICE}
 
 
 def is_behind(store: Store) -> bool:
@@ -69,7 +69,7 @@ def choose_duplicates(store: Store, task: Task) -> int:
     store.change("clear_needed")
     number = 0
     for row in state.datasets(store, task.id):
-        if row["type"] == "input":
+        if row.type == "input":
             for piece in _slices(store, row):
                 number += store.change("choose_duplicates", **piece)
     return number

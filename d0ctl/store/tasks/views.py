@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from d0ctl.errors import NotFound
 from d0ctl.store.connection import Row, Store, as_json
-from d0ctl.store.rows import make
+from d0ctl.store.rows import make, make_all
 from d0ctl.store.tasks import event_ranges, state
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
@@ -144,8 +144,8 @@ def datasets(store: Store, number: int) -> list[DatasetView]:
     for row in store.rows("dataset_counts", task=number):
         counts.setdefault(row["id"], {})[row["status"]] = row["n"]
     events = event_ranges.counts(store, number)
-    return [make(DatasetView, row, files=counts.get(row["id"], {}),
-                 ranges=events.get(row["id"], {}))
+    return [make(DatasetView, asdict(row), files=counts.get(row.id, {}),
+                 ranges=events.get(row.id, {}))
             for row in state.datasets(store, number)]  # fmt: skip
 
 
@@ -167,9 +167,9 @@ def remains(store: Store, number: int) -> Remains:
     return Remains(files["files"], files["size"], left["packages"], left["size"])
 
 
-def log(store: Store, number: int) -> list[Row]:
+def log(store: Store, number: int) -> list[TaskChange]:
     """Return what has happened to a task."""
-    return store.rows("task_log", task=number)
+    return make_all(TaskChange, store.rows("task_log", task=number))
 
 
 def file(store: Store, number: int, name: str) -> FileView:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Row, Store
-from d0ctl.store.rows import make
+from d0ctl.store.connection import Store
+from d0ctl.store.rows import make, make_all
 from d0ctl.store.views.shapes import JobSummary
 
 PAST = 20_000
@@ -193,11 +193,27 @@ def events(store: Store, after: int, limit: int) -> list[Event]:
     return [make(Event, row) for row in store.rows("outline_events", after=after, limit=limit)]
 
 
+class EventRow(Struct, frozen=True, gc=False):
+    """A change of the phase of a package."""
+
+    id: int
+    at: float
+    path: str
+    old: str | None
+    new: str
+    attempt: int | None
+    reason: str | None
+    node: str | None
+    actor: str | None
+    note: str | None
+
+
 def events_after(
     store: Store, after: int, last: int, limit: int, job: int | None = None
-) -> list[Row]:
+) -> list[EventRow]:
     """Return the events after a known one up to the `last`, the oldest first; perhaps of a job."""
-    return store.rows("outline_events_after", after=after, last=last, limit=limit, job=job)
+    rows = store.rows("outline_events_after", after=after, last=last, limit=limit, job=job)
+    return make_all(EventRow, rows)
 
 
 def ended(store: Store) -> tuple[int, int]:

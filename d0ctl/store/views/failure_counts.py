@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from d0ctl.policy.blame import Blame, Share, blame
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Selection, Store
-from d0ctl.store.rows import make
+from d0ctl.store.rows import make, make_all
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import FailureView
 from d0ctl.store.views.shapes.of_package import Acknowledgement
@@ -170,14 +170,30 @@ def reasons_of_selected(selected: Selection) -> list[ReasonCount]:
     return [make(ReasonCount, row) for row in selected.rows("failure_summary")]
 
 
-def attempts_of_job(store: Store, job: int, limit: int) -> list[Row]:
+class FailedAttempt(Struct, frozen=True):
+    """An attempt that failed or was lost, with the path of its package."""
+
+    ended: float
+    number: int
+    reason: str | None
+    message: str | None
+    exit_code: int | None
+    signal: int | None
+    node_name: str
+    outcome: str
+    stderr: str | None
+    binary: int | None
+    path: str
+
+
+def attempts_of_job(store: Store, job: int, limit: int) -> list[FailedAttempt]:
     """Return the failed attempts of a job, the latest first."""
-    return store.rows("job_failed_attempts", job=job, limit=limit)
+    return make_all(FailedAttempt, store.rows("job_failed_attempts", job=job, limit=limit))
 
 
-def attempts_of_selected(selected: Selection, limit: int) -> list[Row]:
+def attempts_of_selected(selected: Selection, limit: int) -> list[FailedAttempt]:
     """Return the failed attempts of the selected packages, the latest first."""
-    return selected.rows("failed_attempts", limit=limit)
+    return make_all(FailedAttempt, selected.rows("failed_attempts", limit=limit))
 
 
 def last_of_selected(selected: Selection, limit: int) -> list[FailureView]:

@@ -1,7 +1,7 @@
 -- name: ranges_again
 -- The next ranges of events of a task that other packages did not process.
 select content.id, content.dataset_id, content.name, content.size, content.events, content.checksum,
-       event_range.first, event_range.last
+       content.attempts, event_range.first, event_range.last
   from dataset
   join event_range indexed by event_range_ready
     on event_range.dataset_id = dataset.id and event_range.status = 'ready'

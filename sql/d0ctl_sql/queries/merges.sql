@@ -6,7 +6,7 @@ select id from content indexed by content_in_status
 
 -- name: mergeable_contents
 -- The next files of a dataset that are to be merged.
-select id, name, size, events, attempts
+select id, dataset_id, name, size, events, checksum, attempts
   from content indexed by content_in_status
  where dataset_id = :dataset and status = 'prepared'
  order by seq

@@ -235,13 +235,13 @@ class Simulation(Machines):
                 copies.lose(self.store, [(row["file_id"], 0)], now=self.now)
                 self._postpone(row, copies.PARKED)
                 return 0
-            place = next((c for c in sources if self.nodes[c["node_id"]].linked), None)
+            place = next((c for c in sources if self.nodes[c.node_id].linked), None)
             if place is None:
                 self._postpone(row, self.now)
                 return 0
-            source = place["path"]
-            if source not in self.nodes[place["node_id"]].disk:
-                copies.lose(self.store, [(row["file_id"], place["cluster_id"])], now=self.now)
+            source = place.path
+            if source not in self.nodes[place.node_id].disk:
+                copies.lose(self.store, [(row["file_id"], place.cluster_id)], now=self.now)
                 return 1
         return self._arrive(row)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import site
     from d0ctl.show.drawing.sheet import Cell
     from d0ctl.store.connection import Row, Store
+    from d0ctl.store.mail.mail_queue import MessageRecord
 
 app = group("List or show mail and notifications, or send a test.")
 
@@ -67,9 +68,9 @@ def show(number: Message) -> None:
         row = mail_queue.message(store, number)
     if row is None:
         raise NotFound(f"there is no message {number}", hint="d0ctl notify list")
-    if row["body"] is None:
+    if row.body is None:
         raise Refused(f"message {number} was sent, and its text is not kept")
-    for line in row["body"].splitlines():
+    for line in row.body.splitlines():
         emit(clean(line, lines=True))
 
 
@@ -150,7 +151,10 @@ def _said(store: "Store") -> dict[str, Any]:
 
 
 def _document(
-    settings: dict[str, Any], waiting: "list[Row]", on_way: "list[Row]", ended: "list[Row]"
+    settings: dict[str, Any],
+    waiting: "list[Row]",
+    on_way: "list[MessageRecord]",
+    ended: "list[MessageRecord]",
 ) -> "site.MailQueue":
     from d0ctl.cli.schemas import site
     from d0ctl.cli.schemas.fill import fill
@@ -162,12 +166,12 @@ def _document(
         "webhook": settings.get("webhook"),
         "waiting": [fill(site.Waiting, row) for row in waiting],
         "on_way": [
-            fill(site.MailOnWay, row, message=row["id"], trouble=row["last_error"],
-                 next_try=iso(row["not_before"] or None))
+            fill(site.MailOnWay, row, message=row.id, trouble=row.last_error,
+                 next_try=iso(row.not_before or None))
             for row in on_way
         ],
         "last": [
-            fill(site.MailEnded, row, message=row["id"], trouble=row["last_error"])
+            fill(site.MailEnded, row, message=row.id, trouble=row.last_error)
             for row in ended
         ],
     }  # fmt: skip

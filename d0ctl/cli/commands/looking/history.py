@@ -14,8 +14,9 @@ from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, failure_counts, one_package, selection
+from d0ctl.store.views.failure_counts import FailedAttempt
 from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes.of_package import EventView
 from d0ctl.units import count, moment
@@ -81,8 +82,8 @@ def _event(event: EventView) -> documents.Event:
     return fill(documents.Event, event, **{"from": event.old, "to": event.new})
 
 
-def _failure(row: Row) -> documents.FailedAttempt:
-    return fill(documents.FailedAttempt, row, attempt=row["number"], node=row["node_name"])
+def _failure(row: FailedAttempt) -> documents.FailedAttempt:
+    return fill(documents.FailedAttempt, row, attempt=row.number, node=row.node_name)
 
 
 def _actions(store: Store, wanted: Selector) -> list[documents.Action]:

@@ -19,6 +19,7 @@ from d0ctl.model import Address
 from d0ctl.show.cards import node as node_line
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import draining, registry
+from d0ctl.store.nodes.draining import BadNode
 from d0ctl.store.nodes.site import site_name
 from d0ctl.units import iso
 
@@ -38,7 +39,7 @@ def list_nodes(json: options.Json = False) -> None:
     )  # fmt: skip
 
 
-def in_use(store: Store) -> list[tuple[Row, int, Row | None]]:
+def in_use(store: Store) -> list[tuple[Row, int, BadNode | None]]:
     """Return every node, how many CPUs of it are used, and why d0ctl has drained it."""
     used = {row["id"]: row["used"] for row in registry.capacities(store)}
     return [
@@ -47,7 +48,7 @@ def in_use(store: Store) -> list[tuple[Row, int, Row | None]]:
     ]
 
 
-def document(row: Row, used: int, bad: Row | None) -> "nodes.Node":
+def document(row: Row, used: int, bad: BadNode | None) -> "nodes.Node":
     """Return a node as JSON; with the failures for which d0ctl has drained it, if it has."""
     from d0ctl.cli.schemas import nodes
     from d0ctl.cli.schemas.fill import fill
@@ -116,14 +117,14 @@ def _address(store: Store, where: str) -> Address:
     return registry.address_of(row)
 
 
-def _drained(bad: Row | None) -> "nodes.DrainingFailures | None":
+def _drained(bad: BadNode | None) -> "nodes.DrainingFailures | None":
     if bad is None:
         return None
-    details: dict[str, Any] = json_module.loads(bad["details"])
+    details: dict[str, Any] = json_module.loads(bad.details)
     return {
-        "since": iso(bad["since"]), "evidence": bad["evidence"], "stage": details["stage"],
+        "since": iso(bad.since), "evidence": bad.evidence, "stage": details["stage"],
         "packages": details["packages"], "reasons": details["reasons"], "others": details["others"],
-        "rests": bad["times"], "next_try": iso(bad["next_try"]), "canary": bad["canary"],
+        "rests": bad.times, "next_try": iso(bad.next_try), "canary": bad.canary,
     }  # fmt: skip
 
 

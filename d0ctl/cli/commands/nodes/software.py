@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from d0ctl.cli.schemas import software
     from d0ctl.sitefile.spec import SoftwareEntry
     from d0ctl.store.clusters.software_places import SoftwarePlace
-    from d0ctl.store.connection import Row, Store
+    from d0ctl.store.connection import Store
+    from d0ctl.store.nodes.catalogue import CatalogueEntry
+    from d0ctl.store.nodes.software import NodeOrder
 
 app = group("List, add, push or verify the software of the site.")
 
@@ -62,11 +64,11 @@ def list_software(json: options.Json = False) -> None:
     print_list("software", rows, _document, software.cells, software.NO_SOFTWARE, json=json)
 
 
-def _document(row: "Row") -> "software.Software":
+def _document(row: "CatalogueEntry") -> "software.Software":
     from d0ctl.cli.schemas import software
     from d0ctl.cli.schemas.fill import fill
 
-    return fill(software.Software, row, platform=row["platform"] or None)
+    return fill(software.Software, row, platform=row.platform or None)
 
 
 @app.command()
@@ -102,12 +104,12 @@ def _copy_document(copy: "SoftwarePlace") -> "software.SoftwarePlace":
                 last_order=order)  # fmt: skip
 
 
-def _last_order(order: "Row") -> "software.LastOrder":
+def _last_order(order: "NodeOrder") -> "software.LastOrder":
     from d0ctl.cli.schemas import software
     from d0ctl.cli.schemas.fill import fill
 
-    is_ok = None if order["ended"] is None else bool(order["ok"])
-    return fill(software.LastOrder, order, by=order["actor"], ok=is_ok)
+    is_ok = None if order.ended is None else bool(order.ok)
+    return fill(software.LastOrder, order, by=order.actor, ok=is_ok)
 
 
 @app.command(cls=Changing)

@@ -15,6 +15,7 @@ from d0ctl.store.clusters import capacity
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on
+from d0ctl.store.nodes.software import NodeOrder
 from d0ctl.store.views import names as known_names
 from d0ctl.units import listed
 
@@ -121,7 +122,7 @@ def _refuse_use(store: Store, title: str, node: Row) -> None:
                       hint=f"d0ctl kill {path}")  # fmt: skip
 
 
-def wait(ids: Sequence[int]) -> list[Row]:
+def wait(ids: Sequence[int]) -> list[NodeOrder]:
     """Reach the nodes until each has answered or can't carry out its order; return the orders then.
 
     A check is cancelled if its node does not answer; all else is done when the node is back.
@@ -138,25 +139,25 @@ def wait(ids: Sequence[int]) -> list[Row]:
     return rows
 
 
-def _leave(ids: Sequence[int]) -> list[Row]:
+def _leave(ids: Sequence[int]) -> list[NodeOrder]:
     """Wait for no answers any more; return the orders. The user gets a report of late ones."""
     from d0ctl.jobfile.reader import current_user
 
     with session.writer() as store, store.writing():
         rows = software.orders(store, ids)
         for row in rows:
-            if row["ended"] is None and row["verb"] == "verify":
-                software.forget_order(store, row["id"])
-            elif row["ended"] is None:
-                software.report_late(store, row["id"], current_user())
+            if row.ended is None and row.verb == "verify":
+                software.forget_order(store, row.id)
+            elif row.ended is None:
+                software.report_late(store, row.id, current_user())
     return rows
 
 
-def _is_answered(row: Row) -> bool:
-    return bool(row["ended"] or row["state"] == "down" or row["copy_error"])
+def _is_answered(row: NodeOrder) -> bool:
+    return bool(row.ended or row.state == "down" or row.copy_error)
 
 
-def report(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:
+def report(title: str, rows: Sequence[NodeOrder], as_json: bool) -> ExitCode:
     """Print the results of the orders; return the exit code."""
     if as_json:
         emit_json({"software": title, "nodes": [_document(row) for row in rows]})
@@ -165,20 +166,20 @@ def report(title: str, rows: Sequence[Row], as_json: bool) -> ExitCode:
         for row in rows:
             software_page.outcome(page, row)
         show(page)
-    if any(row["ended"] is None for row in rows):
+    if any(row.ended is None for row in rows):
         return ExitCode.NODE
-    return ExitCode.DONE if all(row["ok"] for row in rows) else ExitCode.FAILED
+    return ExitCode.DONE if all(row.ok for row in rows) else ExitCode.FAILED
 
 
-def _document(row: Row) -> "SoftwareOrder":
+def _document(row: NodeOrder) -> "SoftwareOrder":
     from d0ctl.cli.schemas.fill import fill
     from d0ctl.cli.schemas.software import SoftwareOrder
 
-    has_ended = row["ended"] is not None
+    has_ended = row.ended is not None
     return fill(
         SoftwareOrder,
         row,
-        platform=row["platform"] or None,
-        ok=bool(row["ok"]) if has_ended else None,
-        message=row["message"] if has_ended else software_page.obstacle(row),
+        platform=row.platform or None,
+        ok=bool(row.ok) if has_ended else None,
+        message=row.message if has_ended else software_page.obstacle(row),
     )

@@ -11,6 +11,7 @@ from litestar.exceptions import ServiceUnavailableException
 from litestar.params import Parameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 from msgspec import json
+from msgspec.structs import asdict
 
 from d0ctl import select
 from d0ctl.cli.commands.rest.http_errors import RESPONSES
@@ -52,8 +53,8 @@ class _Reader:
         if len(rows) < MOST:
             self._seen, self._after = version, last
         else:
-            self._after = rows[-1]["id"]
-        return [(row["id"], json.encode({**dict(row), "at": iso(row["at"])})) for row in rows]
+            self._after = rows[-1].id
+        return [(row.id, json.encode({**asdict(row), "at": iso(row.at)})) for row in rows]
 
 
 def _begin(home: Home, job: str | None, after: int | None) -> tuple[Store, _Reader]:

@@ -8,7 +8,7 @@ from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes.draining import bad_node, drainings
+from d0ctl.store.nodes.draining import BadNode, bad_node, drainings
 from d0ctl.units import count, listed, moment
 
 
@@ -58,9 +58,9 @@ def drained(store: Store, row: Row, explanation: Explanation, now: float) -> Non
     if bad is None:
         explanation.answer = f"node `{row['name']}` is drained and takes no new packages{why}"
         return
-    since = moment(bad["since"], now)
-    explanation.answer = f"node `{row['name']}` was drained by d0ctl at {since}: {bad['evidence']}"
-    details: dict[str, Any] = json.loads(bad["details"])
+    since = moment(bad.since, now)
+    explanation.answer = f"node `{row['name']}` was drained by d0ctl at {since}: {bad.evidence}"
+    details: dict[str, Any] = json.loads(bad.details)
     if packages := details["packages"]:
         named = listed(f"`{path}`" for path in packages[:MOST])
         more = f" and {len(packages) - MOST} more" if len(packages) > MOST else ""
@@ -71,14 +71,14 @@ def drained(store: Store, row: Row, explanation: Explanation, now: float) -> Non
     explanation.commands.append(f"d0ctl node check {row['name']}")
 
 
-def trial(bad: Row, now: float) -> str:
+def trial(bad: BadNode, now: float) -> str:
     """Say when one package tries a drained node, or which one does now."""
-    again = f" after {count(bad['times'], 'rest')}" if bad["times"] > 1 else ""
-    if bad["canary"]:
-        return f"package `{bad['canary']}` tries it now{again}"
-    if bad["next_try"] <= now:
+    again = f" after {count(bad.times, 'rest')}" if bad.times > 1 else ""
+    if bad.canary:
+        return f"package `{bad.canary}` tries it now{again}"
+    if bad.next_try <= now:
         return f"the next package that it can take tries it{again}"
-    return f"one package tries it at {moment(bad['next_try'], now)}{again}"
+    return f"one package tries it at {moment(bad.next_try, now)}{again}"
 
 
 def add_drainings(store: Store, name: str, explanation: Explanation, now: float) -> None:
