@@ -6,6 +6,7 @@ import pytest
 
 from d0ctl_tui.past import read_moment
 from tests.store.test_past import FIRST, spread_out
+from tests.support import rows
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -45,6 +46,29 @@ def test_the_whole_dashboard_is_shown_as_it_was(site: Site, dashboard: Open) -> 
         await desk.misses("as it was")
 
     dashboard(script, start="prod/1/1/1", size=(140, 36))
+
+
+def test_a_tree_that_becomes_shorter_than_where_it_is_scrolled_to_shows_its_rows(
+    site: Site, dashboard: Open
+) -> None:
+    for number in range(40):
+        site.submit(production(f"job{number:02}"))
+    spread_out(site)
+    for number in range(39):
+        rows.change(site.store, "job", {"name": f"job{number:02}"}, submitted=FIRST + 1000)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("G")
+        await desk.sees("job00")
+        await desk.press("at")
+        await desk.type(f"{datetime.fromtimestamp(FIRST + 1):%Y-%m-%d %H:%M:%S}")
+        await desk.press("enter")
+        await desk.sees("as it was", "job39")
+        await desk.until(lambda: desk.main.tree_view.selector == "job39", "it is selected")
+        await desk.press("up", "escape")
+        await desk.sees("daemon", "job38")
+
+    dashboard(script, size=(80, 24))
 
 
 def test_a_step_back_and_forward_again_leads_to_the_present(site: Site, dashboard: Open) -> None:

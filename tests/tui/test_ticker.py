@@ -79,6 +79,22 @@ def test_the_ticker_says_how_jobs_ended() -> None:
     assert text(bad).endswith("mc failed ended, 3 packages without success")
 
 
+def test_a_dashboard_that_starts_knows_the_last_change_that_is_no_event(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    at = time.time()
+    rows.insert(site.store, "action", at=at, actor="ann", verb="hold", target="prod/1/3",
+                note="wait")  # fmt: skip
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod  A production")
+        assert desk.app.changed == at
+
+    dashboard(script)
+
+
 def test_c_switches_between_what_matters_and_all_changes(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")

@@ -111,7 +111,9 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
     def on_mount(self) -> None:
         """Read everything once, then watch."""
         self.look()
-        self.changed = self.snapshot.events[0].at if self.snapshot.events else 0.0
+        moments = [event.at for event in self.snapshot.events[:1]]
+        moments += [notable.at for notable in self.snapshot.notable[:1]]
+        self.changed = max(moments, default=0.0)
         self.rates.recall(self.source.ask(activity.recent_ends, []))
         self._poller.start()
         signals.end_by(self)

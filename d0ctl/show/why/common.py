@@ -202,6 +202,8 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
     if rule == "only":
         if (others := choice.fits - 1) < 1:
             return "no other node meets its request"
+        if others == 1:
+            return "the other node that meets its request had no room"
         return f"none of the {count(others, 'other node')} that meet its request had room"
     if rule == "outputs":
         return "it has its outputs, which are only to be delivered"

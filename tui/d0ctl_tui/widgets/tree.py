@@ -121,8 +121,9 @@ class Tree(Marking):
 
     def _measure_columns(self) -> None:
         need, count = self._need, self.line_count()
-        for number in map(self.line_at, range(min(self.size.height, count))):
-            need |= tree_rows.need(*self._row_context(number))
+        for number in map(self.line_at, range(self.size.height)):
+            if number < count:  # else it is still scrolled to rows that no longer exist
+                need |= tree_rows.need(*self._row_context(number))
         if need != self._need:
             self._need = need
             self.post_message(ColumnsMoved())
