@@ -48,9 +48,9 @@ def _merge_again(selected: Selection, now: float) -> Selection | None:
 def _follow_selected(selected: Selection, now: float) -> None:
     """Give the files of the selected packages the status that follows from their phase."""
     selected.change("choose_mergers")
-    for query in ("unfinish_contents", "unprepare_outputs", "unfinish_merges", "start_contents",
-                  "start_outputs", "finish_contents", "prepare_outputs", "merge_outputs_again",
-                  "finish_merges", "merge_ranges", "share_made_files"):  # fmt: skip
+    for query in ("unfinish_contents", "unfinish_merges", "start_contents", "finish_contents",
+                  "prepare_outputs", "merge_outputs_again", "finish_merges", "merge_ranges",
+                  "share_made_files"):  # fmt: skip
         selected.change(query)
     selected.change("end_content_attempts", now=now)
     selected.change("end_merge_attempts", now=now)

@@ -398,16 +398,9 @@ select distinct event.package_id
         or exists (select 1 from content where content.merge_id = event.package_id));
 
 -- name: start_contents
--- picked -> running: their packages were launched, or have ended.
+-- picked, defined -> running: the packages that read or make them were launched, or have ended.
 update content set status = 'running'
- where status = 'picked' and output = 0
-   and package_id in (select package_id from selected_package_state
-                       where status in ('launched', 'successful', 'failed'));
-
--- name: start_outputs
--- defined -> running: their packages were launched, or have ended.
-update content set status = 'running'
- where status = 'defined' and output = 1
+ where status in ('picked', 'defined')
    and package_id in (select package_id from selected_package_state
                        where status in ('launched', 'successful', 'failed'));
 
@@ -428,17 +421,10 @@ update content
    and package_id in (select package_id from selected_package_state where phase = 'done');
 
 -- name: unfinish_contents
--- finished, failed -> picked: their packages are made again, or were retried by a user.
-update content set status = 'picked'
- where output = 0 and status in ('finished', 'failed')
-   and package_id in (select package_id from selected_package_state
-                       where phase not in ('done', 'failed', 'canceled', 'dropped'));
-
--- name: unprepare_outputs
--- prepared, merging, finished, failed -> defined: their packages are made again, or were retried by
--- a user.
-update content set status = 'defined'
- where output = 1 and status in ('prepared', 'merging', 'finished', 'failed')
+-- Inputs: finished, failed -> picked; outputs: prepared, merging, finished, failed -> defined. Their
+-- packages are made again, or were retried by a user.
+update content set status = iif(output, 'defined', 'picked')
+ where status in ('prepared', 'merging', 'finished', 'failed')
    and package_id in (select package_id from selected_package_state
                        where phase not in ('done', 'failed', 'canceled', 'dropped'));
 
