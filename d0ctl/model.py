@@ -197,3 +197,79 @@ class Address(Struct, frozen=True):
     via: str = "auto"
     job: str = ""
     """The job of a batch system in whose allocation the node is, or `DIRECT`."""
+
+
+class Node(Struct, frozen=True):
+    """A node, with how many packages are launched and assigned on it if they were counted."""
+
+    id: int
+    name: str
+    cluster_id: int
+    applied: int
+    kind: str
+    via: str
+    destination: str
+    identity: str
+    directory: str
+    python: str
+    job: str
+    cpus: int
+    cpus_asked: int | None
+    memory: int | None
+    memory_asked: int | None
+    gpus: int
+    gpus_asked: int | None
+    platform: str | None
+    platform_asked: str | None
+    services: str
+    speed_asked: float | None
+    speed_measured: float | None
+    measured: float | None
+    speed: float
+    state: str
+    since: float | None
+    contact: float | None
+    last_error: str | None
+    machine: str | None
+    boot: str | None
+    base: str | None
+    facts: str
+    clock: float
+    load: float | None
+    surveyed: float | None
+    doubted: float | None
+    drained: int
+    drain_note: str | None
+    drained_at: float | None
+    cluster: str
+    launched: int = 0
+    assigned: int = 0
+
+
+class NodeCapacity(Struct, frozen=True):
+    """A node with the resources in use as the scheduler counts them."""
+
+    id: int
+    name: str
+    cluster: int
+    cpus: int
+    memory: int | None
+    gpus: int
+    platform: str | None
+    services: str
+    cluster_services: str
+    state: str
+    since: float | None
+    drained: int
+    drain_note: str | None
+    last_error: str | None
+    speed: float
+    ends: float | None
+    is_for_long: int
+    used: float
+    memory_used: int
+    gpus_used: int
+    disk_used: int
+    taken: float | None
+    disk: int | None
+    disk_free: int | None

@@ -15,7 +15,7 @@ def look_up(store: Store, source: Mapping[str, Any]) -> list[Found]:
     """Return the files that match, by their paths on the node. Raises Unavailable, Unusable."""
     try:
         row = registry.named(store, source["node"])
-        found = folder.listed(store.home, registry.address_of(row), site_name(store), row["base"],
+        found = folder.listed(store.home, registry.address_of(row), site_name(store), row.base,
                               source["folder"], source.get("match", "*"))  # fmt: skip
     except NotFound as error:
         raise Unusable(str(error)) from error

@@ -52,18 +52,18 @@ class Nodes(NodeVerbs):
     def __iter__(self) -> Iterator[Node]:
         """Go over the nodes. Raises NotFound for a name without wildcards that no node has."""
         with opening.reader(self.home) as store:
-            rows = {row["name"]: row for row in registry.nodes(store)}
+            rows = {row.name: row for row in registry.nodes(store)}
             names = self._matching(list(rows))
             for name in names:
                 registry.named(store, name)
         for name in names:
             row = rows[name]
             yield Node(
-                name, row["destination"], row["cluster"], row["platform"], row["cpus"],
-                row["memory"], row["speed"], row["state"], row["since"], row["contact"],
-                row["last_error"],
-                bool(row["drained"]), row["drain_note"], row["assigned"], row["launched"],
-                row["gpus"],
+                name, row.destination, row.cluster, row.platform, row.cpus,
+                row.memory, row.speed, row.state, row.since, row.contact,
+                row.last_error,
+                bool(row.drained), row.drain_note, row.assigned, row.launched,
+                row.gpus,
             )  # fmt: skip
 
     def check(self) -> Iterator[tuple[str, "Finding"]]:
@@ -73,7 +73,7 @@ class Nodes(NodeVerbs):
 
         with opening.reader(self.home) as store:
             site = site_name(store)
-            names = self._matching([row["name"] for row in registry.nodes(store)])
+            names = self._matching([row.name for row in registry.nodes(store)])
             addresses = [registry.address_of(registry.named(store, name)) for name in names]
         for address in addresses:
             for finding in check(self.home, address, site):
@@ -94,5 +94,5 @@ class Nodes(NodeVerbs):
         known: list[str] = []
         if self.home.exists():
             with opening.reader(self.home) as store:
-                known = [row["name"] for row in registry.nodes(store)]
+                known = [row.name for row in registry.nodes(store)]
         return [NodeName(node) for node in self._matching(known)]

@@ -233,12 +233,12 @@ class TransferPlan(Struct, frozen=True):
         node = registry.find(self.desk.store, source.node)
         if node is None:
             delay(self.desk, transfer, f"there is no node `{source.node}`", self.turn.now)
-        elif self.desk.courier(node["id"]) is None or not self._is_begun(transfer, node["id"]):
+        elif self.desk.courier(node.id) is None or not self._is_begun(transfer, node.id):
             self.postpone(transfer)
         else:
             target, declared = self._target(row), (row.size_asked, row.checksum_asked)
             copy = Copy(source.path, target, *declared, self._aside(target), is_kept=True)
-            courier, job = self.desk.couriers[node["id"]], CopyJob(transfer, copy)
+            courier, job = self.desk.couriers[node.id], CopyJob(transfer, copy)
             self.turn.after(courier.transfer, job, partial(carry.fetch, copy))
 
     def _copy(self, row: WantedTransfer, source: str, target: str) -> Copy:

@@ -28,7 +28,7 @@ def holders(store: Store) -> Iterator[Finding]:
     """Leases of dead processes with work left, or of a process other than the daemon."""
     living: dict[str, str] = {}
     is_missed = activity.has_work(store)
-    names = {f"node {row['id']}": f"node `{row['name']}`" for row in registry.nodes(store)}
+    names = {f"node {row.id}": f"node `{row.name}`" for row in registry.nodes(store)}
     for row in leases(store):
         name, pid = names.get(row["name"], row["name"]), row["holder"].split()[1]
         if is_dead(row["holder"]) and is_missed:

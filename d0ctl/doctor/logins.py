@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from d0ctl.doctor.finding import RESTART, Finding
+from d0ctl.model import Node
 from d0ctl.nodes.transports import standing_login
 from d0ctl.store import Store
-from d0ctl.store.connection import Row
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.leases import LEASE, living_holder
 
@@ -23,7 +23,7 @@ AGAIN = f"d0ctl daemon stop; {RESTART}"
 
 def logins(store: Store) -> Iterator[Finding]:
     """Yield what a logout ends, or has ended: the daemon, its ssh agent, its tickets, logins."""
-    far = [row for row in registry.nodes(store) if row["kind"] != "local"]
+    far = [row for row in registry.nodes(store) if row.kind != "local"]
     holder = living_holder(store, LEASE)
     process = Path("/proc", holder.split()[1] if holder else "self")
     if holder:
@@ -31,7 +31,7 @@ def logins(store: Store) -> Iterator[Finding]:
     if not far:
         return
     variables = environment(process)
-    if not all(row["identity"] for row in far):
+    if not all(row.identity for row in far):
         yield from agent(variables)
     yield from tickets(variables)
     yield from standing(store, far)
@@ -121,11 +121,11 @@ def _is_valid(variables: Mapping[str, str]) -> bool:
     return asked.returncode == 0
 
 
-def standing(store: Store, far: list[Row]) -> Iterator[Finding]:
+def standing(store: Store, far: list[Node]) -> Iterator[Finding]:
     """Logins by `node login` that have ended."""
     for row in far:
         address = registry.address_of(row)
         folder = standing_login.folder_of(address, store.home.known_hosts)
         if folder.is_dir() and not standing_login.is_logged_in(address, folder):
-            yield Finding("login", row["name"], "the login by `d0ctl node login` has ended",
-                          f"d0ctl node login {row['name']}")  # fmt: skip
+            yield Finding("login", row.name, "the login by `d0ctl node login` has ended",
+                          f"d0ctl node login {row.name}")  # fmt: skip

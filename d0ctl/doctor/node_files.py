@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from d0ctl.doctor.finding import ANEW, RESTART, Finding, repaired_at_start
 from d0ctl.errors import D0Error
+from d0ctl.model import Node
 from d0ctl.nodes.inventory import Survey, is_another, survey
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies, wanted
 from d0ctl.store.clusters import doubt
-from d0ctl.store.connection import Row
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
@@ -39,7 +39,7 @@ MOST = 5
 class NodeAnswer(Struct, frozen=True):
     """The answer of a node: the files on it, or why it could not list them."""
 
-    node: Row
+    node: Node
     survey: Survey | None
     error: str = ""
 
@@ -53,16 +53,16 @@ class Nodes:
         self._rows, self.seen = [], list[str]()
         self.unseen: dict[str, str] = {}
         for row in registry.nodes(store):
-            if row["base"] and (far or row["kind"] == "local"):
+            if row.base and (far or row.kind == "local"):
                 self._rows.append(row)
-            elif row["base"] or row["state"] == "down":
-                self.unseen[row["name"]] = _unasked(row)
+            elif row.base or row.state == "down":
+                self.unseen[row.name] = _unasked(row)
 
     def find_problems(self) -> Iterator[Finding]:
         """Find problems on the nodes; nodes without any are not asked again."""
         suspicious = []
         for answer in list(self._ask()):
-            name = answer.node["name"]
+            name = answer.node.name
             if answer.survey is None:
                 self.unseen[name] = answer.error
                 continue
@@ -86,7 +86,7 @@ class Nodes:
                     self._store.home,
                     address_of(row),
                     site,
-                    row["base"],
+                    row.base or "",
                     checksums=self._checksums,
                 ): row
                 for row in self._rows
@@ -114,14 +114,14 @@ def caches_in_doubt(store: Store) -> Iterator[Finding]:
                       f"d0ctl node accept-loss {row['name']}   # or mount its disk")  # fmt: skip
 
 
-def _unasked(row: Row) -> str:
+def _unasked(row: Node) -> str:
     """Return why a node is not asked for its files."""
-    if row["state"] == "down":
-        return row["last_error"] or "it does not answer"
+    if row.state == "down":
+        return row.last_error or "it does not answer"
     return "`d0ctl doctor --nodes` does that"
 
 
-def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
+def belongings(store: Store, node: Node, found: Survey) -> Iterator[Finding]:
     """Problems with the files on a node."""
     find_problems = _NodeContents(store, node, found)
     for kind in (
@@ -138,18 +138,18 @@ def belongings(store: Store, node: Row, found: Survey) -> Iterator[Finding]:
 class _NodeContents:
     """One node's attempts, files and messages."""
 
-    def __init__(self, store: Store, node: Row, found: Survey) -> None:
+    def __init__(self, store: Store, node: Node, found: Survey) -> None:
         self._store = store
         self._node = node
         self._found = found
-        self._base = node["base"]
-        self._name = node["name"]
+        self._base = node.base or ""
+        self._name = node.name
         self._is_driven = any_driver(store)
         self._known = attempts(store, sorted(found.attempts))
         start = f"{self._base}/"
         self._copies = [
             (row, row.path.removeprefix(start))
-            for row in copies(store, node["id"])
+            for row in copies(store, node.id)
             if row.path.startswith(start)
         ]
 
@@ -192,7 +192,7 @@ class _NodeContents:
 
     def live(self) -> Iterator[Finding]:
         """Yield attempts that should be running here, but without a folder or a wrapper."""
-        for row in launches.live(self._store, self._node["id"]):
+        for row in launches.live(self._store, self._node.id):
             state = self._found.attempts.get(row["attempt_id"], "absent")
             if row["started"] is not None and state == "absent":
                 yield self._until_start(

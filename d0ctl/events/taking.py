@@ -88,7 +88,7 @@ def _remember(store: Store, event: Event, now: float) -> None:
 
 
 def _drain(store: Store, name: str, by: Author) -> None:
-    if registry.named(store, name)["drained"]:
+    if registry.named(store, name).drained:
         raise Refused(f"node `{name}` is drained already")
     _act(store, "node drain", name, by)
 

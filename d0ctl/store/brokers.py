@@ -43,7 +43,7 @@ def question(
     if row is None:
         return None
     places = placement.local_bytes(store, packages).get(packages[0], {})
-    clusters = {node["id"]: node["cluster"] for node in registry.nodes(store)}
+    clusters = {node.id: node.cluster for node in registry.nodes(store)}
     return {
         "package": {
             "path": row["path"], "job": row["job"], "stage": row["stage"],

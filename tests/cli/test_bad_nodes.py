@@ -68,7 +68,7 @@ def test_why_names_the_failed_packages_and_when_the_node_is_tried(
 
 def test_a_person_can_resume_a_drained_node_or_keep_it_drained(burning: Site, d0ctl: Type) -> None:
     assert d0ctl("node", "resume", "hole", "--reason", "mended").exit_code == 0
-    assert draining.bad_node(burning.store, registry.named(burning.store, "hole")["id"]) is None
+    assert draining.bad_node(burning.store, registry.named(burning.store, "hole").id) is None
     assert "node resume: mended" in d0ctl("why", "hole").stdout
 
     assert d0ctl("node", "drain", "hole", "--reason", "to the shop").exit_code == 0

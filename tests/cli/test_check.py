@@ -23,7 +23,7 @@ def down(site: Site, *names: str) -> None:
     """Nodes stop answering."""
     for name in names:
         with site.store.writing():
-            node = registry.named(site.store, name)["id"]
+            node = registry.named(site.store, name).id
             contact.down(site.store, node, "connection refused", now=time.time())
 
 

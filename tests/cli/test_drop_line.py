@@ -127,7 +127,7 @@ def test_a_kill_with_partial_output_keeps_the_files_made_so_far(site: Site, d0ct
 
     d0ctl("kill", "prod/1/1/1", "--partial")
 
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
     assert launches.killing(site.store, here) == {attempt: "kill partial"}
 
 
@@ -142,7 +142,7 @@ def test_a_second_kill_hastens_one_that_keeps_outputs(
 ) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
     d0ctl("kill", "prod/1/1/1", "--partial")
 
     assert d0ctl(*again, "--yes").exit_code == 0
@@ -160,7 +160,7 @@ def test_a_kill_does_not_shorten_its_own_grace(site: Site, d0ctl: Type) -> None:
 
     d0ctl("kill", "prod")
 
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
     assert launches.killing(site.store, here) == {attempt: "kill"}
 
 
@@ -172,7 +172,7 @@ def test_a_line_dropped_during_a_kill_stays_dropped(site: Site, d0ctl: Type) -> 
 
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")
 
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
     assert launches.killing(site.store, here) == {attempt: "drop now"}
 
 

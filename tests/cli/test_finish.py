@@ -236,7 +236,7 @@ def test_a_failed_package_is_set_successful_only_with_its_outputs(site: Site, d0
 def test_an_unreachable_package_can_be_given_up_by_hand(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
     with site.store.writing():
         contact.down(site.store, here, "no answer", now=time.time())
 

@@ -20,7 +20,7 @@ def farm(site: Site, d0ctl: Type) -> None:
     value = '{"emmy": {"mail": "emmy@lab", "clusters": ["farm"]}}'
     rows.insert(site.store, "setting", name="researchers", value=value)
     rows.insert(site.store, "software", name="reco", version="v1", archive="/r", checksum="r")
-    node = registry.named(site.store, "f1")["id"]
+    node = registry.named(site.store, "f1").id
     rows.insert(site.store, "archive_copy", node_id=node, checksum="r", arrived=1.0)
 
 
@@ -43,7 +43,7 @@ def test_a_cluster_lists_its_nodes_owners_cache_and_software(site: Site, d0ctl: 
 
 
 def test_software_is_listed_on_the_nodes_that_reported_it(site: Site, d0ctl: Type) -> None:
-    node = registry.named(site.store, "localhost")["id"]
+    node = registry.named(site.store, "localhost").id
     order = {"node_id": node, "name": "sim", "version": "v2", "platform": "", "archive": "/s",
              "checksum": "s", "actor": "me", "asked": 1.0, "ended": 2.0, "ok": 1}  # fmt: skip
 

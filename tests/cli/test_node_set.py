@@ -106,7 +106,7 @@ def test_a_node_that_moves_to_another_cluster_loses_its_copies(site: Site, d0ctl
     done = d0ctl("node", "set", "far", "cluster=farm")
 
     assert done.exit_code == 0, done.output
-    assert registry.named(site.store, "far")["cluster"] == "farm"
+    assert registry.named(site.store, "far").cluster == "farm"
     assert site.phase("prod/1/1/1") == "ready"
 
 

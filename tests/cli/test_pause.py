@@ -103,7 +103,7 @@ def test_only_pause_with_running_suspends_running_packages(site: Site, d0ctl: Ty
 def test_a_stopped_wrapper_reports_it_and_continues_on_request(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
     d0ctl("pause", "prod", "--running")
 
     assert launches.requested(site.store, here) == {attempt: "pause"}
@@ -124,7 +124,7 @@ def test_a_stopped_wrapper_reports_it_and_continues_on_request(site: Site, d0ctl
 def test_a_pause_that_is_undone_before_it_took_effect_resumes(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
 
     d0ctl("pause", "prod/1/1/1", "--running")
     d0ctl("resume", "prod/1/1/1")

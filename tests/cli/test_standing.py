@@ -20,7 +20,7 @@ def drive(site: Site) -> None:
 def down(site: Site, name: str) -> None:
     """A node stops answering."""
     with site.store.writing():
-        node = registry.named(site.store, name)["id"]
+        node = registry.named(site.store, name).id
         contact.down(site.store, node, "connection refused", now=time.time())
 
 

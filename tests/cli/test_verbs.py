@@ -212,7 +212,7 @@ def test_a_selector_that_matches_nothing_is_refused_with_the_nearest(
 
 def test_a_failed_launch_is_shown_as_a_failed_request(site: Site, d0ctl: Type) -> None:
     site.submit(production())
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
     for path, words in (("prod/1/1/1", "submit failed"), ("prod/1/2/1", "resubmit failed")):
         if words.startswith("re"):
             site.fail(path)

@@ -34,9 +34,9 @@ def planted(site: Site) -> Iterator[Site]:
     site.up("farm02", machine_id="m2")
     with store.writing():
         leases.take_lease(store, "daemon", now=NOW)
-        contact.down(store, registry.named(store, "farm03")["id"], "no route to host", now=NOW)
+        contact.down(store, registry.named(store, "farm03").id, "no route to host", now=NOW)
         store.change(
-            "drain_node", node=registry.named(store, "farm02")["id"], note="new disk", now=NOW
+            "drain_node", node=registry.named(store, "farm02").id, note="new disk", now=NOW
         )
     lines = [line(package(f"gen-{n}"), package(f"reco-{n}", needs=[f"gen-{n}"])) for n in (1, 2, 3)]
     lines.append(line(package("gen-4", platform="linux-aarch64")))

@@ -113,9 +113,7 @@ def test_streams_and_single_transfers_show_how_fast_a_link_is(desk: Desk) -> Non
         end_transfers(desk, [TransferEnded(south, done, None, facts=FileFacts(10_000_000, "x"),
                                            took_s=1.0)], now=100.0)  # fmt: skip
         found = links.speeds(desk.store)
-        first, other = (
-            registry.named(desk.store, name)["cluster_id"] for name in ("north", "south")
-        )
+        first, other = (registry.named(desk.store, name).cluster_id for name in ("north", "south"))
 
     (rate, file_s), (single_rate, single_s) = found[first, other], found[1, other]
     assert 20e6 / rate + 10 * file_s == pytest.approx(4.0)
@@ -146,7 +144,7 @@ def test_a_file_comes_from_the_node_that_has_the_fewest_streams(desk: Desk) -> N
     site.launch("prod/1/1/1", "n1")
     site.end("prod/1/1/1")
     file = file_locations.in_job(desk.store, "prod", "f").id
-    cluster = registry.named(desk.store, "n2")["cluster_id"]
+    cluster = registry.named(desk.store, "n2").cluster_id
     with desk.store.writing():
         copies.arrive(desk.store, [copies.Arrival(file, cluster, 0, "/f", nodes[1], 10,
                                                   "sha256:00")], now=1.0)  # fmt: skip

@@ -33,7 +33,7 @@ def answer(store: Store, node: str, order: int, *, ok: bool) -> None:
     frame = {"id": str(order), "ok": ok, "message": "installed" if ok else "disk full",
              "faults": []}  # fmt: skip
     with store.writing():
-        software.end_order(store, registry.named(store, node)["id"], frame, now=200.0)
+        software.end_order(store, registry.named(store, node).id, frame, now=200.0)
 
 
 def test_one_report_comes_when_the_last_node_has_answered(

@@ -90,9 +90,9 @@ def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> N
     for name in ("resting", "other", "small"):
         site.up(name, machine_id=name)
     with store.writing():
-        contact.down(store, registry.named(store, "away")["id"], "no answer within 20 s", now=NOW)
+        contact.down(store, registry.named(store, "away").id, "no answer within 20 s", now=NOW)
         store.change(
-            "drain_node", node=registry.named(store, "resting")["id"], note="new disk", now=NOW
+            "drain_node", node=registry.named(store, "resting").id, note="new disk", now=NOW
         )
     site.submit(job(("a", [line(make("x", cpus=2, exclude_nodes=("other", "localhost")))])))
 

@@ -88,7 +88,7 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
     site.launch("prod/1/1/1")
     with site.store.writing():
         row = registry.named(site.store, "localhost")
-        contact.down(site.store, row["id"], "it closed the connection", now=NOW)
+        contact.down(site.store, row.id, "it closed the connection", now=NOW)
 
     answer = why(site, "prod/1/1/1")
 
@@ -99,7 +99,7 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
 def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:
     site.submit(production())
     attempt = _only_started(site, "prod/1/1/1")
-    here = registry.named(site.store, "localhost")["id"]
+    here = registry.named(site.store, "localhost").id
     with site.store.writing():
         launches.refuse(site.store, here, attempt, "disk-full", "no space", now=time.time())
 
@@ -116,7 +116,7 @@ def _only_started(site: Site, path: str) -> int:
     site.assign(path)
     row = registry.named(site.store, "localhost")
     with site.store.writing():
-        launches.launch(site.store, [row["id"]], limit=1, now=NOW)
+        launches.launch(site.store, [row.id], limit=1, now=NOW)
     return one_package.attempts(site.store, site.id_of(path))[-1].id
 
 
@@ -215,9 +215,9 @@ def test_a_node_explains_itself(site: Site, state: str, expected: str) -> None:
         site.up()
     with site.store.writing():
         if state == "down":
-            contact.down(site.store, row["id"], "gone", now=NOW)
+            contact.down(site.store, row.id, "gone", now=NOW)
         if state == "drained":
-            site.store.change("drain_node", node=row["id"], note="new disk", now=0.0)
+            site.store.change("drain_node", node=row.id, note="new disk", now=0.0)
 
     assert expected in node.node(site.store, "localhost", NOW).answer
 

@@ -17,7 +17,7 @@ def waiting(store: Store) -> tuple[Site, Node, list[Arrival]]:
     site = Site.of(store, "far", cpus=2)
     far = site.node("far")
     with store.writing():
-        local = registry.named(store, "localhost")["id"]
+        local = registry.named(store, "localhost").id
         store.change("drain_node", node=local, note=None, now=0.0)
     site.schedule()
     rows = copies.wanted(store, now=site.now, limit=2 * FILES)

@@ -115,7 +115,7 @@ def test_software_gets_no_more_than_its_share(farm: Site) -> None:
                     checksum=name, size=size * MB)  # fmt: skip
     node = registry.named(farm.store, "n1")
     capacity.check_software(farm.store, node, "old/v1", "old", 15 * MB)
-    rows.insert(farm.store, "archive_copy", node_id=node["id"], checksum="old", arrived=1.0)
+    rows.insert(farm.store, "archive_copy", node_id=node.id, checksum="old", arrived=1.0)
 
     capacity.check_software(farm.store, node, "old/v1", "old", 15 * MB)
     with pytest.raises(Refused, match="keeps 20 MB for software, and 15 MB are in use"):

@@ -17,7 +17,7 @@ from tests.support.site import Site
 def drain(store: Store, name: str) -> None:
     """Let a node take no package."""
     with store.writing():
-        store.change("drain_node", node=registry.named(store, name)["id"], note=None, now=0.0)
+        store.change("drain_node", node=registry.named(store, name).id, note=None, now=0.0)
 
 
 def file_id(store: Store, name: str) -> int:
@@ -245,7 +245,7 @@ def test_results_are_wanted_once_and_end_the_package_when_they_are_there(store: 
 
 def test_another_machine_id_of_a_node_is_refused(store: Store) -> None:
     registry.add(store, Address("far", "ssh", "far"), cpus=None)
-    number = registry.named(store, "far")["id"]
+    number = registry.named(store, "far").id
     facts = {"machine_id": "m1", "boot_id": "b", "cpus": 4, "base": "/far"}
     with store.writing():
         assert contact.up(store, number, facts, now=NOW) is None

@@ -16,7 +16,7 @@ def farm(store: Store) -> int:
 
 def test_bytes_and_files_of_transfers_take_their_time_each(store: Store) -> None:
     node = farm(store)
-    cluster = registry.named(store, "farm")["cluster_id"]
+    cluster = registry.named(store, "farm").cluster_id
     with store.writing():
         links.note(store, 0, node, 10_000, 20.0, files=100, now=NOW)
         links.note(store, 0, node, 90_000_000, 10.0, now=NOW)
@@ -32,7 +32,7 @@ def test_bytes_and_files_of_transfers_take_their_time_each(store: Store) -> None
 
 def test_the_latest_transfers_of_a_link_count_most(store: Store) -> None:
     node = farm(store)
-    cluster = registry.named(store, "farm")["cluster_id"]
+    cluster = registry.named(store, "farm").cluster_id
     with store.writing():
         for now, took_s in ((NOW, 2.0), (NOW + links.HALF_LIFE_S, 50.0)):
             links.note(store, 0, node, 100_000_000, took_s, now=now)
@@ -44,7 +44,7 @@ def test_the_latest_transfers_of_a_link_count_most(store: Store) -> None:
 
 def test_small_files_do_not_make_the_bytes_of_a_link_slow(store: Store) -> None:
     node = farm(store)
-    cluster = registry.named(store, "farm")["cluster_id"]
+    cluster = registry.named(store, "farm").cluster_id
     with store.writing():
         for number in range(1, 5):
             links.note(store, 0, node, 1_000 * number, 0.1 * number, files=number, now=NOW)
@@ -57,7 +57,7 @@ def test_small_files_do_not_make_the_bytes_of_a_link_slow(store: Store) -> None:
 
 def test_bytes_of_a_slow_link_take_what_files_can_not_have_taken(store: Store) -> None:
     node = farm(store)
-    cluster = registry.named(store, "farm")["cluster_id"]
+    cluster = registry.named(store, "farm").cluster_id
     with store.writing():
         links.note(store, 0, node, 100_000, 10.5, now=NOW)
 

@@ -77,7 +77,7 @@ def test_packages_use_the_copy_and_it_is_removed_after_the_last_of_them(farm: Si
     spread(farm)
     geo = file_locations.in_job(farm.store, "mc", "geo").id
     row = registry.named(farm.store, "n2")
-    arrival = copies.Arrival(geo, row["cluster_id"], 0, "/tmp/base/cache/in/geo", row["id"],
+    arrival = copies.Arrival(geo, row.cluster_id, 0, "/tmp/base/cache/in/geo", row.id,
                              2 * GB, "sha256:00")  # fmt: skip
     with farm.store.writing():
         copies.arrive(farm.store, [arrival], now=time.time())
@@ -92,7 +92,7 @@ def test_nothing_is_spread_into_a_cache_without_room_or_while_links_are_in_use(f
     store = farm.store
     with store.writing():
         assert replicas.spread(
-            store, [registry.named(store, "n1")["cluster_id"]], now=time.time()
+            store, [registry.named(store, "n1").cluster_id], now=time.time()
         ) == []  # fmt: skip
     farm.up("n2", machine_id="m2", disk_total=100 * GB, disk_free=GB)
     assert spread(farm) == []

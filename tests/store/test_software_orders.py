@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("drained_localhost")
 def ask(store: Store, verb: str, node: int) -> int:
     """Ask a node to do something with reco."""
     with store.writing():
-        row = store.row("node_by_id", node=node)
+        row = registry.by_id(store, node)
         found = Catalogue(store).entry("reco/v1", None)
         assert row is not None and found is not None
         return software.ask(store, verb, row, dict(found), actor="me", now=NOW)

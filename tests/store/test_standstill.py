@@ -28,7 +28,7 @@ def down(site: Site, name: str = "localhost") -> None:
     with site.store.writing():
         contact.down(
             site.store,
-            registry.named(site.store, name)["id"],
+            registry.named(site.store, name).id,
             "connection refused",
             now=time.time(),
         )

@@ -171,7 +171,7 @@ def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
 
     dashboard(script)
 
-    assert not registry.named(site.store, "localhost")["drained"]
+    assert not registry.named(site.store, "localhost").drained
 
 
 def test_a_job_is_paused_with_or_without_its_running_packages_and_resumed(
@@ -219,4 +219,4 @@ def test_a_node_that_fails_packages_is_shown_with_the_evidence_and_resumed(
 
     dashboard(script)
 
-    assert draining.bad_node(site.store, registry.named(site.store, "hole")["id"]) is None
+    assert draining.bad_node(site.store, registry.named(site.store, "hole").id) is None

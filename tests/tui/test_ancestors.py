@@ -50,7 +50,7 @@ def test_a_package_out_of_contact_is_seen_on_every_row_above_it(
     site.launch("prod/1/1/1")
     with site.store.writing():
         contact.down(
-            site.store, registry.named(site.store, "localhost")["id"], "gone", now=time.time()
+            site.store, registry.named(site.store, "localhost").id, "gone", now=time.time()
         )
 
     async def script(desk: Desk) -> None:

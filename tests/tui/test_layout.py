@@ -30,7 +30,7 @@ def busy(site: Site) -> None:
 def lose_node(site: Site) -> None:
     """The node does not answer any more."""
     with site.store.writing():
-        node = registry.named(site.store, "localhost")["id"]
+        node = registry.named(site.store, "localhost").id
         contact.down(site.store, node, "gone", now=time.time())
 
 

@@ -40,7 +40,7 @@ def test_no_action_on_nodes_is_carried_out(site: Site, dashboard: Open) -> None:
 
     dashboard(script, terminal=READ_ONLY)
 
-    assert registry.named(site.store, "localhost")["drained"] == 0
+    assert registry.named(site.store, "localhost").drained == 0
 
 
 @pytest.mark.parametrize("key", ["exclamation_mark", "vertical_line", "e"])

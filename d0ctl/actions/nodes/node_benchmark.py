@@ -41,7 +41,7 @@ def plan(store: Store, request: NodeRequest[BenchmarkOptions], now: float) -> Be
     """Plan to record the speed. Raises NotFound."""
     row = registry.named(store, request.target.brief)
     return BenchmarkPlan(
-        request=request, speed=row["speed"], is_set=row["speed_asked"] is not None
+        request=request, speed=row.speed, is_set=row.speed_asked is not None
     )  # fmt: skip
 
 

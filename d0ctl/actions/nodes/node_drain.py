@@ -21,13 +21,13 @@ class DrainPlan(Plan):
 def plan(store: Store, request: NodeRequest[Options], now: float) -> DrainPlan:
     """Plan to drain it. Raises NotFound."""
     row = registry.named(store, request.target.brief)
-    return DrainPlan(request=request, launched=registry.launched_on(store, row["id"]))
+    return DrainPlan(request=request, launched=registry.launched_on(store, row.id))
 
 
 def drain(store: Store, plan: DrainPlan, by: Author) -> None:
     """Give it no new packages until a person resumes it."""
     row = registry.named(store, plan.request.target.brief)
-    draining.drain(store, row["id"], note=by.note, now=by.now)
+    draining.drain(store, row.id, note=by.note, now=by.now)
 
 
 def describe(plan: DrainPlan) -> Iterator[str]:

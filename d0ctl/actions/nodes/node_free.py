@@ -36,11 +36,11 @@ class FreePlan(Plan):
 def plan(store: Store, request: NodeRequest[FreeOptions], now: float) -> FreePlan:
     """Choose copies. Raises NotFound, and Refused if none can be removed."""
     row = registry.named(store, request.target.brief)
-    copies = unneeded_files.copies_to_remove(store, row["id"], request.options.wanted)
+    copies = unneeded_files.copies_to_remove(store, row.id, request.options.wanted)
     if not copies:
         raise Refused(
-            f"nothing in the cache of `{row['name']}` can be removed",
-            hint=f"d0ctl file list '*:*' --node {row['name']}   # files that can be purged by name",
+            f"nothing in the cache of `{row.name}` can be removed",
+            hint=f"d0ctl file list '*:*' --node {row.name}   # files that can be purged by name",
         )
     return FreePlan(request=request, copies=tuple(copies))
 

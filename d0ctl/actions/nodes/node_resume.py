@@ -19,7 +19,7 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> Plan:
 
 def resume(store: Store, plan: Plan, by: Author) -> None:
     """Let it take packages again, with new statistics."""
-    draining.resume(store, registry.named(store, plan.request.target.brief)["id"])
+    draining.resume(store, registry.named(store, plan.request.target.brief).id)
 
 
 def describe(plan: Plan) -> Iterator[str]:

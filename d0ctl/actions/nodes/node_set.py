@@ -17,7 +17,7 @@ KEYS = ("cpus", "speed", "memory", "gpus", "platform", "services", "cluster")
 def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound, BadUsage, or Refused for a node in use."""
     row = registry.named(store, request.target.brief)
-    name = row["name"]
+    name = row.name
     before = next(node for node in site_comparison.current(store).nodes if node.name == name)
     found = site_keys.planned(
         request,
@@ -36,7 +36,7 @@ def change(store: Store, plan: SetPlan, by: Author) -> None:
     row = registry.named(store, entry.name)
     if "cluster" in plan.changed:
         registry.move(store, row, entry.cluster, now=by.now)
-    site_changes.keep_node(store, entry, applied=bool(row["applied"]))
+    site_changes.keep_node(store, entry, applied=bool(row.applied))
 
 
 ACTION = site_keys.set_action(

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import BatchDesk
 from d0ctl.daemon.turn import Turn
+from d0ctl.model import Node
 from d0ctl.nodes.batch.engine import Question
 from d0ctl.nodes.batch.tools import Job, Phase, Tasks, Tools
 from d0ctl.nodes.courier import order_many
@@ -21,7 +22,6 @@ from d0ctl.policy import pilots as waits
 from d0ctl.sitefile.spec import Pilots
 from d0ctl.store.clusters import pilots
 from d0ctl.store.clusters.pilots import BatchJob, BatchSystem, Due
-from d0ctl.store.connection import Row
 from d0ctl.units import clean
 
 EVERY_S = 1.0
@@ -49,15 +49,15 @@ def manage(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk) -> Non
     _settle(desk, turn, system, batch, node)
     if batch.engine.is_busy:
         batch.direct_due = clock + SOON_S
-    elif node["state"] == "up" and clock >= batch.submit_due:
+    elif node.state == "up" and clock >= batch.submit_due:
         _submit(desk, turn, system, batch, node)
 
 
-def _settle(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Row) -> None:
+def _settle(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Node) -> None:
     """Have the relay send the ends of packages whose jobs are over, or say that there are none."""
     over = pilots.direct_jobs(desk.store, system.id, "ending")
     pilots.drop_direct(desk.store, [job for job in over if not job.is_live])
-    clock, courier = time.monotonic(), desk.courier(node["id"])
+    clock, courier = time.monotonic(), desk.courier(node.id)
     batch.over = {job.id: batch.over.get(job.id, clock + SETTLE_S) for job in over if job.is_live}
     due = [job for job in over if job.is_live and clock >= batch.over[job.id]]
     if courier is None or not due:
@@ -75,10 +75,10 @@ def _end(system: BatchSystem, tools: Tools, record: BatchJob) -> dict[str, objec
     return {"attempt": record.attempt, "reason": tools.reason(state), "message": message}
 
 
-def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Row) -> None:
+def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node: Node) -> None:
     """Submit jobs for launched packages with the same request, at once."""
     tools = batch.tools
-    due = pilots.direct_due(desk.store, node["id"], tools.LARGEST_ARRAY)
+    due = pilots.direct_due(desk.store, node.id, tools.LARGEST_ARRAY)
     if not due:
         return
     settings, title, lower = first = _asked(system.pilots, due[0], tools)
@@ -87,7 +87,7 @@ def _submit(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, node:
     ]
     name = pilots.submit_direct(desk.store, system.id, desk.site.name, title, same, now=turn.now)
     attempts = tuple([package.attempt for package in same])
-    tasks = Tasks(f"{node['base']}/bin/{file_name()}", node["base"], attempts)
+    tasks = Tasks(f"{node.base}/bin/{file_name()}", node.base or "", attempts)
     command, script = tools.submit_tasks(settings, name, tasks, lower)
     # The queue is asked after them: until then it may list older jobs of the same name.
     batch.queue_due = max(batch.queue_due, time.monotonic() + EVERY_S)
@@ -124,7 +124,7 @@ def refused(desk: Desk, turn: Turn, system: BatchSystem, batch: BatchDesk, name:
     found = [job for job in pilots.direct_jobs(desk.store, system.id) if job.batch == name]
     pilots.drop_direct(desk.store, found)
     node = pilots.direct_node(desk.store, system.id)
-    courier = desk.courier(node["id"]) if node is not None else None
+    courier = desk.courier(node.id) if node is not None else None
     if found and courier is not None and batch.tools.is_impossible(error):
         why = {"reason": "launch-failed", "message": clean(error)}
         order = [{"attempt": job.attempt, **why} for job in found]

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import Inventory, Transfer
 from d0ctl.daemon.turn import Turn
+from d0ctl.model import Node
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.inventory import is_another
 from d0ctl.nodes.link import Frame
 from d0ctl.store.checks.belongings import wanted
 from d0ctl.store.clusters import doubt
-from d0ctl.store.connection import Row
 from d0ctl.store.files import copies, inventory
 from d0ctl.store.files.copies import Arrival
 from d0ctl.store.files.inventory import CachedCopy, CacheFinding
@@ -102,16 +102,16 @@ def _compare(desk: Desk, turn: Turn, node: int, listed: Inventory, every_s: floa
         _settle(desk, turn, row, listed, every_s)
 
 
-def _judge(desk: Desk, row: Row, listed: Inventory, now: float) -> None:
+def _judge(desk: Desk, row: Node, listed: Inventory, now: float) -> None:
     """Doubt the cache of a node if most of it is missing, or trust it again."""
-    store, name, missing = desk.store, row["name"], listed.missing
+    store, name, missing = desk.store, row.name, listed.missing
     listed.is_doubtful = doubt.is_doubtful(len(missing), listed.copies)
-    if listed.is_doubtful and row["doubted"] is None:
+    if listed.is_doubtful and row.doubted is None:
         why = doubt.begin(store, row, len(missing), listed.copies, since=listed.began, now=now)
         log.warning("node %s: %s", name, why)
     elif listed.is_doubtful:
         missing.clear()  # they are recorded
-    elif row["doubted"] is not None:
+    elif row.doubted is not None:
         doubt.end(store, row, now=now)
         log.info("node %s: the files in its cache are back", name)
     if missing and not listed.is_doubtful:
@@ -119,23 +119,23 @@ def _judge(desk: Desk, row: Row, listed: Inventory, now: float) -> None:
         log.warning("node %s: %s vanished or changed, such as %s", name, number, missing[0].path)
 
 
-def _settle(desk: Desk, turn: Turn, row: Row, listed: Inventory, every_s: float) -> None:
+def _settle(desk: Desk, turn: Turn, row: Node, listed: Inventory, every_s: float) -> None:
     """Record a page of missing copies; they are lost, unless the cache is in doubt."""
     page = listed.missing[: inventory.PAGE]
     del listed.missing[: inventory.PAGE]
     if page:
         inventory.keep(desk.store, page)
     if page and not listed.is_doubtful:
-        copies.lose_missing(desk.store, node=row["id"], since=page[0].noticed, now=turn.now)
+        copies.lose_missing(desk.store, node=row.id, since=page[0].noticed, now=turn.now)
     if not listed.missing:
         again_s = _look_for_unknown(desk, turn, row, listed, every_s)
-        _end(desk, row["id"], time.monotonic() + min(
+        _end(desk, row.id, time.monotonic() + min(
             again_s, DOUBTED_S if listed.is_doubtful else again_s))  # fmt: skip
 
 
-def _finding(listed: Inventory, row: Row, copy: CachedCopy, now: float) -> CacheFinding | None:
+def _finding(listed: Inventory, row: Node, copy: CachedCopy, now: float) -> CacheFinding | None:
     """Return what is wrong with a copy; nothing for one recorded after the list was requested."""
-    start = f"{row['base']}/"
+    start = f"{row.base}/"
     name = copy.path.removeprefix(start)
     listed.known.add(name)
     if not copy.path.startswith(start) or copy.made >= listed.began:
@@ -143,26 +143,28 @@ def _finding(listed: Inventory, row: Row, copy: CachedCopy, now: float) -> Cache
     if listed.survey.is_unsettled(name):
         return None
     if name not in listed.survey.files:
-        return CacheFinding(row["id"], copy.path, "vanished", copy.file_id, now)
+        return CacheFinding(row.id, copy.path, "vanished", copy.file_id, now)
     seen = listed.survey.copies.get(name)
     if seen is not None and is_another(copy, seen):
-        return CacheFinding(row["id"], copy.path, "changed", copy.file_id, now)
+        return CacheFinding(row.id, copy.path, "changed", copy.file_id, now)
     return None
 
 
-def _look_for_unknown(desk: Desk, turn: Turn, row: Row, listed: Inventory, every_s: float) -> float:
+def _look_for_unknown(
+    desk: Desk, turn: Turn, row: Node, listed: Inventory, every_s: float
+) -> float:
     """Record unknown files, or have them compared; return the seconds until the next inventory.
 
     A file is unknown if two inventories find it: the first may find a file in transit.
     """
-    node = row["id"]
+    node = row.id
     names = sorted(listed.survey.cached() - listed.known)[:MOST_COMPARED]
-    entries = listed.survey.entries(row["base"], names)
+    entries = listed.survey.entries(row.base or "", names)
     known = wanted(desk.store, row, entries)
     entries = [entry for entry in entries if entry["path"] not in known]
-    for lacking in inventory.lacking(desk.store, row["cluster_id"], entries):
+    for lacking in inventory.lacking(desk.store, row.cluster_id, entries):
         name, stamp = uuid.uuid4().hex, listed.survey.copies[_short(row, lacking.path)]
-        arrival = Arrival(lacking.file_id, row["cluster_id"], 0, lacking.path, node, lacking.size,
+        arrival = Arrival(lacking.file_id, row.cluster_id, 0, lacking.path, node, lacking.size,
                           lacking.checksum, stamp["inode"], stamp["mtime"])  # fmt: skip
         courier = desk.courier(node)
         if courier is not None:
@@ -178,8 +180,8 @@ def _look_for_unknown(desk: Desk, turn: Turn, row: Row, listed: Inventory, every
     return every_s
 
 
-def _short(row: Row, path: str) -> str:
-    return path.removeprefix(f"{row['base']}/")
+def _short(row: Node, path: str) -> str:
+    return path.removeprefix(f"{row.base}/")
 
 
 def _end(desk: Desk, node: int, due: float) -> None:

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
+from d0ctl.model import Node
 from d0ctl.nodes.courier import Courier
 from d0ctl.store import due_times
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.connection import Row
 from d0ctl.store.history import use_samples
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.leases import LEASE
@@ -47,7 +47,7 @@ def take_daemon_lease(desk: Desk, turn: Turn) -> None:
 
 def assign_couriers(desk: Desk, turn: Turn) -> None:
     """Start couriers for nodes without one in any process; stop those of removed nodes."""
-    rows = {row["id"]: row for row in registry.nodes(desk.store)}
+    rows = {row.id: row for row in registry.nodes(desk.store)}
     for node, courier in desk.couriers.items():
         if node not in rows:
             leases.give_lease(desk.store, f"node {node}")
@@ -69,12 +69,12 @@ def assign_couriers(desk: Desk, turn: Turn) -> None:
         turn.after(desk.begin, courier)
 
 
-def _is_replaced(courier: Courier, row: Row) -> bool:
+def _is_replaced(courier: Courier, row: Node) -> bool:
     """Return whether a node was removed and added again, so that its id refers to another one."""
     return (
         not registry.is_at(courier.address, row)
         or courier.processors != registry.processors_of(row)
-        or (row["state"] == "unknown" and courier.is_up)
+        or (row.state == "unknown" and courier.is_up)
     )
 
 
@@ -115,7 +115,7 @@ def give_up_nodes(desk: Desk, turn: Turn) -> None:
             continue
         row = registry.by_id(desk.store, node)
         if row is not None:
-            registry.give_up(desk.store, row["name"])
+            registry.give_up(desk.store, row.name)
         lost = launches.unreachable(desk.store, node)
         if lost:
             message = f"its node did not answer for {duration(limit_s)}"

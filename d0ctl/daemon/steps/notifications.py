@@ -93,7 +93,7 @@ def _standstill(store: Store, routes: Routes, now: float) -> None:
         _cleared(store, routes, STANDS_STILL, ALL, PRODUCTION, now)
         return
     text = wording.standstill(found, now).text
-    people = routes.of_standstill(dict.fromkeys(row["cluster"] for row in registry.nodes(store)))
+    people = routes.of_standstill(dict.fromkeys(row.cluster for row in registry.nodes(store)))
     for person in people:
         mail_queue.forget_cleared(store, STANDS_STILL, ALL, person.address)
         notice = Notice(

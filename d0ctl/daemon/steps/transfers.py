@@ -115,7 +115,7 @@ def spread_hot_inputs(desk: Desk, turn: Turn) -> None:
     began = time.monotonic()
     if began < desk.spread_due:
         return
-    clusters = {row["id"]: row["cluster_id"] for row in registry.nodes(desk.store)}
+    clusters = {row.id: row.cluster_id for row in registry.nodes(desk.store)}
     busy = {clusters.get(node, 0) for pair in desk.streams.busy for node in pair}
     for replica in replicas.spread(desk.store, busy, now=turn.now):
         log.info("file %d gets a copy in cluster %d: %d packages read it, and the link is free",

@@ -4,6 +4,7 @@ import json
 
 from msgspec import Struct, field
 
+from d0ctl import model
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import Glyphs
@@ -13,7 +14,6 @@ from d0ctl.show.lists import packages
 from d0ctl.show.usage import use_plots
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.phases.node_pauses import trial
-from d0ctl.store.connection import Row
 from d0ctl.store.history.use_samples import NodeSample
 from d0ctl.store.nodes.draining import BadNode
 from d0ctl.store.views.shapes import PackageRow
@@ -25,7 +25,7 @@ NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
 class Node(Struct, frozen=True):
     """Everything on the card, read at one moment."""
 
-    row: Row
+    row: model.Node
     used: int
     why: Explanation
     live: list[PackageRow]
@@ -36,45 +36,47 @@ class Node(Struct, frozen=True):
 def draw(sheet: Sheet, node: Node, now: float) -> None:
     """Draw the card."""
     row = node.row
-    state = "drained" if row["drained"] and row["state"] == "up" else row["state"]
-    sheet.add((row["name"], "strong"), f"  {row['destination'] or 'this machine'}")
-    since = row["drained_at"] if state == "drained" else row["since"]
-    history = f" since {moment(since, now)}, last heard {moment(row['contact'], now)}"
-    if row["load"] is not None and row["state"] == "up":
-        history += f", load {row['load']:.1f} then"
+    state = "drained" if row.drained and row.state == "up" else row.state
+    sheet.add((row.name, "strong"), f"  {row.destination or 'this machine'}")
+    since = row.drained_at if state == "drained" else row.since
+    history = f" since {moment(since, now)}, last heard {moment(row.contact, now)}"
+    if row.load is not None and row.state == "up":
+        history += f", load {row.load:.1f} then"
     sheet.add(signs.mark(state, sheet.glyphs), (history, "faint"))
-    facts = json.loads(row["facts"] or "{}")
-    details = [f"{node.used} of {count(row['cpus'], 'slot')} in use", size(row["memory"]),
-            count(row["gpus"], "GPU") if row["gpus"] else "",
-            row["platform"], speed(row), facts.get("os"), f"python {facts.get('python') or '?'}",
-            f"cluster {row['cluster']}"]  # fmt: skip
+    facts = json.loads(row.facts or "{}")
+    details = [f"{node.used} of {count(row.cpus, 'slot')} in use", size(row.memory),
+            count(row.gpus, "GPU") if row.gpus else "",
+            row.platform, speed(row), facts.get("os"), f"python {facts.get('python') or '?'}",
+            f"cluster {row.cluster}"]  # fmt: skip
     sheet.say("; ".join(str(word) for word in details if word), "faint")
-    sheet.add(signs.gauge(node.used / max(1, row["cpus"]), min(40, sheet.columns), sheet.glyphs))
+    sheet.add(signs.gauge(node.used / max(1, row.cpus), min(40, sheet.columns), sheet.glyphs))
     explain(sheet, node.why)
-    use_plots.node(sheet, node.samples, row["cpus"], row["memory"], node.disk, now)
+    use_plots.node(sheet, node.samples, row.cpus, row.memory, node.disk, now)
     sheet.head("running here", count(len(node.live), "package"))
     packages(sheet, node.live, now)
 
 
-def cells(row: Row, used: float, bad: BadNode | None, now: float, glyphs: Glyphs) -> list[Cell]:
+def cells(
+    row: model.Node, used: float, bad: BadNode | None, now: float, glyphs: Glyphs
+) -> list[Cell]:
     """Return the line of a node, in columns; `bad` is why d0ctl has drained it."""
     notes: list[Span] = []
     if bad is not None:
         notes += [(f"drained by d0ctl: {bad.evidence}", "warn"), (trial(bad, now), "plain")]
-    elif row["drained"]:
-        notes.append((f"drained: {row['drain_note'] or 'no reason given'}", "warn"))
-    if row["last_error"]:
-        notes.append((row["last_error"], "bad"))
-    is_off = row["state"] == "unknown" and row["contact"] is not None
-    since = f"since {moment(row['since'], now)}" if row["since"] else ""
+    elif row.drained:
+        notes.append((f"drained: {row.drain_note or 'no reason given'}", "warn"))
+    if row.last_error:
+        notes.append((row.last_error, "bad"))
+    is_off = row.state == "unknown" and row.contact is not None
+    since = f"since {moment(row.since, now)}" if row.since else ""
     if is_off:
-        since = f"last heard {moment(row['contact'], now)}"
+        since = f"last heard {moment(row.contact, now)}"
     return [
-        (row["name"], "strong"),
-        signs.mark("not connected" if is_off else row["state"], glyphs),
-        _slots(used, row["cpus"]),
-        row["destination"] or "this machine",
-        row["platform"],
+        (row.name, "strong"),
+        signs.mark("not connected" if is_off else row.state, glyphs),
+        _slots(used, row.cpus),
+        row.destination or "this machine",
+        row.platform,
         speed(row),
         (since, "faint"),
         [span for note in notes for span in (("; ", "plain"), note)][1:],
@@ -87,10 +89,10 @@ def _slots(used: float, cpus: int) -> str:
     return f"{min(used, cpus):g}/{cpus} in use{ahead}"
 
 
-def speed(row: Row) -> str:
+def speed(row: model.Node) -> str:
     """Return the speed of a node; empty for that of a standard node if nobody set it."""
-    is_known = row["speed_asked"] is not None or row["speed_measured"] is not None
-    return f"speed {row['speed']:g}" if is_known else ""
+    is_known = row.speed_asked is not None or row.speed_measured is not None
+    return f"speed {row.speed:g}" if is_known else ""
 
 
 def finding(sheet: Sheet, ok: bool | None, subject: str, detail: str, advice: str) -> None:

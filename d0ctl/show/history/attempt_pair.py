@@ -57,7 +57,7 @@ def _attempts(store: Store, package: PackageView) -> list[AttemptView]:
 
 def _side(store: Store, package: PackageView, attempt: AttemptView) -> Side:
     row = registry.find(store, attempt.node_name)
-    facts = json.loads(row["facts"] or "{}") if row is not None else {}
+    facts = json.loads(row.facts or "{}") if row is not None else {}
     return Side(package, attempt, one_package.inputs(store, package.id), facts)
 
 

@@ -74,5 +74,5 @@ def where(store: Store, tried: AttemptView) -> AttemptLocation:
     row = registry.find(store, tried.node_name)
     if row is None:
         raise NotFound(f"its node `{tried.node_name}` was removed")
-    base = tried.base or row["base"]
+    base = tried.base or row.base
     return AttemptLocation(store.home, site_name(store), address_of(row), base, tried.id)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
-from d0ctl.model import Counts, Phase
+from d0ctl.model import Counts, NodeCapacity, Phase
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow
@@ -121,20 +121,18 @@ def blocked(waiting: int) -> str:
     return f"{count(waiting)} packages are blocked: their inputs are produced only after a retry"
 
 
-def with_rest(row: Row, now: float) -> NodeRoom:
+def with_rest(row: NodeCapacity, now: float) -> NodeRoom:
     """Return a node as the scheduler sees it, with the seconds left of its allocation."""
-    return room_of(row, left_s=None if row["ends"] is None else row["ends"] - now)
+    return room_of(row, left_s=None if row.ends is None else row.ends - now)
 
 
-def objection(row: Row, requirement: Requirement, now: float) -> str | None:
+def objection(row: NodeCapacity, requirement: Requirement, now: float) -> str | None:
     """Return why a node can't take a package, other than being full; None if it can."""
-    if row["state"] == "down":
-        return (
-            f"has been down since {moment(row['since'], now)}: {row['last_error'] or 'no answer'}"
-        )
-    if row["drained"]:
-        return "is drained" + (f": {row['drain_note']}" if row["drain_note"] else "")
-    is_known = row["state"] == "up"
+    if row.state == "down":
+        return f"has been down since {moment(row.since, now)}: {row.last_error or 'no answer'}"
+    if row.drained:
+        return "is drained" + (f": {row.drain_note}" if row.drain_note else "")
+    is_known = row.state == "up"
     if (is_known or requirement.nodes or requirement.exclude_nodes) and (
         unfit := misfit(requirement, with_rest(row, now))
     ):
@@ -142,15 +140,15 @@ def objection(row: Row, requirement: Requirement, now: float) -> str | None:
     return None if is_known else "is not in contact yet"
 
 
-def usage(store: Store, row: Row, now: float) -> str:
+def usage(store: Store, row: NodeCapacity, now: float) -> str:
     """Return how much of a node is in use, by which jobs, and since when it is full."""
     jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
-            for taker in registry.jobs_on(store, row["id"], MOST)]  # fmt: skip
+            for taker in registry.jobs_on(store, row.id, MOST)]  # fmt: skip
     taken = f": {listed(jobs)}" if jobs else ""
-    is_full = row["used"] >= row["cpus"] and row["taken"] is not None
-    since = f" since {moment(row['taken'], now)}" if is_full else ""
-    used = f"{row['used']:g} of {count(row['cpus'], 'cpu')}"
-    return f"node `{row['name']}` has {used} in use{since}{taken}"
+    is_full = row.used >= row.cpus and row.taken is not None
+    since = f" since {moment(row.taken, now)}" if is_full else ""
+    used = f"{row.used:g} of {count(row.cpus, 'cpu')}"
+    return f"node `{row.name}` has {used} in use{since}{taken}"
 
 
 def transfer_text(name: str, tries: int, last_error: str | None) -> str:
@@ -165,9 +163,9 @@ def speed(rate: float, file_s: float) -> str:
     return f"{size(rate)}/s{each}"
 
 
-def named(rows: Sequence[Row], last: str = "and") -> str:
+def named(rows: Sequence[NodeCapacity], last: str = "and") -> str:
     """Name nodes in a sentence."""
-    return listed((f"`{row['name']}`" for row in rows), last)
+    return listed((f"`{row.name}`" for row in rows), last)
 
 
 def straggler(package: "Straggler", now: float) -> str:

@@ -1,10 +1,11 @@
 """Why a node is in its state, and which packages use it."""
 
+from d0ctl.model import Node
 from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, gone_for_good, usage
 from d0ctl.show.why.phases import node_pauses
 from d0ctl.show.why.production import overflow
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import named
@@ -26,66 +27,66 @@ NOUNS = {
 def node(store: Store, name: str, now: float) -> Explanation:
     """Explain why a node takes packages or does not. Raises NotFound."""
     row = named(store, name)
-    room = next(room for room in registry.capacities(store) if room["id"] == row["id"])
-    explanation = Explanation(name, row["state"], "")
-    free = row["cpus"] - room["used"]
-    if row["state"] == "down":
-        explanation.answer = (f"node `{name}` has been down since {moment(row['since'], now)}: "
-                       f"{row['last_error'] or 'it does not answer'}")  # fmt: skip
-        if room["used"]:
+    room = next(room for room in registry.capacities(store) if room.id == row.id)
+    explanation = Explanation(name, row.state, "")
+    free = row.cpus - room.used
+    if row.state == "down":
+        explanation.answer = (f"node `{name}` has been down since {moment(row.since, now)}: "
+                       f"{row.last_error or 'it does not answer'}")  # fmt: skip
+        if room.used:
             explanation.facts.append(
                 "its running packages continue; packages that were assigned to it run elsewhere"
             )
         explanation.commands.append(f"d0ctl node check {name}")
-        if not room["used"]:
+        if not room.used:
             explanation.commands.append(gone_for_good(name))
-    elif row["doubted"] is not None:
+    elif row.doubted is not None:
         _in_doubt(row, explanation, now)
-    elif row["drained"]:
+    elif row.drained:
         node_pauses.drained(store, row, explanation, now)
         explanation.commands.append(f"d0ctl node resume {name}")
-    elif row["state"] == "unknown":
+    elif row.state == "unknown":
         _not_contacted(store, row, explanation, now)
     elif free <= 0:
         explanation.answer = f"node `{name}` is up and full"
     else:
-        explanation.answer = f"node `{name}` is up, with {free:g} of {row['cpus']} cpus free"
-    if room["used"]:
+        explanation.answer = f"node `{name}` is up, with {free:g} of {row.cpus} cpus free"
+    if room.used:
         explanation.facts.append(usage(store, room, now))
-    _blocked(store, row["cluster_id"], explanation, is_away=row["state"] != "up")
-    for overflowing in overflows(store, row["cluster_id"]):
+    _blocked(store, row.cluster_id, explanation, is_away=row.state != "up")
+    for overflowing in overflows(store, row.cluster_id):
         warning = overflow(overflowing, now)
         explanation.facts.append(warning.text)
         explanation.commands += warning.commands
     explanation.facts += _found(store, row, now)
-    explanation.facts += direct_streams.lines(store, row["id"], name)
+    explanation.facts += direct_streams.lines(store, row.id, name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
 
 
-def _in_doubt(row: Row, explanation: Explanation, now: float) -> None:
+def _in_doubt(row: Node, explanation: Explanation, now: float) -> None:
     """Explain a node most of whose cache is missing."""
-    since = moment(row["doubted"], now)
+    since = moment(row.doubted, now)
     explanation.answer = (
-        f"the cache of node `{row['name']}` has been in doubt since {since}: "
+        f"the cache of node `{row.name}` has been in doubt since {since}: "
         "most of its files are missing, so the node takes no new packages"
     )
     explanation.facts += [
-        *([row["drain_note"]] if row["drain_note"] else []),
+        *([row.drain_note] if row.drain_note else []),
         "is its disk mounted? d0ctl looks each minute: if the files are back, the node continues",
         "until then no file there counts as lost",
     ]
     explanation.commands.append(
-        f"d0ctl node accept-loss {row['name']}   # if the files are gone for good"
+        f"d0ctl node accept-loss {row.name}   # if the files are gone for good"
     )
 
 
-def _found(store: Store, row: Row, now: float) -> list[str]:
+def _found(store: Store, row: Node, now: float) -> list[str]:
     """Say when its cache was last compared, and the findings of the last week."""
-    if row["surveyed"] is None:
+    if row.surveyed is None:
         return []
-    facts = [f"its cache was last compared with the records at {moment(row['surveyed'], now)}"]
-    for finding in inventory.of_node(store, row["id"], since=now - FOUND_S):
+    facts = [f"its cache was last compared with the records at {moment(row.surveyed, now)}"]
+    for finding in inventory.of_node(store, row.id, since=now - FOUND_S):
         number = count(finding.n, *NOUNS[finding.finding])
         facts.append(
             f"{number}, such as {finding.example}, noticed at {moment(finding.noticed, now)}"
@@ -93,13 +94,13 @@ def _found(store: Store, row: Row, now: float) -> list[str]:
     return facts
 
 
-def _not_contacted(store: Store, row: Row, explanation: Explanation, now: float) -> None:
+def _not_contacted(store: Store, row: Node, explanation: Explanation, now: float) -> None:
     """Explain a node without contact: never reached, or no daemon is running."""
-    name, is_driven = row["name"], any_driver(store)
-    if row["contact"] is None:
+    name, is_driven = row.name, any_driver(store)
+    if row.contact is None:
         explanation.answer = f"node `{name}` was not contacted yet"
     else:
-        last = moment(row["contact"], now)
+        last = moment(row.contact, now)
         explanation.answer = f"node `{name}` is not in contact (last reached at {last})"
     explanation.answer += "" if is_driven else ": no daemon is running"
     explanation.commands += [

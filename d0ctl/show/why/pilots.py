@@ -82,8 +82,8 @@ def system(store: Store, batch: BatchSystem, now: float) -> Explanation:
         wrong = batch_fault(batch.name, batch.fault, now)
         explanation.answer, explanation.commands = wrong.text, [*wrong.commands]
         explanation.facts.append(said)
-    if (node := direct_node(store, batch.id)) and node["state"] == "down":
-        explanation.facts.append(f"its login node does not answer: {node['last_error']}")
+    if (node := direct_node(store, batch.id)) and node.state == "down":
+        explanation.facts.append(f"its login node does not answer: {node.last_error}")
     if not any_driver(store):
         explanation.facts.append("no daemon is running, so nothing is submitted")
         explanation.commands.append("d0ctl daemon start")

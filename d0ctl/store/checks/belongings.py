@@ -6,7 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.model import Node
+from d0ctl.store.connection import Store
 from d0ctl.store.rows import make_all
 
 PAGE = 5_000
@@ -69,12 +70,12 @@ def attempts(store: Store, ids: Sequence[int]) -> dict[int, KnownAttempt]:
     return found
 
 
-def wanted(store: Store, node: Row, copies: Sequence[dict[str, Any]]) -> set[str]:
+def wanted(store: Store, node: Node, copies: Sequence[dict[str, Any]]) -> set[str]:
     """Return the paths, of the files that a node reports, that may be there."""
     found: set[str] = set()
     for start in range(0, len(copies), PAGE):
         page = json.dumps(copies[start : start + PAGE])
-        rows = store.rows("known_copies", copies=page, node=node["id"], cluster=node["cluster_id"])
+        rows = store.rows("known_copies", copies=page, node=node.id, cluster=node.cluster_id)
         found |= {row["path"] for row in rows}
     return found
 

@@ -3,7 +3,8 @@
 from msgspec import Struct
 
 from d0ctl.errors import Refused
-from d0ctl.store.connection import Row, Store
+from d0ctl.model import Node
+from d0ctl.store.connection import Store
 from d0ctl.units import size
 
 
@@ -26,9 +27,9 @@ def count(store: Store) -> list[FullCache]:
     return full
 
 
-def check_software(store: Store, node: Row, title: str, checksum: str, bytes_packed: int) -> None:
+def check_software(store: Store, node: Node, title: str, checksum: str, bytes_packed: int) -> None:
     """Raise Refused if software does not fit into its share of the cluster of a node."""
-    room = store.row("software_room", cluster=node["cluster_id"], checksum=checksum)
+    room = store.row("software_room", cluster=node.cluster_id, checksum=checksum)
     if room is not None and room["used"] + bytes_packed > room["bytes"]:
         raise Refused(
             f"software `{title}` ({size(bytes_packed)}) does not fit: cluster `{room['name']}` "

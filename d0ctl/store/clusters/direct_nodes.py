@@ -19,7 +19,7 @@ def keep_node(store: Store, entry: ClusterEntry, *, now: float) -> None:
     row, pilots = direct_node(store, cluster), entry.pilots
     if pilots is None or pilots.mode == "pilot":
         if row is not None:
-            registry.forget(store, row["name"], now=now)
+            registry.forget(store, row.name, now=now)
         return
     if row is None:
         if registry.find(store, entry.name):
@@ -32,7 +32,7 @@ def keep_node(store: Store, entry: ClusterEntry, *, now: float) -> None:
     assert row is not None
     address = pilots.address(entry.name)
     store.change(
-        "keep_direct_node", node=row["id"], destination=address.destination,
+        "keep_direct_node", node=row.id, destination=address.destination,
         identity=address.identity, directory=address.directory, python=address.python,
         via=address.via, cpus=pilots.cpus * pilots.max_jobs, gpus=pilots.gpus * pilots.max_jobs,
         memory=(pilots.memory or ANY_MEMORY) * pilots.max_jobs,

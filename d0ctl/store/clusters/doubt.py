@@ -7,6 +7,7 @@ takes no new packages.
 from msgspec import Struct
 
 from d0ctl.errors import Refused
+from d0ctl.model import Node
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
 from d0ctl.store.lifecycle import keep_action
@@ -33,19 +34,19 @@ def is_doubtful(missing: int, copies: int) -> bool:
     return missing > FEW and missing > MOST * copies
 
 
-def begin(store: Store, row: Row, missing: int, known: int, *, since: float, now: float) -> str:
+def begin(store: Store, row: Node, missing: int, known: int, *, since: float, now: float) -> str:
     """Doubt the cache of a node, drain the node, and return why."""
     note = f"{missing:,} of {count(known, 'copy', 'copies')} are missing in its cache, all at once"
-    store.change("doubt_cache", node=row["id"], note=note, since=since)
-    _keep(store, "node drain", row["name"], note, now)
+    store.change("doubt_cache", node=row.id, note=note, since=since)
+    _keep(store, "node drain", row.name, note, now)
     return note
 
 
-def end(store: Store, row: Row, *, now: float) -> None:
+def end(store: Store, row: Node, *, now: float) -> None:
     """Trust a cache whose files are back."""
-    store.change("forget_missing_copies", node=row["id"], since=row["doubted"])
-    store.change("trust_cache", node=row["id"])
-    _keep(store, "node resume", row["name"], "the files in its cache are back", now)
+    store.change("forget_missing_copies", node=row.id, since=row.doubted)
+    store.change("trust_cache", node=row.id)
+    _keep(store, "node resume", row.name, "the files in its cache are back", now)
 
 
 def _keep(store: Store, verb: str, name: str, note: str, now: float) -> None:
@@ -57,24 +58,25 @@ def nodes(store: Store) -> list[Row]:
     return store.rows("doubted_nodes")
 
 
-def missing(store: Store, row: Row) -> MissingCopies:
+def missing(store: Store, row: Node) -> MissingCopies:
     """Return what would be lost. Raises Refused if the cache of the node is not in doubt."""
-    if row["doubted"] is None:
-        raise Refused(f"the cache of node `{row['name']}` is not in doubt: nothing to accept",
-                      hint=f"d0ctl why --node {row['name']}")  # fmt: skip
-    found = store.row("missing_copies", node=row["id"], since=row["doubted"])
+    if row.doubted is None:
+        raise Refused(f"the cache of node `{row.name}` is not in doubt: nothing to accept",
+                      hint=f"d0ctl why --node {row.name}")  # fmt: skip
+    found = store.row("missing_copies", node=row.id, since=row.doubted)
     assert found is not None
     return make(MissingCopies, found)
 
 
-def accept(store: Store, row: Row, *, now: float) -> None:
+def accept(store: Store, row: Node, *, now: float) -> None:
     """Count the missing copies as lost, and let the node take packages again."""
-    copies.lose_missing(store, node=row["id"], since=row["doubted"], now=now)
+    if row.doubted is not None:
+        copies.lose_missing(store, node=row.id, since=row.doubted, now=now)
 
 
-def check_settled(row: Row) -> None:
+def check_settled(row: Node) -> None:
     """Raise Refused if the cache of a node is in doubt."""
-    if row["doubted"] is not None:
-        name = row["name"]
-        raise Refused(f"node `{name}` can't be resumed: {row['drain_note']}",
+    if row.doubted is not None:
+        name = row.name
+        raise Refused(f"node `{name}` can't be resumed: {row.drain_note}",
                       hint=f"d0ctl node accept-loss {name}   # or mount its disk")  # fmt: skip

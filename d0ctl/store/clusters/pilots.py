@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct, convert
 from msgspec.structs import asdict, replace
 
+from d0ctl.model import Node
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.sitefile.spec import Pilots
 from d0ctl.store.connection import Row, Store
@@ -201,9 +202,10 @@ def has_idle(store: Store, cluster: int) -> bool:
     )
 
 
-def direct_node(store: Store, cluster: int) -> Row | None:
+def direct_node(store: Store, cluster: int) -> Node | None:
     """Return the node that stands for a batch system, if packages may have jobs of their own."""
-    return store.row("direct_node", cluster=cluster)
+    row = store.row("direct_node", cluster=cluster)
+    return None if row is None else make(Node, row)
 
 
 def direct_jobs(store: Store, cluster: int, state: str | None = None) -> list[BatchJob]:

@@ -115,7 +115,7 @@ def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float)
 def keep_node(store: Store, entry: NodeEntry, *, applied: bool) -> None:
     """Record the settings of an existing node."""
     store.change(
-        "keep_node", node=registry.named(store, entry.name)["id"], identity=entry.identity,
+        "keep_node", node=registry.named(store, entry.name).id, identity=entry.identity,
         python=entry.python, via=entry.via, cpus=entry.cpus, speed=entry.speed,
         memory=entry.memory, gpus=entry.gpus, services=json.dumps(entry.services),
         platform=entry.platform, applied=int(applied),

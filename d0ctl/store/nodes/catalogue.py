@@ -5,7 +5,9 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
+from d0ctl.model import NodeCapacity
 from d0ctl.schedule.resources import NodeRoom, Requirement
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
@@ -21,7 +23,7 @@ NOTHING = "[]"
 """The value in a requirement without software, or without services."""
 
 
-def services_of(row: Row) -> tuple[str, ...]:
+def services_of(row: Row | Mapping[str, Any]) -> tuple[str, ...]:
     """Return the services that a node offers, its own and those of its cluster."""
     if row["services"] == row["cluster_services"] == NOTHING:
         return ()
@@ -200,6 +202,7 @@ def requirement_of_package(store: Store, package: int) -> Requirement:
     return requirement_of(row, Catalogue(store), ready=1)
 
 
-def room_of(row: Row, **more: Any) -> NodeRoom:
+def room_of(row: Row | NodeCapacity, **more: Any) -> NodeRoom:
     """Return a node as the scheduler sees it, from the columns of the same names."""
-    return make(NodeRoom, row, services=services_of(row), **more)
+    columns = asdict(row) if isinstance(row, NodeCapacity) else row
+    return make(NodeRoom, columns, services=services_of(columns), **more)

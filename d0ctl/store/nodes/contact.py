@@ -5,10 +5,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from d0ctl.store.connection import Row, Store
+from d0ctl.model import Node
+from d0ctl.store.connection import Store
 from d0ctl.store.files import copies
 from d0ctl.store.nodes.leases import living_holder
-from d0ctl.store.nodes.registry import named, nodes
+from d0ctl.store.nodes.registry import by_id, named, nodes
 
 CLOCK_TOLERANCE_S = 5.0
 """A node's clock that differs by no more than this counts as right."""
@@ -19,13 +20,13 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
 
     It is refused if it was removed, or is another machine than before.
     """
-    row = store.row("node_by_id", node=node)
+    row = by_id(store, node)
     if row is None:
         return "it was removed"
     if is_other_machine(row, facts):
         return (
-            f"`{row['destination']}` is another machine than before: several share the name, "
-            f"or it was reinstalled (d0ctl node accept-key {row['name']} --reinstalled)"
+            f"`{row.destination}` is another machine than before: several share the name, "
+            f"or it was reinstalled (d0ctl node accept-key {row.name} --reinstalled)"
         )
     store.change(
         "node_up",
@@ -65,7 +66,7 @@ def unknown(store: Store, node: int, *, now: float) -> None:
 
 def forget_untried(store: Store, *, now: float) -> None:
     """down -> unknown for the nodes that no living process tries to reach."""
-    down_nodes = [row["id"] for row in nodes(store) if row["state"] == "down"]
+    down_nodes = [row.id for row in nodes(store) if row.state == "down"]
     untried = [node for node in down_nodes if not living_holder(store, f"node {node}")]
     if untried:
         with store.writing():
@@ -83,22 +84,22 @@ def note_free_disk(store: Store, node: int, free: int) -> None:
     store.change("note_free_disk", node=node, free=free)
 
 
-def is_other_machine(row: Row, facts: Mapping[str, Any]) -> bool:
+def is_other_machine(row: Node, facts: Mapping[str, Any]) -> bool:
     """Return whether a node reports another machine id than the recorded one.
 
     A name may stand for several login nodes of a batch system.
     """
-    if row["job"]:
+    if row.job:
         return False
     machine = facts.get("machine_id")
-    return bool(row["machine"] and machine and row["machine"] != machine)
+    return bool(row.machine and machine and row.machine != machine)
 
 
 def forget_machine(store: Store, name: str, *, now: float) -> None:
     """Allow a node to be another machine: copies that only it had are lost, or made again."""
     row = named(store, name)
-    store.change("forget_machine", node=row["id"])
-    copies.lose_all_of_node(store, cluster=row["cluster_id"], node=row["id"], now=now)
+    store.change("forget_machine", node=row.id)
+    copies.lose_all_of_node(store, cluster=row.cluster_id, node=row.id, now=now)
 
 
 def _number(value: object) -> float | None:

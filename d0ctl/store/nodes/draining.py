@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from d0ctl.errors import Refused
+from d0ctl.model import Node
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.rows import make
@@ -22,11 +23,11 @@ def resume(store: Store, node: int) -> None:
     store.change("forget_job_node_records_of_node", node=node)
 
 
-def check_drained(row: Row) -> None:
+def check_drained(row: Node) -> None:
     """Raise Refused for a node that is not drained."""
-    if not row["drained"]:
-        raise Refused(f"node `{row['name']}` is not drained, so it can't be resumed",
-                      hint=f"d0ctl why {row['name']}")  # fmt: skip
+    if not row.drained:
+        raise Refused(f"node `{row.name}` is not drained, so it can't be resumed",
+                      hint=f"d0ctl why {row.name}")  # fmt: skip
 
 
 def readmit(

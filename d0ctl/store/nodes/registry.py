@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from d0ctl.errors import NotFound, Refused
-from d0ctl.model import Address, Processors
+from d0ctl.model import Address, Node, NodeCapacity, Processors
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
-from d0ctl.store.rows import make
+from d0ctl.store.rows import make, make_all
 from d0ctl_wrapper.host.machine import machine_id
 
 CONTROL = 1
@@ -36,9 +36,9 @@ def add_localhost(store: Store) -> None:
             )  # fmt: skip
 
 
-def nodes(store: Store) -> list[Row]:
+def nodes(store: Store) -> list[Node]:
     """Return all nodes, with how many packages are assigned and launched on each."""
-    return store.rows("nodes")
+    return make_all(Node, store.rows("nodes"))
 
 
 def to_order(store: Store) -> set[int]:
@@ -46,9 +46,9 @@ def to_order(store: Store) -> set[int]:
     return {row[0] for row in store.rows("nodes_to_order")}
 
 
-def capacities(store: Store) -> list[Row]:
+def capacities(store: Store) -> list[NodeCapacity]:
     """Return the capacity of each node, how much is in use, and when a slot was last taken."""
-    return store.rows("node_rooms")
+    return make_all(NodeCapacity, store.rows("node_rooms"))
 
 
 def disk_of(store: Store, node: int) -> int | None:
@@ -57,17 +57,19 @@ def disk_of(store: Store, node: int) -> int | None:
     return size
 
 
-def find(store: Store, name: str) -> Row | None:
+def find(store: Store, name: str) -> Node | None:
     """Return the node of that name, if there is one."""
-    return store.row("node_by_name", name=name)
+    row = store.row("node_by_name", name=name)
+    return None if row is None else make(Node, row)
 
 
-def by_id(store: Store, node: int) -> Row | None:
+def by_id(store: Store, node: int) -> Node | None:
     """Return the node of that id, if there is one."""
-    return store.row("node_by_id", node=node)
+    row = store.row("node_by_id", node=node)
+    return None if row is None else make(Node, row)
 
 
-def named(store: Store, name: str) -> Row:
+def named(store: Store, name: str) -> Node:
     """Return the node of that name. Raises NotFound."""
     row = find(store, name)
     if row is None:
@@ -79,7 +81,7 @@ def no_such_node(store: Store, name: str) -> NotFound:
     """Return the error for a node that does not exist."""
     from d0ctl.jobfile.yaml.faults import near  # only for the error
 
-    meant = near(name, [row["name"] for row in nodes(store)])
+    meant = near(name, [row.name for row in nodes(store)])
     hint = f"did you mean `{meant}`?" if meant else "d0ctl node list"
     return NotFound(f"there is no node `{name}`", hint=hint)
 
@@ -159,11 +161,11 @@ def _is_same(row: Row, machine: str | None, *, is_local: bool) -> bool:
     return bool(machine and row["machine"] == machine)
 
 
-def check_unused(store: Store, row: Row) -> None:
+def check_unused(store: Store, row: Node) -> None:
     """Raise Refused for a node with launched packages."""
-    if busy := launched_on(store, row["id"]):
-        raise Refused(f"node `{row['name']}` has {busy} launched packages",
-                      hint=f"d0ctl node drain {row['name']}")  # fmt: skip
+    if busy := launched_on(store, row.id):
+        raise Refused(f"node `{row.name}` has {busy} launched packages",
+                      hint=f"d0ctl node drain {row.name}")  # fmt: skip
 
 
 def forget(store: Store, name: str, *, now: float) -> None:
@@ -173,24 +175,24 @@ def forget(store: Store, name: str, *, now: float) -> None:
     """
     row = named(store, name)
     check_unused(store, row)
-    store.change("unassign_node", node=row["id"], now=now, note=f"node {name} was removed")
-    copies.lose_all_of_node(store, cluster=row["cluster_id"], node=row["id"], now=now)
+    store.change("unassign_node", node=row.id, now=now, note=f"node {name} was removed")
+    copies.lose_all_of_node(store, cluster=row.cluster_id, node=row.id, now=now)
     give_up(store, name)
-    store.change("remove_node", node=row["id"])
-    store.change("remove_unused_cluster", cluster=row["cluster_id"])
+    store.change("remove_node", node=row.id)
+    store.change("remove_unused_cluster", cluster=row.cluster_id)
 
 
-def move(store: Store, row: Row, cluster: str | None, *, now: float) -> None:
+def move(store: Store, row: Node, cluster: str | None, *, now: float) -> None:
     """Let a node share the cache of another cluster, None for its own; its copies are lost.
 
     Raises Refused while packages are launched on it.
     """
     check_unused(store, row)
-    name, node, old = row["name"], row["id"], row["cluster_id"]
+    name, node, old = row.name, row.id, row.cluster_id
     store.change("unassign_node", node=node, now=now, note=f"node {name} was moved")
     copies.lose_all_of_node(store, cluster=old, node=node, now=now)
     give_up(store, name)
-    own = CONTROL if row["kind"] == "local" else store.value("add_cluster", name=name)
+    own = CONTROL if row.kind == "local" else store.value("add_cluster", name=name)
     new = own if cluster is None else store.value("add_cluster", name=cluster)
     store.change("move_node", node=node, cluster=new)
     store.change("remove_unused_cluster", cluster=old)
@@ -198,7 +200,7 @@ def move(store: Store, row: Row, cluster: str | None, *, now: float) -> None:
 
 def keep_speed(store: Store, name: str, speed: float, *, now: float) -> None:
     """Record the result of the benchmark of a node."""
-    store.change("keep_speed", node=named(store, name)["id"], speed=speed, now=now)
+    store.change("keep_speed", node=named(store, name).id, speed=speed, now=now)
 
 
 def give_up(store: Store, name: str) -> None:
@@ -206,19 +208,19 @@ def give_up(store: Store, name: str) -> None:
     store.change("stay_nowhere", node=name)
 
 
-def address_of(row: Row) -> Address:
+def address_of(row: Node) -> Address:
     """Return how the node of this row is reached."""
-    return make(Address, row)
+    return Address(**{name: getattr(row, name) for name in Address.__struct_fields__})
 
 
-def is_at(address: Address, row: Row) -> bool:
+def is_at(address: Address, row: Node) -> bool:
     """Return whether the node of this row is reached so; cheap, as each node is asked often."""
-    return all(getattr(address, name) == row[name] for name in Address.__struct_fields__)
+    return all(getattr(address, name) == getattr(row, name) for name in Address.__struct_fields__)
 
 
-def processors_of(row: Row) -> Processors:
+def processors_of(row: Node) -> Processors:
     """Return how many CPUs and GPUs of the node of this row people say that d0ctl may use."""
-    return Processors(row["cpus_asked"], row["gpus_asked"])
+    return Processors(row.cpus_asked, row.gpus_asked)
 
 
 class PackageInUse(Struct, frozen=True):

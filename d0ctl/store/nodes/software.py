@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from d0ctl.model import Node
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.registry import CONTROL
 from d0ctl.store.rows import make
@@ -115,11 +116,11 @@ def missed(store: Store, node: int, package: int) -> None:
 
 
 def ask(
-    store: Store, verb: str, node: Row, entry: Mapping[str, Any], *, actor: str, now: float
+    store: Store, verb: str, node: Node, entry: Mapping[str, Any], *, actor: str, now: float
 ) -> int:
     """Ask a node to push, purge or verify software; return the number of the order."""
     names = ("name", "version", "platform", "archive", "checksum", "size", "manifest")
-    return int(store.value("ask_software", node=node["id"], verb=verb, actor=actor, now=now,
+    return int(store.value("ask_software", node=node.id, verb=verb, actor=actor, now=now,
                            **{name: entry[name] for name in names}))  # fmt: skip
 
 

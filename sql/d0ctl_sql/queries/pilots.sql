@@ -120,7 +120,9 @@ delete from pilot where id = ?;
 
 -- name: direct_node
 -- The node of a batch system in which each package has a job of its own.
-select * from node where cluster_id = :cluster and job = 'direct';
+select node.*, cluster.name as cluster
+  from node join cluster on cluster.id = node.cluster_id
+ where node.cluster_id = :cluster and node.job = 'direct';
 
 -- name: add_direct_node
 -- A batch system as a node of many CPUs.

@@ -87,7 +87,7 @@ class Daemons(Commands, Packages):
     def base(self, name: str = "localhost") -> Path:
         """The folder of d0ctl on a node, once the node is up."""
         with self.opened(read_only=True) as store:
-            return Path(str(registry.named(store, name)["base"]))
+            return Path(str(registry.named(store, name).base))
 
     def site_name(self) -> str:
         """The name of the site on its nodes."""

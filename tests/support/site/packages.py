@@ -62,23 +62,23 @@ class Packages(Machines):
         """A node answers."""
         row = registry.named(self.store, name)
         with self.store.writing():
-            contact.up(self.store, row["id"], FACTS | facts, now=time.time())
+            contact.up(self.store, row.id, FACTS | facts, now=time.time())
 
     def assign(self, path: str, node: str = "localhost") -> None:
         """ready -> assigned."""
         row = registry.named(self.store, node)
         with self.store.writing():
-            decision = Decision(self.id_of(path), row["id"], 0)
+            decision = Decision(self.id_of(path), row.id, 0)
             assert placement.assign(self.store, [decision], now=time.time()) == 1
 
     def launch(self, path: str, node: str = "localhost") -> int:
         """ready -> starting -> running; the attempt."""
         row = registry.named(self.store, node)
-        if row["state"] != "up":
+        if row.state != "up":
             self.up(node)
         self.assign(path, node)
         with self.store.writing():
-            launches.launch(self.store, [row["id"]], limit=10, now=time.time())
+            launches.launch(self.store, [row.id], limit=10, now=time.time())
         attempt = one_package.attempts(self.store, self.id_of(path))[-1].id
         start = {"attempt": attempt, "kind": "start", "seq": 1, "time": time.time()}
         self.tell({**start, "utc_offset": 0, "phase": "running"})

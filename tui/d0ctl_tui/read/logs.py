@@ -141,7 +141,7 @@ def find(store: Store, package: str, number: int | None = None) -> Log:
         raise NotFound(f"node `{tried.node_name}`, where its logs were, was removed")
     is_live = tried is tries[-1] and STATUS_OF[Phase(view.phase)] is Status.LAUNCHED
     return Log(
-        store.home, site_name(store), address_of(row), tried.base or row["base"] or "",
+        store.home, site_name(store), address_of(row), tried.base or row.base or "",
         view.path, tried.id, tried.number, tuple(attempt.number for attempt in tries),
         len(one_package.binaries(store, view.id)), is_live, tried.outcome == "failed",
     )  # fmt: skip

@@ -90,20 +90,20 @@ def nodes(store: Store) -> list[NodeLine]:
     use = activity.node_use(store)
     found = []
     for row in registry.nodes(store):
-        state = "drained" if row["drained"] and row["state"] != "down" else row["state"]
-        note = row["last_error"] or (row["drain_note"] if row["drained"] else "") or ""
-        load = row["load"] if row["state"] == "up" else None
-        use_of_node = use.get(row["id"], activity.NodeUse())
+        state = "drained" if row.drained and row.state != "down" else row.state
+        note = row.last_error or (row.drain_note if row.drained else "") or ""
+        load = row.load if row.state == "up" else None
+        use_of_node = use.get(row.id, activity.NodeUse())
         found.append(
             NodeLine(
-                row["name"],
+                row.name,
                 state,
                 use_of_node.used,
-                row["cpus"],
+                row.cpus,
                 use_of_node.ahead,
                 use_of_node.staging,
                 load,
-                row["contact"],
+                row.contact,
                 note,
             )
         )

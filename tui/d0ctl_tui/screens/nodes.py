@@ -127,7 +127,7 @@ class NodesScreen(SubScreen):
         name = self.list.chosen
         row = self.dashboard.source.ask(lambda store: registry.find(store, name or ""), None)
         if row is not None:
-            self.dashboard.open_shell(registry.address_of(row), row["base"] or "")
+            self.dashboard.open_shell(registry.address_of(row), row.base or "")
 
     def action_verb(self, verb: str) -> None:
         """Show what an action would do to the node."""

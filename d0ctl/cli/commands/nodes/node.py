@@ -15,9 +15,9 @@ from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import glyphs, print_list, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import BadUsage, NotFound
-from d0ctl.model import Address
+from d0ctl.model import Address, Node
 from d0ctl.show.cards import node as node_line
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.nodes.draining import BadNode
 from d0ctl.store.nodes.site import site_name
@@ -39,22 +39,22 @@ def list_nodes(json: options.Json = False) -> None:
     )  # fmt: skip
 
 
-def in_use(store: Store) -> list[tuple[Row, int, BadNode | None]]:
+def in_use(store: Store) -> list[tuple[Node, float, BadNode | None]]:
     """Return every node, how many CPUs of it are used, and why d0ctl has drained it."""
-    used = {row["id"]: row["used"] for row in registry.capacities(store)}
+    used = {row.id: row.used for row in registry.capacities(store)}
     return [
-        (row, used.get(row["id"], 0), draining.bad_node(store, row["id"]))
+        (row, used.get(row.id, 0), draining.bad_node(store, row.id))
         for row in registry.nodes(store)
     ]
 
 
-def document(row: Row, used: int, bad: BadNode | None) -> "nodes.Node":
+def document(row: Node, used: float, bad: BadNode | None) -> "nodes.Node":
     """Return a node as JSON; with the failures for which d0ctl has drained it, if it has."""
     from d0ctl.cli.schemas import nodes
     from d0ctl.cli.schemas.fill import fill
 
-    return fill(nodes.Node, row, node=row["name"], trouble=row["last_error"], used=used,
-                free=max(0, row["cpus"] - used), burnt=_drained(bad))  # fmt: skip
+    return fill(nodes.Node, row, node=row.name, trouble=row.last_error, used=used,
+                free=max(0, row.cpus - used), burnt=_drained(bad))  # fmt: skip
 
 
 @app.command()
@@ -112,7 +112,7 @@ def _address(store: Store, where: str) -> Address:
         if "@" not in where and "." not in where and ":" not in where:
             raise
         return Address(where, "ssh", where)
-    if row["kind"] == "local":
+    if row.kind == "local":
         raise BadUsage(f"`{where}` is this machine: it needs no login")
     return registry.address_of(row)
 
@@ -140,9 +140,7 @@ def check(name: options.NodeName, json: options.Json = False) -> None:
         address = registry.address_of(row)
         site = site_name(store)
         home = store.home
-        files = [
-            Finding(None, "files", line) for line in direct_streams.lines(store, row["id"], name)
-        ]
+        files = [Finding(None, "files", line) for line in direct_streams.lines(store, row.id, name)]
     raise typer.Exit(
         report(itertools.chain(check_node(home, address, site), files), json, node=name)
     )

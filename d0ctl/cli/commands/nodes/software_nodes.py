@@ -10,9 +10,10 @@ from d0ctl.cli.changing import rehearsal
 from d0ctl.cli.commands.nodes.software_title import no_such, split
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import ExitCode, NotFound, Refused
+from d0ctl.model import Node
 from d0ctl.show.cards import software as software_page
 from d0ctl.store.clusters import capacity
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on
 from d0ctl.store.nodes.software import NodeOrder
@@ -39,7 +40,7 @@ def named(nodes: Sequence[str], clusters: Sequence[str]) -> list[str]:
     with session.reader() as store:
         rows = registry.nodes(store)
     for cluster in clusters:
-        there = [row["name"] for row in rows if row["cluster"] == cluster]
+        there = [row.name for row in rows if row.cluster == cluster]
         if not there:
             raise NotFound(f"cluster `{cluster}` has no nodes", hint="d0ctl cluster list")
         found += there
@@ -74,7 +75,7 @@ def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
     split(title)
     with rehearsal() as store:
         found = [
-            node["name"]
+            node.name
             for node in _nodes(store, names)
             if _entries(store, verb, title, node, is_named=bool(names))
         ]
@@ -83,18 +84,18 @@ def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
     return [f"would {verb} `{title}` on {listed(f'`{name}`' for name in found)}"]
 
 
-def _nodes(store: Store, names: Sequence[str]) -> list[Row]:
+def _nodes(store: Store, names: Sequence[str]) -> list[Node]:
     if names:
         return [registry.named(store, name) for name in dict.fromkeys(names)]
     return registry.nodes(store)
 
 
-def _entries(store: Store, verb: str, title: str, node: Row, *, is_named: bool) -> list[Entry]:
+def _entries(store: Store, verb: str, title: str, node: Node, *, is_named: bool) -> list[Entry]:
     """Return the catalogue's entries for a node. Raises Refused if it `is_named` and has none."""
     catalogue = Catalogue(store)
     if verb == "purge":
         _refuse_use(store, title, node)
-    entry = catalogue.entry(title, node["platform"])
+    entry = catalogue.entry(title, node.platform)
     if entry is not None and entry["archive"] is not None:
         if verb == "push":
             capacity.check_software(store, node, title, entry["checksum"], entry["size"] or 0)
@@ -104,21 +105,21 @@ def _entries(store: Store, verb: str, title: str, node: Row, *, is_named: bool) 
                       hint="d0ctl software list")  # fmt: skip
     if verb == "purge" and not catalogue.entries(title):
         name, version = split(title)
-        platforms = dict.fromkeys(("", node["platform"] or ""))
+        platforms = dict.fromkeys(("", node.platform or ""))
         return [{"name": name, "version": version, "platform": p, **NO_FILES} for p in platforms]
     if not catalogue.entries(title):
         raise no_such(title, known_names.software(store))
     if is_named:
-        platform = node["platform"] or "unknown: d0ctl node check " + node["name"]
+        platform = node.platform or "unknown: d0ctl node check " + node.name
         raise Refused(f"there is no software `{title}` for the platform of node "
-                      f"`{node['name']}`, {platform}")  # fmt: skip
+                      f"`{node.name}`, {platform}")  # fmt: skip
     return []
 
 
-def _refuse_use(store: Store, title: str, node: Row) -> None:
-    path = user_on(store, node["id"], title)
+def _refuse_use(store: Store, title: str, node: Node) -> None:
+    path = user_on(store, node.id, title)
     if path:
-        raise Refused(f"package `{path}` on node `{node['name']}` uses software `{title}`",
+        raise Refused(f"package `{path}` on node `{node.name}` uses software `{title}`",
                       hint=f"d0ctl kill {path}")  # fmt: skip
 
 

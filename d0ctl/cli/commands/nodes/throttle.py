@@ -26,7 +26,7 @@ def list_throttles(json: options.Json = False) -> None:
     if session.has_home():
         with session.reader() as store, store.reading():
             rules = throttles.rules(store)
-            nodes = {row["id"]: row["name"] for row in registry.nodes(store)}
+            nodes = {row.id: row.name for row in registry.nodes(store)}
             used = throttles.in_use(store, nodes, now=time.time())
     print_list("throttles", rules, partial(_document, used=used),
                partial(lines.throttle, used=used), lines.NO_THROTTLES, json=json)  # fmt: skip

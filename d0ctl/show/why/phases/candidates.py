@@ -2,19 +2,21 @@
 
 from collections.abc import Collection, Sequence
 
+from d0ctl.model import NodeCapacity
 from d0ctl.schedule.candidates import costs
 from d0ctl.schedule.costs import Cost
 from d0ctl.schedule.place import WORTH
 from d0ctl.schedule.resources import Requirement
 from d0ctl.show.why.common import MOST, speed
 from d0ctl.show.why.subject import Subject
-from d0ctl.store.connection import Row
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.units import duration
 
 
-def compare(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> dict[str, Cost]:
+def compare(
+    subject: Subject, rows: Sequence[NodeCapacity], requirement: Requirement
+) -> dict[str, Cost]:
     """Return the cost on each node, the lowest first; add a fact for each of the first.
 
     Adds nothing if no run time is known and no inputs have to be copied.

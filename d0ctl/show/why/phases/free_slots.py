@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from d0ctl.model import NodeCapacity
 from d0ctl.schedule.resources import Requirement, misfit
 from d0ctl.show.why import pilots
 from d0ctl.show.why.common import MOST, named, objection
@@ -17,7 +18,6 @@ from d0ctl.show.why.phases import (
 from d0ctl.show.why.phases.smaller_request import options_for
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import alive, batch_systems
-from d0ctl.store.connection import Row
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.standstill import any_driver
@@ -41,14 +41,14 @@ def why_not_taken(subject: Subject) -> str:
     """Return why no node has taken it yet; add a fact for each node, or each group of nodes."""
     explanation, rows = subject.explanation, registry.capacities(subject.store)
     requirement = requirement_of_package(subject.store, subject.package.id)
-    out = {row["name"]: why for row in rows if (why := objection(row, requirement, subject.now))}
-    out |= node_pauses.objection(subject, [row for row in rows if row["name"] not in out])
-    out |= broker.objection(subject, [row for row in rows if row["name"] not in out])
-    fits = [row for row in rows if row["name"] not in out]
+    out = {row.name: why for row in rows if (why := objection(row, requirement, subject.now))}
+    out |= node_pauses.objection(subject, [row for row in rows if row.name not in out])
+    out |= broker.objection(subject, [row for row in rows if row.name not in out])
+    fits = [row for row in rows if row.name not in out]
     explanation.facts += grouped(out)
     explanation.details["nodes"] = [
-        {"node": row["name"], "against": out.get(row["name"]), "cpus": row["cpus"],
-         "used": row["used"], "taken": iso(row["taken"])} for row in rows
+        {"node": row.name, "against": out.get(row.name), "cpus": row.cpus,
+         "used": row.used, "taken": iso(row.taken)} for row in rows
     ]  # fmt: skip
     fits = recovery.without_last_node(subject.package, fits, explanation)
     coming = _pilots(subject, requirement)
@@ -71,9 +71,9 @@ def why_not_taken(subject: Subject) -> str:
 
     why = why_queued(subject, fits, requirement)
     if "full_since" in explanation.details:
-        _suggest_nodes(subject, [row for row in rows if row["name"] in out], requirement)
+        _suggest_nodes(subject, [row for row in rows if row.name in out], requirement)
         explanation.commands.append(
-            f"d0ctl why {fits[0]['name']}" if len(fits) == 1 else "d0ctl node list"
+            f"d0ctl why {fits[0].name}" if len(fits) == 1 else "d0ctl node list"
         )
     return why
 
@@ -117,18 +117,22 @@ def _plural(kind: str) -> str:
     return f"{VERBS.get(verb, verb)} {rest}"
 
 
-def _suggest_nodes(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> None:
+def _suggest_nodes(
+    subject: Subject, rows: Sequence[NodeCapacity], requirement: Requirement
+) -> None:
     """Suggest how suitable nodes that are drained or down may take packages again."""
     for row in rows:
         if misfit(requirement, room_of(row)) is None and len(subject.explanation.commands) < MOST:
-            verb = "resume" if row["drained"] and row["state"] != "down" else "check"
-            subject.explanation.commands.append(f"d0ctl node {verb} {row['name']}")
+            verb = "resume" if row.drained and row.state != "down" else "check"
+            subject.explanation.commands.append(f"d0ctl node {verb} {row.name}")
 
 
-def _close_matches(subject: Subject, rows: Sequence[Row], requirement: Requirement) -> None:
+def _close_matches(
+    subject: Subject, rows: Sequence[NodeCapacity], requirement: Requirement
+) -> None:
     """Say which nodes could take it if a single request were dropped, and suggest an edit."""
     explanation = subject.explanation
-    usable = [row for row in rows if row["state"] == "up" and not row["drained"]]
+    usable = [row for row in rows if row.state == "up" and not row.drained]
     for request, without in REQUESTS.items():
         able = [
             row for row in usable if misfit(replace(requirement, **without), room_of(row)) is None
@@ -139,5 +143,5 @@ def _close_matches(subject: Subject, rows: Sequence[Row], requirement: Requireme
         explanation.commands.append(f"d0ctl edit {subject.package.path}{options}")
 
 
-def _named_or_counted(rows: Sequence[Row]) -> str:
+def _named_or_counted(rows: Sequence[NodeCapacity]) -> str:
     return named(rows) if len(rows) <= MOST else f"{len(rows)} nodes"

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from d0ctl.model import Node, NodeCapacity
 from d0ctl.policy import bad_nodes
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Subject
@@ -12,25 +13,25 @@ from d0ctl.store.nodes.draining import BadNode, bad_node, drainings
 from d0ctl.units import count, listed, moment
 
 
-def objection(subject: Subject, fits: list[Row]) -> dict[str, str]:
+def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:
     """Return which of the suitable nodes are avoided because of earlier failures, and why."""
     package, limits = subject.package, node_record.limits(subject.store)
     found = _excluded_for(subject, fits)
     resting = node_record.pauses(
-        subject.store, package.stage_id, [row["id"] for row in fits], subject.now
+        subject.store, package.stage_id, [row.id for row in fits], subject.now
     )
     for row in fits:
-        if row["name"] not in found and (how := resting.get(row["id"])):
+        if row.name not in found and (how := resting.get(row.id)):
             until = moment(bad_nodes.pause_end(how, limits), subject.now)
             failed = count(how.streak, "package of its stage", "packages of its stage")
-            found[row["name"]] = f"pauses until {until}: {failed} failed there in a row"
+            found[row.name] = f"pauses until {until}: {failed} failed there in a row"
     return found
 
 
-def _excluded_for(subject: Subject, fits: list[Row]) -> dict[str, str]:
+def _excluded_for(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:
     """Return the node on which it failed, if its job excludes that node and another is suitable."""
     package = subject.package
-    if package.failed_on is None or {row["name"] for row in fits} <= {package.failed_on}:
+    if package.failed_on is None or {row.name for row in fits} <= {package.failed_on}:
         return {}
     for row in node_record.exclusions(subject.store, package.job_id):
         if row["name"] == package.failed_on:
@@ -51,15 +52,15 @@ def excluded(row: Row) -> str:
     return f"packages that failed on node `{row['name']}` run elsewhere: {failed}"
 
 
-def drained(store: Store, row: Row, explanation: Explanation, now: float) -> None:
+def drained(store: Store, row: Node, explanation: Explanation, now: float) -> None:
     """Explain a drained node: who drained it, why, and when it is tried again."""
-    bad = bad_node(store, row["id"])
-    why = f": {row['drain_note']}" if row["drain_note"] else ""
+    bad = bad_node(store, row.id)
+    why = f": {row.drain_note}" if row.drain_note else ""
     if bad is None:
-        explanation.answer = f"node `{row['name']}` is drained and takes no new packages{why}"
+        explanation.answer = f"node `{row.name}` is drained and takes no new packages{why}"
         return
     since = moment(bad.since, now)
-    explanation.answer = f"node `{row['name']}` was drained by d0ctl at {since}: {bad.evidence}"
+    explanation.answer = f"node `{row.name}` was drained by d0ctl at {since}: {bad.evidence}"
     details: dict[str, Any] = json.loads(bad.details)
     if packages := details["packages"]:
         named = listed(f"`{path}`" for path in packages[:MOST])
@@ -68,7 +69,7 @@ def drained(store: Store, row: Row, explanation: Explanation, now: float) -> Non
             f"{named}{more} failed there and run elsewhere; these failures are not counted"
         )
     explanation.facts.append(trial(bad, now))
-    explanation.commands.append(f"d0ctl node check {row['name']}")
+    explanation.commands.append(f"d0ctl node check {row.name}")
 
 
 def trial(bad: BadNode, now: float) -> str:

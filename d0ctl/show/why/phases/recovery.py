@@ -1,9 +1,9 @@
 """What a policy did with a package."""
 
-from d0ctl.model import Reason
+from d0ctl.model import NodeCapacity, Reason
 from d0ctl.policy.rules import Policy
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views.policies import of_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
@@ -47,9 +47,11 @@ def refusal(store: Store, package: PackageView, last: AttemptView | None) -> lis
     return facts
 
 
-def without_last_node(package: PackageView, fits: list[Row], explanation: Explanation) -> list[Row]:
+def without_last_node(
+    package: PackageView, fits: list[NodeCapacity], explanation: Explanation
+) -> list[NodeCapacity]:
     """Return the suitable nodes, without that of the last attempt if the policy avoids it."""
-    others = [row for row in fits if row["name"] != package.avoid]
+    others = [row for row in fits if row.name != package.avoid]
     if not others or len(others) == len(fits):
         return fits
     is_behind = (package.note or "").startswith("it waited")

@@ -2,22 +2,22 @@
 
 from collections.abc import Sequence
 
+from d0ctl.model import NodeCapacity
 from d0ctl.schedule.quota import Allowance, Allowances
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters import throttles
-from d0ctl.store.connection import Row
 from d0ctl.units import count, duration
 
 
-def allowances(subject: Subject, rows: Sequence[Row]) -> Allowances:
+def allowances(subject: Subject, rows: Sequence[NodeCapacity]) -> Allowances:
     """Return the limits of throttles for some nodes, and for the job of a package."""
-    nodes = {row["id"]: row["name"] for row in rows}
+    nodes = {row.id: row.name for row in rows}
     return throttles.allowances(subject.store, nodes, [subject.job.id], now=subject.now)
 
 
-def of_node(subject: Subject, allowed: Allowances, row: Row) -> str | None:
+def of_node(subject: Subject, allowed: Allowances, row: NodeCapacity) -> str | None:
     """Return the throttle that keeps a node from taking packages now; None if there is none."""
-    used = [allowance for allowance in allowed.nodes.get(row["id"], ()) if not allowance.left]
+    used = [allowance for allowance in allowed.nodes.get(row.id, ()) if not allowance.left]
     return f"takes no more packages now: {_reached(subject, used[0])}" if used else None
 
 

@@ -96,7 +96,7 @@ def assigned(subject: Subject) -> None:
         idle = []
         if away:
             explanation.details["nodes_down"] = away
-            idle = [room["name"] for room in capacities(subject.store) if not room["used"]]
+            idle = [room.name for room in capacities(subject.store) if not room.used]
         for source in away:
             explanation.commands.append(f"d0ctl node check {source}")
             if source in idle:

@@ -56,7 +56,7 @@ def explained(
 def _explain(store: Store, selector: str | None, node: str | None, now: float) -> Explanation:
     if selector is None or _is_node(store, selector):
         row = registry.find(store, node or selector or "")
-        if row and row["job"] == DIRECT and (found := _of_system(store, row["name"], now)):
+        if row and row.job == DIRECT and (found := _of_system(store, row.name, now)):
             return found
         from d0ctl.show.why.node import node as explain_node
 
