@@ -60,7 +60,7 @@ def test_enter_takes_what_is_found_for_the_whole_text_though_the_search_still_ru
 
     dashboard(script)
 
-    assert [choice.words for choice in taken if choice] == ["ab"]
+    assert [choice.label for choice in taken if choice] == ["ab"]
 
 
 def test_enter_before_the_first_choices_are_shown_takes_the_first(
@@ -76,7 +76,7 @@ def test_enter_before_the_first_choices_are_shown_takes_the_first(
 
     dashboard(script)
 
-    assert [choice.words for choice in taken if choice] == ["one"]
+    assert [choice.label for choice in taken if choice] == ["one"]
 
 
 def test_search_finds_the_packages_that_failed_for_a_reason(site: Site, dashboard: Open) -> None:

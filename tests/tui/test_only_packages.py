@@ -59,11 +59,11 @@ def test_the_path_of_the_package_and_the_next_problem_lead_to_the_row(
 
     async def script(desk: Desk) -> None:
         tree = desk.main.tree_view
-        await desk.until(lambda: tree.chosen == (0, 0, 1), "its row")
+        await desk.until(lambda: tree.cursor_path == (0, 0, 1), "its row")
         await desk.press("right_square_bracket")
-        await desk.until(lambda: tree.chosen == (0, 0, 3), "the next")
+        await desk.until(lambda: tree.cursor_path == (0, 0, 3), "the next")
         await desk.press("l", "l", "left_square_bracket")
-        await desk.until(lambda: tree.chosen == (0, 0, 1), "the one before")
+        await desk.until(lambda: tree.cursor_path == (0, 0, 1), "the one before")
 
     dashboard(script, start="one/1/2/1")
 

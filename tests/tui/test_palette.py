@@ -36,7 +36,7 @@ def test_the_palette_shows_every_verb_and_says_why_some_are_not_there(
         desk.app.pop_screen()
         for verb in (*SEEN, *NOT_HERE, *ACTIONS):
             found = search_results.palette(desk.main, verb)
-            assert f"d0ctl {verb}" in {word for one in found for word in (one.words, one.about)}
+            assert f"d0ctl {verb}" in {word for one in found for word in (one.label, one.about)}
 
     dashboard(script)
 

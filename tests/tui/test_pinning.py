@@ -63,7 +63,7 @@ def test_rows_are_ancestors_and_what_follows_and_a_click_selects_what_is_drawn(
                 chosen = tree.outline.locate(lines[y])
                 tree.cursor = -1
                 await desk.hands.click("#tree", offset=(30, y))
-                assert tree.chosen == chosen, (share, top, y)
+                assert tree.cursor_path == chosen, (share, top, y)
                 assert tree.cursor in drawn(tree)[len(tree.pinned(tree.scroll_offset.y)) :]
         assert scrolled
 

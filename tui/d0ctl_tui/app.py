@@ -110,7 +110,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
 
     def on_mount(self) -> None:
         """Read everything once, then watch."""
-        self.look()
+        self.read_again()
         moments = [event.at for event in self.snapshot.events[:1]]
         moments += [notable.at for notable in self.snapshot.notable[:1]]
         self.changed = max(moments, default=0.0)
@@ -127,12 +127,12 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
 
         Textual calls this for an exception that no handler has caught, while it is being handled.
         """
-        words = traceback.format_exc()
+        trace = traceback.format_exc()
         try:
-            path = crash.keep(self.home, words)
+            path = crash.keep(self.home, trace)
         except OSError as error:
             self.panic(
-                f"d0ctl: the dashboard crashed, and the traceback can't be saved: {error}\n{words}"
+                f"d0ctl: the dashboard crashed, and the traceback can't be saved: {error}\n{trace}"
             )
         else:
             self.panic(f"d0ctl: the dashboard crashed; the traceback is in {path}")
@@ -165,7 +165,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         self.stale = news.error
         self.show()
 
-    def look(self) -> None:
+    def read_again(self) -> None:
         """Read again what is shown."""
         self.source.forget()
         before, now, at = self.snapshot, time.time(), self.source.at
@@ -174,9 +174,9 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
             self.rates.note(now, self.snapshot.done + self.snapshot.failed)
         self.stale = self.source.error or ""
 
-    def show_notice(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, message: str, role: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
-        self.notice = (f" {foreign(words)} ", look)
+        self.notice = (f" {foreign(message)} ", role)
         if self._notice_end is not None:
             self._notice_end.stop()
         self._notice_end = self.set_timer(NOTICE_S, self.end_notice)
@@ -207,7 +207,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
 
     def reload(self) -> None:
         """Read again what is shown, and show it."""
-        self.look()
+        self.read_again()
         self.show()
 
     def _look_and_show(self) -> None:

@@ -58,7 +58,7 @@ class AppInterface(Protocol):
     ) -> None:
         """Do what the key at a column of the last line does."""
 
-    def show_notice(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, message: str, role: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
 
     def reload(self) -> None:
@@ -94,7 +94,7 @@ class AppInterface(Protocol):
     def open_shell(self, address: Address, folder: str) -> None:
         """Give the terminal to a shell on a node, in a folder."""
 
-    def copy(self, words: str) -> None:
+    def copy(self, text: str) -> None:
         """Copy a text, through the terminal."""
 
     def choose_action(self, marks: Marks) -> None:

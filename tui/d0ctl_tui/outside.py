@@ -42,7 +42,7 @@ class Outside:
         assert isinstance(self, App)
         return self
 
-    def show_notice(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, message: str, role: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
         raise NotImplementedError
 
@@ -50,10 +50,10 @@ class Outside:
         """Show no notice any more."""
         raise NotImplementedError
 
-    def copy(self, words: str) -> None:
+    def copy(self, text: str) -> None:
         """Copy a text, through the terminal."""
-        self._app.copy_to_clipboard(words)
-        self.show_notice(f"copied: {words}", "good")
+        self._app.copy_to_clipboard(text)
+        self.show_notice(f"copied: {text}", "good")
 
     def on_command_clicked(self, message: CommandClicked) -> None:
         """Copy the command."""
@@ -132,14 +132,14 @@ def _shell(app: App[Any], address: Address, known_hosts: Path, folder: str) -> s
 def _program(kind: str) -> list[str]:
     """Return the pager or the editor of the user, with its options."""
     variables, otherwise = PROGRAMS[kind]
-    found = next((words for name in variables if (words := os.environ.get(name))), otherwise)
+    found = next((program for name in variables if (program := os.environ.get(name))), otherwise)
     try:
         return shlex.split(found) or [otherwise]
     except ValueError:
         return [found]
 
 
-def _run(app: App[Any], words: Sequence[str | Path], folder: Path | None = None) -> str:
+def _run(app: App[Any], arguments: Sequence[str | Path], folder: Path | None = None) -> str:
     """Give the terminal to a program until it ends; return why that failed, or an empty text."""
     problem = ""
     before = signal.getsignal(signal.SIGINT)
@@ -148,9 +148,9 @@ def _run(app: App[Any], words: Sequence[str | Path], folder: Path | None = None)
             # ctrl+c is for the program, which does not inherit a handler
             signal.signal(signal.SIGINT, lambda number, frame: None)
             try:
-                subprocess.run(words, cwd=folder, check=False)
+                subprocess.run(arguments, cwd=folder, check=False)
             except OSError as error:  # here: `suspend` does not come back from an exception
-                problem = f"`{words[0]}` can't be started: {error.strerror}"
+                problem = f"`{arguments[0]}` can't be started: {error.strerror}"
             finally:
                 signal.signal(signal.SIGINT, before)
     except SuspendNotSupported:

@@ -38,7 +38,7 @@ class Past:
     _wanted: float | None = None
     """The moment that was last asked for, which a thread may still be reading."""
 
-    def show_notice(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, message: str, role: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
         raise NotImplementedError
 
@@ -82,8 +82,8 @@ class Past:
 
     def past_keys(self) -> str:
         """Name the keys that lead to other moments."""
-        words = {"earlier": "earlier", "later": "later", "moment": "time", "clear": "now"}
-        return "  ".join(f"{self.key_of(name)} {word}" for name, word in words.items()) + " "
+        labels = {"earlier": "earlier", "later": "later", "moment": "time", "clear": "now"}
+        return "  ".join(f"{self.key_of(name)} {word}" for name, word in labels.items()) + " "
 
     def action_step(self, direction: int) -> None:
         """Go back or forward in time."""
@@ -92,13 +92,13 @@ class Past:
     def action_ask_moment(self) -> None:
         """Ask which moment to show."""
 
-        def go(words: str | None) -> None:
+        def go(typed: str | None) -> None:
             try:
-                if words:
-                    self.show_as_of(read_moment(words.strip(), time.time()))
+                if typed:
+                    self.show_as_of(read_moment(typed.strip(), time.time()))
             except ValueError:
                 self.show_notice(
-                    f"`{words}` is not a time: write 03:00, 2026-11-22 03:00, or 2h ago as 2h"
+                    f"`{typed}` is not a time: write 03:00, 2026-11-22 03:00, or 2h ago as 2h"
                 )
 
         assert isinstance(self, App)

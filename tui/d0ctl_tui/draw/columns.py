@@ -76,11 +76,11 @@ class Columns(Struct, frozen=True):
     extras: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, columns: int, need: Need, chosen: Sequence[str] = CHOICES) -> "Columns":
+    def of(cls, columns: int, need: Need, choices: Sequence[str] = CHOICES) -> "Columns":
         """Return the columns for a width, of the chosen ones; the last one stays blank."""
         time = (
             0
-            if columns < 64 or "end" not in chosen
+            if columns < 64 or "end" not in choices
             else need.time
             if columns >= ROOMY
             else need.brief
@@ -97,7 +97,7 @@ class Columns(Struct, frozen=True):
             (SHORT, need.name, EXTRAS[:1]), (longer, min(titled, need.name + ENDING), FIRST),
             (longer, titled, EXTRAS), (ABOUT, need.title, ()),
         )  # fmt: skip
-        has_others = columns >= COUNTS and need.tally > 0 and "others" in chosen
+        has_others = columns >= COUNTS and need.tally > 0 and "others" in choices
         for about, called, added in steps:
             remark = need.remark if "node" in extras else need.about
             more = max(0, min(left, min(remark, about) - rest)) if bar else 0
@@ -109,7 +109,7 @@ class Columns(Struct, frozen=True):
             bar += more
             more = max(0, min(left, called - name))
             name, left = name + more, left - more
-            for extra in chosen:
+            for extra in choices:
                 if (
                     extra in added
                     and extra in wanted
@@ -124,7 +124,7 @@ class Columns(Struct, frozen=True):
                 rest, tally = rest + others - tally + (0 if tally else GAP), others
         if bar and need.count:
             bar += max(0, min(left, LONG_BAR - bar))
-        shown = tuple((extra, extras[extra]) for extra in chosen if extra in extras)
+        shown = tuple((extra, extras[extra]) for extra in choices if extra in extras)
         return cls(name, need.state, bar, need.count, tally, time, shown)
 
     @property

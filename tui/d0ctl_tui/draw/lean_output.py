@@ -89,7 +89,7 @@ def _change(old: TextStyle, new: TextStyle) -> str:
     return f"\x1b[{';'.join(numbers)}m"
 
 
-def _after(look: TextStyle, numbers: list[str]) -> TextStyle:
+def _after(style: TextStyle, numbers: list[str]) -> TextStyle:
     """Return the look after a sequence of these numbers."""
     rest = list(numbers)
     while rest:
@@ -97,14 +97,14 @@ def _after(look: TextStyle, numbers: list[str]) -> TextStyle:
         first, whole = rest[0], ";".join(rest[:length])
         del rest[:length]
         if first in ("", "0"):
-            look = PLAIN
+            style = PLAIN
         elif first in _OFF.values():
-            left = {attribute for attribute in look.attributes if _OFF.get(attribute) != first}
-            look = look._replace(attributes=frozenset(left))
+            left = {attribute for attribute in style.attributes if _OFF.get(attribute) != first}
+            style = style._replace(attributes=frozenset(left))
         elif first in ("38", "39") or (len(first) == 2 and first[0] in "39" and first[1] < "8"):
-            look = look._replace(ink=whole)
+            style = style._replace(ink=whole)
         elif len(first) == 3 or (len(first) == 2 and first[0] == "4"):
-            look = look._replace(paper=whole)
+            style = style._replace(paper=whole)
         else:
-            look = look._replace(attributes=look.attributes | {whole})
-    return look
+            style = style._replace(attributes=style.attributes | {whole})
+    return style

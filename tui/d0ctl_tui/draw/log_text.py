@@ -19,12 +19,12 @@ def spans(text: str) -> list[Span]:
     """Return the line as a terminal would show it after its carriage returns, with its colours."""
     text = _last_overprint(text).expandtabs()
     found: list[Span] = []
-    look, at = "plain", 0
+    role, at = "plain", 0
     for escape in _SGR.finditer(text):
         if escape.start() > at:
-            found.append((foreign(text[at : escape.start()]), look))
-        look, at = _role_after(escape[1], look), escape.end()
-    return [*found, (foreign(text[at:]), look)] if at < len(text) or not found else found
+            found.append((foreign(text[at : escape.start()]), role))
+        role, at = _role_after(escape[1], role), escape.end()
+    return [*found, (foreign(text[at:]), role)] if at < len(text) or not found else found
 
 
 def _last_overprint(text: str) -> str:
@@ -34,31 +34,31 @@ def _last_overprint(text: str) -> str:
 
 def _role_after(codes: str, before: str) -> str:
     numbers = [int(code) if code.isdigit() else 0 for code in re.split("[;:]", codes)]
-    look, at = before, 0
+    role, at = before, 0
     while at < len(numbers):
         code = numbers[at]
         if code in (0, 39):
-            look = "plain"
-        elif code == 1 and look == "plain":
-            look = "strong"
-        elif code == 2 and look == "plain":
-            look = "faint"
+            role = "plain"
+        elif code == 1 and role == "plain":
+            role = "strong"
+        elif code == 2 and role == "plain":
+            role = "faint"
         elif 30 <= code <= 37 or 90 <= code <= 97:
-            look = _COLOURS[code % 10]
+            role = _COLOURS[code % 10]
         elif code in (38, 48):
             kind = numbers[at + 1] if at + 1 < len(numbers) else 0
             if code == 38 and kind == 5 and at + 2 < len(numbers) and numbers[at + 2] < 16:
-                look = _COLOURS[numbers[at + 2] % 8]
+                role = _COLOURS[numbers[at + 2] % 8]
             at += 1 + _EXTRA.get(kind, 0)
         at += 1
-    return look
+    return role
 
 
 def marked(line: Iterable[Span], found: str) -> list[Span]:
     """Return the line with the searched words highlighted, across colours."""
     pieces = list(line)
-    text, wanted = "".join(words for words, _ in pieces).lower(), found.lower()
-    if not wanted or len(text) != sum(len(words) for words, _ in pieces):
+    text, wanted = "".join(piece for piece, _ in pieces).lower(), found.lower()
+    if not wanted or len(text) != sum(len(piece) for piece, _ in pieces):
         return pieces
     edges: list[tuple[int, int]] = []
     at = text.find(wanted)
@@ -67,17 +67,17 @@ def marked(line: Iterable[Span], found: str) -> list[Span]:
         at = text.find(wanted, at + len(wanted))
     result: list[Span] = []
     begin = 0
-    for words, look in pieces:
-        end = begin + len(words)
+    for piece, role in pieces:
+        end = begin + len(piece)
         for first, last in edges:
             if last <= begin or first >= end:
                 continue
-            before = words[: max(0, first - begin)]
-            result.append((before, look))
-            result.append((words[max(0, first - begin) : last - begin], "match"))
-            words, begin = words[last - begin :] if last < end else "", min(last, end)
-        if words:
-            result.append((words, look))
+            before = piece[: max(0, first - begin)]
+            result.append((before, role))
+            result.append((piece[max(0, first - begin) : last - begin], "match"))
+            piece, begin = piece[last - begin :] if last < end else "", min(last, end)
+        if piece:
+            result.append((piece, role))
         begin = end
     return [span for span in result if span[0]]
 
@@ -86,12 +86,12 @@ def wrapped(line: Iterable[Span], columns: int) -> list[Line]:
     """Return the line in as many rows as it takes."""
     rows: list[list[Span]] = [[]]
     room = columns = max(2, columns)
-    for character, look in _characters(line):
+    for character, role in _characters(line):
         wide = cell_len(character)
         if wide > room:
             rows.append([])
             room = columns
-        rows[-1].append((character, look))
+        rows[-1].append((character, role))
         room -= wide
     return [_joined(row) for row in rows]
 
@@ -105,9 +105,9 @@ def shifted(line: Sequence[Span], left: int, columns: int, ellipsis: str) -> Lin
     end = left + columns - (dots if whole > left + columns else 0)
     seen: list[Span] = []
     at = 0
-    for character, look in _characters(line):
+    for character, role in _characters(line):
         if at >= begin and at + cell_len(character) <= end:
-            seen.append((character, look))
+            seen.append((character, role))
         at += cell_len(character)
         if at >= end:
             break
@@ -117,10 +117,10 @@ def shifted(line: Sequence[Span], left: int, columns: int, ellipsis: str) -> Lin
 
 
 def _characters(line: Iterable[Span]) -> Iterator[Span]:
-    for words, look in line:
-        yield from ((character, look) for character in words)
+    for piece, role in line:
+        yield from ((character, role) for character in piece)
 
 
 def _joined(characters: Iterable[Span]) -> Line:
     runs = groupby(characters, key=lambda span: span[1])
-    return tuple(("".join(character for character, _ in run), look) for look, run in runs)
+    return tuple(("".join(character for character, _ in run), role) for role, run in runs)

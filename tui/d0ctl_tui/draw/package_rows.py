@@ -53,8 +53,8 @@ def draw(row: PackageRow, columns: Columns, context: RowContext) -> Line:
         bar = min(columns.bar, BAR)
         spans += [*signs.gauge(row.percent / 100, bar, glyphs), (" " * GAP, "")]
         room -= bar + GAP
-    words = _about(row, context, with_node=not columns.has("node"))
-    about = pad(fitting(words, room), room, ellipsis=glyphs.ellipsis)
+    remarks = _about(row, context, with_node=not columns.has("node"))
+    about = pad(fitting(remarks, room), room, ellipsis=glyphs.ellipsis)
     spans.append((about, _about_look(row)))
     return (*spans, (" " * GAP, ""), *tail(_extras(row, context), _when(row, context), columns))
 
@@ -68,10 +68,10 @@ def _phase_name(row: PackageRow, context: RowContext) -> str:
 def _name(row: PackageRow, context: RowContext) -> list[Span]:
     if isinstance(row, OnlyPackage):
         number = str(row.line_seq)
-        words = dict.fromkeys(
+        names = dict.fromkeys(
             word for word in (row.line_name, row.name) if word not in (number, "1")
         )
-        return [(number, "strong"), *((f" {foreign(word)}", "plain") for word in words)]
+        return [(number, "strong"), *((f" {foreign(word)}", "plain") for word in names)]
     number = row.path if context.with_path else row.path.rpartition("/")[2]
     name = [(foreign(number), "strong")]
     if row.name != row.path.rpartition("/")[2]:
@@ -95,15 +95,17 @@ def _when(row: PackageRow, context: RowContext) -> str:
 def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> list[str]:
     """Return its node and remarks; the reason of a failure comes first."""
     failed = row.phase == Phase.FAILED
-    words = [f"{row.percent:.0f} %"] if row.percent is not None and signs.is_live(row.phase) else []
-    words += [row.reason or ""] if failed else []
-    words += [f"acknowledged by {row.acknowledged}"] if row.acknowledged else []
-    words += [_node(row, context)] if with_node else []
-    words += [f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
+    remarks = (
+        [f"{row.percent:.0f} %"] if row.percent is not None and signs.is_live(row.phase) else []
+    )
+    remarks += [row.reason or ""] if failed else []
+    remarks += [f"acknowledged by {row.acknowledged}"] if row.acknowledged else []
+    remarks += [_node(row, context)] if with_node else []
+    remarks += [f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
     if row.request and row.phase != Phase.KILLING:
-        words.append(f"({row.request})")
-    words.append(gist(row.message) if failed else row.note or "")
-    return [foreign(word) for word in words if word]
+        remarks.append(f"({row.request})")
+    remarks.append(gist(row.message) if failed else row.note or "")
+    return [foreign(word) for word in remarks if word]
 
 
 def _about_look(row: PackageRow) -> str:
@@ -147,8 +149,8 @@ def draw_binary(row: BinaryView, columns: Columns, context: RowContext) -> Line:
 
 
 def _command(row: BinaryView) -> str:
-    words = row.script or " ".join(json.loads(row.argv or "[]"))
-    return " ".join(words.replace(INPUTS, "{inputs}").split())
+    command = row.script or " ".join(json.loads(row.argv or "[]"))
+    return " ".join(command.replace(INPUTS, "{inputs}").split())
 
 
 def _binary_name(row: BinaryView) -> list[Span]:

@@ -68,21 +68,21 @@ class Pager(Struct):
         self.top, self.row = 0, 0
 
     def find(
-        self, words: str, *, forward: bool, cancelled: Callable[[], bool], here: bool = False
+        self, text: str, *, forward: bool, cancelled: Callable[[], bool], here: bool = False
     ) -> bool:
         """Move to the next line with these words, ignoring case; return False if there is none.
 
         With `here`, the first line of the window counts, too.
         """
         at = self._end(self.top) if self.size and forward and not here else self.top
-        return self._find(words, at, forward, cancelled)
+        return self._find(text, at, forward, cancelled)
 
-    def find_around(self, words: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
+    def find_around(self, text: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
         """Move to the first line with these words, or going back to the last one."""
-        return self._find(words, 0 if forward else self.size, forward, cancelled)
+        return self._find(text, 0 if forward else self.size, forward, cancelled)
 
-    def _find(self, words: str, at: int, forward: bool, cancelled: Callable[[], bool]) -> bool:
-        wanted = words.encode().lower()
+    def _find(self, text: str, at: int, forward: bool, cancelled: Callable[[], bool]) -> bool:
+        wanted = text.encode().lower()
         found = (self._after if forward else self._before)(wanted, at, cancelled)
         if found is None:
             return False

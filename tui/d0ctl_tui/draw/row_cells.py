@@ -29,7 +29,7 @@ class RowContext(Struct, frozen=True):
     blocked: bool = False
     estimate: Estimate | None = None
     progress: RunningProgress = NO_PROGRESS
-    kept: str = ""
+    job_hold: str = ""
     followed: bool = False
     nodes: Mapping[str, str] = field(default_factory=dict)
 
@@ -57,11 +57,11 @@ def front(
     indent = " " * (2 * context.depth)
     room = max(4, columns.name - len(indent) - 3)
     ellipsis = context.glyphs.ellipsis
-    *first, (last, look) = name[:bare]
+    *first, (last, role) = name[:bare]
     left = room - width(first)
     whole = width(name) <= room
-    if not whole and 4 <= left < width([(last, look)]) + WORTH:
-        fitted: Line = (*first, (cut_middle(last, left, ellipsis=ellipsis), look))
+    if not whole and 4 <= left < width([(last, role)]) + WORTH:
+        fitted: Line = (*first, (cut_middle(last, left, ellipsis=ellipsis), role))
     else:
         fitted = fit(name, room, ellipsis=ellipsis)
     blank = " " * (max(0, room - width(fitted)) + GAP)
@@ -92,11 +92,11 @@ def tail(extras: Mapping[str, str], time: str, columns: Columns) -> list[Span]:
     return [("".join(cells), "faint")] if cells else []
 
 
-def fitting(words: Sequence[str], room: int) -> str:
+def fitting(remarks: Sequence[str], room: int) -> str:
     """Return remarks beside each other; of the last one enough to be read, or nothing."""
     text = ""
-    for word in words:
-        longer = f"{text}  {word}" if text else word
+    for remark in remarks:
+        longer = f"{text}  {remark}" if text else remark
         if len(longer) > room and text and room - len(text) - 2 < LEAST_REMARK:
             break
         text = longer

@@ -56,12 +56,12 @@ def header(
     last = f"changed {moment(changed, snapshot.at)} " if changed else ""
     base = [*left, (folder, "faint"), (" ", "")]
     driver, short = _driver(drivers, glyphs), _driver(drivers, glyphs, short=True)
-    words, numbers = _problems(snapshot, glyphs), _problems(snapshot, glyphs, short=True)
+    problems, numbers = _problems(snapshot, glyphs), _problems(snapshot, glyphs, short=True)
     nodes, slots = _nodes_up(snapshot), _slots(snapshot)
     for spans, clock_text in (
-        ([*driver, *nodes, *slots, *words], last), ([*driver, *nodes, *slots, *words], ""),
-        ([*short, *nodes, *slots, *words], ""), ([*short, *nodes, *words], ""),
-        ([*driver, *words], ""), ([*short, *words], ""), ([*short, *numbers], ""),
+        ([*driver, *nodes, *slots, *problems], last), ([*driver, *nodes, *slots, *problems], ""),
+        ([*short, *nodes, *slots, *problems], ""), ([*short, *nodes, *problems], ""),
+        ([*driver, *problems], ""), ([*short, *problems], ""), ([*short, *numbers], ""),
     ):  # fmt: skip
         if width(base) + width(spans) + len(clock_text) + bool(clock_text) <= columns:
             return spread([*base, *spans], [(clock_text, "faint")], columns)
@@ -121,10 +121,10 @@ def _driver(drivers: Sequence[str], glyphs: Glyphs, *, short: bool = False) -> L
     if LEASE in drivers:
         return ((f"{glyphs.states['up']} daemon up", "good"),)
     if drivers:
-        words = "run" if short else "`run` is driving"
-        return ((f"{glyphs.states['up']} {words}", "good"),)
-    words = "no daemon" if short else "no daemon: nothing new starts"
-    return ((f"{glyphs.states['down']} {words}", "warn"),)
+        state = "run" if short else "`run` is driving"
+        return ((f"{glyphs.states['up']} {state}", "good"),)
+    state = "no daemon" if short else "no daemon: nothing new starts"
+    return ((f"{glyphs.states['down']} {state}", "warn"),)
 
 
 def nodes(
@@ -164,9 +164,9 @@ def ordered(
 
 
 def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -> Line:
-    look = signs.role(node.state)
+    role = signs.role(node.state)
     spans: list[Span] = [
-        (f" {glyphs.states.get(node.state, ' ')} ", look),
+        (f" {glyphs.states.get(node.state, ' ')} ", role),
         (name, "strong"),
         (" ", ""),
     ]
@@ -176,7 +176,7 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
     spans += [(f" +{node.ahead} next", "faint")] if node.ahead else []
     spans += [(f" +{node.staging} staging", "faint")] if node.staging else []
     if node.state != "up":
-        spans.append((f" {node.state}", look))
+        spans.append((f" {node.state}", role))
     if node.load is not None and columns >= 56:
         spans.append((f"  load {node.load:.1f}", "faint"))
     if node.contact is not None and columns >= 48:
@@ -184,7 +184,7 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
     if node.note and columns - width(spans) >= 2 + min(
         LEAST_NOTE, width([(foreign(node.note), "")])
     ):
-        spans.append((f"  {foreign(node.note)}", look))
+        spans.append((f"  {foreign(node.note)}", role))
     return fit(spans, columns, ellipsis=glyphs.ellipsis)
 
 

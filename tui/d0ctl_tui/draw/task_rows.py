@@ -21,9 +21,9 @@ WORST = ("broken", "exhausted", "failed", "pending", "paused")
 Group = JobSummary | StageSummary | LineSummary
 
 
-def status(row: Group, kept: str) -> str:
+def status(row: Group, job_hold: str) -> str:
     """Return the word for a task, job, stage or line."""
-    return row.task.status if isinstance(row, TaskJob) else status_of(row, kept)
+    return row.task.status if isinstance(row, TaskJob) else status_of(row, job_hold)
 
 
 def counts(row: Group) -> Counts:

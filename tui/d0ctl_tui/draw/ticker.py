@@ -73,12 +73,12 @@ def _line(
     at: float, subject: str, state: str, now: float, columns: int, glyphs: Glyphs, *,
     node: str | None, reason: str | None, actor: str | None, note: str | None,
 ) -> Line:  # fmt: skip
-    look = signs.role(state)
+    role = signs.role(state)
     spans: list[Span] = [
         (f"{clock(at, now)} ", "faint"),
-        (f"{glyphs.states.get(state, glyphs.point)} ", look),
+        (f"{glyphs.states.get(state, glyphs.point)} ", role),
         (foreign(subject), "strong"),
-        (f" {state}", look),
+        (f" {state}", role),
     ]
     if node:
         spans.append((f" {foreign(node)}", "plain"))

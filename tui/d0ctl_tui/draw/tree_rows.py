@@ -44,7 +44,7 @@ def need(row: Row | None, context: RowContext) -> Need:
     before = 2 * context.depth + 3
     name = _name(row, context)
     bare = name[: _bare(row, name)]
-    word = task_rows.status(row, context.kept)
+    word = task_rows.status(row, context.job_hold)
     badges = [badge for badge in signs.badges(row.counts, context.glyphs, row.acknowledged)
               if adds(badge, word)]  # fmt: skip
     time, extras = _end(row, context), _extras(row)
@@ -69,7 +69,7 @@ def _group(
     name = _name(row, context)
     spans = front(name, _bare(row, name), columns, context, twisty)
     badges = signs.badges(row.counts, glyphs, row.acknowledged)
-    word = task_rows.status(row, context.kept)
+    word = task_rows.status(row, context.job_hold)
     spans += state(word, columns, glyphs, badges)
     if about := task_rows.about(row):
         text = pad(about, columns.about, ellipsis=glyphs.ellipsis) + " " * GAP
@@ -134,11 +134,11 @@ def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
     return text
 
 
-def _cells(words: Sequence[Span], columns: int, glyphs: Glyphs) -> list[Span]:
+def _cells(cells: Sequence[Span], columns: int, glyphs: Glyphs) -> list[Span]:
     """Return words beside each other, as many as fit."""
     spans: list[Span] = []
-    for index, word in enumerate(words):
-        spans += [(" ", ""), word] if index else [word]
+    for index, cell in enumerate(cells):
+        spans += [(" ", ""), cell] if index else [cell]
     fitted = fit(spans, columns, ellipsis=glyphs.ellipsis)
     return [*fitted, (" " * (columns - width(fitted) + GAP), "")]
 

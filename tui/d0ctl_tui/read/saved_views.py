@@ -22,7 +22,7 @@ class SavedView(Struct, frozen=True, omit_defaults=True):
     packages: PackageFilter | None = None
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """What it shows, in words."""
         parts = [f"jobs {self.jobs.summary}"] if self.jobs.hides else []
         if self.jobs.order != "age":

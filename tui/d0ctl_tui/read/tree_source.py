@@ -166,20 +166,20 @@ class Source:
         row = self.row(path[: 2 if self.is_only(path[:3]) else 3])
         return not isinstance(row, BinaryView | PackageRow | None) and row.blocked
 
-    def kept(self, path: Path) -> str:
+    def job_hold(self, path: Path) -> str:
         """Return whether the job of a row is held or paused."""
         job = self.row(path[:1])
         if not isinstance(job, JobSummary):
             return ""
         return "held" if job.hold else "paused" if job.pause else ""
 
-    def path_of(self, place: outline.Place) -> Path | None:
+    def path_of(self, location: outline.Place) -> Path | None:
         """Return the path of a package; None if its job is not shown."""
         try:
-            job = self.jobs.index(place.job)
+            job = self.jobs.index(location.job)
         except ValueError:
             return None
-        return self.shown((job, place.stage - 1, place.line - 1, place.package - 1))
+        return self.shown((job, location.stage - 1, location.line - 1, location.package - 1))
 
     def paths(self, ids: Sequence[int]) -> list[str]:
         """Return the paths of packages; removed ones are omitted."""

@@ -148,8 +148,8 @@ class FailuresScreen(SubScreen):
         if (now.order, now.reverse) != ("number", False):
             left.append((f" sorted by {now.order} {now.arrow}", "faint"))
         number = len(self._failed) if self._failed is not None else None
-        words = "looking ..." if number is None else count(number, "failed package")
-        return spread(left, [(f"{words} ", "bad" if number else "faint")], columns)
+        summary = "looking ..." if number is None else count(number, "failed package")
+        return spread(left, [(f"{summary} ", "bad" if number else "faint")], columns)
 
     def update(self) -> None:
         """Read again after a change, but not too often."""

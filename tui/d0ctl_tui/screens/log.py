@@ -55,7 +55,7 @@ class LogScreen(SubScreen):
         self._cancel = threading.Event()
         self._length = 0
         self._timer: Timer | None = None
-        self._words = ""
+        self._searched_text = ""
         self._row = 0
         self._error = ""
         self._to_match = False
@@ -90,8 +90,8 @@ class LogScreen(SubScreen):
         ]
         if self._error:
             return spread(left, [("unreadable ", "bad")], columns)
-        at, words = self.pane.shown[-1] if self.pane.shown else (0, "")
-        share = min(100, 100 * (at + len(words.encode()) + 1) // max(1, self._length))
+        at, line = self.pane.shown[-1] if self.pane.shown else (0, "")
+        share = min(100, 100 * (at + len(line.encode()) + 1) // max(1, self._length))
         right: list[Span] = [("following  ", "live")] if self.following and log.is_live else []
         right += [("wrapped  ", "faint")] if self.pane.is_wrapped else []
         right.append((f"{size(self._length)}  {share} % ", "faint"))
@@ -147,16 +147,16 @@ class LogScreen(SubScreen):
     def action_find(self) -> None:
         """Ask what to search for."""
 
-        def go(words: str | None) -> None:
-            if words:
-                self._words = self.pane.found = words
+        def go(text: str | None) -> None:
+            if text:
+                self._searched_text = self.pane.found = text
                 self._go_to_match(forward=True, here=True)
 
-        self.app.push_screen(QuestionBox(self.dashboard, "search", self._words), go)
+        self.app.push_screen(QuestionBox(self.dashboard, "search", self._searched_text), go)
 
     def action_again(self, by: int) -> None:
         """Go to the next match, or to the one before."""
-        if not self._words:
+        if not self._searched_text:
             self.action_find()
             return
         self._go_to_match(forward=by > 0)
@@ -164,7 +164,7 @@ class LogScreen(SubScreen):
     def _go_to_match(self, *, forward: bool, here: bool = False) -> None:
         self.following = False
         self._cancel.set()
-        self._reader.submit(self._search, self._words, forward, here)
+        self._reader.submit(self._search, self._searched_text, forward, here)
 
     def action_stream(self) -> None:
         """Show the other stream."""
@@ -252,17 +252,17 @@ class LogScreen(SubScreen):
             return
         self._do(lambda pager, height: pager.to_end(height), height, False)
 
-    def _search(self, words: str, forward: bool, here: bool) -> None:
+    def _search(self, text: str, forward: bool, here: bool) -> None:
         """In the reading thread: go to a match, if need be around the end of the log."""
         self._cancel.clear()
         stopped = self._cancel.is_set
         try:
-            found = self._pager.find(words, forward=forward, cancelled=stopped, here=here)
+            found = self._pager.find(text, forward=forward, cancelled=stopped, here=here)
             notice = ""
             if not found and not stopped():
-                found = self._pager.find_around(words, forward=forward, cancelled=stopped)
+                found = self._pager.find_around(text, forward=forward, cancelled=stopped)
                 start = "beginning" if forward else "end"
-                notice = f"searched on from the {start}" if found else f"no match for `{words}`"
+                notice = f"searched on from the {start}" if found else f"no match for `{text}`"
             self._to_match = found
             self._show_new(self.pane.size.height or 1, notice)
         except (D0Error, OSError) as error:

@@ -208,7 +208,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
 
     def action_problem(self, by: int, each: bool = False) -> None:
         """Go to the next group of packages that need a person, or package, or to the one before."""
-        here = walk.WalkStart(self.tree_view.chosen, self.tree_view.chosen_row)
+        here = walk.WalkStart(self.tree_view.cursor_path, self.tree_view.chosen_row)
         snapshot, source = self.dashboard.snapshot, self.dashboard.source
         path = walk.next_problem(source, snapshot.needing, snapshot.tasks, here, forward=by > 0,
                                  by_group=not each)  # fmt: skip
@@ -265,12 +265,12 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         self.details.widen()
 
     def _footer(self, columns: int) -> Line:
-        return self.dashboard.foot(MAIN, columns, self._chosen())
+        return self.dashboard.foot(MAIN, columns, self._selection_spans())
 
     def _press(self, column: int) -> None:
-        self.dashboard.press(MAIN, self.bands[2].size.width, self._chosen(), column)
+        self.dashboard.press(MAIN, self.bands[2].size.width, self._selection_spans(), column)
 
-    def _chosen(self) -> list[Span]:
+    def _selection_spans(self) -> list[Span]:
         more: list[Span] = []
         if self.tree_view.marks:
             more.append((f" {len(self.tree_view.marks):,} marked ", "mark"))

@@ -52,7 +52,7 @@ class NodeList(LineView):
         return strips.ordered(self.dashboard.snapshot.nodes, sorting.order, reverse=sorting.reverse)
 
     @property
-    def chosen(self) -> str | None:
+    def cursor_name(self) -> str | None:
         """Return the name of the node under the cursor."""
         order = self.order()
         return order[self.cursor].name if self.cursor < len(order) else None
@@ -87,15 +87,15 @@ class NodesScreen(SubScreen):
     def headline(self, columns: int) -> Line:
         """Return the title."""
         sorting = self.list.sorting
-        words = "what each does, and why it takes no more"
+        subtitle = "what each does, and why it takes no more"
         if (sorting.order, sorting.reverse) != ("state", False):
-            words = f"by {sorting.order} {sorting.arrow}  {words}"
-        return ((" nodes", "title"), (f"  {words}", "faint"))
+            subtitle = f"by {sorting.order} {sorting.arrow}  {subtitle}"
+        return ((" nodes", "title"), (f"  {subtitle}", "faint"))
 
     def update(self) -> None:
         """Show the present state."""
         super().update()
-        name, now = self.list.chosen, time.time()
+        name, now = self.list.cursor_name, time.time()
         if name is not None:
             self.card = self.dashboard.source.ask(
                 lambda store: about_node(store, name, now), self.card
@@ -124,14 +124,14 @@ class NodesScreen(SubScreen):
 
     def action_shell(self) -> None:
         """Open a shell on the node, in d0ctl's folder there."""
-        name = self.list.chosen
+        name = self.list.cursor_name
         row = self.dashboard.source.ask(lambda store: registry.find(store, name or ""), None)
         if row is not None:
             self.dashboard.open_shell(registry.address_of(row), row.base or "")
 
     def action_verb(self, verb: str) -> None:
         """Show what an action would do to the node."""
-        self.dashboard.plan_other(verb, self.list.chosen)
+        self.dashboard.plan_other(verb, self.list.cursor_name)
 
     def _sheet(self, columns: int) -> list[Line]:
         sheet = Sheet(columns - 1, self.dashboard.glyphs, archive=self.dashboard.home.archive)

@@ -67,9 +67,9 @@ class Entries(LineView):
             return fit(((f" {text}", "plain"),), columns, ellipsis=self.glyphs.ellipsis)
         entry = self.folder.entries[number]
         name = min(WIDEST, max(len(each.name) for each in self.folder.entries) + 1)
-        words = f"{foreign(entry.name)}{'/' if entry.is_folder else ''}"
+        name_text = f"{foreign(entry.name)}{'/' if entry.is_folder else ''}"
         spans: list[Span] = [
-            (f" {pad(words, name, ellipsis=self.glyphs.ellipsis)}", "strong"),
+            (f" {pad(name_text, name, ellipsis=self.glyphs.ellipsis)}", "strong"),
             (f" {pad('' if entry.is_folder else size(entry.size), 9, right=True)}", "plain"),
             (f"  {moment(entry.time, time.time())}", "faint"),
             (f"  -> {foreign(entry.target)}" if entry.target else "", "faint"),

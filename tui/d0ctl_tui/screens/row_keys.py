@@ -41,7 +41,7 @@ class RowKeys:
 
         def take(choice: Choice | None) -> None:
             if choice is not None:
-                self.dashboard.copy(choice.words)
+                self.dashboard.copy(choice.label)
 
         offered = list(self._offered(self.selector))
         find = partial(_matching, offered)
@@ -104,10 +104,10 @@ class RowKeys:
             found.append(Choice(log.folder, f"on {log.address.name}", kind="folder"))
         commands = [f"d0ctl status {selector}", *sheet.commands_on(self.about.lines)]
         known = dict.fromkeys(commands[: MOST_COMMANDS + 1])
-        return [*found, *(Choice(command, kind="command", look="command") for command in known)]
+        return [*found, *(Choice(command, kind="command", role="command") for command in known)]
 
 
-def _matching(offered: list[Choice], words: str) -> list[Choice]:
+def _matching(offered: list[Choice], typed: str) -> list[Choice]:
     return [
-        choice for choice in offered if words.lower() in f"{choice.kind} {choice.words}".lower()
+        choice for choice in offered if typed.lower() in f"{choice.kind} {choice.label}".lower()
     ]

@@ -39,7 +39,7 @@ class TaskList(LineView):
         return lines[number] if number < len(lines) else EMPTY
 
     @property
-    def chosen(self) -> str | None:
+    def cursor_name(self) -> str | None:
         """Return the name of the task under the cursor."""
         return self.tasks[self.cursor].name if self.cursor < len(self.tasks) else None
 
@@ -86,7 +86,7 @@ class TasksScreen(SubScreen):
         super().update()
         none: list[TaskSummary] = []
         found = self.dashboard.source.ask(views.tasks, self.list.tasks or none)
-        self.list.show(found, self.list.chosen or self.start)
+        self.list.show(found, self.list.cursor_name or self.start)
         self._show_card()
 
     def on_cursor_moved(self, message: CursorMoved) -> None:
@@ -99,16 +99,16 @@ class TasksScreen(SubScreen):
 
     def action_go(self) -> None:
         """Go to the row of the task."""
-        if (name := self.list.chosen) is not None:
+        if (name := self.list.cursor_name) is not None:
             self.app.pop_screen()
             self.dashboard.go_to(name)
 
     def action_verb(self, verb: str) -> None:
         """Show what an action would do to the task."""
-        self.dashboard.plan_other(verb, self.list.chosen)
+        self.dashboard.plan_other(verb, self.list.cursor_name)
 
     def _show_card(self) -> None:
-        name = self.list.chosen
+        name = self.list.cursor_name
         self.card = self.dashboard.source.ask(lambda store: _read(store, name), self.card)
         self.page.renew()
 

@@ -42,8 +42,8 @@ class TimeRows(LineView):
 
     def line(self, number: int, columns: int) -> Line:
         """Return a slot or line."""
-        look = time_rows.look_of_stage if self.by_stage else time_rows.look_of_state
-        return time_rows.draw(self.rows[number], self.period, self.glyphs, look, self.slow)
+        role_of = time_rows.look_of_stage if self.by_stage else time_rows.look_of_state
+        return time_rows.draw(self.rows[number], self.period, self.glyphs, role_of, self.slow)
 
 
 class TimelineScreen(SubScreen):
@@ -97,9 +97,9 @@ class TimelineScreen(SubScreen):
             left.append((f"  the last {MOST:,} attempts", "faint"))
         at = period.begin + (self._column + 0.5) * period.step
         right: list[Span] = [(f"{moment(at, self.now)} ", "faint")]
-        if (span := self._chosen) is not None:
-            words = f"{span.outcome or 'running'} {duration(span.seconds(self.now))} "
-            right = [(f"{foreign(span.path)} ", "strong"), (words, time_rows.look_of_state(span)),
+        if (span := self._cursor_span) is not None:
+            summary = f"{span.outcome or 'running'} {duration(span.seconds(self.now))} "
+            right = [(f"{foreign(span.path)} ", "strong"), (summary, time_rows.look_of_state(span)),
                      (f"{foreign(span.reason)} " if span.reason else "", "bad"),
                      *right]  # fmt: skip
         return spread(left, right, columns)
@@ -136,7 +136,7 @@ class TimelineScreen(SubScreen):
         return self.view.period.columns - 1 - self._back
 
     @property
-    def _chosen(self) -> AttemptSpan | None:
+    def _cursor_span(self) -> AttemptSpan | None:
         if not self.view.rows:
             return None
         row = self.view.rows[min(self.view.cursor, len(self.view.rows) - 1)]
@@ -179,7 +179,7 @@ class TimelineScreen(SubScreen):
 
     def action_go(self) -> None:
         """Go to the package at the cursor."""
-        if (span := self._chosen) is not None:
+        if (span := self._cursor_span) is not None:
             self.app.pop_screen()
             self.dashboard.go_to(span.path)
 

@@ -72,7 +72,7 @@ class ViewKeys:
     @property
     def scope(self) -> JobSummary | None:
         """Return the job that a filter is limited to: the only one, or that of a row below it."""
-        path, jobs = self.tree_view.chosen, self.dashboard.source.jobs
+        path, jobs = self.tree_view.cursor_path, self.dashboard.source.jobs
         return self.tree_view.chosen_job if path and (len(path) > 1 or len(jobs) == 1) else None
 
     @property
@@ -97,7 +97,7 @@ class ViewKeys:
     @property
     def _above(self) -> Path:
         """The path of the job, stage or line whose packages are around the cursor."""
-        path = self.tree_view.chosen or ()
+        path = self.tree_view.cursor_path or ()
         return path[: 2 if self.dashboard.source.is_only(path[:3]) else 3]
 
     def show_only(self, wanted: PackageFilter) -> None:

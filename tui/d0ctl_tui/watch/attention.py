@@ -40,7 +40,7 @@ class Attention:
         """Update the screen in front, and the one under a box in front."""
         raise NotImplementedError
 
-    def show_notice(self, words: str, look: str = "warn") -> None:
+    def show_notice(self, message: str, role: str = "warn") -> None:
         """Show a notice in the last line, for a while."""
         raise NotImplementedError
 
@@ -95,10 +95,10 @@ class Attention:
             return
         known = self.source.followed
         for state in self._states(known) if known else ():
-            words = terminal_notices.about(known[state.id], state)
+            message = terminal_notices.about(known[state.id], state)
             known[state.id] = state
-            if words:
-                self._give_notice(words, is_bad=bool(state.failed))
+            if message:
+                self._give_notice(message, is_bad=bool(state.failed))
             if state.ended is not None:
                 del known[state.id]
         if self._is_heard:
@@ -108,10 +108,10 @@ class Attention:
                 self._title = title
                 self._send(saved + terminal_notices.title(title))
 
-    def _give_notice(self, words: str, *, is_bad: bool) -> None:
-        self.show_notice(words, "bad" if is_bad else "good")
+    def _give_notice(self, message: str, *, is_bad: bool) -> None:
+        self.show_notice(message, "bad" if is_bad else "good")
         if self._is_heard:
-            self._send(terminal_notices.notice(words, in_tmux=bool(os.environ.get("TMUX"))))
+            self._send(terminal_notices.notice(message, in_tmux=bool(os.environ.get("TMUX"))))
 
     def _send(self, sequences: str) -> None:
         assert isinstance(self, App)
@@ -121,9 +121,9 @@ class Attention:
 
 def _title(snapshot: Snapshot, glyphs: Glyphs) -> str:
     """Return how many packages failed and how many run, as the title of the window."""
-    words = []
+    parts = []
     if failed := snapshot.needing_a_person("failed"):
-        words.append(f"{glyphs.states['failed']} {short(failed)}")
+        parts.append(f"{glyphs.states['failed']} {short(failed)}")
     if running := sum(node.used for node in snapshot.nodes):
-        words.append(f"{glyphs.states['running']} {short(round(running))}")
-    return " ".join([*words, "d0ctl"])
+        parts.append(f"{glyphs.states['running']} {short(round(running))}")
+    return " ".join([*parts, "d0ctl"])

@@ -25,16 +25,16 @@ def about(before: JobState, now: JobState) -> str:
     return ""
 
 
-def notice(words: str, *, in_tmux: bool) -> str:
+def notice(text: str, *, in_tmux: bool) -> str:
     """Return the bell and the requests for a desktop notification."""
-    words = clean(words).replace(";", ",")
-    desktop = f"\x1b]9;{words}\a\x1b]777;notify;d0ctl;{words}\a"
+    text = clean(text).replace(";", ",")
+    desktop = f"\x1b]9;{text}\a\x1b]777;notify;d0ctl;{text}\a"
     if in_tmux:
         doubled = desktop.replace("\x1b", "\x1b\x1b")
         desktop = f"\x1bPtmux;{doubled}\x1b\\"
     return BELL + desktop
 
 
-def title(words: str) -> str:
+def title(text: str) -> str:
     """Return the sequence that names the window."""
-    return f"\x1b]2;{clean(words)}\a"
+    return f"\x1b]2;{clean(text)}\a"

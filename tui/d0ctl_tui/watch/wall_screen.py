@@ -79,7 +79,7 @@ class WallScreen(SubScreen):
         now, none = source.at or time.time(), dict[int, Facts]()
         facts = source.ask(lambda store: _facts(store, [row for _, row in shown], now), none)
         self.jobs = [
-            WallJob(row, task_rows.status(row, source.kept(path)), source.progress(path),
+            WallJob(row, task_rows.status(row, source.job_hold(path)), source.progress(path),
                     *facts.get(row.id, (None, None, None)), row.id in source.followed)
             for path, row in shown
         ]  # fmt: skip

@@ -108,36 +108,36 @@ def lines(jobs: Sequence[WallJob], columns: int, rows: int, now: float, glyphs: 
 def tile(wall_job: WallJob, columns: int, height: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return a tile of this size."""
     job, counts = wall_job.job, wall_job.counts
-    look = signs.role(wall_job.status)
+    role = signs.role(wall_job.status)
     bell = f" {glyphs.bell}" if wall_job.is_followed else ""
     status = signs.mark(wall_job.status, glyphs)
     room = columns - width(status) - len(bell) - 2
     name = cut_middle(foreign(job.name), max(1, room), ellipsis=glyphs.ellipsis)
     head: list[Span] = [(f"{name}{bell} ", "title"), *status, (" ", "")]
-    head.append((glyphs.rule * max(0, columns - width(head)), look))
+    head.append((glyphs.rule * max(0, columns - width(head)), role))
     done, total = by_status(counts)["successful"], sum(counts.values())
     of = " files" if task_rows.has_files(job) else ""
     numbers: list[Span] = [(f"{wall_job.share:.0%}", "strong")]
     numbers.append((f"  {signs.short(done)}/{signs.short(total)}{of}", "plain"))
-    if words := _end(wall_job, now):
-        numbers.append((f"  {words}", "plain"))
+    if end := _end(wall_job, now):
+        numbers.append((f"  {end}", "plain"))
     bar = tuple(signs.bar(counts, columns, glyphs, wall_job.earned))
     is_big = height >= BIG_HEIGHT and glyphs is not ASCII
     body: list[Sequence[Span]] = [head]
     if is_big:
         tally = task_rows.tally(job) or signs.tally(job.counts, blocked=job.blocked)
-        body += _large(f"{wall_job.share:.0%}", tally, look)
+        body += _large(f"{wall_job.share:.0%}", tally, role)
     body += [bar] * (2 if is_big else 1)
     body += [numbers, _rate(wall_job, glyphs), _trouble(wall_job, now, glyphs)]
     body += [()] * (height - len(body))
     return [fit(line, columns, ellipsis=glyphs.ellipsis) for line in body[:height]]
 
 
-def _large(text: str, tally: Sequence[Span], look: str) -> list[list[Span]]:
+def _large(text: str, tally: Sequence[Span], role: str) -> list[list[Span]]:
     """Return a text in large digits, and beside each of its rows a number of packages."""
     rows = [" ".join(DIGITS[sign][4 * row : 4 * row + 3] for sign in text) for row in range(3)]
-    words = [*tally[:3], ("", ""), ("", ""), ("", "")]
-    return [[(f" {row}   ", look), words[number]] for number, row in enumerate(rows)]
+    cells = [*tally[:3], ("", ""), ("", ""), ("", "")]
+    return [[(f" {row}   ", role), cells[number]] for number, row in enumerate(rows)]
 
 
 def _end(job: WallJob, now: float) -> str:
@@ -157,8 +157,8 @@ def _rate(job: WallJob, glyphs: Glyphs) -> list[Span]:
     spans: list[Span] = []
     if running := by_status(counts)["launched"] - counts.get("unreachable", 0):
         spans.append((f"{glyphs.states['running']} {signs.short(running)}  ", "live"))
-    for badge, look in signs.badges(counts, glyphs, job.job.acknowledged):
-        spans.append((f"{badge}  ", look))
+    for badge, role in signs.badges(counts, glyphs, job.job.acknowledged):
+        spans.append((f"{badge}  ", role))
     if job.rate is not None and job.rate.seconds >= MINUTE_S:
         spans.append((f"{per_minute(job.rate.ended, job.rate.seconds)} a minute", "plain"))
     return spans

@@ -216,14 +216,14 @@ class LineView(ScrollView, can_focus=True):
         if lit:
             over = "cursor" if self.is_lit else "blurred"
         if self.glyphs is ASCII:
-            line = tuple((in_ascii(text), look) for text, look in line)
-        strip = Strip([Segment(text, self.style_of(look, over)) for text, look in merged(line)])
+            line = tuple((in_ascii(text), role) for text, role in line)
+        strip = Strip([Segment(text, self.style_of(role, over)) for text, role in merged(line)])
         return strip.crop(0, columns) if spare < 0 else strip
 
-    def style_of(self, look: str, over: str = "") -> Style:
+    def style_of(self, role: str, over: str = "") -> Style:
         """Return the style of a look in the present theme, on a line that has a look itself."""
-        readable = "plain" if over not in ("", "pinned") and look == "faint" else look
-        key = readable or "plain", over if look not in GROUNDED else ""
+        readable = "plain" if over not in ("", "pinned") and role == "faint" else role
+        key = readable or "plain", over if role not in GROUNDED else ""
         if key not in self._styles:
             style = self.rich_style
             for name in key:

@@ -6,7 +6,7 @@ LOOKS = (
 )
 """The looks that a piece of text can have."""
 
-COMPONENTS = {f"look--{look}" for look in LOOKS}
+COMPONENTS = {f"look--{role}" for role in LOOKS}
 """The looks as component classes of a screen; the style sheet gives them to screens of `WITH`."""
 
 WITH = "looks"

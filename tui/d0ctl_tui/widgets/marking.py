@@ -23,7 +23,7 @@ class Marking(LineView):
     filtered: "array[int] | None"
 
     @property
-    def chosen(self) -> Path | None:
+    def cursor_path(self) -> Path | None:
         """The path of the row under the cursor."""
         raise NotImplementedError
 
@@ -47,14 +47,14 @@ class Marking(LineView):
         if whole is not None and selector is not None:
             self.marks.toggle_whole(whole, selector, self._package_id())
             self.renew()
-            self.post_message(RowChosen(self.chosen))
+            self.post_message(RowChosen(self.cursor_path))
 
     def _whole(self) -> MarkedList | None:
         """Return all siblings of the row under the cursor, or all rows of the filter."""
         if self.filtered is not None:
             ids = self.filtered
             return filtered(self.filter_selector, ids, lambda: self.source.paths(ids))
-        path = self.chosen
+        path = self.cursor_path
         if path is None or isinstance(self.chosen_row, BinaryView):
             return None
         front = self.source.selector(path[:-1]) or ""
@@ -75,7 +75,7 @@ class Marking(LineView):
             self.marks.toggle(selector, self._package_id())
             self.move_to(self.cursor + 1)
             self.renew()
-            self.post_message(RowChosen(self.chosen))
+            self.post_message(RowChosen(self.cursor_path))
 
     def _is_marked(self, number: int) -> bool:
         package = self.package_at(number) if self.marks else None
@@ -91,7 +91,7 @@ class Marking(LineView):
     @property
     def _markable(self) -> str | None:
         """Return the name of a mark on the row under the cursor."""
-        return self._name_of_mark(self.chosen) if self.chosen else self.selector
+        return self._name_of_mark(self.cursor_path) if self.cursor_path else self.selector
 
     def _name_of_mark(self, path: Path) -> str | None:
         """Mark a line and its only package as the line, like the lines beside it."""

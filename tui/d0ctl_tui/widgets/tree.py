@@ -67,7 +67,7 @@ class Tree(Marking):
         """What is said instead of rows."""
         if self.filtered is not None:
             return f"no package: {self.filter_name}"
-        return f"no job {words}" if (words := self.source.job_list.summary) else "no jobs yet"
+        return f"no job {summary}" if (summary := self.source.job_list.summary) else "no jobs yet"
 
     @property
     def columns(self) -> Columns:
@@ -91,7 +91,7 @@ class Tree(Marking):
             blocked=self.source.is_blocked(path),
             estimate=self._estimates.of(path, self.slots) if len(path) <= 2 else None,
             progress=self.source.progress(path) if len(path) <= 3 else RunningProgress(),
-            kept=self.source.kept(path), followed=self.source.is_followed(path),
+            job_hold=self.source.job_hold(path), followed=self.source.is_followed(path),
             nodes=self._node_names,
         )  # fmt: skip
         return self.source.row(path), context
@@ -138,7 +138,7 @@ class Tree(Marking):
         """Read everything again: the list of jobs may have changed."""
         self.now, self.slots = now, snapshot.slots
         self._node_names = snapshot.short_names
-        chosen = self.chosen if self.filtered is None else None
+        cursor_path = self.cursor_path if self.filtered is None else None
         self._found.clear()
         self._estimates.forget()
         ids = list(self.source.jobs)
@@ -147,13 +147,13 @@ class Tree(Marking):
             moved = {old: places[id] for old, id in enumerate(self._ids) if id in places}
             self.outline.reorder(len(ids), moved)
             self._ids = ids
-            if chosen and chosen[0] in moved:
-                self.cursor = self.outline.line_of((moved[chosen[0]], *chosen[1:]))
+            if cursor_path and cursor_path[0] in moved:
+                self.cursor = self.outline.line_of((moved[cursor_path[0]], *cursor_path[1:]))
                 self._show_cursor()
         self.renew()
 
     @property
-    def chosen(self) -> Path | None:
+    def cursor_path(self) -> Path | None:
         """The path of the row under the cursor; None in a filter and in an empty tree."""
         if self.filtered is not None or not self.outline.height:
             return None
@@ -164,12 +164,12 @@ class Tree(Marking):
         """Return the row under the cursor."""
         if self.filtered is not None:
             return self.package_at(self.cursor) if len(self.filtered) else None
-        return self.source.row(self.chosen) if self.chosen else None
+        return self.source.row(self.cursor_path) if self.cursor_path else None
 
     @property
     def chosen_job(self) -> JobSummary | None:
         """Return the job of the selected row."""
-        row = self.source.row(self.chosen[:1]) if self.chosen else None
+        row = self.source.row(self.cursor_path[:1]) if self.cursor_path else None
         return row if isinstance(row, JobSummary) else None
 
     @property
@@ -178,7 +178,7 @@ class Tree(Marking):
         if self.filtered is not None:
             package = self.package_at(self.cursor) if len(self.filtered) else None
             return package.path if package else None
-        return self.source.selector(self.chosen) if self.chosen else None
+        return self.source.selector(self.cursor_path) if self.cursor_path else None
 
     def package_at(self, number: int) -> PackageRow | None:
         """Return a package of the filter."""
@@ -217,7 +217,7 @@ class Tree(Marking):
 
     def action_unfold(self) -> None:
         """Expand the row, or go to its first child."""
-        path = self.chosen
+        path = self.cursor_path
         if path is None or isinstance(self.chosen_row, BinaryView):
             return
         if self.outline.is_open(path):
@@ -229,7 +229,7 @@ class Tree(Marking):
 
     def action_fold(self) -> None:
         """Collapse the row, or go to its parent."""
-        path = self.chosen
+        path = self.cursor_path
         if path is None:
             return
         if self.outline.is_open(path):
@@ -240,14 +240,14 @@ class Tree(Marking):
 
     def action_fold_all(self) -> None:
         """Collapse everything."""
-        path = self.chosen
+        path = self.cursor_path
         self.outline.collapse_all()
         self.move_to(path[0] if path else 0)
 
     def open_line(self, number: int, column: int | None = None) -> None:
         """Expand or collapse; for a package show all about it."""
         self.move_to(number)
-        path = self.chosen
+        path = self.cursor_path
         if path is None or isinstance(self.chosen_row, PackageRow | BinaryView):
             self.post_message(RowOpened(path or ()))
         elif self.outline.is_open(path):
@@ -257,7 +257,7 @@ class Tree(Marking):
 
     def click_line(self, number: int, column: int) -> None:
         """Expand or collapse by a click on the sign before a row's name."""
-        path = self.chosen
+        path = self.cursor_path
         if path is None or isinstance(self.chosen_row, BinaryView):
             return
         if column <= 2 * len(path):

@@ -47,7 +47,7 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
         else:
             on_rows(dashboard, verb, marks)
 
-    words = marks.only or f"{len(marks):,} marked"
+    subject = marks.only or f"{len(marks):,} marked"
     offered = [] if task is None else applicable_to_task(dashboard.home, task)
     if several:
         offered = [of_task(verb) for verb in ACTIONS if of_task(verb)]
@@ -55,7 +55,7 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
         if ACTIONS[verb].level != "task" and not (task is not None and of_task(verb)):
             offered.append(verb)
     find = partial(search_results.actions, screen, offered)
-    dashboard.app.push_screen(Finder(dashboard, f"act on {words}", find), take)
+    dashboard.app.push_screen(Finder(dashboard, f"act on {subject}", find), take)
 
 
 def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
@@ -122,12 +122,12 @@ def _with_argument(dashboard: AppInterface, verb: str, wanted: Target) -> None:
     def go(written: str | None) -> None:
         if written is None:
             return
-        words = written.split()
-        if not words and default is not MISSING:
+        arguments = written.split()
+        if not arguments and default is not MISSING:
             dashboard.plan(first_way(verb, wanted))
             return
         try:
-            read = option.type.read(words if option.kind == "arguments" else written.strip())
+            read = option.type.read(arguments if option.kind == "arguments" else written.strip())
         except ValueError as error:
             dashboard.show_notice(str(error))
         else:
@@ -135,12 +135,12 @@ def _with_argument(dashboard: AppInterface, verb: str, wanted: Target) -> None:
 
     title = f"{verb}: {option.help.rstrip('.')}"
     if option.choices:
-        _choose(dashboard, title, partial(search_results.words, option.choices), go)
+        _choose(dashboard, title, partial(search_results.known_words, option.choices), go)
     else:
         dashboard.app.push_screen(QuestionBox(dashboard, title.replace("[", "\\[")), go)
 
 
 def _choose(dashboard: AppInterface, title: str, find: Find, go: Go) -> None:
     dashboard.app.push_screen(
-        Finder(dashboard, title, find), lambda choice: go(choice.words if choice else None)
+        Finder(dashboard, title, find), lambda choice: go(choice.label if choice else None)
     )

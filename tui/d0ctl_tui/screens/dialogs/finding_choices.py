@@ -18,45 +18,45 @@ from d0ctl_tui.screens.dialogs.search_box import Choice
 from d0ctl_tui.screens.dialogs.search_results import Reach
 
 
-def everywhere(screen: Reach, words: str) -> list[Choice]:
+def everywhere(screen: Reach, typed: str) -> list[Choice]:
     """Return the matches of a path or a word in names, reasons and messages; in a thread."""
-    words = words.strip()
-    if not words or words.startswith(wide_search.EXPRESSION):
+    typed = typed.strip()
+    if not typed or typed.startswith(wide_search.EXPRESSION):
         return []
     home = screen.dashboard.home
     try:
         with open_store(home, read_only=True) as store, database_errors(home):
-            return [*_path(screen, words), *_found(screen, store, words)]
+            return [*_path(screen, typed), *_found(screen, store, typed)]
     except D0Error as error:
-        return [Choice(str(error), look="bad", do=lambda: None)]
+        return [Choice(str(error), role="bad", do=lambda: None)]
 
 
-def _path(screen: Reach, words: str) -> list[Choice]:
+def _path(screen: Reach, typed: str) -> list[Choice]:
     """Return the path itself, if the text is one."""
-    if "/" not in words and ":" not in words:
+    if "/" not in typed and ":" not in typed:
         return []
     try:
-        wanted = select.parse(words, with_binary=True)
+        wanted = select.parse(typed, with_binary=True)
     except BadUsage:
         return []
     if wanted.level == "binary":
-        show = partial(screen.dashboard.show_card, words)
-        return [Choice(words, "show it", kind="binary", do=show)]
+        show = partial(screen.dashboard.show_card, typed)
+        return [Choice(typed, "show it", kind="binary", do=show)]
     if wanted.is_one:
-        return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, words))]
+        return [Choice(str(wanted), "go there", kind="path", do=partial(screen.go_to, typed))]
     show = partial(screen.show_only, PackageFilter("path", str(wanted)))
     return [Choice(str(wanted), "show these", kind="filter", do=show)]
 
 
-def _found(screen: Reach, store: Store, words: str) -> list[Choice]:
-    choices = [_choice(screen, job) for job in search.jobs(store, words)]
-    choices += [_choice(screen, stage) for stage in search.stages(store, words)]
-    for node in search.nodes(store, words):
+def _found(screen: Reach, store: Store, typed: str) -> list[Choice]:
+    choices = [_choice(screen, job) for job in search.jobs(store, typed)]
+    choices += [_choice(screen, stage) for stage in search.stages(store, typed)]
+    for node in search.nodes(store, typed):
         choices += [_choice(screen, node), _ran_on(screen, node.name)]
-    choices += [_choice(screen, reason) for reason in search.reasons(store, words)]
-    choices += [_choice(screen, package) for package in search.packages(store, words)]
-    choices += [_choice(screen, message) for message in search.messages(store, words)]
-    job, name = select.file_of_job(words) or ("", words)
+    choices += [_choice(screen, reason) for reason in search.reasons(store, typed)]
+    choices += [_choice(screen, package) for package in search.packages(store, typed)]
+    choices += [_choice(screen, message) for message in search.messages(store, typed)]
+    job, name = select.file_of_job(typed) or ("", typed)
     files = search.files(store, outline.job_ids(store), name)
     for file in (file for file in files if job in ("", file.job)):
         path = _path_of(store, file)
@@ -89,14 +89,14 @@ def _ran_on(screen: Reach, node: str) -> Choice:
                   do=partial(screen.show_only, PackageFilter("ran on", node)))  # fmt: skip
 
 
-def deeper(screen: Reach, words: str) -> Iterator[tuple[Sequence[Choice], float]]:
+def deeper(screen: Reach, typed: str) -> Iterator[tuple[Sequence[Choice], float]]:
     """Yield the matches in all names and messages, step by step; in a thread.
 
     If nothing contains the text, what has its letters in their order is looked for.
     """
-    words, home = words.strip(), screen.dashboard.home
+    typed, home = typed.strip(), screen.dashboard.home
     try:
-        patterns = wide_search.patterns(words)
+        patterns = wide_search.patterns(typed)
         with open_store(home, read_only=True) as store, database_errors(home):
             for number, pattern in enumerate(patterns):
                 found: list[Choice] = []
@@ -107,7 +107,7 @@ def deeper(screen: Reach, words: str) -> Iterator[tuple[Sequence[Choice], float]
                     yield found, 1.0
                     return
     except D0Error as error:
-        yield [Choice(str(error), look="bad", do=lambda: None)], 1.0
+        yield [Choice(str(error), role="bad", do=lambda: None)], 1.0
 
 
 def _wide(screen: Reach, match: Match) -> list[Choice]:

@@ -27,7 +27,7 @@ class Sorting(Struct, frozen=True):
 
 
 def choices(
-    sorting: Sorting, words: str, take: Callable[[str, bool], object], kind: str = ""
+    sorting: Sorting, typed: str, take: Callable[[str, bool], object], kind: str = ""
 ) -> list[Choice]:
     """Return the orders that contain the typed text, the present one first."""
     found = []
@@ -35,7 +35,7 @@ def choices(
         now = order == sorting.order
         new = sorting.by(order)
         about = "the other way round" if now else "largest first" if new.arrow == "↓" else ""
-        if all(word in f"{kind} {order}".lower() for word in words.lower().split()):
+        if all(word in f"{kind} {order}".lower() for word in typed.lower().split()):
             found.append(Choice(order, about, sorting.arrow if now else "", kind=kind[:7],
                                 do=partial(take, order, new.reverse)))  # fmt: skip
     return found
@@ -54,8 +54,8 @@ def ask_order(
         if choice is not None and choice.do is not None:
             choice.do()
 
-    def find(words: str) -> list[Choice]:
-        return choices(sorting, words, take)
+    def find(typed: str) -> list[Choice]:
+        return choices(sorting, typed, take)
 
     title = f"sort {name} by; the same again: the other way round"
     dashboard.app.push_screen(Finder(dashboard, title, find), done)

@@ -170,10 +170,10 @@ class PlanDialog(Dialog[bool]):
 
     def _draw(self, columns: int) -> list[Line]:
         lines: list[Line] = []
-        for words, look in self.lines:
-            indent = len(words) - len(words.lstrip())
-            for piece in wrap(words.strip(), max(8, columns - 2 - indent)):
-                lines.append(((" " * indent, ""), (piece, look)))
+        for text, role in self.lines:
+            indent = len(text) - len(text.lstrip())
+            for piece in wrap(text.strip(), max(8, columns - 2 - indent)):
+                lines.append(((" " * indent, ""), (piece, role)))
         return [*self._command(columns), EMPTY, *lines, EMPTY]
 
     def _command(self, columns: int) -> list[Line]:
@@ -189,8 +189,8 @@ class PlanDialog(Dialog[bool]):
     def _press(self, column: int) -> None:
         """Do what the key or word at a column of the last line does."""
         left, key = 0, ""
-        for text, look in self._keys(self.keys.size.width):
-            key = text if look == "key" else key
+        for text, role in self._keys(self.keys.size.width):
+            key = text if role == "key" else key
             left += len(text)
             if column < left:
                 break
@@ -227,11 +227,11 @@ class PlanDialog(Dialog[bool]):
         return [("tab", "key"), (f" {words}", "plain")]
 
 
-def _lines(show_notice: Callable[[], list[str]], look: str) -> tuple[Lines, bool]:
+def _lines(show_notice: Callable[[], list[str]], role: str) -> tuple[Lines, bool]:
     """Return the sentences of an action, or why it is refused; and whether it is."""
     try:
         return [
-            (line, look if not line.startswith(" ") else "plain") for line in show_notice()
+            (line, role if not line.startswith(" ") else "plain") for line in show_notice()
         ], False
     except D0Error as error:
         hint = [(foreign(error.hint), "faint")] if error.hint else []

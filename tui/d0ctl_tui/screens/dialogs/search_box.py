@@ -29,10 +29,10 @@ KEYS = (
 class Choice(Struct, frozen=True):
     """A choice: its glyph and words, a remark, and its effect."""
 
-    words: str
+    label: str
     about: str = ""
     key: str = ""
-    look: str = "strong"
+    role: str = "strong"
     kind: str = ""
     do: Callable[[], object] | None = None
 
@@ -68,7 +68,7 @@ class Results(LineView, can_focus=False):
         left: list[Span] = [(" ", "")]
         if choice.kind:
             left.append((f"{choice.kind:8}", "faint"))
-        left += [(foreign(choice.words), choice.look), (f"  {foreign(choice.about)}", "faint")]
+        left += [(foreign(choice.label), choice.role), (f"  {foreign(choice.about)}", "faint")]
         right: list[Span] = [(f"{choice.key} ", "key")] if choice.key else []
         return spread(left, right, columns) if right else fit(left, columns)
 
@@ -140,35 +140,35 @@ class Finder(Dialog[Choice]):
         """Highlight another choice."""
         self.results.action_cursor(by)
 
-    def _ask(self, words: str) -> None:
-        self._is_entered = self._is_entered and words == self._typed
-        self._typed = words
-        if self.slow and words:
+    def _ask(self, typed: str) -> None:
+        self._is_entered = self._is_entered and typed == self._typed
+        self._typed = typed
+        if self.slow and typed:
             if not self.results.choices:
                 self.results.empty = "searching ..."
                 self.results.renew()
-            self._search(words)
+            self._search(typed)
         else:
-            self._show(words, self.find(words))
+            self._show(typed, self.find(typed))
 
     @work(thread=True, exclusive=True)
-    def _search(self, words: str) -> None:
-        found, worker = self.find(words), get_current_worker()
-        more = self.deeper(words) if self.deeper else iter(())
-        self.dashboard.post_message(ThreadResult(partial(self._show, words, found)))
+    def _search(self, typed: str) -> None:
+        found, worker = self.find(typed), get_current_worker()
+        more = self.deeper(typed) if self.deeper else iter(())
+        self.dashboard.post_message(ThreadResult(partial(self._show, typed, found)))
         for others, share in more:
             if worker.is_cancelled:
                 return
-            known = {(choice.kind, choice.words) for choice in found}
-            new = [choice for choice in others if (choice.kind, choice.words) not in known]
-            show = partial(self._show_more, words, [*found, *new], share)
+            known = {(choice.kind, choice.label) for choice in found}
+            new = [choice for choice in others if (choice.kind, choice.label) not in known]
+            show = partial(self._show_more, typed, [*found, *new], share)
             self.dashboard.post_message(ThreadResult(show))
 
-    def _show_more(self, words: str, found: Sequence[Choice], share: float) -> None:
+    def _show_more(self, typed: str, found: Sequence[Choice], share: float) -> None:
         """Show what is found by now, and how much was searched; the highlighted choice stays."""
-        if self.is_mounted and words == self._typed:
+        if self.is_mounted and typed == self._typed:
             self.results.choices = found
-            nothing = f"nothing found for `{foreign(words)}`"
+            nothing = f"nothing found for `{foreign(typed)}`"
             self.results.empty = nothing if share == 1 else "searching ..."
             left = "" if share == 1 else f"{share:.0%} searched, esc stops"
             for box in self.query("#box"):  # there is none once the screen is closed
@@ -177,11 +177,11 @@ class Finder(Dialog[Choice]):
             if self._is_entered and found:
                 self._take(0)
 
-    def _show(self, words: str, found: Sequence[Choice]) -> None:
-        if self.is_mounted and words == self._typed:
-            self._shown = words
-            nothing = "searching ..." if self.deeper else f"nothing found for `{foreign(words)}`"
-            self.results.empty = nothing if words else "type a text" if self.slow else "nothing yet"
+    def _show(self, typed: str, found: Sequence[Choice]) -> None:
+        if self.is_mounted and typed == self._typed:
+            self._shown = typed
+            nothing = "searching ..." if self.deeper else f"nothing found for `{foreign(typed)}`"
+            self.results.empty = nothing if typed else "type a text" if self.slow else "nothing yet"
             self.results.choices = found
             self.results.cursor = 0
             self.results.scroll_to(y=0, animate=False, immediate=True)

@@ -39,9 +39,9 @@ class Reach(Protocol):
         """Show the jobs and packages of a view."""
 
 
-def palette(screen: Reach, words: str) -> list[Choice]:
+def palette(screen: Reach, typed: str) -> list[Choice]:
     """Return every command whose words contain the typed text; first the verb of that name."""
-    low = words.lower().split()
+    low = typed.lower().split()
     found = []
     for command in MAIN:
         text = f"{command.title} {command.verb}".lower()
@@ -51,11 +51,11 @@ def palette(screen: Reach, words: str) -> list[Choice]:
     for name, action in ACTIONS.items():
         if name not in here and all(word in f"{action.title} {name}".lower() for word in low):
             task = _task_here(screen) if action.level == "task" else None
-            found.append(Choice(action.title, f"d0ctl {name}", look="plain",
+            found.append(Choice(action.title, f"d0ctl {name}", role="plain",
                                 do=partial(screen.dashboard.plan_other, name, task)))  # fmt: skip
     found += _views(screen, low) + _other_verbs(screen, low)
-    typed = f"d0ctl {' '.join(low)}"
-    return sorted(found, key=lambda choice: typed not in (choice.about, choice.words))
+    command_line = f"d0ctl {' '.join(low)}"
+    return sorted(found, key=lambda choice: command_line not in (choice.about, choice.label))
 
 
 def _other_verbs(screen: Reach, low: Iterable[str]) -> list[Choice]:
@@ -64,12 +64,12 @@ def _other_verbs(screen: Reach, low: Iterable[str]) -> list[Choice]:
     for verb, action in SEEN.items():
         command = next(command for command in MAIN if command.action == action)
         if all(word in f"{verb} {command.title}".lower() for word in low):
-            found.append(Choice(command.title, f"d0ctl {verb}", _key(screen, command), look="plain",
+            found.append(Choice(command.title, f"d0ctl {verb}", _key(screen, command), role="plain",
                                 do=partial(screen.run_command, command)))  # fmt: skip
     for verb, why in NOT_HERE.items():
         if all(word in verb for word in low):
             command_line = f"d0ctl {verb}"
-            found.append(Choice(command_line, f"not here, enter copies it: {why}", look="faint",
+            found.append(Choice(command_line, f"not here, enter copies it: {why}", role="faint",
                                 do=partial(screen.dashboard.copy, command_line)))  # fmt: skip
     return found
 
@@ -81,18 +81,18 @@ def _views(screen: Reach, low: Iterable[str]) -> list[Choice]:
     except D0Error:
         return []
     return [
-        Choice(f"view {name}", view.words, look="plain", do=partial(screen.show_view, view))
+        Choice(f"view {name}", view.summary, role="plain", do=partial(screen.show_view, view))
         for name, view in known.items()
         if all(word in f"view {name}".lower() for word in low)
     ]
 
 
-def nodes(dashboard: AppInterface, words: str) -> list[Choice]:
+def nodes(dashboard: AppInterface, typed: str) -> list[Choice]:
     """Return the nodes whose names contain the typed text."""
     return [
         Choice(node.name, node.state)
         for node in dashboard.snapshot.nodes
-        if words.lower() in node.name.lower()
+        if typed.lower() in node.name.lower()
     ]
 
 
@@ -102,32 +102,32 @@ def _task_here(screen: Reach) -> str | None:
     return name if screen.dashboard.source.is_task(name) else None
 
 
-def tasks(dashboard: AppInterface, words: str) -> list[Choice]:
+def tasks(dashboard: AppInterface, typed: str) -> list[Choice]:
     """Return the tasks whose names contain the typed text."""
     none: list[TaskSummary] = []
     return [
         Choice(task.name, task.status)
         for task in dashboard.source.ask(task_views.tasks, none)
-        if words.lower() in task.name.lower()
+        if typed.lower() in task.name.lower()
     ]
 
 
-def words(known: Iterable[str], typed: str) -> list[Choice]:
+def known_words(known: Iterable[str], typed: str) -> list[Choice]:
     """Return the words that contain the typed text."""
     return [Choice(word) for word in known if typed.lower() in word]
 
 
-def actions(screen: Reach, offered: Collection[str], words: str) -> list[Choice]:
+def actions(screen: Reach, offered: Collection[str], typed: str) -> list[Choice]:
     """Return the offered actions whose title contains the typed text, those on tasks first."""
     of_task = [ACTIONS[verb] for verb in offered if ACTIONS[verb].level == "task"]
     return [
-        Choice(action.title, f"d0ctl {action.name}", look="plain")
+        Choice(action.title, f"d0ctl {action.name}", role="plain")
         for action in of_task
-        if words.lower() in action.title.lower()
+        if typed.lower() in action.title.lower()
     ] + [
         _command(screen, command)
         for command in MAIN
-        if command.verb in offered and words.lower() in command.title.lower()
+        if command.verb in offered and typed.lower() in command.title.lower()
     ]
 
 
@@ -138,14 +138,14 @@ def _key(screen: Reach, command: Command) -> str:
 def _command(screen: Reach, command: Command) -> Choice:
     return Choice(
         command.title, f"d0ctl {command.verb}" if command.verb else "", _key(screen, command),
-        look="plain", do=partial(screen.run_command, command),
+        role="plain", do=partial(screen.run_command, command),
     )  # fmt: skip
 
 
-def jumps(screen: Reach, words: str) -> list[Choice]:
+def jumps(screen: Reach, typed: str) -> list[Choice]:
     """Offer visited rows, the latest first."""
     return [
-        Choice(place, do=partial(screen.go_to, place))
-        for place in reversed(screen.dashboard.places.been)
-        if words.lower() in place.lower()
+        Choice(path, do=partial(screen.go_to, path))
+        for path in reversed(screen.dashboard.places.been)
+        if typed.lower() in path.lower()
     ]

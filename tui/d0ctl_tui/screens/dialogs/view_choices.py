@@ -54,22 +54,22 @@ class Shown(Protocol):
         """Show the jobs and packages of a view."""
 
 
-def filters(screen: Shown, words: str) -> list[Choice]:
+def filters(screen: Shown, typed: str) -> list[Choice]:
     """Return the states that a filter can show, with the number of packages, and jobs to list."""
     jobs, source = _jobs(screen), screen.dashboard.source
     counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
     needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
     if source.error is not None:
-        return [Choice(f"the numbers can't be read: {source.error}", look="bad")]
+        return [Choice(f"the numbers can't be read: {source.error}", role="bad")]
     about = "failed and not acknowledged, held, unreachable"
     job = screen.scope.name if screen.scope else ""
-    choices = [Choice("needs a person", about, signs.short(sum(needing.values())), look="bad",
+    choices = [Choice("needs a person", about, signs.short(sum(needing.values())), role="bad",
                       do=partial(screen.show_only, PackageFilter("person", job=job)))]  # fmt: skip
     states = dict.fromkeys([*map(str, Status), *map(str, Phase)])
     choices += [_state(screen, PackageFilter("state", state, job), counts) for state in states]
-    low = words.lower()
-    fit = [choice for choice in choices if low in f"{choice.words} {choice.about}".lower()]
-    ordered = sorted(fit, key=lambda view: not view.words.startswith(low))
+    low = typed.lower()
+    fit = [choice for choice in choices if low in f"{choice.label} {choice.about}".lower()]
+    ordered = sorted(fit, key=lambda view: not view.label.startswith(low))
     jobs_at = len(ordered) if low else 1
     return [*ordered[:jobs_at], *_job_filters(screen, low), *ordered[jobs_at:]]
 
@@ -77,8 +77,8 @@ def filters(screen: Shown, words: str) -> list[Choice]:
 def _state(screen: Shown, view: PackageFilter, counts: dict[str, int]) -> Choice:
     number = sum(counts.get(phase, 0) for phase in view.phases)
     about = ", ".join(view.phases) if len(view.phases) > 1 else ""
-    look = signs.role(view.text) if number else "faint"
-    return Choice(view.text, about, signs.short(number), look=look,
+    role = signs.role(view.text) if number else "faint"
+    return Choice(view.text, about, signs.short(number), role=role,
                   do=partial(screen.show_only, view))  # fmt: skip
 
 
@@ -101,9 +101,9 @@ def _job_filters(screen: Shown, low: str) -> list[Choice]:
     if now.hides:
         offered.append(("all jobs", now.showing_all))
     return [
-        Choice(words, kind="jobs", do=partial(screen.list_jobs, wanted))
-        for words, wanted in offered
-        if low in f"jobs {words}"
+        Choice(label, kind="jobs", do=partial(screen.list_jobs, wanted))
+        for label, wanted in offered
+        if low in f"jobs {label}"
     ]
 
 
@@ -120,19 +120,19 @@ def _needing(store: Store, jobs: Sequence[int]) -> dict[str, int]:
     return found
 
 
-def orders(screen: Shown, words: str) -> list[Choice]:
+def orders(screen: Shown, typed: str) -> list[Choice]:
     """Return what packages around the selected row, and jobs, can be sorted by."""
     jobs = screen.view.jobs
     known = {order: largest for order, (_, largest) in job_list.ORDERS.items()}
     found = order_choices.choices(
-        Sorting(known, jobs.order, jobs.reverse), words, partial(_sort_jobs, screen), "jobs"
+        Sorting(known, jobs.order, jobs.reverse), typed, partial(_sort_jobs, screen), "jobs"
     )
     around = screen.around
     if around is None:
         return found
     packages = order_choices.choices(
         Sorting(package_order.ORDERS, around.order, around.reverse),
-        words, partial(_sort_packages, screen, around), "packages",
+        typed, partial(_sort_packages, screen, around), "packages",
     )  # fmt: skip
     if screen.view.packages is not None:
         return packages
@@ -161,23 +161,25 @@ def _sort_packages(screen: Shown, around: PackageFilter, order: str, reverse: bo
     screen.show_only(wanted)
 
 
-def views(screen: Shown, words: str) -> list[Choice]:
+def views(screen: Shown, typed: str) -> list[Choice]:
     """Return the saved views, and what can be saved or deleted under the typed name."""
     try:
         known = saved_views.load()
     except D0Error as error:
-        return [Choice(str(error), look="bad")]
-    name = words.strip()
+        return [Choice(str(error), role="bad")]
+    name = typed.strip()
     found = [
-        Choice(known_name, view.words, kind="show", do=partial(screen.show_view, view))
+        Choice(known_name, view.summary, kind="show", do=partial(screen.show_view, view))
         for known_name, view in known.items()
         if name.lower() in known_name.lower()
     ]
     if name:
-        about = f"{screen.view.words}{', in place of the old known_name' if name in known else ''}"
+        about = (
+            f"{screen.view.summary}{', in place of the old known_name' if name in known else ''}"
+        )
         found.append(Choice(name, about, kind="save", do=partial(_save, screen, name)))
     return found + [
-        Choice(known_name, view.words, kind="delete", do=partial(_delete, screen, known_name))
+        Choice(known_name, view.summary, kind="delete", do=partial(_delete, screen, known_name))
         for known_name, view in known.items()
         if name.lower() in known_name.lower()
     ]
@@ -192,10 +194,10 @@ def _delete(screen: Shown, name: str) -> None:
     _keep(screen, name, None, f"deleted `{name}`")
 
 
-def _keep(screen: Shown, name: str, view: SavedView | None, words: str) -> None:
+def _keep(screen: Shown, name: str, view: SavedView | None, notice: str) -> None:
     try:
         saved_views.save(name, view)
     except D0Error as error:
         screen.dashboard.show_notice(str(error))
     else:
-        screen.dashboard.show_notice(words, "good")
+        screen.dashboard.show_notice(notice, "good")
