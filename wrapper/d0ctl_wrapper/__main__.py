@@ -6,24 +6,24 @@ from typing import Callable
 
 def main() -> None:
     """Run the command of the command line, and exit with its code."""
-    words = sys.argv[1:]
+    arguments = sys.argv[1:]
     run: "Callable[[], int]"
-    if words == ["relay"]:
+    if arguments == ["relay"]:
         from d0ctl_wrapper.relay.main import main as run
-    elif words == ["send"]:
+    elif arguments == ["send"]:
         from d0ctl_wrapper.host.file_sender import main as run
-    elif words == ["receive"]:
+    elif arguments == ["receive"]:
         from d0ctl_wrapper.host.file_receiver import main as run
-    elif words == ["streams"]:
+    elif arguments == ["streams"]:
         run = take_orders
-    elif words[:1] == ["store"] and len(words) > 3:
+    elif arguments[:1] == ["store"] and len(arguments) > 3:
         from d0ctl_wrapper.stores import main as run
-    elif words[:1] == ["arrive"] and len(words) == 2:
+    elif arguments[:1] == ["arrive"] and len(arguments) == 2:
         import os
 
         from d0ctl_wrapper.host.direct.node_connection import arrive
 
-        sys.exit(arrive(os.fsencode(words[1])))
+        sys.exit(arrive(os.fsencode(arguments[1])))
     else:
         sys.exit("usage: python3 -I -S PATH relay|send|receive|streams|arrive SOCKET|store ...")
     sys.exit(run())

@@ -214,10 +214,10 @@ def _root(output: str, inputs: "Iterator[str]") -> None:
     """Add histograms and chain trees, by `hadd` or by uproot, whichever the node has."""
     names = list(inputs)
     hadd = shutil.which("hadd")
-    words = [hadd, "-f", output] if hadd else [_python_with_uproot(), "-c", _ROOT, output]
-    code = subprocess.call(words + names)
+    arguments = [hadd, "-f", output] if hadd else [_python_with_uproot(), "-c", _ROOT, output]
+    code = subprocess.call(arguments + names)
     if code:
-        raise NotMerged("`%s` ended with exit code %d" % (os.path.basename(words[0]), code))
+        raise NotMerged("`%s` ended with exit code %d" % (os.path.basename(arguments[0]), code))
 
 
 def _python_with_uproot() -> str:

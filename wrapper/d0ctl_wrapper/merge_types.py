@@ -40,5 +40,5 @@ def kind_of(name: str) -> "str | None":
 
 def command() -> "List[bytes]":
     """Return the words that merge, with the python and the package of this process."""
-    found = program.words("from d0ctl_wrapper import merge; merge.main()")
+    found = program.arguments("from d0ctl_wrapper import merge; merge.main()")
     return [os.fsencode(word) for word in found]

@@ -77,13 +77,13 @@ def _accept(listener: socket.socket, callers: "Dict[int, socket.socket]") -> Non
         credentials = caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         if struct.unpack("3i", credentials)[1] != os.getuid():
             raise OSError("another user is calling")
-        words, streams = _receive(caller)
+        arguments, streams = _receive(caller)
     except (OSError, ValueError):
         caller.close()
         return
     pid = os.fork()
     if pid == 0:
-        _execute_child(words, streams)
+        _execute_child(arguments, streams)
     for stream in streams:
         os.close(stream)
     callers[pid] = caller
@@ -95,13 +95,13 @@ def _receive(caller: socket.socket) -> "Tuple[List[str], List[int]]":
     for _, kind, data in ancillary:
         if kind == socket.SCM_RIGHTS:
             streams.frombytes(data)
-    words = json.loads(text.decode())
-    if len(streams) != 3 or not words:
+    arguments = json.loads(text.decode())
+    if len(streams) != 3 or not arguments:
         raise ValueError("no command with three streams")
-    return words, list(streams)
+    return arguments, list(streams)
 
 
-def _execute_child(words: "List[str]", streams: "List[int]") -> None:
+def _execute_child(arguments: "List[str]", streams: "List[int]") -> None:
     """Run a command in place of this child."""
     try:
         os.setsid()
@@ -112,9 +112,9 @@ def _execute_child(words: "List[str]", streams: "List[int]") -> None:
         os.closerange(3, max(streams) + 1024)
         if os.path.isdir(os.environ.get("HOME", "")):
             os.chdir(os.environ["HOME"])
-        os.execvp(words[0], [os.fsencode(word) for word in words])
+        os.execvp(arguments[0], [os.fsencode(word) for word in arguments])
     except OSError as error:
-        os.write(2, ("%s: %s\n" % (words[0], error.strerror)).encode())
+        os.write(2, ("%s: %s\n" % (arguments[0], error.strerror)).encode())
     finally:
         os._exit(127)
 

@@ -6,7 +6,7 @@ import sys
 from typing import List
 
 
-def words(statement: str) -> "List[str]":
+def arguments(statement: str) -> "List[str]":
     """Return the words that carry out a statement, with the python and the package of this one."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     text = "import sys; sys.path.insert(0, %r); %s" % (folder, statement)
@@ -15,5 +15,5 @@ def words(statement: str) -> "List[str]":
 
 def shell() -> str:
     """Return the same for the program of a node, as a text for the shell."""
-    found = words("from d0ctl_wrapper.__main__ import main; main()")
+    found = arguments("from d0ctl_wrapper.__main__ import main; main()")
     return " ".join(shlex.quote(word) for word in found)

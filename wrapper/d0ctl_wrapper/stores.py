@@ -108,8 +108,8 @@ class Rsync:
     def _at(self, name: str) -> str:
         return "%s/%s" % (self._root, name) if name else self._root
 
-    def _run(self, words: "List[str]") -> None:
-        command = ["rsync", "--protect-args", *words]
+    def _run(self, arguments: "List[str]") -> None:
+        command = ["rsync", "--protect-args", *arguments]
         try:
             done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         except FileNotFoundError:

@@ -97,12 +97,12 @@ def _watch(folder: AttemptFolder) -> None:
     """Look for orders now and every few seconds; the handler of the timer interrupts any wait."""
     seen: Seen = {}
 
-    def look(number: int, frame: Any) -> None:
+    def follow_order(number: int, frame: Any) -> None:
         nonlocal seen
         seen = _follow_order(folder, seen)
 
-    look(0, None)
-    signal.signal(signal.SIGALRM, look)
+    follow_order(0, None)
+    signal.signal(signal.SIGALRM, follow_order)
     signal.setitimer(signal.ITIMER_REAL, LOOK_S, LOOK_S)
 
 

@@ -59,7 +59,7 @@ class Wrapper:
         self.inputs = self.chain.inputs
         lease = launch["lease"]
         self.lease = LeaseWait(self.folder.node, context.boot_id, lease, self.tree, self.report)
-        self.kept: "List[Dict[str, Any]]" = []
+        self.retained_outputs: "List[Dict[str, Any]]" = []
         self.stored: "List[Dict[str, str]]" = []
         self.is_plain = False
         """Whether the attempt succeeded without a signal, and without any special work."""
@@ -122,7 +122,7 @@ class Wrapper:
             self._run_chain()
             self.tree.end(lambda: LEFTOVER_GRACE_S)
             self._check_inputs()
-            self.kept = self._keep(self.launch["keep"])
+            self.retained_outputs = self._keep(self.launch["keep"])
             return {"outcome": "successful", **self._done(), **self._deliver()}
         except Failed as failed:
             self.tree.end(lambda: LEFTOVER_GRACE_S)
@@ -173,11 +173,11 @@ class Wrapper:
     def _failed(self, failed: Failed) -> "Dict[str, Any]":
         """Retain work for the next attempt, and return the fields of the end message."""
         resume = self.chain.resume
-        if self.kept:
-            kept = resume.whole(self.kept, self.stored)
+        if self.retained_outputs:
+            work = resume.whole(self.retained_outputs, self.stored)
         else:
-            kept = resume.salvage(self.launch["leave"] and failed.reason not in NOT_LEFT)
-        return {**failed.result(), **self._done(), **kept}
+            work = resume.salvage(self.launch["leave"] and failed.reason not in NOT_LEFT)
+        return {**failed.result(), **self._done(), **work}
 
     def _runner(self, may_go_on: "Callable[[], bool]" = lambda: True) -> TransferRunner:
         log = self.folder.file(b"transfer")
@@ -198,16 +198,16 @@ class Wrapper:
             wanted = [
                 delivery for delivery in self.launch["deliver"] if delivery not in self.stored
             ]
-            self.chain.resume.note_whole(self.kept)
+            self.chain.resume.note_whole(self.retained_outputs)
             runner = self._runner(self.lease.is_held)
             umask = self.context.umask
             stage_out = StageOut(self.folder, runner, self.lease, umask)
             try:
-                stage_out.deliver(wanted, self.kept, self.stored)
+                stage_out.deliver(wanted, self.retained_outputs, self.stored)
             except Failed as failed:
-                kept = self.chain.resume.whole(self.kept, self.stored)
-                return {**failed.result(), **kept}
-        return {"outputs": self.kept}
+                work = self.chain.resume.whole(self.retained_outputs, self.stored)
+                return {**failed.result(), **work}
+        return {"outputs": self.retained_outputs}
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
@@ -215,8 +215,8 @@ class Wrapper:
             # one that has more to do then keeps its CPUs meanwhile
             wait = self.slot.wait_for_disk if self.is_simple else outputs.at_once
             linked = self.chain.resume.linked
-            kept = outputs.keep(self.folder, names, self.inputs, digests, linked, wait)
-            return late_outputs.described(self.launch, kept)
+            retained_outputs = outputs.keep(self.folder, names, self.inputs, digests, linked, wait)
+            return late_outputs.described(self.launch, retained_outputs)
         except OSError as error:
             reason = "disk-full" if error.errno in FULL else "stage-out"
             raise Failed(reason, "can't keep the outputs: %s" % error.strerror)
@@ -243,24 +243,26 @@ class Wrapper:
 
     def _partial(self) -> "Dict[str, Any]":
         """Keep the outputs that exist and are large enough, and note the faults of others."""
-        if self.kept:
-            return {"outputs": self.kept, "partial": True}
+        if self.retained_outputs:
+            return {"outputs": self.retained_outputs, "partial": True}
         self.chain.interruptions.is_saving = True
         self._find_late()
         wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
         whole = {output["name"] for output in wanted if self._is_whole(output)}
         try:
             self._check_inputs()
-            self.kept = self._keep([name for name in self.launch["keep"] if name in whole])
+            self.retained_outputs = self._keep(
+                [name for name in self.launch["keep"] if name in whole]
+            )
             delivered = self._deliver()
         except Failed as failed:
             self.report.remark(failed.detail)
             return {}
         except Terminated:
-            return {"outputs": self.kept, "partial": True}
+            return {"outputs": self.retained_outputs, "partial": True}
         if delivered.get("detail"):
             self.report.remark(delivered["detail"])
-        return {"outputs": self.kept, "partial": True}
+        return {"outputs": self.retained_outputs, "partial": True}
 
     def _find_late(self) -> None:
         """Find the existing files of late outputs, even if they are too few."""

@@ -74,8 +74,8 @@ def _begin(aside: str) -> bool:
 def _can_load(archive: str, bundle: str) -> bool:
     """Return whether another process of this python loads a bundle."""
     python = sys.executable or os.readlink("/proc/self/exe")  # empty in a job without a PATH
-    words = [python, "-I", "-S", "-c", _CHECK, archive, bundle]
-    return os.spawnv(os.P_WAIT, python, words) == 0
+    arguments = [python, "-I", "-S", "-c", _CHECK, archive, bundle]
+    return os.spawnv(os.P_WAIT, python, arguments) == 0
 
 
 def _text(archive: str) -> bytes:

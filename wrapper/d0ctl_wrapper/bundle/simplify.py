@@ -44,12 +44,14 @@ def _import(node: ast.stmt, used: "Set[str]") -> "List[ast.stmt]":
     """Return a statement; of an import only what is used, and late if it can be."""
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         return [node]
-    node.names = [one for one in node.names if (one.asname or one.name.partition(".")[0]) in used]
+    node.names = [
+        alias for alias in node.names if (alias.asname or alias.name.partition(".")[0]) in used
+    ]
     if isinstance(node, ast.ImportFrom):
         if node.module in LATE:
-            return [_late(one, node.module) for one in node.names]
+            return [_late(alias, node.module) for alias in node.names]
         return [node] if node.names else []
-    return [_plain(one) for one in node.names]
+    return [_plain(alias) for alias in node.names]
 
 
 def _plain(alias: ast.alias) -> ast.stmt:
@@ -86,8 +88,14 @@ class _Simplified(ast.NodeTransformer):
         node.body = [self.visit(each) for each in node.body]
         self._depth -= 1
         node.returns = None
-        given = node.args
-        for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+        parameters = node.args
+        for each in (
+            *parameters.posonlyargs,
+            *parameters.args,
+            *parameters.kwonlyargs,
+            parameters.vararg,
+            parameters.kwarg,
+        ):
             if each is not None:
                 each.annotation = None
         return node

@@ -32,10 +32,10 @@ class Record(NamedTuple):
 
 def write_record(folder: AttemptFolder, record: Record) -> None:
     """Write the record of a wrapper; half a record counts as none."""
-    words = ["%d %d %s %g" % record[:4]]
+    fields = ["%d %d %s %g" % record[:4]]
     if record.gpus:
-        words.append(",".join(record.gpus))
-    write(folder.file(b"wrapper"), (" ".join(words) + "\n").encode("ascii"))
+        fields.append(",".join(record.gpus))
+    write(folder.file(b"wrapper"), (" ".join(fields) + "\n").encode("ascii"))
 
 
 def link_record(folder: AttemptFolder, previous: "AttemptFolder | None") -> bool:

@@ -35,9 +35,9 @@ def gpus(asked: "int | None" = None) -> "List[str]":
 
     In an allocation of a batch system, the environment names them.
     """
-    given = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if given is not None:
-        found = [name for name in given.split(",") if _GPU.match(name)]
+    visible_devices = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible_devices is not None:
+        found = [name for name in visible_devices.split(",") if _GPU.match(name)]
     else:
         devices = [device for device in map(_DEVICE.match, os.listdir("/dev")) if device]
         found = sorted((device.group(1) for device in devices), key=int)

@@ -70,7 +70,7 @@ def _replace(launch: Launch, binary: "Dict[str, Any]", found: "Dict[str, List[Ou
     launch["keep"] = [file for name in launch["keep"] for file in names.get(name, [name])]
 
 
-def described(launch: Launch, kept: "List[Output]") -> "List[Output]":
+def described(launch: Launch, retained_outputs: "List[Output]") -> "List[Output]":
     """Return outputs for the end message; late ones with the pattern that they match."""
     patterns = {
         output["name"]: output["pattern"]
@@ -78,8 +78,12 @@ def described(launch: Launch, kept: "List[Output]") -> "List[Output]":
         for output in binary["outputs"]
         if "pattern" in output
     }
-    late = [{**file, "late": patterns[file["name"]]} for file in kept if file["name"] in patterns]
-    return [*(file for file in kept if file["name"] not in patterns), *late]
+    late = [
+        {**file, "late": patterns[file["name"]]}
+        for file in retained_outputs
+        if file["name"] in patterns
+    ]
+    return [*(file for file in retained_outputs if file["name"] not in patterns), *late]
 
 
 def known(launch: Launch) -> "Set[str]":

@@ -213,7 +213,7 @@ class Resumption:
         return {**file, "binary": number, "late": output.get("pattern")}
 
     def whole(
-        self, kept: "List[Dict[str, Any]]", stored: "List[Dict[str, str]]"
+        self, retained_outputs: "List[Dict[str, Any]]", stored: "List[Dict[str, str]]"
     ) -> "Dict[str, Any]":
         """Return that all binaries are done and their outputs are kept, so that the next attempt
         only has to deliver the rest."""
@@ -223,15 +223,16 @@ class Resumption:
             for output in binary["outputs"]
         }
         files = [
-            {**file, "binary": numbers[file["name"]], "late": file.get("late")} for file in kept
+            {**file, "binary": numbers[file["name"]], "late": file.get("late")}
+            for file in retained_outputs
         ]
         record = self._record(len(self._binaries))
         return {"retained": {**record, "why": "", "files": files, "stored": stored, "whole": True}}
 
-    def note_whole(self, kept: "List[Dict[str, Any]]") -> None:
+    def note_whole(self, retained_outputs: "List[Dict[str, Any]]") -> None:
         """Record on the node that all binaries are done, in case the wrapper dies."""
         try:
-            self._write(self.whole(kept, self.stored)["retained"])
+            self._write(self.whole(retained_outputs, self.stored)["retained"])
         except OSError:
             pass
 
@@ -242,25 +243,25 @@ class Resumption:
         """
         if not (self._is_of_use or self._events):
             return {}
-        kept = self._record(self._through)
-        kept["through"] = 0
+        record = self._record(self._through)
+        record["through"] = 0
         for number in range(1, self._through + 1):
             binary = self._binaries[number - 1]
             files = [self._move(number, output) for output in binary["outputs"]]
             whole = [file for file in files if file is not None]
             if len(whole) < len(files):
-                kept["why"] = "a file of binary %d has changed" % number
+                record["why"] = "a file of binary %d has changed" % number
                 break
-            kept["files"] += whole
-            kept["through"] = number
+            record["files"] += whole
+            record["through"] = number
         for number in sorted(self._events):
-            if number > kept["through"]:
-                kept["parts"] += self._salvage_part(self._events[number])
+            if number > record["through"]:
+                record["parts"] += self._salvage_part(self._events[number])
         if is_to_leave:
-            kept["left"] = leave(
-                self._folder, self._launch, kept["through"], self._inputs, self.digests
+            record["left"] = leave(
+                self._folder, self._launch, record["through"], self._inputs, self.digests
             )
-        return {"retained": kept} if kept["files"] or kept["parts"] or kept["left"] else {}
+        return {"retained": record} if record["files"] or record["parts"] or record["left"] else {}
 
     def _move(self, number: int, output: "Dict[str, Any]") -> "Dict[str, Any] | None":
         """Move an output into the cache, unless it has changed since its binary ended."""
@@ -270,13 +271,13 @@ class Resumption:
             found = self._describe(number, output)
             if known and known[0]["checksum"] != found["checksum"]:
                 return None
-            [kept] = outputs.keep(
+            [retained_output] = outputs.keep(
                 self._folder, [name], self._inputs, self.digests,
                 self.linked,
             )  # fmt: skip
         except (OSError, Failed):
             return None
-        return {**kept, "binary": number, "late": output.get("pattern")}
+        return {**retained_output, "binary": number, "late": output.get("pattern")}
 
     def _salvage_part(self, events: Events) -> "List[Dict[str, Any]]":
         done = events.done()

@@ -139,12 +139,14 @@ def keep(
     for _, real in found:
         _make_own(real, linked, digests.pause_point)
     read = [digests.of(real) for _, real in found]  # before any is moved, as a kill may come
-    kept = [_keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)]
+    retained_outputs = [
+        _keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)
+    ]
     # only now, so that a journal commits all of it at once; no message names them yet
-    paths = [to_path(output["path"]) for output in kept]
+    paths = [to_path(output["path"]) for output in retained_outputs]
     if paths:
         wait(lambda: _sync_with_folders(paths, folder.node.cache))
-    return kept
+    return retained_outputs
 
 
 def _keep(cache: bytes, name: str, real: bytes, size: int, checksum: str) -> "Dict[str, Any]":

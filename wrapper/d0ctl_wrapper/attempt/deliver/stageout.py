@@ -34,13 +34,16 @@ class StageOut:
         self._runner, self._lease, self._umask = runner, lease, umask
 
     def deliver(
-        self, wanted: "List[Dict[str, str]]", kept: "List[Output]", stored: "List[Dict[str, str]]"
+        self,
+        wanted: "List[Dict[str, str]]",
+        retained_outputs: "List[Output]",
+        stored: "List[Dict[str, str]]",
     ) -> None:
         """Deliver the `wanted` of the kept outputs, and add each to `stored`.
 
         Raises Failed with reason stage-out, or Terminated.
         """
-        outputs = {output["name"]: output for output in kept}
+        outputs = {output["name"]: output for output in retained_outputs}
         for delivery in wanted:
             if delivery["name"] in outputs:
                 self._deliver_or_fail(outputs[delivery["name"]], delivery["locator"])

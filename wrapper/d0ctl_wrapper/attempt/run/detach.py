@@ -49,10 +49,10 @@ def _execute_child(channel: int, serve: "Callable[[], None]") -> None:
         os._exit(code)
 
 
-def close_inherited(kept: int = -1) -> None:
+def close_inherited(descriptor: int = -1) -> None:
     """Close all inherited descriptors except the three standard streams, and one to keep."""
     for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) != kept:
+        if int(name) > 2 and int(name) != descriptor:
             try:
                 os.close(int(name))
             except OSError:

@@ -81,10 +81,10 @@ class Startup:
         lines = ["export %s\n" % _assignment(name, value, base)
                  for name, value in sorted(command.environment.items())
                  if base.get(name) != value]  # fmt: skip
-        words = " ".join(_quoted(word) for word in command.argv)
+        quoted_command = " ".join(_quoted(word) for word in command.argv)
         logs = ">>%s 2>>%s" % (_quoted(command.out), _quoted(command.err))
         stdin = _quoted(command.stdin or b"/dev/null")
-        text = "%sexec <%s %s\nexec %s\n" % ("".join(lines), stdin, logs, words)
+        text = "%sexec <%s %s\nexec %s\n" % ("".join(lines), stdin, logs, quoted_command)
         write(self._folder + b"/%d" % number, text.encode("utf-8", "surrogateescape"))
         for log in (command.out, command.err):
             os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))

@@ -64,9 +64,9 @@ def _remove(is_wanted: "Callable[[bytes], bool]") -> None:
         before = os.fstat(file)
         with open(path, "rb") as old:
             lines = old.read().splitlines(True)
-        kept = [line for line in lines if not _is_over(line, is_wanted, now)]
-        if len(kept) < len(lines):
-            _replace(path, before, b"".join(kept))
+        remaining = [line for line in lines if not _is_over(line, is_wanted, now)]
+        if len(remaining) < len(lines):
+            _replace(path, before, b"".join(remaining))
 
 
 def _is_over(line: bytes, is_wanted: "Callable[[bytes], bool]", now: bytes) -> bool:

@@ -100,8 +100,8 @@ def _answer(paths: NodePaths, order: "Dict[str, Any]") -> Connection:
         _at(path, listener.bind)
         listener.listen(1)
         try:
-            words = ["exec", sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
-            command = " ".join([*words, "arrive", to_text(path)])
+            arguments = ["exec", sys.executable, "-I", "-S", os.path.abspath(sys.argv[0])]
+            command = " ".join([*arguments, "arrive", to_text(path)])
             key.add(order["public"], order["name"], command)
         except (OSError, ValueError) as error:
             _report({"fault": "no key can be added: %s" % error, "command": ""})
@@ -197,8 +197,8 @@ def _call(call: "Dict[str, Any]", name: str) -> Connection:
     """Log in to the other node; raise OSError if that is impossible."""
     with _hidden(call["private"]) as private, _hidden(call["known_hosts"]) as known_hosts:
         with tempfile.TemporaryFile() as said:
-            words = _ssh(call, private, known_hosts)
-            ssh = _start(words, said)
+            arguments = _ssh(call, private, known_hosts)
+            ssh = _start(arguments, said)
             try:
                 _await_greeting(ssh, file_stream.greet(name))
             except OSError as error:
@@ -211,11 +211,11 @@ def _call(call: "Dict[str, Any]", name: str) -> Connection:
             return Call(ssh)
 
 
-def _start(words: "List[str]", said: "IO[bytes]") -> "subprocess.Popen[bytes]":
+def _start(arguments: "List[str]", said: "IO[bytes]") -> "subprocess.Popen[bytes]":
     parent = os.getpid()
     try:
         return subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, bufsize=0,
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, bufsize=0,
             preexec_fn=lambda: process.die_with_parent(parent),
         )  # fmt: skip
     except FileNotFoundError:
@@ -232,10 +232,10 @@ def _ssh(call: "Dict[str, Any]", private: str, known_hosts: str) -> "List[str]":
         "VerifyHostKeyDNS=no", "ControlPath=none", "ConnectTimeout=%d" % CONNECT_S,
         "ServerAliveInterval=15", "ServerAliveCountMax=3", "Ciphers=" + file_stream.CIPHERS,
     ]  # fmt: skip
-    words = ["ssh", "-F", "/dev/null", "-T", "-i", private]
+    arguments = ["ssh", "-F", "/dev/null", "-T", "-i", private]
     for option in options:
-        words += ["-o", option]
-    return [*words, "-p", str(call["port"]), "-l", call["user"], "--", call["host"],
+        arguments += ["-o", option]
+    return [*arguments, "-p", str(call["port"]), "-l", call["user"], "--", call["host"],
             call["command"]]  # fmt: skip
 
 
