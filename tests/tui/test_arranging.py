@@ -210,6 +210,10 @@ def test_a_view_is_saved_shown_again_at_the_start_and_deleted(
         await desk.sees("1 of 2 jobs: of emmy", "failed: 1")
         await desk.press("w")
         await desk.sees("show    start  jobs of emmy, failed", "delete  start")
+        await desk.type("start")
+        await desk.sees("jobs of emmy, failed, in place of the old one")
+        await desk.press(*["backspace"] * 5)
+        await desk.sees("show    start  jobs of emmy, failed", "delete  start")
         await desk.press("down", "enter")
         await desk.sees("deleted `start`")
 

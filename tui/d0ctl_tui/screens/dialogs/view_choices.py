@@ -174,9 +174,7 @@ def views(screen: Shown, typed: str) -> list[Choice]:
         if name.lower() in known_name.lower()
     ]
     if name:
-        about = (
-            f"{screen.view.summary}{', in place of the old known_name' if name in known else ''}"
-        )
+        about = f"{screen.view.summary}{', in place of the old one' if name in known else ''}"
         found.append(Choice(name, about, kind="save", do=partial(_save, screen, name)))
     return found + [
         Choice(known_name, view.summary, kind="delete", do=partial(_delete, screen, known_name))
