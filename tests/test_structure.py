@@ -57,9 +57,6 @@ JSON_KEYS = {
 }
 """Keys of documents, which programs read."""
 
-STILL_VAGUE = ("tui", "wrapper")
-"""Folders that still have such names."""
-
 EXECUTE = {"execute", "executemany", "executescript"}
 
 
@@ -124,7 +121,6 @@ def test_names_of_the_product_say_what_a_value_is() -> None:
         str(path.relative_to(root)): path
         for name in PRODUCT
         for path in (root / name).rglob("*.py")
-        if not str(path.relative_to(root)).startswith(STILL_VAGUE)
     }
     found = {name: names_of(path) & set(VAGUE.split()) for name, path in modules.items()}
 

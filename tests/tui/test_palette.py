@@ -48,6 +48,6 @@ def test_the_verb_that_was_typed_is_the_first_choice(site: Site, dashboard: Open
         await desk.sees("prod  A production")
         for verb in ("submit", "node drain", "status"):
             first = search_results.palette(desk.main, verb)[0]
-            assert f"d0ctl {verb}" in (first.about, first.words)
+            assert f"d0ctl {verb}" in (first.about, first.label)
 
     dashboard(script)

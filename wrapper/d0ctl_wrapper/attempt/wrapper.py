@@ -59,7 +59,7 @@ class Wrapper:
         self.inputs = self.chain.inputs
         lease = launch["lease"]
         self.lease = LeaseWait(self.folder.node, context.boot_id, lease, self.tree, self.report)
-        self.retained_outputs: "List[Dict[str, Any]]" = []
+        self.outputs: "List[Dict[str, Any]]" = []
         self.stored: "List[Dict[str, str]]" = []
         self.is_plain = False
         """Whether the attempt succeeded without a signal, and without any special work."""
@@ -122,7 +122,7 @@ class Wrapper:
             self._run_chain()
             self.tree.end(lambda: LEFTOVER_GRACE_S)
             self._check_inputs()
-            self.retained_outputs = self._keep(self.launch["keep"])
+            self.outputs = self._keep(self.launch["keep"])
             return {"outcome": "successful", **self._done(), **self._deliver()}
         except Failed as failed:
             self.tree.end(lambda: LEFTOVER_GRACE_S)
@@ -173,8 +173,8 @@ class Wrapper:
     def _failed(self, failed: Failed) -> "Dict[str, Any]":
         """Retain work for the next attempt, and return the fields of the end message."""
         resume = self.chain.resume
-        if self.retained_outputs:
-            work = resume.whole(self.retained_outputs, self.stored)
+        if self.outputs:
+            work = resume.whole(self.outputs, self.stored)
         else:
             work = resume.salvage(self.launch["leave"] and failed.reason not in NOT_LEFT)
         return {**failed.result(), **self._done(), **work}
@@ -198,16 +198,16 @@ class Wrapper:
             wanted = [
                 delivery for delivery in self.launch["deliver"] if delivery not in self.stored
             ]
-            self.chain.resume.note_whole(self.retained_outputs)
+            self.chain.resume.note_whole(self.outputs)
             runner = self._runner(self.lease.is_held)
             umask = self.context.umask
             stage_out = StageOut(self.folder, runner, self.lease, umask)
             try:
-                stage_out.deliver(wanted, self.retained_outputs, self.stored)
+                stage_out.deliver(wanted, self.outputs, self.stored)
             except Failed as failed:
-                work = self.chain.resume.whole(self.retained_outputs, self.stored)
+                work = self.chain.resume.whole(self.outputs, self.stored)
                 return {**failed.result(), **work}
-        return {"outputs": self.retained_outputs}
+        return {"outputs": self.outputs}
 
     def _keep(self, names: "List[str]") -> "List[Dict[str, Any]]":
         try:
@@ -243,26 +243,24 @@ class Wrapper:
 
     def _partial(self) -> "Dict[str, Any]":
         """Keep the outputs that exist and are large enough, and note the faults of others."""
-        if self.retained_outputs:
-            return {"outputs": self.retained_outputs, "partial": True}
+        if self.outputs:
+            return {"outputs": self.outputs, "partial": True}
         self.chain.interruptions.is_saving = True
         self._find_late()
         wanted = [output for binary in self.launch["binaries"] for output in binary["outputs"]]
         whole = {output["name"] for output in wanted if self._is_whole(output)}
         try:
             self._check_inputs()
-            self.retained_outputs = self._keep(
-                [name for name in self.launch["keep"] if name in whole]
-            )
+            self.outputs = self._keep([name for name in self.launch["keep"] if name in whole])
             delivered = self._deliver()
         except Failed as failed:
             self.report.remark(failed.detail)
             return {}
         except Terminated:
-            return {"outputs": self.retained_outputs, "partial": True}
+            return {"outputs": self.outputs, "partial": True}
         if delivered.get("detail"):
             self.report.remark(delivered["detail"])
-        return {"outputs": self.retained_outputs, "partial": True}
+        return {"outputs": self.outputs, "partial": True}
 
     def _find_late(self) -> None:
         """Find the existing files of late outputs, even if they are too few."""

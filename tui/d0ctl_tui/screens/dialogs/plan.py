@@ -223,8 +223,8 @@ class PlanDialog(Dialog[bool]):
 
     def _otherwise(self) -> list[tuple[str, str]]:
         """Return the key that leads to the field of values, and what these are."""
-        words = "change memory, time or node" if "memory=" in self.action.hint else "set options"
-        return [("tab", "key"), (f" {words}", "plain")]
+        effect = "change memory, time or node" if "memory=" in self.action.hint else "set options"
+        return [("tab", "key"), (f" {effect}", "plain")]
 
 
 def _lines(show_notice: Callable[[], list[str]], role: str) -> tuple[Lines, bool]:
