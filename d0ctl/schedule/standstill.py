@@ -31,6 +31,8 @@ class Cause(enum.StrEnum):
     """It waits for packages of other jobs, none of which can move."""
     NO_INPUT = "no-input"
     """Launched packages wait for inputs that will never be produced."""
+    NO_COPY = "no-copy"
+    """Packages wait for inputs whose only copies are on nodes that have been down for too long."""
 
 
 DELIBERATE = frozenset({Cause.HELD, Cause.PAUSED})
@@ -92,7 +94,8 @@ class Work(Struct, frozen=True):
     """A job, or a part of one: its counts, and the requirements of ready packages.
 
     With `releases` the policy will release some of its held packages; `awaiting` counts launched
-    packages that only wait for inputs; `outside` is the work of other jobs that it waits for.
+    packages that only wait for inputs, and assigned ones whose inputs can't be copied; `outside`
+    is the work of other jobs that it waits for.
     """
 
     counts: Counts
@@ -195,6 +198,8 @@ def _alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
     if not work.open:
         if work.counts.get(Phase.HELD):
             return Standing(False, Cause.HELD)
+        if work.awaiting.get(Phase.ASSIGNED):
+            return Standing(False, Cause.NO_COPY)
         return Standing(False, Cause.NO_INPUT if any(work.awaiting.values()) else None)
     cause = _cause(work, nodes, unfit, driven=driven)
     if cause is None:

@@ -3,6 +3,7 @@
 from functools import partial
 
 from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
+from d0ctl.schedule.standstill import Cause
 from d0ctl.select import parse
 from d0ctl.show.why import group_failures
 from d0ctl.show.why.common import (
@@ -111,8 +112,8 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         _site(site, part, explanation, now)
     if part.counts.get("failed"):
         group_failures.add(store, part, explanation)
-    if unfit := job_obstacles(site).get(part.job.name):
-        explanation.add(unfit.text, _edits(part))
+    if text := _obstacle(site, part):
+        explanation.add(text, _edits(part))
     if hold and site.driven:
         _add_hold(part, explanation, hold, totals)
     _moving(store, part, explanation, totals, now)
@@ -126,6 +127,14 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
     return explanation
+
+
+def _obstacle(site: standstill.Production, part: GroupPart) -> str | None:
+    """Return what stops only its job; packages whose inputs can't be copied say that themselves."""
+    if any(job.id == part.job.id and job.standing.cause is Cause.NO_COPY for job in site.jobs):
+        return None
+    found = job_obstacles(site).get(part.job.name)
+    return None if found is None else found.text
 
 
 def _edits(part: GroupPart) -> list[str]:

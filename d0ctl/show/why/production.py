@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from d0ctl.errors import ExitCode
+from d0ctl.model import Phase
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
 from d0ctl.store.nodes.site import Fault
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Overflow, Production
@@ -149,6 +150,8 @@ def _job(job: JobStanding) -> str | None:
         return f"`{job.name}`: {_other_jobs(job)}"
     if standing.cause is Cause.NO_INPUT:
         return f"`{job.name}`: {_no_input(job)}"
+    if standing.cause is Cause.NO_COPY:
+        return f"`{job.name}`: {_no_copy(job)}"
     return None
 
 
@@ -171,6 +174,13 @@ def _no_input(job: JobStanding) -> str:
     return f"{number:,} packages are launched and wait for inputs produced only after a retry"
 
 
+def _no_copy(job: JobStanding) -> str:
+    """Say that assigned packages wait for files of nodes that are down."""
+    number = job.work.awaiting[Phase.ASSIGNED]
+    waits = "1 package waits" if number == 1 else f"{number:,} packages wait"
+    return f"{waits} for files whose only copies are on nodes that have been down for too long"
+
+
 def _listed(names: Sequence[str]) -> str:
     quoted = [f"`{name}`" for name in names[:MOST]]
     return listed(quoted + ([f"{len(names) - MOST:,} more"] if len(names) > MOST else []))
@@ -183,6 +193,8 @@ def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
         return None
     if cause is Cause.NO_INPUT:
         return _no_input(job)
+    if cause is Cause.NO_COPY:
+        return _no_copy(job)
     if cause is Cause.HELD:
         return None
     outside = job.work.outside

@@ -1,5 +1,6 @@
 """Read everything that decides whether jobs move: daemon, nodes, counts and ready packages."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -35,6 +36,8 @@ class NodeView(Struct, frozen=True):
     drain_note: str | None
     contact: float | None
     is_local: bool = False
+    is_lost: bool = False
+    """Whether it has been down for too long, so that nobody waits for its files."""
 
     @property
     def name(self) -> str:
@@ -130,10 +133,13 @@ def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
     It is called after each turn of a `run`, so it checks the counts first.
     """
     counts = counts_of(store, job)
-    launched = sum(counts.get(phase, 0) for phase in (*LAUNCHED, Phase.ASSIGNED))
+    launched = sum(counts.get(phase, 0) for phase in LAUNCHED)
     if launched - counts.get(Phase.SUSPENDED, 0) > sum(_awaiting(store, job, counts).values()):
         return False
-    return job_standing(store, job, now=now).standing.is_settled
+    views = node_views(store, now=now)
+    if counts.get(Phase.ASSIGNED) and not _lost_clusters(views):
+        return False
+    return _of_job(store, job, views).standing.is_settled
 
 
 def job_standing(store: Store, job: int, *, now: float) -> JobStanding:
@@ -167,17 +173,15 @@ def _of_job(store: Store, job: int, views: list[NodeView]) -> JobStanding:
 def node_views(store: Store, *, now: float = 0.0) -> list[NodeView]:
     """Return all nodes; with the time also which have been gone for too long."""
     patience_s = float(default(store, "unreachable-after"))
-    return [
-        NodeView(
-            _node(row, patience_s, now),
-            row["since"],
-            row["last_error"],
-            row["drain_note"],
-            row["contact"],
-            row["kind"] == "local",
-        )
-        for row in store.rows("standing_nodes")
-    ]
+    return [_view(row, patience_s, now) for row in store.rows("standing_nodes")]
+
+
+def _view(row: Row, patience_s: float, now: float) -> NodeView:
+    is_local = row["kind"] == "local"
+    return NodeView(
+        _node(row, patience_s, now), row["since"], row["last_error"], row["drain_note"],
+        row["contact"], is_local, not is_local and _down_s(row, now) >= patience_s,
+    )  # fmt: skip
 
 
 def _node(row: Row, patience_s: float, now: float) -> NodeState:
@@ -193,14 +197,23 @@ def _gone(row: Row, patience_s: float, now: float) -> str | None:
     """Return why a node takes nothing until a person helps; None if it does, or may by itself."""
     if row["drained"] and row["bad"] is None:
         return "is drained" + (f" ({row['drain_note']})" if row["drain_note"] else "")
-    if row["state"] != "down" or row["since"] is None:
-        return None
-    silent_s = now - row["since"]
+    silent_s = _down_s(row, now)
     if row["kind"] == "local":
         patience_s = min(patience_s, LOCAL_PATIENCE_S)
-    if silent_s < patience_s:
+    if not silent_s or silent_s < patience_s:
         return None
     return f"has been down for {duration(silent_s)} ({row['last_error'] or 'no answer'})"
+
+
+def _down_s(row: Row, now: float) -> float:
+    """Return for how long a node has been down; 0 if it is not."""
+    return 0.0 if row["state"] != "down" or row["since"] is None else now - row["since"]
+
+
+def _lost_clusters(views: Sequence[NodeView]) -> set[int]:
+    """Return the clusters of which all nodes have been down for too long."""
+    present = {view.node.room.cluster for view in views if not view.is_lost}
+    return {view.node.room.cluster for view in views} - present
 
 
 def _jobs(
@@ -212,12 +225,14 @@ def _jobs(
     requirements: dict[int, list[Row]] = {}
     for row in store.rows("standing_requirements", job=job):
         requirements.setdefault(row["job_id"], []).append(row)
-    nodes = [view.node for view in views]
+    nodes, lost = [view.node for view in views], _lost_clusters(views)
     catalogue = Catalogue(store)
     found = []
     for row in store.rows("standing_jobs", job=job):
         of_job: Counts = counts.get(row["id"], {})
         work = _work(store, row, of_job, requirements.get(row["id"], []), catalogue)
+        if stranded := _stranded(store, row["id"], of_job, lost):
+            work = replace(work, awaiting={**work.awaiting, Phase.ASSIGNED: stranded})
         found.append(_judge(store, row, work, nodes, driven=driven))
     return found
 
@@ -237,6 +252,13 @@ def _awaiting(store: Store, job: int, counts: Counts) -> Counts:
     if not any(counts.get(phase) for phase in LAUNCHED):
         return {}
     return {row["phase"]: row["n"] for row in store.rows("awaiting_phases", job=job)}
+
+
+def _stranded(store: Store, job: int, counts: Counts, lost: set[int]) -> int:
+    """Return how many assigned packages wait for files that only lost clusters have."""
+    if not lost or not counts.get(Phase.ASSIGNED):
+        return 0
+    return int(store.value("stranded", job=job, clusters=json.dumps(sorted(lost))))
 
 
 def _judge(

@@ -50,6 +50,24 @@ select phase, count(*) as n
    and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
  group by phase;
 
+-- name: stranded
+-- How many assigned packages of a job wait for an input of which only these clusters have copies.
+select count(*)
+  from package indexed by package_in_phase
+  join node on node.id = package.node_id
+ where package.job_id = :job and package.phase = 'assigned' and package.staging > 0
+   and exists (
+       select 1
+         from input
+         join file on file.id = input.file_id and file.present = 1 and file.locator is null
+         join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
+                      and transfer.result = 0
+        where input.package_id = package.id and input.dropped = 0 and input.own = 0
+          and exists (select 1 from location where location.file_id = file.id)
+          and not exists (select 1 from location
+                           where location.file_id = file.id
+                             and location.cluster_id not in (select value from json_each(:clusters))));
+
 -- name: ready_selected
 -- How many of the selected packages are ready, by their requests.
 select package.requirement_id as id, count(*) as n

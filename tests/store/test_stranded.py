@@ -1,0 +1,57 @@
+"""Packages whose inputs are only on nodes that have been down for too long."""
+
+from d0ctl.schedule.standstill import Cause
+from d0ctl.store import Store
+from d0ctl.store.nodes.standstill import is_settled, job_standing, production
+from tests.support.jobs import job, phases, simple, stage, submitted
+from tests.support.site import Site
+
+HOUR_S = 3600.0
+
+READER = "job/2/1/1"
+
+
+def stranded(store: Store) -> tuple[Site, int]:
+    """The only copy of an input of an assigned package is on a node that went down."""
+    site = Site.of(store, "far", cpus=2)
+    reader = simple(inputs=["a"], outputs=["b"], nodes=("localhost",))
+    number = submitted(store, job("job", stage(simple(outputs=["a"], nodes=("far",))),
+                                  stage(reader)))  # fmt: skip
+    far = site.node("far")
+    while phases(store)["job/1/1/1"] != "done":
+        site.schedule()
+        site.hand_out(far)
+        site.order(far)
+        for attempt in [number for number, state in far.attempts.items() if state == "running"]:
+            far.end(attempt, "successful")
+        site.deliver(far, far.spool)
+    site.unlink(far)
+    site.schedule()
+    assert phases(store)[READER] == "assigned"
+    return site, number
+
+
+def test_a_job_settles_once_the_only_copy_of_an_input_has_been_away_for_too_long(
+    store: Store,
+) -> None:
+    site, number = stranded(store)
+    since = site.now
+
+    assert not is_settled(store, number, now=since + HOUR_S / 2)
+    assert is_settled(store, number, now=since + HOUR_S)
+    found = job_standing(store, number, now=since + HOUR_S)
+    assert (found.standing.cause, found.work.left) == (Cause.NO_COPY, 1)
+    assert production(store, now=since + HOUR_S, driven=True).cause is Cause.NO_COPY
+
+    site.link(site.node("far"))
+    assert not is_settled(store, number, now=since + 2 * HOUR_S)
+
+
+def test_a_copy_elsewhere_keeps_a_job_moving(store: Store) -> None:
+    site, number = stranded(store)
+    store.connection.execute(
+        "insert into location (file_id, cluster_id, path, made)"
+        " select id, 1, '/results/a', 0 from file where name = 'a'"
+    )
+
+    assert not is_settled(store, number, now=site.now + HOUR_S)
