@@ -223,16 +223,16 @@ class Simulation(Machines):
         return done
 
     def _carry(self, row: Any) -> int:
-        here = row["here"] or (row["name"] if row["package_id"] is None else None)
-        if row["cluster_id"] != 1 and here is None:
-            key = row["file_id"], row["cluster_id"], row["result"]
+        here = row.here or (row.name if row.package_id is None else None)
+        if row.cluster_id != 1 and here is None:
+            key = row.file_id, row.cluster_id, row.result
             copies.want_here(self.store, *key, now=self.now)
             return 1
         source = here
         if here is None:
-            sources = copies.copies(self.store, row["file_id"])
+            sources = copies.copies(self.store, row.file_id)
             if not sources:
-                copies.lose(self.store, [(row["file_id"], 0)], now=self.now)
+                copies.lose(self.store, [(row.file_id, 0)], now=self.now)
                 self._postpone(row, copies.PARKED)
                 return 0
             place = next((c for c in sources if self.nodes[c.node_id].linked), None)
@@ -241,29 +241,29 @@ class Simulation(Machines):
                 return 0
             source = place.path
             if source not in self.nodes[place.node_id].disk:
-                copies.lose(self.store, [(row["file_id"], place.cluster_id)], now=self.now)
+                copies.lose(self.store, [(row.file_id, place.cluster_id)], now=self.now)
                 return 1
         return self._arrive(row)
 
     def _postpone(self, row: Any, until: float) -> None:
-        key = row["file_id"], row["cluster_id"], row["result"]
+        key = row.file_id, row.cluster_id, row.result
         copies.postpone(self.store, *key, until=until)
 
     def _arrive(self, row: Any) -> int:
-        node, path = None, f"/results/{row['name']}"
-        if row["cluster_id"] != 1:
-            node = next(n for n in self.nodes.values() if n.cluster == row["cluster_id"])
+        node, path = None, f"/results/{row.name}"
+        if row.cluster_id != 1:
+            node = next(n for n in self.nodes.values() if n.cluster == row.cluster_id)
             if not node.linked:
                 return 0
-            path = f"/{node.name}/cache/in/{row['file_id']}/{row['name']}"
+            path = f"/{node.name}/cache/in/{row.file_id}/{row.name}"
             node.disk.add(path)
-        elif not row["result"]:
-            path = f"/control/cache/{row['file_id']}/{row['name']}"
+        elif not row.result:
+            path = f"/control/cache/{row.file_id}/{row.name}"
             self.node("localhost").disk.add(path)
         arrival = copies.Arrival(
-            file=row["file_id"],
-            cluster=row["cluster_id"],
-            result=row["result"],
+            file=row.file_id,
+            cluster=row.cluster_id,
+            result=row.result,
             path=path,
             node=node.id if node else None,
             size=7,
