@@ -52,8 +52,8 @@ def grouped(failures: Sequence[FailureView], lines: int) -> Logs:
     by_reason: dict[str, list[FailedLog]] = {}
     for (reason, _, _), log in logs.items():
         by_reason.setdefault(reason, []).append(log)
-    for found in by_reason.values():
-        found.sort(key=lambda log: -log.number)
+    for group in by_reason.values():
+        group.sort(key=lambda log: -log.number)
     return dict(sorted(by_reason.items(), key=lambda item: -number_of(item[1])))
 
 
@@ -67,11 +67,11 @@ def draw(sheet: Sheet, logs: Logs, selector: str, failed: int, now: float) -> No
     if not logs:
         sheet.say(NO_FAILURES)
         return
-    for reason, found in logs.items():
-        sheet.head(f"{reason}: {count(number_of(found), 'package')}")
-        for log in found[:MOST_LOGS]:
+    for reason, group in logs.items():
+        sheet.head(f"{reason}: {count(number_of(group), 'package')}")
+        for log in group[:MOST_LOGS]:
             _log(sheet, log, now)
-        if more := found[MOST_LOGS:]:
+        if more := group[MOST_LOGS:]:
             others = f"{count(number_of(more), 'package')} with other logs"
             sheet.add((f"  and {others}: d0ctl history {selector}", "faint"))
     if (read := sum(map(number_of, logs.values()))) < failed:

@@ -78,10 +78,10 @@ def _item(sheet: Sheet, state: str, text: str, advice: str = "") -> None:
 
 
 def _by_reason(unseen: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    names_by_reason: dict[str, list[str]] = {}
     for name, why in sorted(unseen.items()):
-        found.setdefault(why, []).append(name)
-    return found
+        names_by_reason.setdefault(why, []).append(name)
+    return names_by_reason
 
 
 def _unchecked(names: list[str], why: str) -> str:

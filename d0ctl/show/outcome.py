@@ -46,11 +46,11 @@ def ended(name: str, state: str, counts: Counts) -> str:
     return f"`{name}` is {state}"
 
 
-def standstill_reason(store: Store, found: JobStanding, now: float) -> str | None:
+def standstill_reason(store: Store, standing: JobStanding, now: float) -> str | None:
     """Return why a driven job stands still, unless its state says so."""
     from d0ctl.show.why.production import in_the_way  # only at the end
 
-    return in_the_way(found, [view.node for view in node_views(store, now=now)])
+    return in_the_way(standing, [view.node for view in node_views(store, now=now)])
 
 
 def stands_still(name: str, why: str) -> str:

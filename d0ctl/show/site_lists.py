@@ -98,8 +98,8 @@ def _counts(allowance: Allowance) -> str:
 
 def kind_of_store(entry: Mapping[str, Any]) -> tuple[str, str | None]:
     """Return the kind of a store, and where it is."""
-    found = next((kind for kind in stores.KINDS if kind in entry), None)
-    return ("commands", None) if found is None else (found, entry[found])
+    store_kind = next((kind for kind in stores.KINDS if kind in entry), None)
+    return ("commands", None) if store_kind is None else (store_kind, entry[store_kind])
 
 
 def store(name: str, entry: Mapping[str, Any]) -> list[Cell]:

@@ -44,12 +44,14 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
     """Read and draw the selection."""
     wanted = wanted and located(store, wanted)
     if wanted is None or is_overview(wanted):
-        found = jobs_of(store, wanted)
+        shown_jobs = jobs_of(store, wanted)
         all_jobs = production(store, now=now)
         troubled = all_jobs.failures or {job.name for job in all_jobs.stopped}
-        jobs.draw(page, found, all_jobs, now, _ends(store, found, now))
-        if found:
-            first = next((job.name for job in found if job.name in troubled), found[0].name)
+        jobs.draw(page, shown_jobs, all_jobs, now, _ends(store, shown_jobs, now))
+        if shown_jobs:
+            first = next(
+                (job.name for job in shown_jobs if job.name in troubled), shown_jobs[0].name
+            )
             _next(page, f"d0ctl status {first}", f"d0ctl why {first}")
     elif not wanted.is_one:
         _list(page, store, wanted, now)

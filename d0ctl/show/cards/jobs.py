@@ -44,10 +44,10 @@ def draw(
         sheet.say(NO_JOBS)
         return
     stop(sheet, obstacles(production, now))
-    found = list(job_obstacles(production).values())[:MOST_OBSTACLES]
-    for obstacle in found:
+    most_urgent = list(job_obstacles(production).values())[:MOST_OBSTACLES]
+    for obstacle in most_urgent:
         sheet.say(obstacle.text, "warn")
-    if found:
+    if most_urgent:
         sheet.add()
     _totals(sheet, jobs, production)
     causes = {job.name: job.standing.cause for job in production.jobs}
@@ -108,9 +108,9 @@ def _room_for_bars(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> int:
     return BAR if sheet.columns == ENDLESS else max(SHORTEST_BAR, min(LONGEST_BAR, rest))
 
 
-def stop(sheet: Sheet, found: Iterable[Obstacle]) -> None:
+def stop(sheet: Sheet, obstacles: Iterable[Obstacle]) -> None:
     """Add what stops all jobs, with the commands that help, above everything else."""
-    for obstacle in found:
+    for obstacle in obstacles:
         text = f" {obstacle.text}: {'; '.join(obstacle.commands)}"
         sheet.add(signs.glyph("failed", sheet.glyphs), (text, "bad"))
     if sheet.lines:

@@ -183,8 +183,8 @@ def _bar(sheet: Sheet, part: Part, now: float) -> None:
         sheet.add(f"{share:.0f} % including running packages")
     if text := signs.tally_text(counts, blocked=part.row.blocked):
         sheet.add(text)
-    if isinstance(part.row, StageSummary) and (found := part.rates.get(part.row.id)):
-        sheet.say(eta.pace(found, counts, now, is_moving=not part.held_back))
+    if isinstance(part.row, StageSummary) and (stage_rate := part.rates.get(part.row.id)):
+        sheet.say(eta.pace(stage_rate, counts, now, is_moving=not part.held_back))
 
 
 def _percent(row: JobSummary | StageSummary | LineSummary, progress: RunningProgress) -> float:

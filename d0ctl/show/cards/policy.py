@@ -11,10 +11,10 @@ from d0ctl.units import count, format_size, format_time, listed
 _TIMES = ("longest", "release", "attempt", "all-attempts")
 
 
-def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
+def draw(sheet: Sheet, policies: Sequence[InForce]) -> None:
     """Draw the policies in force, each with its packages."""
-    for policy in found:
-        if title := _title(policy, len(found) > 1):
+    for policy in policies:
+        if title := _title(policy, len(policies) > 1):
             sheet.add((title, "strong"))
         rows = [
             _row(reason, policy.policy)
@@ -25,18 +25,18 @@ def draw(sheet: Sheet, found: Sequence[InForce]) -> None:
         sheet.rows([heads, *rows])
         sheet.say("any other reason: it stays failed until a person retries or drops it")
         sheet.say(f"never again: {_never(policy.policy)}")
-        if len(found) > 1:
+        if len(policies) > 1:
             sheet.add()
 
 
-def draw_trial(sheet: Sheet, found: Sequence[Trial]) -> None:
+def draw_trial(sheet: Sheet, trials: Sequence[Trial]) -> None:
     """Draw what followed failures, beside the answers of another policy."""
-    if not found:
+    if not trials:
         sheet.add("no failures in this time")
         return
     heads: list[Cell] = [(word, "faint") for word in ("reason", "failures", "happened", "would be")]
     rows = [[trial.reason, f"{trial.count:,}", _counts(trial.happened), _counts(trial.would)]
-            for trial in found]  # fmt: skip
+            for trial in trials]  # fmt: skip
     sheet.rows([heads, *rows])
     sheet.say("each failure is judged as it was recorded; the outcome of further tries is unknown")
 

@@ -131,10 +131,10 @@ def reasons(fits: Sequence[Fit]) -> dict[str, str | None]:
 def _nodes(fits: Sequence[Fit]) -> str:
     """Return which nodes take the packages of a stage, and which do not, or never will."""
     drained = {name for fit in fits for name in fit.drained}
-    found = {name: why or ("drained" if name in drained else None)
+    verdicts = {name: why or ("drained" if name in drained else None)
              for name, why in reasons(fits).items()}  # fmt: skip
-    able = [name for name, why in found.items() if why is None]
-    unable = {name: why for name, why in found.items() if why is not None}
+    able = [name for name, why in verdicts.items() if why is None]
+    unable = {name: why for name, why in verdicts.items() if why is not None}
     summary = _some(able) if able else "no node"
     if unable:
         named = [f"{name} ({why})" for name, why in list(unable.items())[:MOST_NAMED]]

@@ -20,7 +20,7 @@ def summary(site: Site) -> str:
     return "ok: " + ", ".join([*parts, *(f"`{name}`" for name in site.settings)])
 
 
-def differences(found: Sequence[Difference]) -> list[str]:
+def differences(changes: Sequence[Difference]) -> list[str]:
     """Return a line for each node, software and section that changes."""
     return [
         clean(f"{SIGNS[difference.verb]} {difference.kind} {difference.name}")
@@ -29,14 +29,14 @@ def differences(found: Sequence[Difference]) -> list[str]:
             if difference.keys and difference.kind != "setting"
             else ""
         )
-        for difference in found
+        for difference in changes
     ]
 
 
-def comparison(found: Sequence[Difference]) -> list[str]:
+def comparison(changes: Sequence[Difference]) -> list[str]:
     """Return these lines with values, except those of software, as they are and would be."""
     lines = []
-    for difference, line in zip(found, differences(found), strict=True):
+    for difference, line in zip(changes, differences(changes), strict=True):
         pairs = [
             f"{key} {_word(key, was)} -> {_word(key, will)}"
             for name, value in zip(difference.keys, difference.values, strict=True)
@@ -75,13 +75,13 @@ def _word(key: str, value: Any) -> str:
     return clean(plain_text(key.rpartition(".")[2], value))
 
 
-def outcome(found: Sequence[Difference], *, would: bool) -> Iterator[str]:
+def outcome(planned: Sequence[Difference], *, would: bool) -> Iterator[str]:
     """Yield what was changed, or would be, and how much that is."""
-    if not found:
+    if not planned:
         yield SAME
         return
-    yield from differences(found)
-    numbers = {verb: sum(difference.verb == verb for difference in found) for verb in PAST}
+    yield from differences(planned)
+    numbers = {verb: sum(difference.verb == verb for difference in planned) for verb in PAST}
     changes = ", ".join(f"{count(n)} {PAST[verb]}" for verb, n in numbers.items() if n)
     yield f"would be: {changes}" if would else changes
 

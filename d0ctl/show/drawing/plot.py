@@ -15,7 +15,7 @@ def resampled(
 
     A value holds back to the previous point, but no longer than `longest`; else it is unknown.
     """
-    found: list[float | None] = [None] * columns
+    levels: list[float | None] = [None] * columns
     step = (end - begin) / max(1, columns)
     before = float("-inf")
     for at, value in points:
@@ -25,9 +25,9 @@ def resampled(
             continue
         first, last = int((since - begin) / step), int((at - begin) / step)
         for column in range(max(0, first), min(last, columns - 1) + 1):
-            known = found[column]
-            found[column] = value if known is None else max(known, value)
-    return found
+            known = levels[column]
+            levels[column] = value if known is None else max(known, value)
+    return levels
 
 
 def bars(values: Sequence[float | None], top: float, glyphs: Glyphs) -> str:

@@ -194,13 +194,13 @@ def command_at(lines: Sequence[Line], number: int) -> str | None:
 
 def commands_on(lines: Sequence[Line]) -> list[str]:
     """Return the commands of all lines, each once."""
-    found = (command_at(lines, number) for number in range(len(lines)))
-    return list(dict.fromkeys(command for command in found if command))
+    commands = (command_at(lines, number) for number in range(len(lines)))
+    return list(dict.fromkeys(command for command in commands if command))
 
 
 def path_at(line: Line, column: int | None) -> str | None:
     """Return the path of a line or package at a column; the first on the line without one."""
-    for found in PATH.finditer(text(line)):
-        if column is None or found.start() <= column < found.end():
-            return found[0]
+    for match in PATH.finditer(text(line)):
+        if column is None or match.start() <= column < match.end():
+            return match[0]
     return None

@@ -196,16 +196,16 @@ LATE = "later than estimated"
 """Said of an end whose estimate has passed."""
 
 
-def estimate(found: "Range", now: float) -> str:
+def estimate(interval: "Range", now: float) -> str:
     """Write a time with its range; if it is soon, only the time left.
 
     The estimate of a package that runs for longer than ever before is the present time.
     """
-    if found.high <= now:
+    if interval.high <= now:
         return LATE
-    if found.high - now < 60:
-        left = found.middle - now
+    if interval.high - now < 60:
+        left = interval.middle - now
         return f"in about {duration(left)}" if left >= 1 else "in less than a second"
-    low, high = moment(found.low, now), moment(found.high, now)
+    low, high = moment(interval.low, now), moment(interval.high, now)
     between = f" ({low} to {high})" if low != high else ""
-    return f"about {moment(found.middle, now)}{between}"
+    return f"about {moment(interval.middle, now)}{between}"

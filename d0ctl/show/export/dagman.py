@@ -19,7 +19,7 @@ def text(job: JobRows) -> str:
 
 
 def _lines(job: JobRows) -> Iterator[str]:
-    found = graph.read(job)
+    job_graph = graph.read(job)
     final = _final(job)
     for stage in job.stages:
         is_final = final is stage
@@ -30,16 +30,16 @@ def _lines(job: JobRows) -> Iterator[str]:
             category = f"Stage{stage.row['seq']}"
             for line in stage.lines:
                 for package in line.packages:
-                    yield f"CATEGORY {found.names[package.row['id']]} {category}"
+                    yield f"CATEGORY {job_graph.names[package.row['id']]} {category}"
             yield f"MAXJOBS {category} {stage.row['max_running']}"
     last = {line.packages[0].row["id"] for line in final.lines} if final else set()
-    for before, behind in found.behind.items():
-        if children := " ".join(found.names[key] for key in behind if key not in last):
-            yield f"PARENT {found.names[before]} CHILD {children}"
-    for group, behind in found.groups:
+    for before, behind in job_graph.behind.items():
+        if children := " ".join(job_graph.names[key] for key in behind if key not in last):
+            yield f"PARENT {job_graph.names[before]} CHILD {children}"
+    for group, behind in job_graph.groups:
         if not last.intersection(behind):
-            parents = " ".join(found.names[key] for key in group)
-            yield f"PARENT {parents} CHILD {' '.join(found.names[key] for key in behind)}"
+            parents = " ".join(job_graph.names[key] for key in group)
+            yield f"PARENT {parents} CHILD {' '.join(job_graph.names[key] for key in behind)}"
 
 
 def _final(job: JobRows) -> StageRows | None:

@@ -45,7 +45,7 @@ def read(job: JobRows) -> Graph:
             for row in line.after:
                 first = line.packages[0].row["id"]
                 behind[last[row["stage_seq"], row["seq"]]][first] = None
-    return Graph(names, {key: list(found) for key, found in behind.items()}, _groups(job))
+    return Graph(names, {key: list(followers) for key, followers in behind.items()}, _groups(job))
 
 
 def _groups(job: JobRows) -> list[tuple[list[int], list[int]]]:
@@ -54,12 +54,12 @@ def _groups(job: JobRows) -> list[tuple[list[int], list[int]]]:
             for stage in job.stages}  # fmt: skip
     starts = {stage.row["name"]: [line.packages[0].row["id"] for line in stage.lines]
               for stage in job.stages}  # fmt: skip
-    found = [(ends[before], starts[stage.row["name"]])
+    arrows = [(ends[before], starts[stage.row["name"]])
              for stage in job.stages for before in stage.after]  # fmt: skip
     rest = [key for stage in job.stages if not stage.row["final"]
             for key in ends[stage.row["name"]]]  # fmt: skip
-    found += [(rest, starts[stage.row["name"]]) for stage in job.stages if stage.row["final"]]
-    return found
+    arrows += [(rest, starts[stage.row["name"]]) for stage in job.stages if stage.row["final"]]
+    return arrows
 
 
 def dot(job: JobRows) -> str:
@@ -91,7 +91,7 @@ def mermaid(job: JobRows) -> str:
 def _arrows(graph: Graph) -> list[tuple[str, str]]:
     """Return arrows between packages; a point stands between stages with many lines."""
     names = graph.names
-    arrows = [(names[a], names[b]) for a, found in graph.behind.items() for b in found]
+    arrows = [(names[a], names[b]) for a, followers in graph.behind.items() for b in followers]
     for number, (before, after) in enumerate(graph.groups, 1):
         point = f"Order{number}"
         arrows += [(names[a], point) for a in before] + [(point, names[b]) for b in after]

@@ -21,11 +21,11 @@ def _runs(
     if file is None:
         return runs
     location = file_locations.in_job(store, job.row["name"], file)
-    found = provenance.leading_to(runs, location.id)
-    if not found:
+    ancestors = provenance.leading_to(runs, location.id)
+    if not ancestors:
         raise NotFound(f"no run of job `{job.row['name']}` has made `{location.name}`",
                        hint=f"d0ctl why {quote(location.path)}")  # fmt: skip
-    return found
+    return ancestors
 
 
 def _prov(store: Store, job: definition.JobRows, file: str | None, now: float) -> str:
@@ -61,7 +61,7 @@ def exported(store: Store, job: str, form: str) -> str:
         raise BadUsage(f"`{job}` is a file, exported only as {listed(OF_FILES, 'or')}",
                        hint=f"d0ctl export {quote(job)} --format prov")  # fmt: skip
     with store.reading():
-        found = definition.read(store, name)
-        if found is None:
+        job_definition = definition.read(store, name)
+        if job_definition is None:
             raise browse.no_such_job(store, name)
-        return FORMATS[form](store, found, file, time.time())
+        return FORMATS[form](store, job_definition, file, time.time())

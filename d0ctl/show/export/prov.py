@@ -36,56 +36,56 @@ class _Document:
 
 def text(job: JobRows, runs: list[Run]) -> str:
     """Return the runs of a job with their files, software, nodes and the person behind them."""
-    found = _Document()
-    plan = found.add(
+    provenance = _Document()
+    plan = provenance.add(
         "entity", _name("job", job.row["name"]), **{"prov:type": _term("prov:Plan")},
         label=job.row["title"] or job.row["name"], value=job.row["parameters"],
     )  # fmt: skip
-    person = found.add(
+    person = provenance.add(
         "agent", _name("user", job.row["originator"]), **{"prov:type": _term("prov:Person")},
         label=job.row["originator"],
     )  # fmt: skip
-    found.relate("wasAttributedTo", entity=plan, agent=person)
+    provenance.relate("wasAttributedTo", entity=plan, agent=person)
     for run in runs:
-        _add_run(found, run, plan, person)
+        _add_run(provenance, run, plan, person)
     document = {
         "prefix": {kind: f"{NAMESPACE}{kind}:" for kind in KINDS},
-        **found.records,
+        **provenance.records,
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def _add_run(found: _Document, run: Run, plan: str, person: str) -> None:
+def _add_run(document: _Document, run: Run, plan: str, person: str) -> None:
     times = {"prov:startTime": iso(run.started), "prov:endTime": iso(run.ended)}
-    activity = found.add(
+    activity = document.add(
         "activity", _name("run", f"{run.path}/{run.seq}"), **times, label=run.name,
         package=run.path, attempt=run.attempt, command=run.command, image=run.image,
         parameters=json.dumps(run.parameters) if run.parameters else None, exitCode=run.exit_code,
         taken=run.taken,
     )  # fmt: skip
-    node = found.add("agent", _name("node", run.node),
+    node = document.add("agent", _name("node", run.node),
                      **{"prov:type": _term("prov:SoftwareAgent")}, label=run.node,
                      platform=run.platform)  # fmt: skip
-    found.relate("wasAssociatedWith", activity=activity, agent=node, plan=plan)
-    found.relate("wasAssociatedWith", activity=activity, agent=person)
+    document.relate("wasAssociatedWith", activity=activity, agent=node, plan=plan)
+    document.relate("wasAssociatedWith", activity=activity, agent=person)
     if run.software:
-        software = found.add(
+        software = document.add(
             "entity", _name("software", run.software), **{"prov:type": _term("term:Software")},
             label=run.software, checksum=run.software_checksum,
         )  # fmt: skip
-        found.relate("used", activity=activity, entity=software)
+        document.relate("used", activity=activity, entity=software)
     for source in run.read:
-        found.relate("used", activity=activity, entity=_add_file(found, source))
+        document.relate("used", activity=activity, entity=_add_file(document, source))
     for output in run.made:
-        file = _add_file(found, output)
-        found.relate("wasGeneratedBy", entity=file, activity=activity, time=iso(run.ended))
+        file = _add_file(document, output)
+        document.relate("wasGeneratedBy", entity=file, activity=activity, time=iso(run.ended))
         for source in run.read:
-            found.relate("wasDerivedFrom", generatedEntity=file, activity=activity,
-                         usedEntity=_add_file(found, source))  # fmt: skip
+            document.relate("wasDerivedFrom", generatedEntity=file, activity=activity,
+                         usedEntity=_add_file(document, source))  # fmt: skip
 
 
-def _add_file(found: _Document, file: FileFacts) -> str:
-    return found.add(
+def _add_file(document: _Document, file: FileFacts) -> str:
+    return document.add(
         "entity", _name("file", file.path), **{"prov:type": _term("term:File")}, label=file.name,
         size=file.size, checksum=file.checksum, locator=list(file.locators) or None,
     )  # fmt: skip

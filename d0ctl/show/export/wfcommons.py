@@ -13,26 +13,26 @@ from d0ctl.units import iso
 
 def text(job: JobRows, now: float) -> str:
     """Return the instance: tasks with their files, and known run times."""
-    found = graph.read(job)
+    job_graph = graph.read(job)
     parents: defaultdict[int, list[int]] = defaultdict(list)
     children: defaultdict[int, list[int]] = defaultdict(list)
-    pairs = [(a, b) for a, behind in found.behind.items() for b in behind]
-    pairs += [(a, b) for before, behind in found.groups for a in before for b in behind]
+    pairs = [(a, b) for a, behind in job_graph.behind.items() for b in behind]
+    pairs += [(a, b) for before, behind in job_graph.groups for a in before for b in behind]
     for before, after in dict.fromkeys(pairs):
         parents[after].append(before)
         children[before].append(after)
     tasks = [
         {
-            "name": package.binaries[0]["name"], "id": found.names[package.row["id"]],
-            "parents": [found.names[key] for key in parents[package.row["id"]]],
-            "children": [found.names[key] for key in children[package.row["id"]]],
+            "name": package.binaries[0]["name"], "id": job_graph.names[package.row["id"]],
+            "parents": [job_graph.names[key] for key in parents[package.row["id"]]],
+            "children": [job_graph.names[key] for key in children[package.row["id"]]],
             "inputFiles": list(dict.fromkeys(
                 file["name"] for file in package.inputs if not file["own"])),
             "outputFiles": [output["name"] for output in package.outputs],
         }
         for package in job.packages
     ]  # fmt: skip
-    runs = [_run(package, found.names[package.row["id"]]) for package in job.packages]
+    runs = [_run(package, job_graph.names[package.row["id"]]) for package in job.packages]
     nodes = dict.fromkeys(p.row["node"] for p in job.packages if p.row["node"])
     document = {
         "name": job.row["name"], "description": job.row["title"] or job.row["name"],

@@ -24,29 +24,31 @@ LEAST_ENDS, SPREAD = 5, 1.28
 NO_ESTIMATES = "no job or package with an estimate has ended"
 
 
-def end(found: Range | None, now: float) -> str:
+def end(interval: Range | None, now: float) -> str:
     """Say when something ends, with the range; empty if unknown."""
-    return "" if found is None else f"ends {estimate(found, now)}"
+    return "" if interval is None else f"ends {estimate(interval, now)}"
 
 
-def rate(found: "StageRate | None") -> str:
+def rate(stage_rate: "StageRate | None") -> str:
     """Say how many packages of a stage end in a minute; empty if none did lately."""
-    return "" if found is None else f"{per_minute(found.ended, found.seconds)} a minute"
+    return (
+        "" if stage_rate is None else f"{per_minute(stage_rate.ended, stage_rate.seconds)} a minute"
+    )
 
 
-def pace(found: "StageRate", counts: Counts, now: float, *, is_moving: bool) -> str:
+def pace(stage_rate: "StageRate", counts: Counts, now: float, *, is_moving: bool) -> str:
     """Say how fast packages of a stage end and fail, and when it ends if that goes on.
 
     The range holds the rates that give so many ends in four of five cases.
     """
-    rates = f"{rate(found)} end"
-    if found.failed:
-        rates += f", {per_minute(found.failed, found.seconds)} of them fail"
-    rates += f" (last {duration(found.seconds)})"
+    rates = f"{rate(stage_rate)} end"
+    if stage_rate.failed:
+        rates += f", {per_minute(stage_rate.failed, stage_rate.seconds)} of them fail"
+    rates += f" (last {duration(stage_rate.seconds)})"
     left = sum(number for phase, number in counts.items() if phase not in ENDED)
-    if not left or not is_moving or found.ended < LEAST_ENDS:
+    if not left or not is_moving or stage_rate.ended < LEAST_ENDS:
         return rates
-    middle, spread = left * found.seconds / found.ended, SPREAD / found.ended**0.5
+    middle, spread = left * stage_rate.seconds / stage_rate.ended, SPREAD / stage_rate.ended**0.5
     times = Range(middle / (1 + spread), middle, middle / (1 - spread)) + Range(now, now, now)
     return f"{rates}; at this rate it {end(times, now)}"
 
@@ -57,20 +59,20 @@ def per_minute(number: int, seconds: float) -> str:
     return count(round(value)) if value >= 10 else f"{value:.1f}".removesuffix(".0")
 
 
-def of_package(found: PackageTimes | None, now: float) -> str | None:
+def of_package(times: PackageTimes | None, now: float) -> str | None:
     """Say when a package begins and ends; None if unknown."""
-    if found is None:
+    if times is None:
         return None
-    if found.start is None:
-        return f"it {end(found.end, now)}"
-    return f"it begins {estimate(found.start, now)} and {end(found.end, now)}"
+    if times.start is None:
+        return f"it {end(times.end, now)}"
+    return f"it begins {estimate(times.start, now)} and {end(times.end, now)}"
 
 
 def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float) -> None:
     """Draw when a job ends, what limits it, and how long its stages take."""
     left = of.jobs[job]
-    found = of.end(job)
-    sheet.head(left.name, verdict(of, left, found, names, now))
+    interval = of.end(job)
+    sheet.head(left.name, verdict(of, left, interval, names, now))
     work, before = left.work, of.before(job)
     capacity = of.capacity
     rows: list[list[Cell]] = [
@@ -100,36 +102,36 @@ def each(seconds: Range) -> str:
     return f"{duration(seconds.middle)} of CPU time each ({low} to {high})"
 
 
-def sizes(found: Sizes) -> str:
+def sizes(amounts: Sizes) -> str:
     """Say how much memory and disk a package uses; empty if nothing is known."""
     parts = [
         f"{size(estimate.middle)} of {resource} ({size(estimate.low)} to {size(estimate.high)})"
-        for resource, estimate in (("memory", found.memory), ("outputs", found.output),
-                          ("work files", found.work))
+        for resource, estimate in (("memory", amounts.memory), ("outputs", amounts.output),
+                          ("work files", amounts.work))
         if estimate is not None and estimate.high
     ]  # fmt: skip
     return listed(parts)
 
 
-def per_package(stage: int, found: Sizes) -> str:
+def per_package(stage: int, amounts: Sizes) -> str:
     """Say what a package of a stage uses; empty if nothing is known."""
-    used = sizes(found)
+    used = sizes(amounts)
     return f"each package of stage {stage} takes {used}" if used else ""
 
 
-def of_new_job(found: Range | None, now: float, *, is_going: bool) -> str:
+def of_new_job(interval: Range | None, now: float, *, is_going: bool) -> str:
     """Say when a new job ends, if it takes a second or more; else empty."""
-    if found is None or found.high - now < 1:
+    if interval is None or interval.high - now < 1:
         return ""
-    return f"{'' if is_going else 'started now, '}it {end(found, now)}"
+    return f"{'' if is_going else 'started now, '}it {end(interval, now)}"
 
 
 def verdict(
-    of: Horizon, left: JobLeft, found: Range | None, names: Mapping[int, str], now: float
+    of: Horizon, left: JobLeft, interval: Range | None, names: Mapping[int, str], now: float
 ) -> str:
     """Say when a job ends, or why that is unknown."""
-    if found is not None:
-        return end(found + Range(now, now, now), now)
+    if interval is not None:
+        return end(interval + Range(now, now, now), now)
     if left.is_halted:
         return "no estimate: it is held or paused"
     if not of.capacity.power:
@@ -138,9 +140,9 @@ def verdict(
     return f"no estimate: the run time of packages of {stages} is unknown until some are done"
 
 
-def audit(sheet: Sheet, found: Sequence[Audit]) -> None:
+def audit(sheet: Sheet, audits: Sequence[Audit]) -> None:
     """Draw how estimates compare with what happened."""
-    if not found:
+    if not audits:
         sheet.say(NO_ESTIMATES)
         return
     for kind, title in (("job", "jobs, as estimated at submission"),
@@ -148,13 +150,13 @@ def audit(sheet: Sheet, found: Sequence[Audit]) -> None:
                         ("memory", "memory of packages, as reserved at launch"),
                         ("disk", "disk of packages, as reserved at launch")):  # fmt: skip
         rows: list[list[Cell]] = [
-            [audit.name, *_compared(audit)] for audit in found if audit.kind == kind
+            [audit.name, *_compared(audit)] for audit in audits if audit.kind == kind
         ]  # fmt: skip
         if rows:
             sheet.head(title)
             sheet.table(rows)
-    pairs = [pair for audit in found if audit.kind == "stage" for pair in audit.pairs]
-    inside = sum(audit.within for audit in found if audit.kind == "stage")
+    pairs = [pair for audit in audits if audit.kind == "stage" for pair in audit.pairs]
+    inside = sum(audit.within for audit in audits if audit.kind == "stage")
     if (off := horizon.error(pairs)) is not None:
         sheet.say(f"half of {count(len(pairs), 'package')} were off by less than a factor of "
                   f"{off:.2f}; {inside / len(pairs):.0%} ended within their range")  # fmt: skip

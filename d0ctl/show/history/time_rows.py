@@ -77,10 +77,10 @@ def slots(spans: Iterable[AttemptSpan], now: float, begin: float) -> list[TimeRo
 
 def _places(spans: Sequence[AttemptSpan], now: float) -> list[list[AttemptSpan]]:
     numbers = places((span.launched, now if span.ended is None else span.ended) for span in spans)
-    found: list[list[AttemptSpan]] = [[] for _ in range(1 + max(numbers, default=-1))]
+    slots: list[list[AttemptSpan]] = [[] for _ in range(1 + max(numbers, default=-1))]
     for number, span in zip(numbers, spans, strict=True):
-        found[number].append(span)
-    return found
+        slots[number].append(span)
+    return slots
 
 
 def _within(span: AttemptSpan, begin: float, now: float) -> float:
@@ -90,10 +90,13 @@ def _within(span: AttemptSpan, begin: float, now: float) -> float:
 
 def lines(spans: Iterable[AttemptSpan]) -> list[TimeRow]:
     """Return a row for each line that has attempts."""
-    found: dict[tuple[int, int], list[AttemptSpan]] = defaultdict(list)
+    spans_by_line: dict[tuple[int, int], list[AttemptSpan]] = defaultdict(list)
     for span in spans:
-        found[span.stage, span.line].append(span)
-    return [TimeRow(f"{stage}/{line}", of_line) for (stage, line), of_line in sorted(found.items())]
+        spans_by_line[span.stage, span.line].append(span)
+    return [
+        TimeRow(f"{stage}/{line}", of_line)
+        for (stage, line), of_line in sorted(spans_by_line.items())
+    ]
 
 
 def stragglers(spans: Sequence[AttemptSpan], now: float) -> set[AttemptSpan]:
@@ -101,13 +104,13 @@ def stragglers(spans: Sequence[AttemptSpan], now: float) -> set[AttemptSpan]:
     by_stage: dict[tuple[str, int], list[AttemptSpan]] = defaultdict(list)
     for span in spans:
         by_stage[span.path.partition("/")[0], span.stage].append(span)
-    found: set[AttemptSpan] = set()
+    slow: set[AttemptSpan] = set()
     for of_stage in by_stage.values():
         ended = [span.seconds(now) for span in of_stage if span.outcome == "successful"]
         limit = median(ended) if len(ended) > 2 else float("inf")
         limit = max(STRAGGLING * limit, limit + LEAST_STRAGGLING_S)
-        found.update(span for span in of_stage if span.seconds(now) > limit)
-    return found
+        slow.update(span for span in of_stage if span.seconds(now) > limit)
+    return slow
 
 
 def look_of_state(span: AttemptSpan) -> str:
@@ -162,14 +165,14 @@ def _block(span: AttemptSpan, slow: set[AttemptSpan]) -> str:
 
 def at_column(row: TimeRow, period: Period, column: int) -> AttemptSpan | None:
     """Return the attempt that a row shows in a column."""
-    found: AttemptSpan | None = None
+    shown: AttemptSpan | None = None
     for span in row.spans:
         end = period.end if span.ended is None else span.ended
         first, last = period.column(span.launched), period.column(max(span.launched, end - 1e-6))
-        is_over = found is not None and found.outcome == "failed" and span.outcome != "failed"
+        is_over = shown is not None and shown.outcome == "failed" and span.outcome != "failed"
         if first <= column <= last and not is_over:
-            found = span
-    return found
+            shown = span
+    return shown
 
 
 def axis(period: Period, cursor: int, glyphs: Glyphs) -> Line:

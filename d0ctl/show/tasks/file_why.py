@@ -12,23 +12,23 @@ MOST_RANGES = 5
 def why(task: str, file: FileView, now: float) -> Explanation:
     """Explain the status of a file."""
     answer = f"file `{file.name}` of dataset `{file.dataset}` is {file.status}: {file.meaning}"
-    found = Explanation(f"{task} {file.name}", file.status, answer)
+    explanation = Explanation(f"{task} {file.name}", file.status, answer)
     if file.events is not None:
-        found.facts.append(f"it has {count(file.events, 'event')}")
+        explanation.facts.append(f"it has {count(file.events, 'event')}")
     if file.ranges:
         rest = "" if file.rest is None else f"; no packages yet from event {file.rest:,} on"
-        found.facts.append(f"ranges of its events: {ranges(file.ranges)}{rest}")
+        explanation.facts.append(f"ranges of its events: {ranges(file.ranges)}{rest}")
     for events in file.open_ranges[:MOST_RANGES]:
         package = f", package `{events['path']}`" if events["path"] else ""
-        found.facts.append(
+        explanation.facts.append(
             f"events {events['first']:,} to {events['last']:,} are {events['status']} at attempt"
             f" {events['attempts']}{package}"
         )
     for row in file.attempts:
         ended = f"{row['outcome']} {moment(row['ended'], now)}" if row["outcome"] else "not ended"
-        found.facts.append(f"attempt {row['number']}: package `{row['path']}`, {ended}")
+        explanation.facts.append(f"attempt {row['number']}: package `{row['path']}`, {ended}")
     paths = [row["path"] for row in (*file.open_ranges, *file.attempts) if row["path"]]
-    found.commands += [f"d0ctl why {path}" for path in dict.fromkeys(paths[-1:])]
-    found.commands.append(f"d0ctl task status {task}")
-    found.details.update(dataset=file.dataset, events=file.events, ranges=dict(file.ranges))
-    return found
+    explanation.commands += [f"d0ctl why {path}" for path in dict.fromkeys(paths[-1:])]
+    explanation.commands.append(f"d0ctl task status {task}")
+    explanation.details.update(dataset=file.dataset, events=file.events, ranges=dict(file.ranges))
+    return explanation

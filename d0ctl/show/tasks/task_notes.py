@@ -49,13 +49,17 @@ def failed_scouts(failed: int, scouts: int) -> str:
     return f"{failed:,} of {count(scouts, 'scout')} failed"
 
 
-def measured(found: Mapping[str, Any]) -> str:
+def measured(measurement: Mapping[str, Any]) -> str:
     """Say what scouts needed."""
-    memory, files, events = found["memory"], found.get("files"), found.get("events")
-    seconds = found["seconds"]
+    memory, files, events = (
+        measurement["memory"],
+        measurement.get("files"),
+        measurement.get("events"),
+    )
+    seconds = measurement["seconds"]
     took = duration(seconds) if seconds >= 0.1 else f"{max(1.0, seconds * 1000):.0f} ms"
     parts = [
-        f"{count(found['scouts'], 'scout')} took {took} per file",
+        f"{count(measurement['scouts'], 'scout')} took {took} per file",
         f"{size(memory)} of memory" if memory else "",
         f"{count(files, 'file')} per package from now on" if files else "",
         f"{count(events, 'event')} per package from now on" if events else "",
@@ -82,9 +86,9 @@ FAULTS = {
 """What is wrong with the outputs of a task, by the query that has found it."""
 
 
-def fault(kind: str, found: Mapping[str, Any]) -> str:
+def fault(kind: str, values: Mapping[str, Any]) -> str:
     """Say what is wrong with the outputs of a task."""
-    return FAULTS[kind].format_map(found)
+    return FAULTS[kind].format_map(values)
 
 
 def left_out(packages: Sequence[tuple[str, int]]) -> str:

@@ -36,12 +36,12 @@ MOST_CHANGES = 12
 
 def progress(files: Mapping[str, int]) -> Counts:
     """Return the files of a task as if each were a package, for a bar."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for status, number in files.items():
         if status != "lost":
             phase = PHASE_OF.get(status, Phase.WAITING)
-            found[phase] = found.get(phase, 0) + number
-    return found
+            counts[phase] = counts.get(phase, 0) + number
+    return counts
 
 
 def counts(row: TaskJob) -> Counts:
@@ -73,12 +73,12 @@ class TaskPart(Struct, frozen=True):
 
 def about(store: Store, selector: str, now: float) -> "About | TaskPart":
     """Read the card of a path; that of a job has its task."""
-    found = card_contents.about(store, selector, now)
-    if isinstance(found, Part) and isinstance(found.row, JobSummary):
-        for task in views.of_jobs(store, [found.job.id]).values():
+    card = card_contents.about(store, selector, now)
+    if isinstance(card, Part) and isinstance(card.row, JobSummary):
+        for task in views.of_jobs(store, [card.job.id]).values():
             why, datasets = task_why.why(store, task.id, now), views.datasets(store, task.id)
-            return TaskPart(task, why, datasets, views.log(store, task.id), found)
-    return found
+            return TaskPart(task, why, datasets, views.log(store, task.id), card)
+    return card
 
 
 def draw(sheet: Sheet, card: TaskPart, now: float) -> None:

@@ -41,31 +41,33 @@ def why(store: Store, number: int, now: float) -> Explanation:
     reason = task.waits or task.note or MEANING.get(task.status, "")
     actor = f" by {task.actor}" if task.actor and task.status == "paused" else ""
     answer = f"task `{name}` is {task.status}{actor}{f': {reason}' if reason else ''}"
-    found = Explanation(name, task.status, answer, task.status)
-    found.commands.append(f"d0ctl task status {name}")
+    explanation = Explanation(name, task.status, answer, task.status)
+    explanation.commands.append(f"d0ctl task status {name}")
     if task.is_ended:
-        found.commands.append(f"d0ctl why {name}")
-        return found
+        explanation.commands.append(f"d0ctl why {name}")
+        return explanation
     if not any_driver(store):
-        found.facts.append("no process drives packages and tasks")
-        found.commands.append("d0ctl daemon start")
+        explanation.facts.append("no process drives packages and tasks")
+        explanation.commands.append("d0ctl daemon start")
     rule = state.timeout(store, task)
     if rule is not None and now >= task.since + rule["after"]:
-        found.facts.append(f"it may need you: it is {task.status} for {duration(now - task.since)}")
+        explanation.facts.append(
+            f"it may need you: it is {task.status} for {duration(now - task.since)}"
+        )
     for dataset in datasets(store, number):
-        found.facts += _of_dataset(dataset)
+        explanation.facts += _of_dataset(dataset)
     if (whole := summary(store, name)).destination:
-        found.facts.append(
+        explanation.facts.append(
             f"its outputs are merged at `{whole.destination}`: {whole.destination_why}"
         )
     if task.next_look > now:
-        found.facts.append(f"the agents look at it again in {duration(task.next_look - now)}")
+        explanation.facts.append(f"the agents look at it again in {duration(task.next_look - now)}")
     if task.generates:
-        found.facts += _of_packages(store, task, now)
-        found.commands.append(f"d0ctl why {name}")
+        explanation.facts += _of_packages(store, task, now)
+        explanation.commands.append(f"d0ctl why {name}")
         if task.is_held:
-            found.commands.append(f"d0ctl release {name}")
-    return found
+            explanation.commands.append(f"d0ctl release {name}")
+    return explanation
 
 
 def _of_dataset(dataset: DatasetView) -> Iterator[str]:

@@ -11,11 +11,11 @@ STEP_S = 3600.0
 """The time of a row."""
 
 
-def draw(sheet: Sheet, found: Sequence[Profile], now: float, *, is_whole: bool) -> None:
+def draw(sheet: Sheet, profiles: Sequence[Profile], now: float, *, is_whole: bool) -> None:
     """Draw a line for each cache; the whole profile has a row for each hour that changes it."""
     sheet.head("caches", f"the next {count(round(HORIZON_S / 3600), 'hour')}")
-    sheet.table([_line(profile, now) for profile in found])
-    for profile in found if is_whole else ():
+    sheet.table([_line(profile, now) for profile in profiles])
+    for profile in profiles if is_whole else ():
         sheet.head(profile.cache.name, "the most in each hour")
         sheet.table([_row(profile, at, has, now, sheet) for at, has in profile.rows(STEP_S)])
 

@@ -47,24 +47,24 @@ def cells(usage: Usage) -> tuple[str, ...]:
     )
 
 
-def ordered(found: Sequence[Usage]) -> list[Usage]:
+def ordered(usages: Sequence[Usage]) -> list[Usage]:
     """Order by use, the largest first."""
-    return sorted(found, key=lambda use: (-use.core_s, -use.attempts, use.name))
+    return sorted(usages, key=lambda use: (-use.core_s, -use.attempts, use.name))
 
 
 def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
     """Draw a table for each group."""
     for group in groups:
-        found = ordered(report.groups[group])
-        if not found:
+        usages = ordered(report.groups[group])
+        if not usages:
             continue
         sheet.head(TITLES[group])
         heads = COLUMNS if sheet.columns >= WIDE else SHORT
         rows: list[list[Cell]] = [[("", "faint"), *((name, "faint") for name in heads)]]
-        rows += [[(use.name, "strong"), *cells(use)] for use in found[:MOST_SHOWN]]
+        rows += [[(use.name, "strong"), *cells(use)] for use in usages[:MOST_SHOWN]]
         sheet.table(rows, right=range(1, len(COLUMNS) + 1), give=0)
-        if len(found) > MOST_SHOWN:
-            more = count(len(found) - MOST_SHOWN)
+        if len(usages) > MOST_SHOWN:
+            more = count(len(usages) - MOST_SHOWN)
             sheet.add((f"  and {more} more: --csv and --json print all", "faint"))
 
 

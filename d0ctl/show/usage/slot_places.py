@@ -8,7 +8,7 @@ def places(times: Iterable[tuple[float, float]]) -> list[int]:
     """Return a slot for each begin and end, in the order of the begins: the first free one."""
     free: list[int] = []
     busy: list[tuple[float, int]] = []
-    found: list[int] = []
+    numbers: list[int] = []
     slots = 0
     for begin, end in times:
         while busy and busy[0][0] <= begin:
@@ -18,5 +18,5 @@ def places(times: Iterable[tuple[float, float]]) -> list[int]:
         else:
             slot, slots = slots, slots + 1
         heapq.heappush(busy, (end, slot))
-        found.append(slot)
-    return found
+        numbers.append(slot)
+    return numbers

@@ -118,18 +118,18 @@ def _waste(report: Report) -> str:
                   for node in nodes if node.wasted_s > 0], "nothing was wasted")  # fmt: skip
 
 
-def _bars(found: list[Bar], nothing: str) -> str:
-    return bars.svg(found) if found else f"<p>{nothing}</p>"
+def _bars(shown_bars: list[Bar], nothing: str) -> str:
+    return bars.svg(shown_bars) if shown_bars else f"<p>{nothing}</p>"
 
 
-def _table(title: str, found: Sequence[Usage]) -> str:
+def _table(title: str, usages: Sequence[Usage]) -> str:
     head = "".join(f"<th>{name}</th>" for name in ("", *COLUMNS))
     rows = "".join(
         f"<tr><td>{escape(clean(use.name))}</td>"
         f"{''.join(f'<td>{escape(cell)}</td>' for cell in cells(use))}</tr>"
-        for use in ordered(found)[:MOST_ROWS]
+        for use in ordered(usages)[:MOST_ROWS]
     )
-    more = len(found) - MOST_ROWS
+    more = len(usages) - MOST_ROWS
     rest = f"<p>and {count(more)} more</p>" if more > 0 else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     return f'<h2>{title}</h2><div class="wide">{table}</div>{rest}'

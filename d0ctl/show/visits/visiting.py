@@ -36,14 +36,14 @@ def packages_of(store: Store, wanted: Selector, verb: str, *, alone: str = "") -
     if wanted.is_one and wanted.level in ("package", "binary"):
         return [wanted]
     selected = selection.choose(store, wanted, now=time.time())
-    found = [row.path for row in selection.packages(selected, MOST)]
+    paths = [row.path for row in selection.packages(selected, MOST)]
     if (number := selected.count()) > (1 if alone else MOST):
         takes = f"{verb} {alone}".strip()
         most = "one package" if alone else f"at most {MOST} packages"
         failed = f", or d0ctl logs {quote(wanted.brief)} --failed" if takes == "logs" else ""
         raise BadUsage(f"`{takes}` takes {most}, and `{wanted.brief}` has {number:,}",
-                       hint=f"d0ctl {verb} {found[0]}{failed}")  # fmt: skip
-    return [select.parse(path) for path in found]
+                       hint=f"d0ctl {verb} {paths[0]}{failed}")  # fmt: skip
+    return [select.parse(path) for path in paths]
 
 
 def refuse_archive(store: Store, wanted: Selector) -> None:

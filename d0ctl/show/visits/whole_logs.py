@@ -20,15 +20,15 @@ def logs_of(
     packages = visiting.packages_of(store, selected, "logs")
     if packages:
         visiting.refuse_archive(store, packages[0])
-    found = {}
+    logs = {}
     for wanted in packages:
         package = browse.package(store, wanted)
         numbers = [each.seq for each in one_package.binaries(store, package.id)]
         if binary is not None:
             numbers = [one_package.binary(store, package, binary).seq]
         names = log_names.of(numbers, whole=binary is None)
-        found[package.path] = _text(store, visiting.attempt_of(store, package, attempt), names)
-    return found
+        logs[package.path] = _text(store, visiting.attempt_of(store, package, attempt), names)
+    return logs
 
 
 def _text(store: Store, tried: AttemptView, names: Sequence[str]) -> str:

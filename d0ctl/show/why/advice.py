@@ -54,8 +54,8 @@ def advice(store: Store, package: PackageView, last: AttemptView | None) -> Advi
         return _more_time(package, last)
     if last.reason == Reason.DISK_FULL and package.disk:
         return Advice(options=f" --disk {format_size(_grown(package.disk))}")
-    if found := missing(store, package, last):
-        return Advice((found.fact, *([_fix(package.path)] if found.may_retry else [])), None)
+    if problem := missing(store, package, last):
+        return Advice((problem.fact, *([_fix(package.path)] if problem.may_retry else [])), None)
     if last.reason in BY_JOB_FILE:
         return Advice((_fix(package.path), OLD_FILE + again(store, package)), None)
     if is_deterministic(last.reason, last.exit_code):
@@ -133,24 +133,26 @@ def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Adv
     best: Advice | None = None
     for path in paths:
         package = browse.package(store, parse(path))
-        found = advice(store, package, one_package.attempts(store, package.id)[-1])
-        if found.options is None:
+        package_advice = advice(store, package, one_package.attempts(store, package.id)[-1])
+        if package_advice.options is None:
             continue
-        if best is None or _requested(found) > _requested(best):
-            best = found
+        if best is None or _requested(package_advice) > _requested(best):
+            best = package_advice
     if best is not None:
         return Advice((), f" {target}{best.options}")
     package = browse.package(store, parse(paths[0]))
-    found = advice(store, package, one_package.attempts(store, package.id)[-1])
+    package_advice = advice(store, package, one_package.attempts(store, package.id)[-1])
     fix = _fix(package.path)
-    return Advice(tuple(_fix(target) if fact == fix else fact for fact in found.facts), None)
+    return Advice(
+        tuple(_fix(target) if fact == fix else fact for fact in package_advice.facts), None
+    )
 
 
-def _requested(found: Advice) -> float:
+def _requested(package_advice: Advice) -> float:
     """Return the amount in a suggested option, to choose the largest."""
     from d0ctl.units import parse_size, parse_time
 
-    option, _, figure = (found.options or "").strip().partition(" ")
+    option, _, figure = (package_advice.options or "").strip().partition(" ")
     if not figure:
         return 0.0
     return parse_time(figure) if option == "--wall-time" else float(parse_size(figure))

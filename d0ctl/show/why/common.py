@@ -177,14 +177,14 @@ def straggler(package: "Straggler", now: float) -> str:
     )
 
 
-def stragglers(found: "Sequence[Straggler]", now: float) -> list[str]:
+def stragglers(packages: "Sequence[Straggler]", now: float) -> list[str]:
     """Name the first stragglers, and count the rest."""
     sentences = [
         f"straggler: `{package.path}` has been running on `{package.node}` for "
         f"{duration(now - package.started)}; at most {duration(package.high)} were expected"
-        for package in found[:MOST_STRAGGLERS]
+        for package in packages[:MOST_STRAGGLERS]
     ]
-    more = len(found) - MOST_STRAGGLERS
+    more = len(packages) - MOST_STRAGGLERS
     return [*sentences, f"and {count(more, 'straggler')} more"] if more > 0 else sentences
 
 

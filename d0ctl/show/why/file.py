@@ -40,7 +40,7 @@ class _AboutFile(Struct, frozen=True):
     readers: list[ReaderView]
     explanation: Explanation
     now: float
-    found: list[FoundCopy]
+    found_copies: list[FoundCopy]
 
 
 def file(store: Store, view: FileView, now: float) -> Explanation:
@@ -130,7 +130,7 @@ def _partial(about: _AboutFile) -> None:
 
 def _purged(about: _AboutFile) -> None:
     file = about.file
-    why = ("its last copy vanished or was changed" if about.found
+    why = ("its last copy vanished or was changed" if about.found_copies
            else "it was removed because no package needed it")  # fmt: skip
     about.explanation.answer = f"{_name(file)} was made by `{file.maker}` and is gone: {why}"
     about.explanation.facts.append("it is made again if a package that reads it is retried")
@@ -203,7 +203,7 @@ def _locations(about: _AboutFile) -> None:
     facts += [_copy(copy) for copy in about.copies[:MOST]]
     if len(about.copies) > MOST:
         facts.append(f"and {count(len(about.copies) - MOST, 'more copy', 'more copies')}")
-    facts += [_found(found, about.now) for found in about.found]
+    facts += [_found_fact(copy, about.now) for copy in about.found_copies]
     facts += [f"it is stored at `{locator}`" for locator in file.stored_at]
     facts += [_transfer(transfer) for transfer in about.transfers[:MOST]]
     if file.dispositions:
@@ -222,7 +222,7 @@ def _copy(copy: CopyView) -> str:
     return f"a copy is on `{copy.node}`{away}: {copy.path}{spare}"
 
 
-def _found(copy: FoundCopy, now: float) -> str:
+def _found_fact(copy: FoundCopy, now: float) -> str:
     when = moment(copy.noticed, now)
     return (
         f"its copy {copy.path} on `{copy.node}` {FOUND[copy.finding]}; d0ctl noticed it at {when}"
@@ -285,8 +285,8 @@ def _document(about: _AboutFile) -> dict[str, Any]:
         "transfers": [{"to": "results" if transfer.result else transfer.cluster,
                        "tries": transfer.tries, "trouble": transfer.last_error}
                       for transfer in about.transfers],
-        "found": [{"node": found.node, "path": found.path, "finding": found.finding,
-                   "noticed": found.noticed} for found in about.found],
+        "found": [{"node": copy.node, "path": copy.path, "finding": copy.finding,
+                   "noticed": copy.noticed} for copy in about.found_copies],
         "readers": [{"path": each.path, "phase": each.phase, "dropped": bool(each.dropped),
                      "missing": each.missing if each.phase == Phase.WAITING else 0}
                     for each in about.readers],

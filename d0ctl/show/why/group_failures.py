@@ -52,10 +52,10 @@ def _by_reason(
             continue
         from d0ctl.show.why.advice import for_alike  # most parts have no such failures
 
-        found = for_alike(store, part.failed, paths, reason)
-        explanation.facts += [f"for {reason}: {fact}" for fact in found.facts]
-        if found.options is not None:
-            explanation.commands.append(f"d0ctl retry{found.options}")
+        alike_advice = for_alike(store, part.failed, paths, reason)
+        explanation.facts += [f"for {reason}: {fact}" for fact in alike_advice.facts]
+        if alike_advice.options is not None:
+            explanation.commands.append(f"d0ctl retry{alike_advice.options}")
 
 
 def _after(last: Explanation) -> str:

@@ -61,8 +61,8 @@ def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | No
     """Return a file beside the job file that is no input."""
     names = {Path(file.name).name for file in one_package.inputs(store, package.id)}
     folder = browse.directory(store, package.job_id)
-    for found in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
-        name = next(filter(None, found.groups())).rstrip(".,;")
+    for match in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
+        name = next(filter(None, match.groups())).rstrip(".,;")
         if Path(name).name not in names and _is_beside(folder, name):
             return _no_input(store, package, name)
     return None
@@ -94,8 +94,8 @@ def _command(store: Store, package: PackageView, last: AttemptView) -> Missing:
 
 def _name(last: AttemptView) -> str | None:
     for line in reversed(f"{last.message or ''}\n{last.stderr or ''}".splitlines()):
-        if found := re.search(_SHELL_MESSAGES, line.strip()):
-            return found[1].strip("'\"`‘’")
+        if match := re.search(_SHELL_MESSAGES, line.strip()):
+            return match[1].strip("'\"`‘’")
     return None
 
 

@@ -58,7 +58,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         warning = overflow(overflowing, now)
         explanation.facts.append(warning.text)
         explanation.commands += warning.commands
-    explanation.facts += _found(store, row, now)
+    explanation.facts += _finding_facts(store, row, now)
     explanation.facts += direct_streams.lines(store, row.id, name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
@@ -81,7 +81,7 @@ def _in_doubt(row: Node, explanation: Explanation, now: float) -> None:
     )
 
 
-def _found(store: Store, row: Node, now: float) -> list[str]:
+def _finding_facts(store: Store, row: Node, now: float) -> list[str]:
     """Say when its cache was last compared, and the findings of the last week."""
     if row.surveyed is None:
         return []

@@ -47,43 +47,43 @@ def _chosen_node(store: Store, view: PackageView, explanation: Explanation, now:
 
 def _expected_sizes(store: Store, package: PackageView, explanation: Explanation) -> None:
     """Say how much memory and disk it is expected to use."""
-    found = views_eta.sizes_of_package(store, package.id)
-    if text := eta.sizes(found):
+    sizes = views_eta.sizes_of_package(store, package.id)
+    if text := eta.sizes(sizes):
         explanation.facts.append(f"it is expected to take {text}")
         explanation.details["sizes"] = {
-            "memory": found.memory and [found.memory.low, found.memory.middle, found.memory.high],
-            "output": found.output and [found.output.low, found.output.middle, found.output.high],
-            "work": found.work and [found.work.low, found.work.middle, found.work.high],
+            "memory": sizes.memory and [sizes.memory.low, sizes.memory.middle, sizes.memory.high],
+            "output": sizes.output and [sizes.output.low, sizes.output.middle, sizes.output.high],
+            "work": sizes.work and [sizes.work.low, sizes.work.middle, sizes.work.high],
         }  # fmt: skip
 
 
 def binary(store: Store, view: PackageView, number: int, now: float) -> Explanation:
     """Explain how a binary of a package ended. Raises NotFound."""
-    found = one_package.binary(store, view, number)
+    binary = one_package.binary(store, view, number)
     whole = package(store, view, now)
-    name = f"binary {number} ({found.name}) of `{view.path}`"
-    answer = f"{name} {_outcome(found, view, now)}"
+    name = f"binary {number} ({binary.name}) of `{view.path}`"
+    answer = f"{name} {_outcome(binary, view, now)}"
     return replace(whole, path=f"{view.path}/{number}", answer=answer,
                    facts=[whole.answer, *whole.facts],
                    commands=[*whole.commands, f"d0ctl logs {view.path}/{number}"])  # fmt: skip
 
 
-def _outcome(found: BinaryView, package: PackageView, now: float) -> str:
+def _outcome(binary: BinaryView, package: PackageView, now: float) -> str:
     """Say how a binary ended in the last attempt that ran it."""
-    if found.attempt is None:
+    if binary.attempt is None:
         return (
             "has not run yet" if package.status != Status.SUCCESSFUL else "has no record of a run"
         )
-    tried = f"in attempt {found.attempt}"
-    if found.ended is None:
-        is_live = package.status == Status.LAUNCHED and found.attempt == package.attempts
+    tried = f"in attempt {binary.attempt}"
+    if binary.ended is None:
+        is_live = package.status == Status.LAUNCHED and binary.attempt == package.attempts
         return f"{'is running' if is_live else 'did not end'} {tried}"
-    when = f"{tried}, at {moment(found.ended, now)}"
-    if found.reason:
-        return f"failed with {found.reason} {when}"
-    if found.signal is not None:
-        return f"was ended by signal {found.signal} {when}"
-    return f"ended with exit code {found.exit_code} {when}"
+    when = f"{tried}, at {moment(binary.ended, now)}"
+    if binary.reason:
+        return f"failed with {binary.reason} {when}"
+    if binary.signal is not None:
+        return f"was ended by signal {binary.signal} {when}"
+    return f"ended with exit code {binary.exit_code} {when}"
 
 
 def _of_phase(phase: Phase) -> Callable[[Subject], None]:

@@ -28,18 +28,18 @@ SEPARATORS = {"slurm": "_", "htcondor": "."}
 """The separator between the batch and the number in the id of a job."""
 
 
-def summary(mode: str, found: Sequence[BatchJob], alone: Sequence[BatchJob]) -> str:
+def summary(mode: str, batch_jobs: Sequence[BatchJob], alone: Sequence[BatchJob]) -> str:
     """Return how many jobs of a batch system run and wait, and for what."""
-    parts = [_summary("pilots", found)] if found or mode != "direct" else []
+    parts = [_summary("pilots", batch_jobs)] if batch_jobs or mode != "direct" else []
     parts += [_summary("jobs", alone)] if alone or mode == "direct" else []
     return "; ".join(parts)
 
 
-def _summary(what: str, found: Sequence[BatchJob]) -> str:
+def _summary(what: str, batch_jobs: Sequence[BatchJob]) -> str:
     states = {
-        "running": [pilot for pilot in found if pilot.state == "running"],
-        "queued": [pilot for pilot in found if pilot.state in ("submitted", "queued")],
-        "ending": [pilot for pilot in found if pilot.state == "ending"],
+        "running": [pilot for pilot in batch_jobs if pilot.state == "running"],
+        "queued": [pilot for pilot in batch_jobs if pilot.state in ("submitted", "queued")],
+        "ending": [pilot for pilot in batch_jobs if pilot.state == "ending"],
     }
     reasons = sorted({_waits_for(pilot.reason) for pilot in states["queued"] if pilot.reason})
     parts = [f"{len(group)} {state}" for state, group in states.items() if group]
@@ -60,13 +60,13 @@ def direct_job(job: DirectJob) -> str:
     return f"its job{number} of `{job.cluster}` {STATES[job.state]}{why}"
 
 
-def fact(system: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
+def fact(system: BatchSystem, batch_jobs: Sequence[BatchJob], now: float) -> str:
     """Return what a ready package can expect of a batch system."""
     if system.fault is not None:
         return batch_fault(system.name, system.fault, now).text
-    queued = [pilot for pilot in found if pilot.state in ("submitted", "queued")]
+    queued = [pilot for pilot in batch_jobs if pilot.state in ("submitted", "queued")]
     if not queued:
-        said = _summary("pilots", found)
+        said = _summary("pilots", batch_jobs)
         return f"cluster `{system.name}` submits pilots for ready packages: {said}"
     why = _waits_for(queued[0].reason) if queued[0].reason else "the queue was not asked yet"
     return f"cluster `{system.name}` has {count(len(queued), 'pilot')} in its queue: {why}"
@@ -74,8 +74,8 @@ def fact(system: BatchSystem, found: Sequence[BatchJob], now: float) -> str:
 
 def system(store: Store, batch: BatchSystem, now: float) -> Explanation:
     """Explain what the pilots of a batch system do, and what is wrong with it."""
-    found = alive(store, batch.id)
-    said = summary(batch.pilots.mode, found, direct_jobs(store, batch.id))
+    batch_jobs = alive(store, batch.id)
+    said = summary(batch.pilots.mode, batch_jobs, direct_jobs(store, batch.id))
     explanation = Explanation(batch.name, "fault" if batch.fault else "works", "")
     explanation.answer = f"cluster `{batch.name}` has {said}"
     if batch.fault is not None:
@@ -87,9 +87,9 @@ def system(store: Store, batch: BatchSystem, now: float) -> Explanation:
     if not any_driver(store):
         explanation.facts.append("no daemon is running, so nothing is submitted")
         explanation.commands.append("d0ctl daemon start")
-    explanation.facts += [_living(batch, pilot, now) for pilot in found[:MOST]]
-    if len(found) > MOST:
-        explanation.facts.append(f"and {count(len(found) - MOST, 'more pilot')}")
+    explanation.facts += [_living(batch, pilot, now) for pilot in batch_jobs[:MOST]]
+    if len(batch_jobs) > MOST:
+        explanation.facts.append(f"and {count(len(batch_jobs) - MOST, 'more pilot')}")
     explanation.facts += [_ended(batch, row, now) for row in latest_ended(store, batch.id, MOST)]
     return explanation
 

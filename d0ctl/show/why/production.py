@@ -42,19 +42,23 @@ class Check(Struct, frozen=True):
     commands: tuple[str, ...] = ()
 
 
-def obstacles(found: Production, now: float) -> list[Obstacle]:
+def obstacles(production: Production, now: float) -> list[Obstacle]:
     """Return what is wrong with daemon, nodes, batch systems and caches while there is work."""
-    if not any(job.work.open for job in found.jobs):
+    if not any(job.work.open for job in production.jobs):
         return []
     found_obstacles = []
-    if not found.driven:
+    if not production.driven:
         found_obstacles.append(NO_DAEMON)
-    if nodes := _nodes(found, now):
+    if nodes := _nodes(production, now):
         found_obstacles.append(nodes)
-    if found.driven:
-        found_obstacles += [batch_fault(name, fault, now) for name, fault in found.faults.items()]
+    if production.driven:
+        found_obstacles += [
+            batch_fault(name, fault, now) for name, fault in production.faults.items()
+        ]
     found_obstacles += [
-        overflow(overflowing, now) for overflowing in found.overflows[:MOST] if found.driven
+        overflow(overflowing, now)
+        for overflowing in production.overflows[:MOST]
+        if production.driven
     ]
     return found_obstacles
 
@@ -83,17 +87,17 @@ def overflow(full: Overflow, now: float) -> Obstacle:
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
 
 
-def _nodes(found: Production, now: float) -> Obstacle | None:
+def _nodes(production: Production, now: float) -> Obstacle | None:
     """Return which nodes are out of use; None if all take packages or were never contacted."""
-    if not found.nodes:
+    if not production.nodes:
         return Obstacle("there is no node", ("d0ctl node add NAME [user@]host",))
-    if not found.driven:
+    if not production.driven:
         return None
-    away = [node for node in found.nodes if node.node.state == "down" or node.node.drained]
+    away = [node for node in production.nodes if node.node.state == "down" or node.node.drained]
     if not away:
         return None
-    takes = sum(node.node.takes for node in found.nodes)
-    text = f"{takes} of {count(len(found.nodes), 'node')} up: {nodes_away(away, now)}"
+    takes = sum(node.node.takes for node in production.nodes)
+    text = f"{takes} of {count(len(production.nodes), 'node')} up: {nodes_away(away, now)}"
     return Obstacle(text, tuple(_suggest_nodes(blocked) for blocked in away[:MOST]))
 
 
@@ -129,10 +133,10 @@ def _suggest_nodes(node: NodeView) -> str:
     return f"d0ctl node {verb} {node.name}"
 
 
-def job_obstacles(found: Production) -> dict[str, Obstacle]:
+def job_obstacles(production: Production) -> dict[str, Obstacle]:
     """Return by job what stops it alone, and its packages that no node can take."""
     obstacles_by_job = {}
-    for job in found.jobs:
+    for job in production.jobs:
         if text := _job(job):
             obstacles_by_job[job.name] = Obstacle(text, (f"d0ctl why {job.name}",))
     return obstacles_by_job
@@ -221,36 +225,37 @@ def _reasons(why: dict[str, str]) -> str:
     return "; ".join(named) + ("; ..." if len(why) > 2 else "")
 
 
-def check(found: Production, now: float) -> Check:
+def check(production: Production, now: float) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill."""
-    if found.cause is not None:
-        stop = standstill(found, now)
+    if production.cause is not None:
+        stop = standstill(production, now)
         return Check("standstill", f"stands still: {stop.text}", ExitCode.DATABASE, stop.commands)
-    failed = sum(found.failures.values())
+    failed = sum(production.failures.values())
     if failed:
-        jobs = [f"`{name}`" for name in found.failures]
+        jobs = [f"`{name}`" for name in production.failures]
         named = listed(jobs[:MOST] + ([f"{len(jobs) - MOST:,} more"] if len(jobs) > MOST else []))
         text = f"{count(failed, 'package')} failed in {named}"
-        command = f"d0ctl why {next(iter(found.failures))}"
+        command = f"d0ctl why {next(iter(production.failures))}"
         return Check("failures", f"failures: {text}", ExitCode.FAILED, (command,))
-    if others := job_obstacles(found):
+    if others := job_obstacles(production):
         first = next(iter(others.values()))
         return Check("failures", f"failures: {first.text}", ExitCode.FAILED, first.commands)
-    moving = [job for job in found.jobs if job.standing.moves]
+    moving = [job for job in production.jobs if job.standing.moves]
     if not moving:
         return Check("idle", "nothing to do", ExitCode.DONE)
     return Check("moving", f"moving: {count(len(moving), 'job')}", ExitCode.DONE)
 
 
-def standstill(found: Production, now: float) -> Obstacle:
+def standstill(production: Production, now: float) -> Obstacle:
     """Return the main cause of a standstill, and how many packages it stops."""
-    number = sum(job.work.left for job in found.stopped)
+    number = sum(job.work.left for job in production.stopped)
     left = count(number, "package")
-    if (sitewide := obstacles(found, now)) and found.cause in SITEWIDE:
+    if (sitewide := obstacles(production, now)) and production.cause in SITEWIDE:
         return Obstacle(f"{sitewide[0].text}; {left} to run", sitewide[0].commands)
-    jobs = [job for job in found.stopped if job.standing.cause is found.cause]
-    if found.cause in (Cause.HELD, Cause.PAUSED):
+    jobs = [job for job in production.stopped if job.standing.cause is production.cause]
+    if production.cause in (Cause.HELD, Cause.PAUSED):
         names = listed(f"`{job.name}`" for job in jobs[:MOST])
-        return Obstacle(f"{names} {'is' if len(jobs) == 1 else 'are'} {found.cause}; {left} to run",
+        are = "is" if len(jobs) == 1 else "are"
+        return Obstacle(f"{names} {are} {production.cause}; {left} to run",
                         (f"d0ctl why {jobs[0].name}",))  # fmt: skip
-    return Obstacle(_job(jobs[0]) or str(found.cause), (f"d0ctl why {jobs[0].name}",))
+    return Obstacle(_job(jobs[0]) or str(production.cause), (f"d0ctl why {jobs[0].name}",))

@@ -17,7 +17,7 @@ def taken(store: Store, name: str, now: float) -> str | None:
     if by_status(job.counts)["launched"] or job.counts.get("assigned"):
         return None
     for row in browse.in_phases(store, job.id, [Phase.READY], 1):
-        found = package(store, browse.package(store, parse(row.path)), now)
-        if "full_since" in found.details:
-            return f"`{name}` waits for a free slot: {'; '.join(found.facts[:MOST])}"
+        explanation = package(store, browse.package(store, parse(row.path)), now)
+        if "full_since" in explanation.details:
+            return f"`{name}` waits for a free slot: {'; '.join(explanation.facts[:MOST])}"
     return None

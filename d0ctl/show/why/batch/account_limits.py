@@ -30,59 +30,59 @@ _LIMIT = re.compile(
 
 def in_words(name: str) -> str | None:
     """Return a limit in words; None if the name is none of a limit."""
-    found = _LIMIT.fullmatch(name)
-    return None if found is None else _limit(found)
+    match = _LIMIT.fullmatch(name)
+    return None if match is None else _limit(match)
 
 
 def named(text: str) -> list[str]:
     """Return the limits that an error of `sbatch` names, in words."""
-    return [_limit(found) for found in _LIMIT.finditer(text)]
+    return [_limit(match) for match in _LIMIT.finditer(text)]
 
 
-def _limit(found: re.Match[str]) -> str:
-    owner = "its account" if found["owner"] == "Assoc" else "the QOS"
-    if found["what"] in ("Wall", "WallDuration"):
-        return _of_wall_time(found, owner)
-    if "Job" in found["what"]:
-        return _of_jobs(found, owner)
-    things, much, time = _RESOURCES[found["what"].lower()]
-    is_time = found["time"] is not None
+def _limit(match: re.Match[str]) -> str:
+    owner = "its account" if match["owner"] == "Assoc" else "the QOS"
+    if match["what"] in ("Wall", "WallDuration"):
+        return _of_wall_time(match, owner)
+    if "Job" in match["what"]:
+        return _of_jobs(match, owner)
+    things, much, time = _RESOURCES[match["what"].lower()]
+    is_time = match["time"] is not None
     amount = f"much {time}" if is_time else f"{much} {things}"
-    if found["kind"] == "Min":
+    if match["kind"] == "Min":
         few = "little" if much == "much" else "few"
         return f"{owner} takes no job with so {few} {things}"
-    if found["kind"] == "Max":
-        return _of_one(found, owner, amount)
+    if match["kind"] == "Max":
+        return _of_one(match, owner, amount)
     if not is_time:
-        of = "of its account" if found["owner"] == "Assoc" else "of the QOS"
+        of = "of its account" if match["owner"] == "Assoc" else "of the QOS"
         verb = "are" if much == "many" else "is"
         return f"the {things} {of} {verb} in use"
-    if "Run" in found["time"]:
+    if "Run" in match["time"]:
         return f"running jobs of {owner} may still take all {time} that it has"
     return f"the {time} of {owner} is used up"
 
 
-def _of_one(found: re.Match[str], owner: str, amount: str) -> str:
+def _of_one(match: re.Match[str], owner: str, amount: str) -> str:
     """Return the limit of a job, a machine, a user or an account."""
-    each = found["each"]
+    each = match["each"]
     if each in ("User", "Account"):
         holder = "the user" if each == "User" else "its account"
-        verb = "may still take" if found["time"] else "has"
-        running = f"running jobs of {holder}" if found["time"] else holder
+        verb = "may still take" if match["time"] else "has"
+        running = f"running jobs of {holder}" if match["time"] else holder
         return f"{running} {verb} as {amount} as {owner} allows"
     on = " on one machine" if each == "Node" else ""
     return f"{owner} allows no job with that {amount}{on}"
 
 
-def _of_wall_time(found: re.Match[str], owner: str) -> str:
-    if found["kind"] == "Grp":
+def _of_wall_time(match: re.Match[str], owner: str) -> str:
+    if match["kind"] == "Grp":
         return f"the running time of {owner} is used up"
     return f"{owner} does not allow that `wall-time`"
 
 
-def _of_jobs(found: re.Match[str], owner: str) -> str:
-    queue = " in the queue" if found["what"].startswith("Submit") else ""
-    if found["kind"] == "Grp" or found["each"] is None:
+def _of_jobs(match: re.Match[str], owner: str) -> str:
+    queue = " in the queue" if match["what"].startswith("Submit") else ""
+    if match["kind"] == "Grp" or match["each"] is None:
         return f"{owner} has as many jobs{queue} as it may have"
-    holder = "the user" if found["each"] == "User" else "its account"
+    holder = "the user" if match["each"] == "User" else "its account"
     return f"{holder} has as many jobs{queue} as {owner} allows"

@@ -22,30 +22,30 @@ def compare(
     Adds nothing if no run time is known and no inputs have to be copied.
     """
     places, files = placement.places_of(subject.store, subject.package.id)
-    found = costs(
+    node_costs = costs(
         requirement, [room_of(row) for row in rows],
         placement.busy(subject.store, now=subject.now), placement.links(subject.store),
         places, files if requirement.fetches else None,
     )  # fmt: skip
-    if not any(cost.transfer_s or cost.run_s for cost in found.values()):
+    if not any(cost.transfer_s or cost.run_s for cost in node_costs.values()):
         return {}
     subject.explanation.details["candidates"] = [
         {"node": name, "transfer": round(cost.transfer_s, 3), "wait": round(cost.wait_s, 3),
          "rate": cost.rate and round(cost.rate), "per_file": round(cost.file_s, 3),
          "run": cost.run_s and round(cost.run_s, 3), "end": round(cost.end_s, 3)}
-        for name, cost in found.items()
+        for name, cost in node_costs.items()
     ]  # fmt: skip
-    subject.explanation.facts += [_fact(name, found[name]) for name in list(found)[:MOST]]
-    return found
+    subject.explanation.facts += [_fact(name, node_costs[name]) for name in list(node_costs)[:MOST]]
+    return node_costs
 
 
-def later(found: dict[str, Cost], free: Collection[str]) -> str | None:
+def later(node_costs: dict[str, Cost], free: Collection[str]) -> str | None:
     """Say that the package waits for a busy node on which it ends earlier than on a free one."""
-    best = next(iter(found), None)
-    now = next((name for name in found if name in free), None)
+    best = next(iter(node_costs), None)
+    now = next((name for name in node_costs if name in free), None)
     if best is None or now is None or best in free:
         return None
-    here, there = found[now], found[best]
+    here, there = node_costs[now], node_costs[best]
     if there.end_s >= here.end_s - WORTH * (here.run_s or 0.0):
         return None
     return (

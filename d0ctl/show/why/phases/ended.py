@@ -52,11 +52,11 @@ def failed(subject: Subject) -> None:
         subject.fact(f"{names}{more} {are} for its files")
     explanation.facts += recovery.refusal(subject.store, package, last)
     acceptable = _left_outputs(subject, tries)
-    found = advice(subject.store, package, last)
-    explanation.facts += found.facts
+    package_advice = advice(subject.store, package, last)
+    explanation.facts += package_advice.facts
     if last:
         subject.command(f"d0ctl logs {package.path}")
-    _retry(subject, found)
+    _retry(subject, package_advice)
     if package.line_dropped is None:
         line = package.path.rpartition("/")[0]
         subject.command(f"d0ctl kill-line {line} --drop-outputs")
@@ -65,9 +65,9 @@ def failed(subject: Subject) -> None:
     _suggest_verifying(subject, last.node_name if last else None)
 
 
-def _retry(subject: Subject, found: Advice) -> None:
-    if found.options is not None:
-        subject.command(f"d0ctl retry {subject.package.path}{found.options}")
+def _retry(subject: Subject, package_advice: Advice) -> None:
+    if package_advice.options is not None:
+        subject.command(f"d0ctl retry {subject.package.path}{package_advice.options}")
 
 
 def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
@@ -126,9 +126,9 @@ def canceled(subject: Subject) -> None:
     elif package.phase == "dropped":
         subject.fact("an input that it needs was dropped")
     if package.phase == "canceled":
-        found = advice(subject.store, package, None)
-        subject.explanation.facts += found.facts
-        _retry(subject, found)
+        package_advice = advice(subject.store, package, None)
+        subject.explanation.facts += package_advice.facts
+        _retry(subject, package_advice)
     elif package.line_named:
         subject.command(f"d0ctl restore-line {package.path.rpartition('/')[0]}")
     subject.command(f"d0ctl history {package.path}")

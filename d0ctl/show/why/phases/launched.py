@@ -37,11 +37,13 @@ def live(subject: Subject) -> None:
 def _straggles(subject: Subject) -> None:
     """Say whether it runs much longer than expected."""
     package, store = subject.package, subject.store
-    for found in activity.stragglers(store, package.job_id, MOST_STRAGGLERS, now=subject.now):
-        if found.path == package.path:
-            subject.fact(straggler(found, subject.now))
+    for slow_package in activity.stragglers(
+        store, package.job_id, MOST_STRAGGLERS, now=subject.now
+    ):
+        if slow_package.path == package.path:
+            subject.fact(straggler(slow_package, subject.now))
             subject.explanation.details["straggler"] = {
-                "expected": found.expected, "high": found.high,
+                "expected": slow_package.expected, "high": slow_package.high,
             }  # fmt: skip
 
 

@@ -16,16 +16,16 @@ from d0ctl.units import count, listed, moment
 def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:
     """Return which of the suitable nodes are avoided because of earlier failures, and why."""
     package, limits = subject.package, node_record.limits(subject.store)
-    found = _excluded_for(subject, fits)
+    exclusions = _excluded_for(subject, fits)
     resting = node_record.pauses(
         subject.store, package.stage_id, [row.id for row in fits], subject.now
     )
     for row in fits:
-        if row.name not in found and (how := resting.get(row.id)):
+        if row.name not in exclusions and (how := resting.get(row.id)):
             until = moment(bad_nodes.pause_end(how, limits), subject.now)
             failed = count(how.streak, "package of its stage", "packages of its stage")
-            found[row.name] = f"pauses until {until}: {failed} failed there in a row"
-    return found
+            exclusions[row.name] = f"pauses until {until}: {failed} failed there in a row"
+    return exclusions
 
 
 def _excluded_for(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:

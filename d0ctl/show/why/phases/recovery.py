@@ -62,19 +62,19 @@ def without_last_node(
 
 def rule(policy: Policy, reason: str) -> str:
     """Describe the rule for a reason, and the key that would change it."""
-    found, keys = policy.rule(reason), policy.said.get(reason, {})
-    if found.passive:
+    rule, keys = policy.rule(reason), policy.said.get(reason, {})
+    if rule.passive:
         return f"the rule for `{reason}` ({keys['passive'][1]}) is passive: it only counts"
     if reason == Reason.KILLED:
         return "a policy never retries killed packages"
-    if not found.tries:
+    if not rule.tries:
         origin = keys["tries"][1] if "tries" in keys else "default"
         text = f"the policy ({origin}) does not retry `{reason}`"
         if key := ESCALATED.get(reason):
             return f"{text}: `policy: {{{reason}: {{escalate: {{{key}}}}}}}` would, with more"
         return text
     origin = keys["tries"][1] if "tries" in keys else keys["escalate"][1]
-    tries = count(found.tries, "other try", "other tries")
+    tries = count(rule.tries, "other try", "other tries")
     return f"the policy ({origin}) has {tries} for `{reason}`"
 
 

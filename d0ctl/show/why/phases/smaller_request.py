@@ -17,8 +17,8 @@ def options_for(requirement: Requirement, nodes: Iterable[NodeRoom]) -> str | No
     If several nodes would do, the request is made to fit the largest.
     """
     largest_first = sorted(nodes, key=lambda node: (-node.cpus, -(node.memory or 0)))
-    found = [options for node in largest_first if (options := _for_node(requirement, node))]
-    return min(found, key=lambda options: options.count("--"), default=None)
+    requests = [options for node in largest_first if (options := _for_node(requirement, node))]
+    return min(requests, key=lambda options: options.count("--"), default=None)
 
 
 def _for_node(requirement: Requirement, node: NodeRoom) -> str | None:
