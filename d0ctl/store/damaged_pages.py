@@ -18,12 +18,12 @@ RESTORE = "d0ctl restore FILE, of the last `d0ctl backup`; `d0ctl doctor` lists 
 def damage(connection: sqlite3.Connection) -> str | None:
     """Return the first damaged page or row; None if the database is whole."""
     try:
-        found = str(connection.execute("pragma quick_check(1)").fetchone()[0])
+        problem = str(connection.execute("pragma quick_check(1)").fetchone()[0])
     except sqlite3.OperationalError:  # not the file: it is busy, or the check was interrupted
         raise
     except sqlite3.DatabaseError as error:
         return str(error)
-    return None if found == "ok" else " ".join(found.split())
+    return None if problem == "ok" else " ".join(problem.split())
 
 
 def refuse_damage(store: Store, limit_s: float) -> None:

@@ -53,7 +53,7 @@ def _better(store: Store, row: Row, now: float) -> str | None:
     if here is None or not others:
         return None
     places, files = placement.places_of(store, row["package"])
-    found = costs(requirement, [here, *others], placement.busy(store, now=now),
+    node_costs = costs(requirement, [here, *others], placement.busy(store, now=now),
                   placement.links(store), places, files)  # fmt: skip
-    own = found.pop(here.name)
-    return behind.better(waited_s, expected_s, own, found, row["moves"])
+    own = node_costs.pop(here.name)
+    return behind.better(waited_s, expected_s, own, node_costs, row["moves"])

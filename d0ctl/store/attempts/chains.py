@@ -64,7 +64,7 @@ def previous_attempts(store: Store) -> Mapping[int, list[dict[str, Any]]]:
 
     A lost attempt could not report its files, so the wrapper looks for its record.
     """
-    found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    attempts_by_package: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in store.rows("launch_previous"):
         retained = row["retained"]
         previous = {
@@ -72,8 +72,8 @@ def previous_attempts(store: Store) -> Mapping[int, list[dict[str, Any]]]:
             "number": row["number"],
             "retained": None if retained is None else json.loads(retained),
         }
-        found[row["package_id"]].append(previous)
-    return found
+        attempts_by_package[row["package_id"]].append(previous)
+    return attempts_by_package
 
 
 def twins(store: Store) -> Mapping[int, list[dict[str, Any]]]:
@@ -83,14 +83,14 @@ def twins(store: Store) -> Mapping[int, list[dict[str, Any]]]:
     That package ran the same binaries on the same node (InGrid, case I). The latest is returned;
     the wrapper compares the inputs.
     """
-    found: dict[int, list[dict[str, Any]]] = {}
+    attempts_by_package: dict[int, list[dict[str, Any]]] = {}
     for row in store.rows("launch_twins") if default(store, "reuse-files") else ():
-        known = found.setdefault(row["package_id"], [_twin(store, row)])
+        known = attempts_by_package.setdefault(row["package_id"], [_twin(store, row)])
         if known[0]["attempt"] == row["attempt_id"]:
             known[0]["twin"]["files"].append({
                 **{name: row[name] for name in ("name", "path", "size", "checksum", "binary")},
             })  # fmt: skip
-    return found
+    return attempts_by_package
 
 
 def _twin(store: Store, row: Row) -> dict[str, Any]:
@@ -110,21 +110,21 @@ def outputs(made: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _output(row: Row) -> dict[str, Any]:
-    found = {"name": row["name"], "min_size": row["min_size"]}
+    output = {"name": row["name"], "min_size": row["min_size"]}
     if row["checksum_asked"] is not None:
-        found["checksum"] = row["checksum_asked"]
+        output["checksum"] = row["checksum_asked"]
     if row["late"]:
-        found.update(late=True, min_count=row["min_count"])
-    return found
+        output.update(late=True, min_count=row["min_count"])
+    return output
 
 
 def verification(binary: Row) -> dict[str, Any]:
     """Return the fields of a launch for the verification of a binary, if any."""
-    found = {name: binary[name] for name in _PASSED_ON if binary[name] is not None}
+    fields = {name: binary[name] for name in _PASSED_ON if binary[name] is not None}
     for name in ("log_rules", "events"):
         if binary[name] is not None:
-            found[name] = json.loads(binary[name])
-    return found
+            fields[name] = json.loads(binary[name])
+    return fields
 
 
 def site_rules(store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

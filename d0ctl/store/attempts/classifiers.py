@@ -104,9 +104,9 @@ def _ask(process: PluginProcess, plugin: Plugin, end: "Ending", context: Row) ->
         "signal": end["signal"], "stderr": end["stderr"], "binary": end["binary"],
         "node": context["node"],
     }  # fmt: skip
-    found = process.call(failure, longest=LONGEST_S)
-    if found is None:
+    answer = process.call(failure, longest=LONGEST_S)
+    if answer is None:
         return None
-    if not (isinstance(found, str) and _REASON.fullmatch(found)):
-        raise plugin.failed(f"must return `site:NAME` or None, not {found!r}")
-    return str(found)
+    if not (isinstance(answer, str) and _REASON.fullmatch(answer)):
+        raise plugin.failed(f"must return `site:NAME` or None, not {answer!r}")
+    return str(answer)

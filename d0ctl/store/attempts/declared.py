@@ -58,11 +58,11 @@ def _cut(message: "Ending", declared: Row) -> "Ending":
 
 def _first_of_each(entries: Iterable[Any], binaries: int) -> list[Any]:
     """Return the first entry of each binary that the package has."""
-    found: dict[int, Any] = {}
+    by_binary: dict[int, Any] = {}
     for entry in entries:
         if entry["binary"] <= binaries:
-            found.setdefault(entry["binary"], entry)
-    return list(found.values())
+            by_binary.setdefault(entry["binary"], entry)
+    return list(by_binary.values())
 
 
 def _declared_only(retained: dict[str, Any] | None, declared: Row) -> dict[str, Any] | None:

@@ -55,9 +55,9 @@ def ended_by_control(
 def judge(store: Store, ends: Sequence[End], *, now: float) -> Verdicts:
     """Decide what follows each end, by the policy of its package."""
     with_results = _packages_with_results(store, ends)
-    found = _failures(store, ends)
-    answers = failures.answer(store, found, now=now)
-    reasons = {failure.attempt: failure.reason for failure in found}
+    failed_ends = _failures(store, ends)
+    answers = failures.answer(store, failed_ends, now=now)
+    reasons = {failure.attempt: failure.reason for failure in failed_ends}
     return Verdicts(reasons, answers, with_results)
 
 
@@ -68,14 +68,14 @@ def _packages_with_results(store: Store, ends: Sequence[End]) -> set[int]:
 
 def _failures(store: Store, ends: Sequence[End]) -> list[Failure]:
     """Return the failures that a policy must answer; record lost copies and missing software."""
-    found = []
+    failed_ends = []
     for end, context in ends:
         lost = _lost_copies(store, end, context)
         if end["reason"] == Reason.SOFTWARE_MISSING:
             software.missed(store, context["node_id"], context["package_id"])
         if end["outcome"] != "successful" and context["phase"] != "killing":
-            found.append(_failure(end, context, lost))
-    return found
+            failed_ends.append(_failure(end, context, lost))
+    return failed_ends
 
 
 def _lost_copies(store: Store, end: "Ending", context: Row) -> bool:

@@ -82,15 +82,15 @@ def _answer(
     has_others = policy.rule(failure.reason).elsewhere != ONLY or places.has_others(
         failure.reason, row
     )
-    found = judge(policy, _case(failure, row, places.largest, has_others))
+    judgement = judge(policy, _case(failure, row, places.largest, has_others))
     return Answer(
-        phase=_phase(found),
-        verdict=found.verdict,
-        not_before=now + found.delay if found.delay else None,
-        requirement=requirements.after(row, found, is_whole=failure.is_whole),
-        wall_time=found.wall_time,
-        note=sentence(failure.reason, failure.message, found),
-        stops_job=found.stops_job,
+        phase=_phase(judgement),
+        verdict=judgement.verdict,
+        not_before=now + judgement.delay if judgement.delay else None,
+        requirement=requirements.after(row, judgement, is_whole=failure.is_whole),
+        wall_time=judgement.wall_time,
+        note=sentence(failure.reason, failure.message, judgement),
+        stops_job=judgement.stops_job,
     )
 
 
@@ -113,10 +113,10 @@ def _case(failure: Failure, row: Row, largest: int | None, has_others: bool) -> 
     )
 
 
-def _phase(found: Judgement) -> str:
-    if found.is_again:
-        return "cooloff" if found.delay else "ready"
-    return "held" if found.verdict is Verdict.HOLD else "failed"
+def _phase(judgement: Judgement) -> str:
+    if judgement.is_again:
+        return "cooloff" if judgement.delay else "ready"
+    return "held" if judgement.verdict is Verdict.HOLD else "failed"
 
 
 class _Places(Struct):
@@ -159,19 +159,19 @@ class _Requirements(Struct):
     store: Store
     known: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
-    def after(self, row: Row, found: Judgement, *, is_whole: bool = False) -> int | None:
+    def after(self, row: Row, judgement: Judgement, *, is_whole: bool = False) -> int | None:
         """Return the requirement for the next attempt; None if it is unchanged.
 
         A package whose outputs are all there stays at its node, unless its rule says elsewhere.
         """
-        stay = row["node_name"] if is_whole and not found.elsewhere else None
-        if found.verdict is Verdict.FAIL:
+        stay = row["node_name"] if is_whole and not judgement.elsewhere else None
+        if judgement.verdict is Verdict.FAIL:
             if stay == row["stay"]:
                 return None
             return self.similar(row, row["memory"], row["avoid"], row["boost"], stay)
-        memory = found.memory or row["memory"]
-        avoid = row["node_name"] if found.elsewhere else None
-        asked = self.similar(row, memory, avoid, found.priority, stay)
+        memory = judgement.memory or row["memory"]
+        avoid = row["node_name"] if judgement.elsewhere else None
+        asked = self.similar(row, memory, avoid, judgement.priority, stay)
         return None if asked == row["requirement_id"] else asked
 
     def similar(
@@ -236,14 +236,17 @@ def refused(
         return False
     policy = Policies(store).of(row["job_policy"], row["policy"], row["software"], row["platform"])
     refusals = row["refusals"] + 1
-    found = judge(policy, Case(failure.reason, refusals, refusals, refusals, memory=row["memory"]))
-    delay = max(found.delay or 0.0, REFUSED_DELAY_S) if found.is_again else found.delay
+    judgement = judge(
+        policy, Case(failure.reason, refusals, refusals, refusals, memory=row["memory"])
+    )
+    delay = max(judgement.delay or 0.0, REFUSED_DELAY_S) if judgement.is_again else judgement.delay
     return bool(
         store.change(
             "settle_refused", node=node, attempt=attempt, now=now,
-            phase="cooloff" if found.is_again else "held",
+            phase="cooloff" if judgement.is_again else "held",
             not_before=None if delay is None else now + delay,
-            requirement=_Requirements(store).after(row, found) or row["requirement_id"],
-            note=sentence(failure.reason, message, found), failure=f"{failure.reason}: {message}",
+            requirement=_Requirements(store).after(row, judgement) or row["requirement_id"],
+            note=sentence(failure.reason, message, judgement),
+            failure=f"{failure.reason}: {message}",
         )
     )  # fmt: skip

@@ -52,8 +52,8 @@ def limits(store: Store) -> BlackHoleLimits:
 
 def limits_of(section: Mapping[str, Any] | None) -> BlackHoleLimits:
     """Return the limits for black holes by the section of a site file."""
-    found = {**BAD_NODES, **(section or {})}
-    return BlackHoleLimits(**{key.replace("-", "_"): value for key, value in found.items()})
+    limits = {**BAD_NODES, **(section or {})}
+    return BlackHoleLimits(**{key.replace("-", "_"): value for key, value in limits.items()})
 
 
 def exclusion_limits(store: Store) -> ExclusionLimits:
@@ -156,13 +156,13 @@ def suspects(
     may take them without a limit.
     """
     stages = {requirement.stage: requirement for requirement in requirements}
-    found: dict[tuple[int, int], int] = {}
+    packages_left: dict[tuple[int, int], int] = {}
     for stage, requirement in stages.items():
         if len(nodes) > 1 and requirement.pace is not None and requirement.pace <= AHEAD_S:
-            found |= _not_ahead(store, stage, nodes)
+            packages_left |= _not_ahead(store, stage, nodes)
     streaks = _streaks(store, stages)
     if not streaks:
-        return list(requirements), found
+        return list(requirements), packages_left
     bounds, marked = limits(store), []
     for requirement in requirements:
         known = streaks.get(requirement.stage, {})
@@ -172,8 +172,8 @@ def suspects(
         limited = bad_nodes.suspect_limits(known, fitting, bounds, now)
         marked.append(requirement if limited or not known else replace(requirement, trusting=True))
         for node, most in limited.items():
-            found[requirement.stage, node] = _left(store, requirement.stage, node, most)
-    return marked, found
+            packages_left[requirement.stage, node] = _left(store, requirement.stage, node, most)
+    return marked, packages_left
 
 
 def _left(store: Store, stage: int, node: int, most: int) -> int:
@@ -202,10 +202,10 @@ def _not_ahead(store: Store, stage: int, nodes: Sequence[NodeRoom]) -> dict[tupl
 
 
 def _streaks(store: Store, stages: Iterable[int]) -> dict[int, dict[int, NodeRecord]]:
-    found: dict[int, dict[int, NodeRecord]] = {}
+    records: dict[int, dict[int, NodeRecord]] = {}
     for row in store.rows("streaks", stages=json.dumps(list(stages))):
-        found.setdefault(row["stage_id"], {})[row["node_id"]] = record_of(row)
-    return found
+        records.setdefault(row["stage_id"], {})[row["node_id"]] = record_of(row)
+    return records
 
 
 def record_of(row: Row) -> NodeRecord:

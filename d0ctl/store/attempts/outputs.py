@@ -50,20 +50,20 @@ def _fault(
     """Return the reason and a sentence if these can't be the outputs of the package."""
     late = [output["late"] for output in listed if output.get("late")]
     plain = [output["name"] for output in listed if not output.get("late")]
-    found = set(plain)
+    plain_names = set(plain)
     for row in declared:
         name = row["name"]
         if row["late"] and late.count(name) < (row["min_count"] or 0):
             message = f"too few files of the late output `{escape(name)}` are in the end message"
             return Reason.MISSING_OUTPUT, message
-        if not row["late"] and name not in found:
+        if not row["late"] and name not in plain_names:
             return Reason.MISSING_OUTPUT, f"output `{escape(name)}` is not in the end message"
     names = {row["name"] for row in declared if not row["late"]}
     for name in plain:
         if name not in names:
             message = f"output `{escape(name)}` is in the end message, but not declared"
             return Reason.VERIFICATION, message
-    if len(found) < len(plain):
+    if len(plain_names) < len(plain):
         return Reason.VERIFICATION, "an output is in the end message twice"
     return None
 
@@ -84,8 +84,8 @@ def forget_wrong(
     After MOST_SPOILT such attempts since the last retry by a person, the maker is not trusted
     any more: one whose results are in transit fails (`verification`), one that was done is held.
     """
-    found = [store.row("maker_at", file=file, cluster=cluster) for file, cluster in copies]
-    rows = list({row["attempt_id"]: row for row in found if row is not None}.values())
+    candidates = [store.row("maker_at", file=file, cluster=cluster) for file, cluster in copies]
+    rows = list({row["attempt_id"]: row for row in candidates if row is not None}.values())
     makers = [row for row in rows if row["successes"] >= MOST_SPOILT]
     lost = list(copies)
     for row in makers:

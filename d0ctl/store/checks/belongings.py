@@ -63,21 +63,21 @@ def copies(store: Store, node: int | None) -> Iterator[KnownCopy]:
 
 def attempts(store: Store, ids: Sequence[int]) -> dict[int, KnownAttempt]:
     """Return the records of these attempts, by their ids."""
-    found: dict[int, KnownAttempt] = {}
+    attempts: dict[int, KnownAttempt] = {}
     for start in range(0, len(ids), PAGE):
         rows = store.rows("known_attempts", ids=json.dumps(ids[start : start + PAGE]))
-        found |= {attempt.id: attempt for attempt in make_all(KnownAttempt, rows)}
-    return found
+        attempts |= {attempt.id: attempt for attempt in make_all(KnownAttempt, rows)}
+    return attempts
 
 
 def wanted(store: Store, node: Node, copies: Sequence[dict[str, Any]]) -> set[str]:
     """Return the paths, of the files that a node reports, that may be there."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for start in range(0, len(copies), PAGE):
         page = json.dumps(copies[start : start + PAGE])
         rows = store.rows("known_copies", copies=page, node=node.id, cluster=node.cluster_id)
-        found |= {row["path"] for row in rows}
-    return found
+        paths |= {row["path"] for row in rows}
+    return paths
 
 
 def _file_pages(store: Store) -> Iterator[tuple[int, int]]:

@@ -89,13 +89,13 @@ def faults(store: Store) -> list[Fault]:
 
 def rule_faults(store: Store) -> list[Fault]:
     """Return the faults of the rows, in an intact file."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     for rule_check in _rule_checks(store):
         try:
-            found += rule_check()
+            faults += rule_check()
         except sqlite3.DatabaseError as error:
-            found.append(Fault("integrity", "the database file", str(error)))
-    return found
+            faults.append(Fault("integrity", "the database file", str(error)))
+    return faults
 
 
 def lasting(store: Store) -> list[Fault]:
@@ -105,15 +105,15 @@ def lasting(store: Store) -> list[Fault]:
 
 def _file_faults(store: Store) -> list[Fault]:
     """Return the faults that SQLite finds, table by table, and differences from the migrations."""
-    found = []
+    faults = []
     try:
         for row in store.rows("tables_to_check"):
             for name in BY_TABLE:
-                found += _ask(store, name, table=row["name"])
-        found += [Fault("schema", *drift) for drift in drifts(store)]
+                faults += _ask(store, name, table=row["name"])
+        faults += [Fault("schema", *drift) for drift in drifts(store)]
     except sqlite3.DatabaseError as error:
-        found.append(Fault("integrity", "the database file", str(error)))
-    return found
+        faults.append(Fault("integrity", "the database file", str(error)))
+    return faults
 
 
 def _rule_checks(store: Store) -> Iterator[Callable[[], list[Fault]]]:

@@ -56,7 +56,7 @@ def clusters(store: Store) -> list[ClusterView]:
     software = _grouped(store.rows("software_there"), "title")
     said = setting(store, "researchers") or {}
     platforms = setting(store, "platforms") or {}
-    found = [
+    views = [
         ClusterView(
             row["name"], row["platform"], bool(row["private"]), row["capacity"],
             row["software_share"], row["cached"] if row["capacity"] is not None else None,
@@ -67,7 +67,7 @@ def clusters(store: Store) -> list[ClusterView]:
         for row in store.rows("clusters")
         if row["id"] in nodes or row["applied"]
     ]  # fmt: skip
-    return sorted(found, key=lambda view: view.name)
+    return sorted(views, key=lambda view: view.name)
 
 
 def _batch_system(store: Store, row: Row) -> dict[str, Any]:
@@ -88,19 +88,22 @@ def researchers(store: Store) -> list[ResearcherView]:
         name = researcher_of(row["originator"], said) or row["originator"]
         jobs[name] = jobs.get(name, 0) + row["jobs"]
     shares = share_usage.tree(store)
-    found = []
+    researchers = []
     for name, number in jobs.items():
         entry = said.get(name, {})
         names = (name, *([entry["mail"]] if "mail" in entry else []))
-        found.append(ResearcherView(
+        researchers.append(ResearcherView(
             name, entry.get("mail"), tuple(entry.get("clusters", ())), number,
             tuple(shares.paths_for(names)) if shares is not None else (),
         ))  # fmt: skip
-    return found
+    return researchers
 
 
 def _grouped(rows: Iterable[Row], column: str) -> dict[int, tuple[str, ...]]:
-    found: dict[int, tuple[str, ...]] = {}
+    names_by_cluster: dict[int, tuple[str, ...]] = {}
     for row in rows:
-        found[row["cluster_id"]] = (*found.get(row["cluster_id"], ()), row[column])
-    return found
+        names_by_cluster[row["cluster_id"]] = (
+            *names_by_cluster.get(row["cluster_id"], ()),
+            row[column],
+        )
+    return names_by_cluster

@@ -60,7 +60,7 @@ def _live(store: Store, now: float) -> list[Change]:
 
 def _ready(store: Store) -> list[Alike]:
     """Return the requirements with ready packages, and the needs of one of these."""
-    found = []
+    alike = []
     for wanted in placement.requirements(store)[:MOST_KINDS]:
         if wanted.early or wanted.stay:
             continue
@@ -74,12 +74,12 @@ def _ready(store: Store) -> list[Alike]:
         for of_package in _freed(store, packages).values():
             freed.update(of_package)
         number = max(1, len(packages))
-        found.append(Alike(
+        alike.append(Alike(
             wanted, _mean(inputs, number), _mean(freed, number),
             sizes.work.middle if sizes.work else 0.0,
             sizes.output.middle * row["staying"] if sizes.output else 0.0,
         ))  # fmt: skip
-    return found
+    return alike
 
 
 def _mean(total: Mapping[int, int], number: int) -> dict[int, float]:
@@ -88,17 +88,17 @@ def _mean(total: Mapping[int, int], number: int) -> dict[int, float]:
 
 def _freed(store: Store, packages: Sequence[int]) -> dict[int, dict[int, int]]:
     """Return for packages the bytes that no package needs after them, by cluster; 0 for all."""
-    found: dict[int, dict[int, int]] = {}
+    cached_bytes: dict[int, dict[int, int]] = {}
     for row in store.rows("freed_after", packages=json.dumps(packages)):
-        found.setdefault(row["package_id"], {})[row["cluster_id"]] = row["bytes"]
-    return found
+        cached_bytes.setdefault(row["package_id"], {})[row["cluster_id"]] = row["bytes"]
+    return cached_bytes
 
 
-def keep(store: Store, found: Sequence[Profile], *, now: float) -> None:
+def keep(store: Store, profiles: Sequence[Profile], *, now: float) -> None:
     """Record which caches will overflow, for the commands that show it."""
     store.change("forget_overflows")
     store.change_many(
         "keep_overflow",
         ((view.cache.cluster, now + view.full_s, view.cache.space, view.peak[1], now + view.peak[0])
-         for view in found if view.full_s is not None),
+         for view in profiles if view.full_s is not None),
     )  # fmt: skip

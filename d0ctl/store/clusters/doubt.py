@@ -63,9 +63,9 @@ def missing(store: Store, row: Node) -> MissingCopies:
     if row.doubted is None:
         raise Refused(f"the cache of node `{row.name}` is not in doubt: nothing to accept",
                       hint=f"d0ctl why --node {row.name}")  # fmt: skip
-    found = store.row("missing_copies", node=row.id, since=row.doubted)
-    assert found is not None
-    return make(MissingCopies, found)
+    missing = store.row("missing_copies", node=row.id, since=row.doubted)
+    assert missing is not None
+    return make(MissingCopies, missing)
 
 
 def accept(store: Store, row: Node, *, now: float) -> None:

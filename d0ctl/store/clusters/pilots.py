@@ -165,9 +165,9 @@ def has_ended(store: Store, cluster: int, batch: str, seq: int) -> bool:
     return store.row("pilot_has_ended", cluster=cluster, batch=batch, seq=seq) is not None
 
 
-def ending(store: Store, found: Sequence[BatchJob], reason: str) -> None:
+def ending(store: Store, jobs: Sequence[BatchJob], reason: str) -> None:
     """Record that pilots were ordered to end, or that jobs of attempts are over."""
-    for job in found:
+    for job in jobs:
         store.change("pilot_ending", pilot=job.id, reason=reason)
 
 
@@ -253,11 +253,11 @@ def submit_direct(
     return batch
 
 
-def keep_priorities(store: Store, found: Sequence[BatchJob]) -> None:
+def keep_priorities(store: Store, jobs: Sequence[BatchJob]) -> None:
     """Record that the batch system knows the present priorities of packages."""
-    store.change_many("keep_direct_priority", ((job.wanted, job.id) for job in found))
+    store.change_many("keep_direct_priority", ((job.wanted, job.id) for job in jobs))
 
 
-def drop_direct(store: Store, found: Sequence[BatchJob]) -> None:
+def drop_direct(store: Store, jobs: Sequence[BatchJob]) -> None:
     """Forget jobs that are settled, or were never accepted."""
-    store.change_many("drop_direct_jobs", ((job.id,) for job in found))
+    store.change_many("drop_direct_jobs", ((job.id,) for job in jobs))

@@ -59,8 +59,8 @@ def spread(store: Store, busy: Collection[int], *, now: float) -> list[Replica]:
         if node.disk_free is not None:
             left = node.disk_free - node.disk_used
             free[node.cluster] = min(left, free.get(node.cluster, left))
-    found = replicas(hot, powers, placement.links(store), free, busy) if hot else []
-    for replica in found:
+    new_replicas = replicas(hot, powers, placement.links(store), free, busy) if hot else []
+    for replica in new_replicas:
         store.change("want_replica", file=replica.file, cluster=replica.cluster, now=now)
         store.change(
             "keep_replica",
@@ -71,7 +71,7 @@ def spread(store: Store, busy: Collection[int], *, now: float) -> list[Replica]:
             work_s=replica.work_s,
             takes_s=replica.takes_s,
         )
-    return found
+    return new_replicas
 
 
 def _hot(store: Store, row: Row, nodes: list[NodeRoom], catalogue: Catalogue) -> HotFile | None:

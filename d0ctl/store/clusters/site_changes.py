@@ -33,11 +33,11 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
     Raises Refused if a node with launched packages would be removed.
     """
     with store.writing():
-        found = compare(store, site)
-        _clusters(store, site, found, now)
-        _nodes(store, site, found, facts, now)
-        _catalogue(store, site, found)
-        for change in found:
+        changes = compare(store, site)
+        _clusters(store, site, changes, now)
+        _nodes(store, site, changes, facts, now)
+        _catalogue(store, site, changes)
+        for change in changes:
             if change.kind == "setting" and change.verb == "remove":
                 store.change("remove_setting", name=change.name)
         for name, value in site.settings.items():
@@ -45,11 +45,13 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
         store.forget()
         keep_action(store, verb="site apply", target=source, actor=actor, note=note,
                     packages=0, now=now)  # fmt: skip
-    return found
+    return changes
 
 
-def _clusters(store: Store, site: Site, found: Collection[Difference], now: float) -> None:
-    gone = [change.name for change in found if change.kind == "cluster" and change.verb == "remove"]
+def _clusters(store: Store, site: Site, changes: Collection[Difference], now: float) -> None:
+    gone = [
+        change.name for change in changes if change.kind == "cluster" and change.verb == "remove"
+    ]
     _check_pilots(store, site)
     for entry in (*site.clusters, *(ClusterEntry(name) for name in gone)):
         keep_cluster(store, entry, applied=entry.name not in gone)
@@ -87,9 +89,9 @@ def _check_pilots(store: Store, site: Site) -> None:
 
 
 def _nodes(
-    store: Store, site: Site, found: Collection[Difference], facts: Facts, now: float
+    store: Store, site: Site, changes: Collection[Difference], facts: Facts, now: float
 ) -> None:
-    changed = {change.name: change for change in found if change.kind == "node"}
+    changed = {change.name: change for change in changes if change.kind == "node"}
     for name, change in changed.items():
         if change.verb == "remove" or (change.verb == "change" and is_new(change)):
             registry.forget(store, name, now=now)
@@ -122,9 +124,9 @@ def keep_node(store: Store, entry: NodeEntry, *, applied: bool) -> None:
     )  # fmt: skip
 
 
-def _catalogue(store: Store, site: Site, found: Collection[Difference]) -> None:
+def _catalogue(store: Store, site: Site, changes: Collection[Difference]) -> None:
     gone = {
-        change.name for change in found if change.kind == "software" and change.verb == "remove"
+        change.name for change in changes if change.kind == "software" and change.verb == "remove"
     }
     for entry in current(store).software:
         if software_name(entry) in gone:

@@ -102,11 +102,11 @@ def compare(store: Store, site: Site) -> list[Difference]:
     Settings made by verbs stay as they are until a file names them.
     """
     now, before = current(store), current(store, applied=True)
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for kind in ("cluster", "node", "software", "setting"):
         wanted = _things(site, kind)
-        found += _differences(kind, _things(now, kind), _things(before, kind), wanted)
-    return found
+        differences += _differences(kind, _things(now, kind), _things(before, kind), wanted)
+    return differences
 
 
 def _things(site: Site, kind: str) -> dict[str, dict[str, Any]]:
@@ -149,17 +149,17 @@ def _differences(
     before: Collection[str],
     wanted: Mapping[str, dict[str, Any]],
 ) -> list[Difference]:
-    found = []
+    differences = []
     for name, entry in wanted.items():
         if name not in now:
-            found.append(Difference("add", kind, name))
+            differences.append(Difference("add", kind, name))
         elif now[name] != entry:
             keys = tuple(k for k in entry if now[name][k] != entry[k])
             values = tuple((now[name][k], entry[k]) for k in keys)
             written = tuple(k.replace("_", "-") for k in keys)
-            found.append(Difference("change", kind, name, written, values))
+            differences.append(Difference("change", kind, name, written, values))
     gone = [name for name in (now if kind == "setting" else before) if name not in wanted]
-    return found + [Difference("remove", kind, name) for name in gone]
+    return differences + [Difference("remove", kind, name) for name in gone]
 
 
 def to_meet(site: Site, differences: Collection[Difference]) -> list[NodeEntry]:

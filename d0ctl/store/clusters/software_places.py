@@ -23,11 +23,11 @@ class SoftwarePlace(Struct):
 
 def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
     """Return the versions on nodes, or those of one title, by title and node."""
-    found: dict[tuple[str, str], SoftwarePlace] = {}
+    places_by_key: dict[tuple[str, str], SoftwarePlace] = {}
 
     def entry_of(row: Row) -> SoftwarePlace:
         key = row["title"], row["node"]
-        return found.setdefault(key, SoftwarePlace(*key, row["cluster"]))
+        return places_by_key.setdefault(key, SoftwarePlace(*key, row["cluster"]))
 
     for row in store.rows("software_orders", title=title):
         entry = entry_of(row)
@@ -38,4 +38,4 @@ def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
         entry.platform, entry.arrived = row["platform"], row["arrived"]
     for row in store.rows("software_of_jobs", title=title):
         entry_of(row).jobs.append(row["job"])
-    return [found[key] for key in sorted(found)]
+    return [places_by_key[key] for key in sorted(places_by_key)]

@@ -62,7 +62,7 @@ def allowances(
     for row in store.rows("running_of_jobs"):
         of_job[row["job_id"]] = row["n"]
         of_researcher[researcher_of(row["originator"], said) or row["originator"]] += row["n"]
-    found = Allowances({
+    limits = Allowances({
         node: of_node
         for node, name in nodes.items()
         if (of_node := quota.allowances_of(known, "node", name, on_node.get(node, 0), counted))
@@ -74,8 +74,8 @@ def allowances(
             shared[who] = quota.allowances_of(known, "researcher", who, of_researcher[who], counted)
         own = quota.allowances_of(known, "job", row["name"], of_job[row["id"]], counted)
         if own or shared[who]:
-            found.jobs[row["id"]] = (*own, *shared[who])
-    return found
+            limits.jobs[row["id"]] = (*own, *shared[who])
+    return limits
 
 
 def count(store: Store, used: Allowances, *, now: float) -> None:
@@ -101,13 +101,13 @@ def next_launch(store: Store, allowance: Allowance, *, now: float) -> float:
 
 def change(store: Store, name: str, keys: Mapping[str, Any]) -> None:
     """Put a throttle in force, or without keys remove it; the next pass follows it."""
-    found = dict(setting(store, "throttles") or {})
+    throttles = dict(setting(store, "throttles") or {})
     if keys:
-        found[name] = dict(keys)
+        throttles[name] = dict(keys)
     else:
-        found.pop(name, None)
-    if found:
-        store.change("keep_setting", name="throttles", value=json.dumps(found))
+        throttles.pop(name, None)
+    if throttles:
+        store.change("keep_setting", name="throttles", value=json.dumps(throttles))
     else:
         store.change("remove_setting", name="throttles")
     store.forget()
@@ -116,10 +116,10 @@ def change(store: Store, name: str, keys: Mapping[str, Any]) -> None:
 def in_use(store: Store, nodes: Mapping[int, str], *, now: float) -> list[Allowance]:
     """Return how much of each throttle is in use, by everything that runs or has started."""
     jobs = [row["job_id"] for row in store.rows("running_of_jobs")]
-    found = allowances(store, nodes, jobs, now=now)
+    limits = allowances(store, nodes, jobs, now=now)
     seen = {
         id(allowance): allowance
-        for of_one in (*found.nodes.values(), *found.jobs.values())
+        for of_one in (*limits.nodes.values(), *limits.jobs.values())
         for allowance in of_one
         if allowance.running or allowance.launched
     }

@@ -90,16 +90,16 @@ def page(store: Store, node: int, after: int) -> list[CachedCopy]:
     return make_all(CachedCopy, rows)
 
 
-def keep(store: Store, found: Sequence[CacheFinding]) -> None:
+def keep(store: Store, findings: Sequence[CacheFinding]) -> None:
     """Record copies that vanished or were changed."""
-    store.change_many("keep_cache_finding", found)
+    store.change_many("keep_cache_finding", findings)
 
 
 def end(store: Store, node: int, unknown: Iterable[str], *, now: float) -> None:
     """Record that a whole cache was compared, and which of its files are unknown."""
     store.change("forget_unknown", node=node)
-    found = [CacheFinding(node, path, "unknown", None, now) for path in sorted(unknown)]
-    store.change_many("keep_cache_finding", found[:MOST_UNKNOWN])
+    findings = [CacheFinding(node, path, "unknown", None, now) for path in sorted(unknown)]
+    store.change_many("keep_cache_finding", findings[:MOST_UNKNOWN])
     store.change("note_survey", node=node, now=now)
 
 

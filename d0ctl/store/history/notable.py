@@ -33,10 +33,10 @@ QUERIES = {
 
 def latest(store: Store, limit: int, *, until: float) -> list[Notable]:
     """Return the latest of all kinds until a time, the latest first."""
-    found = [
+    events = [
         make(Notable, row, what=what)
         for what, query in QUERIES.items()
         for row in store.rows(query, limit=limit, until=until)
     ]
-    found.sort(key=lambda event: event.at, reverse=True)
-    return found[:limit]
+    events.sort(key=lambda event: event.at, reverse=True)
+    return events[:limit]

@@ -36,17 +36,17 @@ def of_node(store: Store, node: int, *, since: float) -> list[NodeSample]:
 
 def of_nodes(store: Store, *, since: float) -> dict[str, list[NodeSample]]:
     """Return the use of each node since a time, by its name, the oldest first."""
-    found: dict[str, list[NodeSample]] = {}
+    samples: dict[str, list[NodeSample]] = {}
     for row in store.rows("samples_of_nodes", since=since):
-        found.setdefault(row["name"], []).append(
+        samples.setdefault(row["name"], []).append(
             NodeSample(row["at"], row["load"], row["rss"], row["disk_free"])
         )
-    return found
+    return samples
 
 
 def of_packages(store: Store, *, since: float) -> dict[str, list[PackageSample]]:
     """Return what packages on nodes have used since a time, by path, the oldest first."""
-    found: dict[str, list[PackageSample]] = {}
+    samples: dict[str, list[PackageSample]] = {}
     for row in store.rows("samples_of_packages", since=since):
-        found.setdefault(row["path"], []).append(PackageSample(row["at"], row["cpu"], row["rss"]))
-    return found
+        samples.setdefault(row["path"], []).append(PackageSample(row["at"], row["cpu"], row["rss"]))
+    return samples

@@ -125,14 +125,14 @@ def _keep(
 
 def _estimate_anew(store: Store, stage: int, job: int, known: Samples) -> None:
     """Record how the runs of a stage compare with the estimate, and the ranks that follow."""
-    found = estimates.of(known.get("part", ()))
+    drift = estimates.of(known.get("part", ()))
     before = store.row("stage_drift", stage=stage)
-    if found is None or before is None:
+    if drift is None or before is None:
         return
-    pairs = zip((found.low, found.middle, found.high), tuple(before)[:3], strict=True)
+    pairs = zip((drift.low, drift.middle, drift.high), tuple(before)[:3], strict=True)
     if before["is_timed"] and all(abs(new - old) <= WORTH * old for new, old in pairs):
         return
-    store.change("keep_drift", stage=stage, drift=found.middle, low=found.low, high=found.high)
+    store.change("keep_drift", stage=stage, drift=drift.middle, low=drift.low, high=drift.high)
     rank_anew(store, job)
 
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def tree(store: Store) -> Tree | None:
     """Return the shares of this site; None if it has none."""
-    found = setting(store, "shares")
-    if not found:
+    shares = setting(store, "shares")
+    if not shares:
         return None
     return Tree(tuple(
         Share(path, use["share"], tuple(use.get("researchers", ())), tuple(use.get("jobs", ())))
-        for path, use in found.items()
+        for path, use in shares.items()
     ))  # fmt: skip
 
 

@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 def links(inputs: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the files that must be in the working directory before the first binary starts."""
     read = [row for row in inputs if not row["own"] and row["acquire"] != "self"]
-    found = {local_name(row["name"], row["local"]): row for row in read}
+    rows_by_name = {local_name(row["name"], row["local"]): row for row in read}
     changed = {local_name(row["name"], row["local"]) for row in read if row["writable"]}
-    return [{**_link(row, name), "writable": name in changed} for name, row in found.items()]
+    return [{**_link(row, name), "writable": name in changed} for name, row in rows_by_name.items()]
 
 
 def _link(row: Row, name: str) -> dict[str, Any]:
@@ -56,14 +56,14 @@ def deliveries(outputs: Sequence[Row], package: Row) -> list[dict[str, str]]:
     Outputs for another node are copied there later; an unknown node is reported by the
     wrapper.
     """
-    found = []
+    sources = []
     for row in outputs:
         far = locators.on_node(row["locator"] or "")
         if far is not None and row["far"] == package["cluster_id"]:
-            found.append({"name": row["name"], "locator": far.path})
+            sources.append({"name": row["name"], "locator": far.path})
         elif row["locator"] is not None and (far is None or row["far"] is None):
-            found.append({"name": row["name"], "locator": row["locator"]})
-    return found
+            sources.append({"name": row["name"], "locator": row["locator"]})
+    return sources
 
 
 def _of_plugin(scheme: str) -> dict[str, str] | None:
@@ -99,7 +99,7 @@ class Rules:
                 transport: known.get(transport) or _of_plugin(transport) for transport in transports
             }
             launch["transfer"] = {
-                "commands": {scheme: found for scheme, found in commands.items() if found},
+                "commands": {scheme: command for scheme, command in commands.items() if command},
                 "idle": default(self._store, "transfer-idle"),
                 "timeout": default(self._store, "transfer-timeout"),
             }
@@ -108,5 +108,5 @@ class Rules:
 
     def _of_stores(self) -> dict[str, dict[str, str]]:
         """Return the commands of the site's stores."""
-        found = setting(self._store, "stores") or {}
-        return {f"store:{name}": stores.for_nodes(entry) for name, entry in found.items()}
+        entries = setting(self._store, "stores") or {}
+        return {f"store:{name}": stores.for_nodes(entry) for name, entry in entries.items()}

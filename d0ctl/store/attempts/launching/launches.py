@@ -97,8 +97,8 @@ def details(store: Store) -> dict[int, list[Launch]]:
                 container.in_container(made, binary["image"], engine) if binary["image"] else made
                 for made, binary in zip(launch["binaries"], binaries[package], strict=True)
             ]
-        found = run_time_history.guarded(launch, row, binaries[package], site)
-        launches.setdefault(row["node_id"], []).append(found)
+        guarded_launch = run_time_history.guarded(launch, row, binaries[package], site)
+        launches.setdefault(row["node_id"], []).append(guarded_launch)
     return launches
 
 
@@ -234,10 +234,10 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
 
 def _purge_unknown(store: Store, node: int, attempts: Iterable[int]) -> None:
     """Have a node remove unknown attempts; if there are many, the others after its next list."""
-    found = 0
+    unknown = 0
     for attempt in attempts:
-        found += store.change("purge_unknown", node=node, attempt=attempt)
-        if found >= MOST_UNKNOWN:
+        unknown += store.change("purge_unknown", node=node, attempt=attempt)
+        if unknown >= MOST_UNKNOWN:
             return
 
 

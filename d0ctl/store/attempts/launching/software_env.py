@@ -39,15 +39,15 @@ def equipped(
 def _expected(entry: Row) -> dict[str, Any]:
     """Return the catalogue's values for a binary of this software, unless the job sets them."""
     progress = entry["progress"]
-    found = {"runtime": entry["runtime"], "progress": progress and json.loads(progress)}
-    return {key: value for key, value in found.items() if value is not None}
+    fields = {"runtime": entry["runtime"], "progress": progress and json.loads(progress)}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _hooks_and_rules(entry: Row, binary: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hooks of the software, and its log rules before those of the job."""
     hooks, rules = json.loads(entry["hooks"]), json.loads(entry["log_rules"])
-    found: dict[str, Any] = {"hooks": [{"name": entry["title"], **hooks}]} if hooks else {}
-    return {**found, "log_rules": [*rules, *binary.get("log_rules", ())]} if rules else found
+    settings: dict[str, Any] = {"hooks": [{"name": entry["title"], **hooks}]} if hooks else {}
+    return {**settings, "log_rules": [*rules, *binary.get("log_rules", ())]} if rules else settings
 
 
 def _is_bare(row: Row) -> bool:
