@@ -133,8 +133,8 @@ def _obstacle(site: standstill.Production, part: GroupPart) -> str | None:
     """Return what stops only its job; packages whose inputs can't be copied say that themselves."""
     if any(job.id == part.job.id and job.standing.cause is Cause.NO_COPY for job in site.jobs):
         return None
-    found = job_obstacles(site).get(part.job.name)
-    return None if found is None else found.text
+    obstacle = job_obstacles(site).get(part.job.name)
+    return None if obstacle is None else obstacle.text
 
 
 def _edits(part: GroupPart) -> list[str]:
