@@ -698,9 +698,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/show/why/phases/waiting.py",
-        "waiting: `!=` becomes `==`",
-        'cause = first if first.phase != "waiting"',
-        'cause = first if first.phase == "waiting"',
+        "waiting: `==` becomes `!=`",
+        'causes[0] if causes and first.phase == "waiting" else first',
+        'causes[0] if causes and first.phase != "waiting" else first',
         (
             "tests/show/test_why.py",
             "tests/show/test_why_end.py",
@@ -710,9 +710,9 @@ PLANTED: tuple[Mutant, ...] = (
     ),
     Mutant(
         "d0ctl/show/why/phases/waiting.py",
-        "_root_cause: `is` becomes `is not`",
-        "elif best is None or prerequisite.likelihood < best.likelihood:",
-        "elif best is not None or prerequisite.likelihood < best.likelihood:",
+        "_root_causes: `!=` becomes `==`",
+        'elif prerequisite.phase != "waiting":',
+        'elif prerequisite.phase == "waiting":',
         (
             "tests/show/test_why.py",
             "tests/show/test_why_end.py",
