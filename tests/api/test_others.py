@@ -139,7 +139,8 @@ def test_a_throttle_is_set_and_undone_from_python() -> None:
     done = limit.set(max_running=5, max_launches="10/1m", reason="a busy week")
 
     assert done.text == (
-        "limits of `researcher emmy`: max-running none -> 5, max-launches none -> 10/1m"
+        "limits of `researcher emmy`: max-running none -> 5, max-launches none -> 10/1m\n"
+        "there is no researcher `emmy` yet"
     )
     assert done.undo == (
         "d0ctl throttle set researcher emmy --max-running none --max-launches none"

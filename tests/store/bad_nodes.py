@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from d0ctl import model
 from d0ctl.store import Store
 from d0ctl.store.nodes import registry
 from tests.support.jobs import NOW, job, simple, submitted
@@ -57,7 +58,7 @@ class StillSite(Site):
                 self.end_running(node, "successful")
         self.at += step
 
-    def row(self, name: str) -> Any:
+    def row(self, name: str) -> model.Node:
         """A node as the database has it."""
         return registry.named(self.store, name)
 
@@ -82,7 +83,7 @@ def fail_on(site: StillSite, *bad: str, rounds: int = 9) -> None:
     """Go on until a node is drained."""
     for _ in range(rounds):
         site.round(*bad)
-        if site.row(bad[0])["drained"]:
+        if site.row(bad[0]).drained:
             return
     raise AssertionError("nobody was drained")
 

@@ -38,7 +38,7 @@ def test_a_package_assigned_to_a_node_that_is_drained_is_ready_for_another(store
     site = set_up(store, "good", "hole", packages=400)
     hole = site.node("hole")
     query = "select id from package where phase = 'ready' order by id desc limit 1"
-    while not site.row("hole")["drained"]:
+    while not site.row("hole").drained:
         site.fill()
         for name in ("localhost", "good"):
             site.end_running(site.node(name), "successful")
@@ -86,14 +86,14 @@ def test_before_others_have_run_it_a_node_that_fails_at_once_pauses(store: Store
         site.at += 1.0
 
     assert site.launched_on("hole") == 3
-    assert not site.row("hole")["drained"]
+    assert not site.row("hole").drained
     for name in ("localhost", "good"):
         site.end_running(site.node(name), "successful")
         site.fill()
-    assert not site.row("hole")["drained"]
+    assert not site.row("hole").drained
     for name in ("localhost", "good"):
         site.end_running(site.node(name), "successful")
-    assert site.row("hole")["drained"]
+    assert site.row("hole").drained
 
 
 def test_one_bad_package_makes_an_honest_node_pause_for_seconds_only(store: Store) -> None:
@@ -146,7 +146,7 @@ def test_a_node_that_has_just_run_the_stage_well_is_not_drained_for_three_failur
     for _ in range(3):
         site.round("honest")
 
-    assert not site.row("honest")["drained"]
+    assert not site.row("honest").drained
     assert site.launched_on("honest") == 6
     assert honest.attempts
 
@@ -157,7 +157,7 @@ def test_a_verdict_is_taken_back_when_a_package_that_began_later_runs_well(store
     for _ in range(9):
         site.fill()
         site.end_running(good, "successful")
-    while not site.row("hole")["drained"]:
+    while not site.row("hole").drained:
         site.at += 60.0
         site.fill()
         site.end_running(hole, "failed", "exit-code", most=1)
@@ -166,7 +166,7 @@ def test_a_verdict_is_taken_back_when_a_package_that_began_later_runs_well(store
     site.at += 1.0
     site.end_running(hole, "successful", most=1)
 
-    assert not site.row("hole")["drained"]
+    assert not site.row("hole").drained
     assert draining.bad_node(store, hole.id) is None
     (deed,) = store.rows("node_deeds", name="hole", limit=1)
     assert (deed["actor"], deed["verb"]) == ("d0ctl", "node resume")
@@ -188,7 +188,7 @@ def test_a_small_job_does_not_fail_because_of_a_bad_node(store: Store) -> None:
 
     assert set(phases(store).values()) == {"done"}
     assert site.launched_on("hole") == 2
-    assert not site.row("hole")["drained"]
+    assert not site.row("hole").drained
     assert faults(store) == {}
 
 

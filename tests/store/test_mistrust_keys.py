@@ -39,7 +39,7 @@ def test_a_site_that_drains_no_node_gives_packages_to_a_bad_one(store: Store) ->
     for _ in range(20):
         site.round("hole")
 
-    assert (site.launched_on("hole"), site.row("hole")["drained"]) == (20, 0)
+    assert (site.launched_on("hole"), site.row("hole").drained) == (20, 0)
 
 
 @pytest.mark.parametrize(

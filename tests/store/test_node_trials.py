@@ -32,7 +32,7 @@ def test_after_a_while_one_package_tries_it_and_a_success_brings_it_back(
 
     site.end_running(site.node("hole"), "successful")
 
-    assert not site.row("hole")["drained"]
+    assert not site.row("hole").drained
     assert site.problems() == []
     site.fill()
     assert len(site.running(site.node("hole"))) == 1
@@ -97,7 +97,7 @@ def test_a_person_who_drains_it_has_it_stay_so(store: Store) -> None:
     site.at += 1e6
     site.fill()
 
-    assert site.row("hole")["drain_note"] == "to the shop"
+    assert site.row("hole").drain_note == "to the shop"
     assert not site.running(site.node("hole"))
 
 
