@@ -50,7 +50,7 @@ class Field:
         turn_until(
             self.desk,
             lambda: (
-                self.desk.courier(node) and registry.by_id(self.desk.store, node)["state"] == "up"  # type: ignore[index]
+                self.desk.courier(node) and registry.by_id(self.desk.store, node).state == "up"  # type: ignore[union-attr]
             ),
         )
 

@@ -62,7 +62,7 @@ def test_a_node_that_was_another_machine_is_reached_again_once_it_is_added_again
     turn_until(
         field.desk,
         lambda: (
-            "another machine" in str(registry.by_id(field.desk.store, node)["last_error"])  # type: ignore[index]
+            "another machine" in str(registry.by_id(field.desk.store, node).last_error)  # type: ignore[union-attr]
         ),
     )
     registry.forget(field.desk.store, "n1", now=0.0)

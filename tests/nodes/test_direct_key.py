@@ -1,6 +1,8 @@
 """One-time keys in `authorized_keys`, as a real sshd sees them."""
 
 import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +16,15 @@ NAME = "0123456789abcdef" * 2
 
 
 @pytest.fixture
-def account(start_sshd: SshdStarter, monkeypatch: pytest.MonkeyPatch) -> Sshd:
+def account(start_sshd: SshdStarter, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
     """An account with a file of keys, in whose name the test acts."""
     sshd = start_sshd(is_plain=True)
     monkeypatch.setenv("HOME", str(sshd.home))
     monkeypatch.setenv("TZ", "Pacific/Kiritimati")  # not that of sshd
-    return sshd
+    time.tzset()
+    yield sshd
+    monkeypatch.undo()
+    time.tzset()  # or all later tests of this process had that time
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.store.tasks.views import DatasetView, Remains, TaskSummary
+from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummary
 from d0ctl.taskfile.spec import TaskSpec
 from d0ctl.units import count, duration, listed, moment, percent, size
 
@@ -127,9 +127,9 @@ def put_datasets(page: Sheet, datasets: Sequence[DatasetView]) -> None:
         page.table([[(dataset.name, "strong"), ranges(dataset.ranges)] for dataset in split])
 
 
-def put_history(page: Sheet, rows: Sequence[Any], now: float, *, indent: int = 0) -> None:
+def put_history(page: Sheet, changes: Sequence[TaskChange], now: float, *, indent: int = 0) -> None:
     """Add the changes of the status of a task."""
     page.table([
-        [moment(row["at"], now), row["new"], row["actor"] or "d0ctl", row["note"] or ""]
-        for row in rows
+        [moment(change.at, now), change.new, change.actor or "d0ctl", change.note or ""]
+        for change in changes
     ], indent=indent)  # fmt: skip
