@@ -1,7 +1,6 @@
 """Tasks for people: the list, one task with its datasets, and its history."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummary
