@@ -110,7 +110,7 @@ class Choice:
             return (None, NO_COST) if is_full else (only, self._cost(only, places, files))
         if self._size is None:
             self._size = max(places.values(), default=0) if self._links.rates else 0
-        near = [capacity for cluster in places for capacity in self._by_cluster.get(cluster, ())]
+        near = self._near(places)
         first = self._first(files is not None and files.files > 0)
         if not near:
             return first, self._cost(first, places, files)
@@ -134,7 +134,7 @@ class Choice:
 
         Of nodes without any of its inputs, only the first ones are compared.
         """
-        near = [capacity for cluster in places for capacity in self._by_cluster.get(cluster, ())]
+        near = self._near(places)
         far = [self._capacities[number] for heap in self._heaps.values() for _, number in heap[:3]]
         others = [
             (self._rank_of(capacity, places, files), capacity.node.name)
@@ -147,6 +147,10 @@ class Choice:
             return found
         rule, rival, mine, theirs = between(self._rank_of(best, places, files), others)
         return replace(found, rule=rule, rival=rival, mine=mine, theirs=theirs)
+
+    def _near(self, places: Mapping[int, int]) -> list[NodeCapacity]:
+        """Return the nodes of the clusters that have inputs."""
+        return [capacity for cluster in places for capacity in self._by_cluster.get(cluster, ())]
 
     def _rank_of(
         self, capacity: NodeCapacity, places: Mapping[int, int], files: InputCopies | None
