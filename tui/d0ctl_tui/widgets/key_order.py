@@ -1,6 +1,5 @@
 """Keys one after the other: those typed while a box opens are for the box."""
 
-import time
 from collections import deque
 from typing import Any
 
@@ -11,8 +10,8 @@ from textual.widget import Widget
 
 from d0ctl_tui.app_events import KeyHandled
 
-PATIENCE_S = 1.0
-"""How long a key may take before the next one no longer waits for it."""
+LOOK_AGAIN_S = 0.5
+"""How often a key that waits looks whether the widget that has the one before is still there."""
 
 
 class KeyOrder(App[None]):
@@ -22,7 +21,7 @@ class KeyOrder(App[None]):
         super().__init__(ansi_color=ansi_color)
         self._keys: deque[events.Key] = deque()
         self._in_hand: KeyHandled | None = None
-        self._in_hand_since = 0.0
+        self._in_hand_at: Widget | None = None
         self._typed_at: Screen[Any] | None = None
 
     async def on_event(self, event: events.Event) -> None:
@@ -31,9 +30,8 @@ class KeyOrder(App[None]):
             await super().on_event(event)
             return
         self._keys.append(event)
-        if self._in_hand is not None:
-            self.set_timer(PATIENCE_S, self._send_late)
-        await self._send_late()
+        if len(self._keys) == 1:  # else one of them looks again already
+            await self._send_next()
 
     async def on_key_handled(self, message: KeyHandled) -> None:
         """Send the next key, once a screen that was opened by the last one has its focus."""
@@ -42,22 +40,23 @@ class KeyOrder(App[None]):
         if self.screen is not self._typed_at:
             self._follow_up(self.screen)
             return
-        self._in_hand = None
+        self._in_hand = self._in_hand_at = None
         await self._send_key()
 
-    async def _send_late(self) -> None:
-        """Send a key unless the one before it is in hand: a widget that closes loses messages."""
-        if self._in_hand is None or time.monotonic() - self._in_hand_since > PATIENCE_S:
+    async def _send_next(self) -> None:
+        """Send a key, unless the one before it is in hand of a widget that is still there."""
+        if self._in_hand_at is None or not self._in_hand_at.post_message(KeyHandled()):
             await self._send_key()
+        elif self._keys:
+            self.set_timer(LOOK_AGAIN_S, self._send_next)
 
     async def _send_key(self) -> None:
         if self._keys and self.screen_stack:
-            self._in_hand_since = time.monotonic()
             target = self.focused or self.screen
             await super().on_event(self._keys.popleft())
             self._follow_up(target)
 
     def _follow_up(self, target: Widget) -> None:
         """Send a message after the key: it takes the same way, so it arrives when that is done."""
-        self._typed_at, self._in_hand = self.screen, KeyHandled()
+        self._typed_at, self._in_hand, self._in_hand_at = self.screen, KeyHandled(), target
         target.post_message(self._in_hand)
