@@ -12,10 +12,13 @@ from d0ctl.nodes.batch.tools import Tasks
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
+from tests.wrapper.pythons import found
 
 Begin = Callable[..., "subprocess.Popen[bytes]"]
 
 HOUR = 3600
+
+WITHOUT_A_BUNDLE = ("3.6", "3.7")
 
 
 @pytest.fixture
@@ -33,9 +36,9 @@ def begin(login: Client, tmp_path: Path) -> Iterator[Begin]:
     path.write_bytes(ship.archive())
     jobs: list[subprocess.Popen[bytes]] = []
 
-    def start(attempt: int, seconds: int = HOUR) -> "subprocess.Popen[bytes]":
+    def start(attempt: int, seconds: int = HOUR, python: str = "") -> "subprocess.Popen[bytes]":
         tasks = Tasks(str(path), str(login.base), (7, attempt))
-        script = slurm.task_script("", tasks, seconds)
+        script = slurm.task_script(python, tasks, seconds)
         job = subprocess.Popen(["/bin/sh", "-c", script], env={"SLURM_ARRAY_TASK_ID": "1"})
         jobs.append(job)
         return job
@@ -75,20 +78,32 @@ def test_a_job_reads_a_launch_of_any_length(login: Client, begin: Begin) -> None
     assert (login.folder(1) / "1.out").read_text() == "x" * 1000 + "\n"
 
 
-def test_the_first_job_makes_a_bundle_from_which_the_next_starts(
-    login: Client, begin: Begin, tmp_path: Path
+@pytest.mark.parametrize("version", found())
+def test_the_first_job_of_a_python_makes_a_bundle_from_which_the_next_start(
+    login: Client, begin: Begin, tmp_path: Path, version: str
 ) -> None:
-    for attempt in (1, 2):
-        given(login, attempt, "true")
+    raw = tmp_path / "größe"
+    raw.write_text("event\n")
+    given = {"name": "größe", "path": str(raw), "size": 6, "required": True}
+    made = {"name": "ergebnis ü", "min_size": 6}
+    make = binary(script="cat größe > 'ergebnis ü'", inputs=["größe"], outputs=[made])
+    for attempt, binaries in enumerate(
+        [(make,), (make,), (make, binary("false")), (binary("no-such-program-é"),)], 1
+    ):
+        login.launch(launch(attempt, *binaries, inputs=[given], keep=["ergebnis ü"]))
+        wait_until((login.folder(attempt) / "launch").exists, what="the launch is there")
 
-    first = begin(1).wait()
-    made = list(tmp_path.glob("wrapper.cpython-*"))
-    (tmp_path / "wrapper.pyz").unlink()
-    second = begin(2).wait()
+    python = found()[version]
+    codes = [begin(1, python=python).wait()]
+    bundles = list(tmp_path.glob("wrapper.cpython-*"))
+    if bundles:
+        (tmp_path / "wrapper.pyz").rename(tmp_path / "moved away")
+    codes += [begin(attempt, python=python).wait() for attempt in (2, 3, 4)]
 
-    assert (first, second) == (0, 0)
-    assert len(made) == 1
-    assert login.end(2)["outcome"] == "successful"
+    assert (codes, len(bundles)) == ([0] * 4, version not in WITHOUT_A_BUNDLE)
+    ends = [login.end(attempt) for attempt in (1, 2, 3, 4)]
+    assert [end["reason"] for end in ends] == [None, None, "exit-code", "software-missing"]
+    assert [Path(end["outputs"][0]["path"]).read_text() for end in ends[:2]] == ["event\n"] * 2
 
 
 def test_a_kill_reaches_the_job_of_an_attempt(login: Client, begin: Begin) -> None:
