@@ -266,6 +266,7 @@ class NodeCapacity(Struct, frozen=True):
     speed: float
     ends: float | None
     is_for_long: int
+    batch: str | None
     used: float
     memory_used: int
     gpus_used: int

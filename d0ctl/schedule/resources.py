@@ -59,6 +59,12 @@ class NodeRoom(Struct, frozen=True):
     gpus_used: int = 0
     is_for_long: bool = False
     """Whether packages have jobs of a batch system of their own there, and pilots elsewhere."""
+    batch: str | None = None
+    """The batch system of which it is a pilot, if a job file names all of them by its name."""
+
+    def is_among(self, names: Sequence[str]) -> bool:
+        """Return whether names of nodes or batch systems include this node."""
+        return self.name in names or (self.batch is not None and self.batch in names)
 
 
 class Requirement(Struct, frozen=True):
@@ -153,13 +159,13 @@ class InputCopies(Struct, frozen=True):
 
 def misfit(requirement: Requirement, node: NodeRoom) -> str | None:
     """Return why packages with a requirement can never run on a node; None if they can."""
-    if requirement.nodes and node.name not in requirement.nodes:
+    if requirement.nodes and not node.is_among(requirement.nodes):
         return "not in its node list"
     if requirement.stay and node.name != requirement.stay:
         return f"its outputs are on `{requirement.stay}`, and only have to be delivered"
     if node.cluster in requirement.barred:
         return requirement.barred[node.cluster]
-    if node.name in requirement.exclude_nodes:
+    if requirement.exclude_nodes and node.is_among(requirement.exclude_nodes):
         return "excluded by the package"
     if requirement.platform and requirement.platform != node.platform:
         return f"platform {node.platform or 'unknown'}, not {requirement.platform}"

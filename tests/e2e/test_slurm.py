@@ -33,6 +33,29 @@ def test_a_production_runs_in_allocations(batch: Site) -> None:
     assert batch.package("hello/1/1/1")["attempts"][0]["node"].startswith("batch-")
 
 
+def test_a_job_file_sends_packages_to_pilots_or_keeps_them_away(batch: Site) -> None:
+    apply(batch)
+    batch.ok("node", "resume", "localhost")
+    batch.start_daemon()
+
+    batch.submit("""
+        job: both
+        stages:
+          - name: inside
+            lines: [{run: echo $SLURM_JOB_ID >inside.txt, outputs: [inside.txt], nodes: batch}]
+          - name: outside
+            lines:
+              - {run: echo $SLURM_JOB_ID >outside.txt, outputs: [outside.txt], exclude-nodes: batch}
+        """)
+
+    batch.wait(lambda: batch.look() == {"done": 2}, what="both are done")
+    results = batch.home.root / "results/both"
+    assert (results / "inside.txt").read_text().strip()
+    assert not (results / "outside.txt").read_text().strip()
+    assert batch.ok("export", "both").count("nodes: [batch]\n") == 2
+    assert batch.package("both/1/1/1")["attempts"][0]["node"].startswith("batch-")
+
+
 def test_a_second_pilot_comes_when_the_first_is_full(batch: Site) -> None:
     apply(batch)
     batch.start_daemon()

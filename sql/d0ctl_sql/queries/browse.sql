@@ -448,6 +448,10 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
        (select pilot.ends from pilot indexed by pilot_of_node
          where pilot.node_id = node.id and pilot.state <> 'ended') as ends,
        node.job = 'direct' and cluster.pilots ->> 'mode' = 'auto' as is_for_long,
+       (select batch.name
+          from pilot indexed by pilot_of_node join cluster as batch on batch.id = pilot.cluster_id
+         where pilot.node_id = node.id and pilot.state <> 'ended'
+           and batch.pilots ->> 'mode' = 'pilot') as batch,
        iif(live.used = cast(live.used as integer), cast(live.used as integer),
            coalesce(live.used, 0)) as used,
        coalesce(live.memory, 0) as memory_used, coalesce(live.gpus, 0) as gpus_used,

@@ -1,3 +1,7 @@
+-- name: clusters_of_pilots
+-- The batch systems whose names stand for their pilots in a job file.
+select name from cluster where pilots ->> 'mode' = 'pilot';
+
 -- name: batch_systems
 -- The clusters whose nodes are pilots.
 select id, name, platform, services, cluster.services as cluster_services, pilots,

@@ -14,7 +14,11 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
        node_space.disk, node_space.disk_free,
        (select pilot.ends - :now from pilot indexed by pilot_of_node
          where pilot.node_id = node.id and pilot.state <> 'ended') as left_s,
-       node.job = 'direct' and cluster.pilots ->> 'mode' = 'auto' as is_for_long
+       node.job = 'direct' and cluster.pilots ->> 'mode' = 'auto' as is_for_long,
+       (select batch.name
+          from pilot indexed by pilot_of_node join cluster as batch on batch.id = pilot.cluster_id
+         where pilot.node_id = node.id and pilot.state <> 'ended'
+           and batch.pilots ->> 'mode' = 'pilot') as batch
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id

@@ -1,8 +1,10 @@
 """The names of the site that a job file may use."""
 
+from collections.abc import Sequence
+
 from d0ctl.jobfile.site_names import KnownNames, OtherFile, OtherStage
 from d0ctl.sitefile.transfer import stores
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
@@ -16,10 +18,7 @@ def known_names(store: Store, job: int | None = None) -> KnownNames:
     nodes = store.rows("node_names")
     return KnownNames(
         nodes=dict.fromkeys(row["name"] for row in nodes),
-        clusters={
-            cluster: [row["name"] for row in nodes if row["cluster"] == cluster]
-            for cluster in dict.fromkeys(row["cluster"] for row in nodes)
-        },
+        clusters=_clusters(store, nodes),
         software=Catalogue(store).titles(),
         transfer=setting(store, "transfer") or {},
         stores={
@@ -35,6 +34,14 @@ def known_names(store: Store, job: int | None = None) -> KnownNames:
         outputs_of=lambda task: _outputs(store, task),
         late={} if job is None else _late(store, job),
     )
+
+
+def _clusters(store: Store, nodes: Sequence[Row]) -> dict[str, list[str]]:
+    """Return the nodes of each cluster; pilots come and go, so their batch system names them."""
+    found: dict[str, list[str]] = {}
+    for row in nodes:
+        found.setdefault(row["cluster"], []).append(row["name"])
+    return found | {row["name"]: [row["name"]] for row in store.rows("clusters_of_pilots")}
 
 
 def _late(store: Store, job: int) -> dict[str, list[OtherFile]]:
