@@ -1,5 +1,7 @@
 """Keys that are typed before a box is open are for the box."""
 
+import asyncio
+
 import pytest
 from textual import events
 from textual.widgets import Input
@@ -41,6 +43,23 @@ def test_keys_go_to_the_box_that_the_first_of_them_opens(
         await desk.until(is_typed, f"{typed} is typed")
 
     dashboard(script, start="prod/1/1/1")
+
+
+@pytest.mark.parametrize("keys", ["/he", "jjk/he j", "K why"])
+def test_the_dashboard_may_end_while_keys_open_a_box(
+    site: Site, dashboard: Open, keys: str
+) -> None:
+    site.submit(production())
+
+    for turns in range(5, 23, 3):
+
+        async def script(desk: Desk, turns: int = turns) -> None:
+            await desk.sees("A production")
+            type_at_once(desk, keys)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+
+        dashboard(script, start="prod/1/1/1")
 
 
 def test_a_search_typed_in_one_go_goes_there(

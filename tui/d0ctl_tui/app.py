@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from textual.app import ScreenStackError
+from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.screen import Screen
 from textual.timer import Timer
@@ -121,6 +122,15 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         if not self.is_headless:
             # Else each search for cycles in everything that was imported delays a key by 0.07 s.
             self.call_after_refresh(gc.freeze)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Crash, unless a screen or widget is missing because the dashboard is ending.
+
+        Textual calls this for an exception that no handler has caught. At the end it takes screens
+        and widgets away one by one, while others still handle keys and results of threads.
+        """
+        if self.is_running or not isinstance(error, NoMatches | ScreenStackError):
+            super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
         """Restore the terminal, keep the traceback, and say where it is.
