@@ -3,6 +3,7 @@
 A node that hangs delays only its own streams.
 """
 
+import itertools
 import threading
 import time
 from collections import Counter
@@ -23,6 +24,10 @@ MOST_FILES = 1000
 MOST_BYTES = 256_000_000
 """No further file is added to a stream beyond this many bytes."""
 
+FIRST_FILES, FIRST_BYTES = 4, 4_000_000
+"""The most files and bytes of the first part of a stream; each part may be twice as long as the one
+before it.
+"""
 
 DIRECT = 8_000_000
 """From this many bytes on, a login of one node at the other is worth its start."""
@@ -74,16 +79,33 @@ class Streams(Struct):
 
 def cut(jobs: Sequence[Any]) -> Iterator[list[Any]]:
     """Divide copies into streams of limited length; a large file has one of its own."""
-    batch: list[Any] = []
-    size = 0
-    for job in sorted(jobs, key=lambda job: job.copy.size or 0):
-        if batch and (len(batch) >= MOST_FILES or size + (job.copy.size or 0) > MOST_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(job)
+    yield from _divided(sorted(jobs, key=_large_size), itertools.repeat((MOST_FILES, MOST_BYTES)))
+
+
+def _large_size(job: Any) -> int:
+    """Return the size of a large file, which smaller ones should not wait for."""
+    size = job.copy.size or 0
+    return size if size >= DIRECT else 0
+
+
+def parts(jobs: Sequence[Any]) -> Iterator[list[Any]]:
+    """Divide a stream into parts that grow: packages start as soon as their part has arrived."""
+    growth = (1 << number for number in itertools.count())
+    yield from _divided(jobs, ((FIRST_FILES * by, FIRST_BYTES * by) for by in growth))
+
+
+def _divided(jobs: Sequence[Any], limits: Iterator[tuple[int, int]]) -> Iterator[list[Any]]:
+    """Divide copies in their order by the most files and bytes of each part, at least one file."""
+    part: list[Any] = []
+    size, (most_files, most_bytes) = 0, next(limits)
+    for job in jobs:
+        if part and (len(part) >= most_files or size + (job.copy.size or 0) > most_bytes):
+            yield part
+            part, size, (most_files, most_bytes) = [], 0, next(limits)
+        part.append(job)
         size += job.copy.size or 0
-    if batch:
-        yield batch
+    if part:
+        yield part
 
 
 def run(
@@ -93,25 +115,27 @@ def run(
     report: Any,
     callers: Sequence[int] = (),
 ) -> None:
-    """Transfer files in a thread; the end of each is reported, and then that of the stream.
+    """Transfer files in a thread; the end of each is reported, and at last that of the stream.
 
     They go directly if one of the nodes `callers` can log in at the other. None stands for this
     machine.
     """
 
     def work() -> None:
-        copies: list[Copy] = [job.copy for job in jobs]
-        began = time.monotonic()
-        try:
-            outcomes: Sequence[FileFacts | Exception] = _carried(
-                copies, source, target, report, callers
-            )
-        except Exception as error:  # all of them are tried again
-            outcomes = [error] * len(jobs)
+        began, sizes, left = time.monotonic(), [], list(jobs)
+        for part in [left] if callers else parts(jobs):
+            copies: list[Copy] = [job.copy for job in part]
+            try:
+                outcomes = _carried(copies, source, target, report, callers)
+            except Exception as error:  # all that are left are tried again
+                part, outcomes = left, [error] * len(left)
+            for job, outcome in zip(part, outcomes, strict=True):
+                report(_ended(pair.target, job, outcome))
+            sizes += [outcome.size for outcome in outcomes if isinstance(outcome, FileFacts)]
+            left = left[len(part) :]
+            if not left:
+                break
         took_s = time.monotonic() - began
-        sizes = [outcome.size for outcome in outcomes if isinstance(outcome, FileFacts)]
-        for job, outcome in zip(jobs, outcomes, strict=True):
-            report(_ended(pair.target, job, outcome))
         report(StreamEnded(pair.target, pair.source, sum(sizes), took_s, len(sizes)))
 
     pair = Pair(*(THIS_MACHINE if end is None else end.node for end in (source, target)))

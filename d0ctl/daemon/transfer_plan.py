@@ -178,10 +178,14 @@ class TransferPlan(Struct, frozen=True):
         return False
 
     def collect(self) -> None:
-        """Have small files share streams if there are several or the courier is busy."""
+        """Have small files share streams: if there are several, or if a stream costs no start.
+
+        A busy courier would make them wait, too.
+        """
         for pair, files in self.small.items():
             node = pair.target or pair.source
-            if len(files) >= COLLECTED or self.loads[node] >= COLLECTED:
+            is_ready = files[0].courier.has_standing_end
+            if is_ready or len(files) >= COLLECTED or self.loads[node] >= COLLECTED:
                 self.streams[pair] += [file.job for file in files]
                 continue
             for file in files:

@@ -114,6 +114,12 @@ class Courier:
         return self._link is not None and self._number == self._accepted
 
     @property
+    def has_standing_end(self) -> bool:
+        """Whether an end of a stream waits on the node for its next order."""
+        link = self._link
+        return link is not None and bool(link.idle)
+
+    @property
     def lease_frame(self) -> Frame:
         """The frame that renews the lease of all attempts on the node.
 

@@ -10,6 +10,11 @@ QUERIES = (
 OVERDUE = 0.1
 """How long an overdue package may still take, as a fraction of its run time so far."""
 
+DOUBT = 4.0
+"""Eight of ten packages are within the range of an estimate. One that takes longer than expected
+still takes a fraction of the range, one in so many.
+"""
+
 
 def advance(store: Store, by_s: float, *, now: float) -> None:
     """Shift all due times, so that each is as far from `now` as before the clock was set back."""
@@ -18,11 +23,19 @@ def advance(store: Store, by_s: float, *, now: float) -> None:
 
 
 def left_s(row: Row, now: float) -> float:
-    """Return how long a package may still take; if overdue, a fraction of its run time so far."""
-    passed = max(0.0, now - float(row["changed"]))
+    """Return how long a package may still take; if overdue, a fraction of its run time so far.
+
+    If the range of its estimate is narrow, the estimate is trusted up to its last moments.
+    """
+    passed = max(0.0, now - float(row["since"]))
     expected = None if row["seconds"] is None else float(row["seconds"]) / float(row["speed"])
     if row["queued"]:
         return expected or 0.0
     if row["eta"] is not None:
         return max(0.0, float(row["eta"]) - now)
-    return passed if expected is None else max(expected - passed, OVERDUE * passed)
+    if expected is None:
+        return passed
+    least = OVERDUE * passed
+    if row["spread"] is not None and passed < expected + row["spread"] / 2:
+        least = min(least, row["spread"] / DOUBT)
+    return max(expected - passed, least)

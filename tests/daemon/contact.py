@@ -53,6 +53,7 @@ class Stub:
         self.facts: dict[str, Any] = {}
         self.attempts: dict[int, str] = {}
         self.cached: tuple[int, ...] = ()
+        self.idle: list[Any] = []
         self.base = "/base"
         self.transport: Disk | None = None
         self.frames = frames

@@ -7,7 +7,18 @@ import pytest
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import CopyJob, Transfer
 from d0ctl.daemon.steps.transfers import end_stream, end_transfers, note_login
-from d0ctl.daemon.streams import DIRECT, MOST_BYTES, MOST_FILES, Limits, Pair, Streams, cut
+from d0ctl.daemon.streams import (
+    DIRECT,
+    FIRST_BYTES,
+    FIRST_FILES,
+    MOST_BYTES,
+    MOST_FILES,
+    Limits,
+    Pair,
+    Streams,
+    cut,
+    parts,
+)
 from d0ctl.daemon.transfer_plan import TransferPlan
 from d0ctl.daemon.turn import Turn
 from d0ctl.model import Address
@@ -48,6 +59,23 @@ def test_small_files_share_a_stream_and_a_large_one_has_its_own() -> None:
 
     assert [len(batch) for batch in batches] == [MOST_FILES, 5, 1, 1]
     assert batches[-1][0].copy.size == 3 * MOST_BYTES
+
+
+def test_small_files_go_in_the_order_in_which_they_were_wanted_before_large_ones() -> None:
+    batches = list(cut(sizes(30, DIRECT, 10, MOST_BYTES, 20)))
+
+    assert [[job.copy.size for job in batch] for batch in batches] == [
+        [30, 10, 20, DIRECT], [MOST_BYTES]
+    ]  # fmt: skip
+
+
+def test_the_parts_of_a_stream_grow() -> None:
+    by_files = [len(part) for part in parts(sizes(*[10] * 10 * FIRST_FILES))]
+    by_bytes = [len(part) for part in parts(sizes(*[FIRST_BYTES] * 6))]
+
+    assert by_files == [FIRST_FILES, 2 * FIRST_FILES, 4 * FIRST_FILES, 3 * FIRST_FILES]
+    assert by_bytes == [1, 2, 3]
+    assert [len(part) for part in parts(sizes(3 * FIRST_BYTES))] == [1]
 
 
 def begun(desk: Desk, *pairs: Pair) -> int:

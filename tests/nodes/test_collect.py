@@ -1,19 +1,23 @@
 """Streams of files between a node and this machine, through a real sshd and a real end."""
 
 import os
+import queue
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from d0ctl.daemon import streams
+from d0ctl.daemon.in_progress import CopyJob, Transfer
 from d0ctl.errors import NotFound
 from d0ctl.nodes import collect
 from d0ctl.nodes.carry import Copy
-from d0ctl.nodes.courier_reports import FileFacts
+from d0ctl.nodes.courier_reports import FileFacts, Report, StreamEnded, TransferEnded
 from d0ctl.nodes.transports.download import NoSpace, WrongFile
 from d0ctl_wrapper.protocol import file_stream
 from tests.nodes.conftest import Nodes
 from tests.nodes.streams import copy_of, leftovers, made
+from tests.support.waiting import TIMEOUT_S
 
 
 def test_files_of_a_node_come_here_whole_and_faults_keep_no_other_away(
@@ -76,3 +80,49 @@ def test_files_of_this_machine_go_to_a_node_small_and_large(nodes: Nodes, tmp_pa
         len(text) for text in texts[:4]
     ]
     assert not leftovers(nodes[0])
+
+
+def test_the_first_files_of_a_stream_are_reported_before_the_last_are_sent(
+    nodes: Nodes, tmp_path: Path
+) -> None:
+    base = nodes[0].open_link().base
+    jobs = []
+    for number in range(3 * streams.FIRST_FILES):
+        (tmp_path / str(number)).write_bytes(b"%d" % number)
+        target = f"{base}/cache/in/{number}/x"
+        jobs.append(CopyJob(Transfer(number, 2, 0), Copy(str(tmp_path / str(number)), target,
+                                                         None, None)))  # fmt: skip
+    (tmp_path / "5").unlink()
+    reports: queue.SimpleQueue[tuple[Report, bool]] = queue.SimpleQueue()
+
+    def report(entry: Report) -> None:
+        reports.put((entry, Path(jobs[-1].copy.target).exists()))
+
+    streams.run(jobs, None, nodes[0], report)
+
+    assert not nodes[0].has_standing_end
+    came = [reports.get(timeout=TIMEOUT_S) for _ in range(len(jobs) + 1)]
+    ended = [(entry.name.transfer.file, entry.error is None, is_over)
+             for entry, is_over in came if isinstance(entry, TransferEnded)]  # fmt: skip
+    assert ended == [(number, number != 5, number >= streams.FIRST_FILES)
+                     for number in range(len(jobs))]  # fmt: skip
+    assert isinstance(came[-1][0], StreamEnded) and came[-1][0].files == len(jobs) - 1
+    assert nodes[0].has_standing_end, "the next small file goes by the same end"
+
+
+def test_after_a_stream_breaks_no_further_part_of_it_is_tried(nodes: Nodes, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"x")
+    base = nodes[0].open_link().base
+    targets = [f"{base}/cache/in/{number}/x" for number in range(3 * streams.FIRST_FILES)]
+    targets[0] = "/outside/of/the/cache"
+    jobs = [CopyJob(Transfer(number, 2, 0), Copy(str(tmp_path / "f"), target, None, None))
+            for number, target in enumerate(targets)]  # fmt: skip
+    reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
+
+    streams.run(jobs, None, nodes[0], reports.put)
+
+    came = [reports.get(timeout=TIMEOUT_S) for _ in range(len(jobs) + 1)]
+    errors = {entry.error for entry in came if isinstance(entry, TransferEnded)}
+    assert len(errors) == 1 and "is not inside" in str(errors)
+    assert isinstance(came[-1], StreamEnded) and came[-1].files == 0
+    assert reports.empty()

@@ -121,7 +121,8 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
 -- name: eta_live
 -- The packages on nodes, and how long they may still take.
 select package.job_id, requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
-       coalesce(node.speed, 1.0) as speed, package.changed, progress.eta,
+       coalesce(node.speed, 1.0) as speed, package.changed as since, null as spread,
+       progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id and requirement.stay is null

@@ -104,14 +104,19 @@ select id from package
  order by id limit :limit;
 
 -- name: busy_slots
--- The packages that use CPUs of nodes or will: how long each takes on a standard node,
--- since when it runs, and when it expects to end.
-select package.node_id, requirement.cpus, requirement.cpu, requirement.seconds, node.speed, package.changed,
-       progress.eta,
+-- The packages that use CPUs of nodes or will: how long each takes on a standard node, since when it
+-- runs, how wide the range of its estimate is, and when it expects to end. Its start is
+-- reported a moment later, so that is when it began if it was not suspended or staging in.
+select package.node_id, requirement.cpus, requirement.cpu, requirement.seconds, node.speed,
+       case when package.changed - attempt.started < 1.0
+            then max(attempt.launched, min(attempt.started, package.changed))
+            else package.changed end as since,
+       attempt.expected_high - attempt.expected_low as spread, progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
   join node on node.id = package.node_id
+  left join attempt on attempt.id = package.attempt_id
   left join progress on progress.package_id = package.id
  where package.is_live = 1 and not (package.early = 1 and package.awaited > 0);
 
@@ -595,7 +600,8 @@ select cluster.id, cluster.name, min(node_space.disk) as space, min(node_space.d
 -- name: live_on_caches
 -- Packages on nodes, how long they may still take, their disk, and which fraction of their
 -- outputs stays there when they have ended.
-select package.id, node.cluster_id, requirement.seconds, node.speed, package.changed, progress.eta,
+select package.id, node.cluster_id, requirement.seconds, node.speed, package.changed as since,
+       null as spread, progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued,
        stage.sizes,
        (select coalesce(avg(file.result = 0 or file.dispositions <> ''), 1.0) from file
