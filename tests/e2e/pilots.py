@@ -1,9 +1,13 @@
 """A batch system in a site, and a package that waits in one of its allocations."""
 
+from typing import Any
+
 from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 KEYS = "cpus: 2, memory: 200MB, poll: 1s, idle: 2s"
+
+BY_SIGTERM = "the node ended the wrapper by SIGTERM"
 
 WAITING = """
 job: night
@@ -44,6 +48,16 @@ def finish(batch: Site) -> None:
     """Let the package end, and return once it has."""
     (batch.folder / "go").touch()
     batch.wait(lambda: batch.look() == {"done": 1}, what="the package is done")
+
+
+def check_end(batch: Site, attempt: Any, *states: str) -> None:
+    """Check how the first pilot ended, and that an attempt in it says so.
+
+    If its wrapper could still report the SIGTERM that it got before, the attempt says that.
+    """
+    ((state,),) = batch.ask("select reason from pilot where id = 1")
+    assert state in states
+    assert attempt["message"] in (f"pilot `batch-1` has ended: {state}", BY_SIGTERM)
 
 
 def pilots(batch: Site) -> list[str]:

@@ -1,9 +1,20 @@
 """Allocations of a real Slurm that end, before their packages or after the last of them."""
 
+import os
 import signal
 from pathlib import Path
 
-from tests.e2e.pilots import KEYS, apply, began, begin, finish, pilots, write
+from tests.e2e.pilots import (
+    BY_SIGTERM,
+    KEYS,
+    apply,
+    began,
+    begin,
+    check_end,
+    finish,
+    pilots,
+    write,
+)
 from tests.support.site import Site
 from tests.support.site.commands import EXAMPLES
 from tests.support.slurm import Slurm
@@ -19,10 +30,26 @@ def test_packages_of_a_pilot_that_is_cancelled_run_again(batch: Site, engine: Sl
     wait_until(lambda: len(began(batch)) == 2, what="it runs again")
     finish(batch)
 
-    # until the queue says that the pilot is cancelled, it may get the package once more
-    *lost, last = batch.package("night/1/1/1")["attempts"]
-    assert {attempt["reason"] for attempt in lost} == {"platform-failure"}
-    assert last["outcome"] == "successful"
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+
+
+def test_a_pilot_that_ends_a_wrapper_gets_no_more_packages(batch: Site) -> None:
+    """The processes of an allocation that ends get SIGTERM before its queue says that it ends."""
+    apply(batch)
+    batch.start_daemon()
+    begin(batch)
+
+    (wrapper,) = batch.wrappers().values()
+    os.kill(wrapper, signal.SIGTERM)
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    assert first["message"] == BY_SIGTERM
+    assert (first["node"], second["node"]) == ("batch-1", "batch-2")
+    wait_until(lambda: pilots(batch) == ["ended", "ended"], what="both pilots end as they are idle")
 
 
 def test_accounts_name_who_cancelled_a_pilot(batch: Site, engine: Slurm, tools: Path) -> None:
@@ -39,7 +66,7 @@ def test_accounts_name_who_cancelled_a_pilot(batch: Site, engine: Slurm, tools: 
 
     first, second = batch.package("night/1/1/1")["attempts"]
     assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
-    assert first["message"] == "pilot `batch-1` has ended: CANCELLED by 1000"
+    check_end(batch, first, "CANCELLED by 1000")
     assert f"--jobs={job}_0" in (tools / "asked").read_text()
 
 
@@ -59,7 +86,7 @@ def test_accounts_that_hang_keep_no_package_from_running_again(
 
     first, second = batch.package("night/1/1/1")["attempts"]
     assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
-    assert first["message"] == "pilot `batch-1` has ended: CANCELLED"
+    check_end(batch, first, "CANCELLED")
     assert (tools / "asked").read_text() == "x\n"
     assert "cluster `batch`: `sacct` " in batch.log()
 
@@ -76,7 +103,7 @@ def test_packages_on_a_machine_that_fails_run_again(batch: Site, engine: Slurm) 
 
     first, second = batch.package("night/1/1/1")["attempts"]
     assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
-    assert "NODE_FAIL" in first["message"]
+    check_end(batch, first, "NODE_FAIL")
 
 
 def test_packages_of_a_pilot_that_is_preempted_run_again(batch: Site, engine: Slurm) -> None:
@@ -96,7 +123,7 @@ def test_packages_of_a_pilot_that_is_preempted_run_again(batch: Site, engine: Sl
 
     first, second = batch.package("night/1/1/1")["attempts"]
     assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
-    assert first["message"].startswith("pilot `batch-1` has ended: ")  # PREEMPTED, or NODE_FAIL
+    check_end(batch, first, "PREEMPTED", "NODE_FAIL")
 
 
 def test_packages_of_a_pilot_that_is_requeued_run_again_in_another(

@@ -9,6 +9,7 @@ from d0ctl.model import Reason
 from d0ctl.sitefile.defaults import GRACE_S
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
+from d0ctl.store.clusters import pilots
 from d0ctl.store.nodes.site import setting, site_name
 from d0ctl.units import clean
 
@@ -31,6 +32,8 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
         applied = messages.apply(desk.store, received.messages, received.senders, now=turn.now)
         messages.keep_pace(desk.store, applied)
         desk.space_requests.update(applied.needs)
+        for ending in applied.ending:
+            pilots.close(desk.store, ending, "its allocation ends", now=turn.now)
         for verdict in applied.verdicts:
             log.warning("%s", verdict)
         if applied.unknown:

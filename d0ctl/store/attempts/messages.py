@@ -44,6 +44,8 @@ class Applied(Struct):
     verdicts: list[str] = field(default_factory=list)
     foreign: dict[str, list[int]] = field(default_factory=dict)
     """Attempts on other nodes for which a node sent messages, which count as forged, by node."""
+    ending: set[int] = field(default_factory=set)
+    """Nodes that ended a wrapper, as at a shutdown or at the end of an allocation."""
 
 
 def apply(
@@ -68,6 +70,8 @@ def apply(
     for message in current:
         if message["kind"] == "end":
             ends.setdefault(message["attempt"], message)
+            if message["reason"] == Reason.PLATFORM_FAILURE:
+                applied.ending.add(live[message["attempt"]]["node_id"])
         elif message["kind"] == "need":
             short_of = live[message["attempt"]]["node_id"]
             applied.needs[short_of] = max(applied.needs.get(short_of, 0), message["bytes"])

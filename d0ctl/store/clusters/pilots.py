@@ -176,6 +176,11 @@ def ended(store: Store, pilot: BatchJob, reason: str, *, now: float) -> None:
     store.change("pilot_ended", pilot=pilot.id, reason=reason, now=now)
 
 
+def close(store: Store, node: int, note: str, *, now: float) -> None:
+    """Let a pilot take no more packages; a node of another kind stays as it is."""
+    store.change("close_pilot", node=node, note=note, now=now)
+
+
 def add_node(store: Store, system: BatchSystem, pilot: BatchJob, job: str) -> None:
     """Let packages run in the allocation of a pilot."""
     name = f"{system.name}-{pilot.id}"

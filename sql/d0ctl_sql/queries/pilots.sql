@@ -184,6 +184,15 @@ returning id;
 -- Where the packages of a pilot run.
 update pilot set node_id = :node where id = :pilot;
 
+-- name: close_pilot
+-- Let a running pilot take no more packages; a node of another kind stays as it is.
+update node
+   set drained = 1, drain_note = :note, drained_at = :now
+ where id = :node and drained = 0
+   and exists (select 1 from pilot
+                where pilot.node_id = node.id and pilot.state = 'running'
+                  and pilot.attempt_id is null);
+
 -- name: keeps_needed_file
 -- Whether a pilot has the only copy of a file that a package still reads, or that is being copied,
 -- such as a result; in this order, as few copies are on a pilot.
