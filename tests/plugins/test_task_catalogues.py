@@ -12,6 +12,8 @@ from d0ctl.store import Store
 from d0ctl.store.tasks import state, views
 from tests.plugins.conftest import Add
 from tests.support.jobs import NOW
+from tests.support.site import Site
+from tests.support.waiting import wait_until
 from tests.tasks.making import contents, status_of, submit, work
 from tests.tasks.test_commands import act, end, phases
 
@@ -194,3 +196,44 @@ def test_a_process_that_hung_in_a_look_does_not_end_the_look_of_another(
     assert contents(store) == {"a.raw": "picked", "b.raw": "picked"}
     assert status_of(store, task) == "running"
     assert phases(store) == {"ready": 2}
+
+
+ONE_LOOK = """\
+mkdir {here}/look.$$
+set -- {here}/look.*
+echo $# >> {here}/at-once
+until [ -e {here}/go ]; do sleep 0.05; done
+rmdir {here}/look.$$
+echo a.raw 5
+"""
+
+TASK = """
+task: {name}
+inputs: {{raw: {{catalogue: lab {ask}}}}}
+process: {{run: "true"}}
+"""
+
+
+def test_no_more_looks_are_in_progress_at_once_than_there_are_agents(
+    bare_site: Site, add: Add, tmp_path: Path
+) -> None:
+    add("catalogue", "lab", CODE)
+    ask, at_once = tmp_path / "ask.sh", tmp_path / "at-once"
+    ask.write_text(ONE_LOOK.format(here=tmp_path))
+    settings = bare_site.write("defaults: {task-agents: 2}", "site.yaml")
+    bare_site.ok("site", "apply", settings, "--yes")
+    names = ["one", "two", "three", "four", "five"]
+    for name in names:
+        bare_site.ok("task", "submit", bare_site.write(TASK.format(name=name, ask=ask), "t.yaml"))
+
+    bare_site.start_daemon()
+    wait_until(lambda: at_once.exists() and at_once.read_text() == "1\n2\n", what="two look")
+    (tmp_path / "go").touch()
+
+    for name in names:
+        wait_until(
+            lambda name=name: bare_site.json("task", "status", name)["files"], what=f"{name} looks"
+        )
+    counts = [int(count) for count in at_once.read_text().split()]
+    assert max(counts) == 2
+    assert len(counts) >= len(names)
