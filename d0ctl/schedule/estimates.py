@@ -35,6 +35,10 @@ class Range(Struct, frozen=True):
         """Return its multiple."""
         return Range(self.low * factor, self.middle * factor, self.high * factor)
 
+    def at_least(self, least: float) -> "Range":
+        """Return the same values, but none below this."""
+        return Range(max(self.low, least), max(self.middle, least), max(self.high, least))
+
 
 class Sizes(Struct, frozen=True):
     """Bytes that a package is expected to take: memory, outputs, and files that it removes again.

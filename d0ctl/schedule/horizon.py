@@ -56,6 +56,13 @@ class JobLeft(Struct, frozen=True):
     most_running: int | None = None
     is_halted: bool = False
     """Whether a person holds or pauses it."""
+    cooling: float = 0.0
+    """Seconds until the packages that cool off have done so, with the chains that begin then."""
+
+    @property
+    def has_any(self) -> bool:
+        """Whether packages are left that have not ended."""
+        return bool(self.begun) or any(stage.packages for stage in self.stages)
 
     @property
     def unknown(self) -> list[int]:
@@ -88,7 +95,7 @@ class Horizon(Struct, frozen=True):
         return total
 
     def end(self, job: int) -> Range | None:
-        """Return in how many seconds a job ends; None if unknown.
+        """Return in how many seconds a job ends; None if unknown, or if nothing is left of it.
 
         A job takes at least as long as its longest chain on the fastest node. It also takes at
         least as long as all work up to it on all CPUs. By a list schedule it takes at most the sum
@@ -97,13 +104,16 @@ class Horizon(Struct, frozen=True):
         job_left = self.jobs.get(job)
         if job_left is None or job_left.is_halted or job_left.unknown or not self.capacity.power:
             return None
+        if not job_left.has_any:
+            return None
         work, before = job_left.work, self.before(job)
         if not work.middle:
             return NOTHING
         low, high = work.low / work.middle, work.high / work.middle
         chain = job_left.chain / self.capacity.fastest
         shared = (before + work.middle) / self.power(job_left)
-        return Range(low * max(chain, shared), math.hypot(chain, shared), high * (chain + shared))
+        busy = Range(low * max(chain, shared), math.hypot(chain, shared), high * (chain + shared))
+        return busy.at_least(job_left.cooling)
 
     def start(self, job: int, stage: int, rank: float) -> Range | None:
         """Return in how many seconds a package of a stage of a job begins that is not on a node;

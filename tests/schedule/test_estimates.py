@@ -99,6 +99,21 @@ def test_nothing_is_estimated_while_a_stage_that_is_left_is_not_known() -> None:
     assert Horizon(Capacity(0, 0.0, 1.0), {1: known}).end(1) is None
 
 
+def test_a_job_does_not_end_before_its_packages_have_cooled_off() -> None:
+    capacity = Capacity(4, 4.0, 1.0)
+    at_once = Horizon(capacity, {1: left(1, 60.0)}).end(1)
+    later = Horizon(capacity, {1: left(1, 60.0, cooling=300.0)}).end(1)
+
+    assert at_once is not None and at_once.middle < 300.0
+    assert later is not None and later.low == 300.0
+
+
+def test_a_job_of_which_nothing_is_left_has_no_end() -> None:
+    over = JobLeft("one", [StageLeft(1, 0, Range(1, 2, 3))])
+
+    assert Horizon(Capacity(1, 1.0, 1.0), {1: over}).end(1) is None
+
+
 @given(st.integers(1, 50), st.floats(1, 100), st.floats(0, 100))
 def test_no_package_begins_later_than_its_job_ends(
     packages: int, seconds: float, rank: float

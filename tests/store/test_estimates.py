@@ -135,3 +135,19 @@ def test_a_running_package_ends_when_it_is_expected_to(store: Store, site: Site)
     assert running == eta.PackageTimes(None, Range(NOW + 15, NOW + 30, NOW + 60))
     assert waiting is not None and waiting.start is not None
     assert waiting.start.middle > NOW + 10 and waiting.end.middle > waiting.start.middle + 29
+
+
+def test_a_package_that_cools_off_begins_when_it_has(store: Store) -> None:
+    submitted(store, job("one", workers(1, 30.0)))
+    for phase in ("assigned", "starting"):
+        store.connection.execute("update package set phase = ?", [phase])
+    store.connection.execute(
+        "update package set phase = 'cooloff', node_id = null, not_before = ?", [NOW + 500]
+    )
+
+    times = eta.package_times(store, 1, now=NOW)
+    end = eta.end_of(store, 1, now=NOW)
+
+    assert times is not None and times.start is not None
+    assert times.start.low == NOW + 500
+    assert end is not None and end.low >= NOW + 530

@@ -132,6 +132,8 @@ def verdict(
     """Say when a job ends, or why that is unknown."""
     if interval is not None:
         return end(interval + Range(now, now, now), now)
+    if not left.has_any:
+        return "nothing is left to run"
     if left.is_halted:
         return "no estimate: it is held or paused"
     if not of.capacity.power:

@@ -138,13 +138,25 @@ select requirement.job_id, max(requirement.rank) as rank
  where job.visible = 1 and job.ended is null
  group by requirement.job_id;
 
+-- name: eta_cooling
+-- When the packages of jobs that cool off could end with all that need their outputs, in seconds
+-- from now; of those that begin last, as many may cool off.
+select job_id, max(left) as left
+  from (select package.job_id, package.not_before - :now + requirement.rank as left
+          from package indexed by package_cooling
+          join requirement on requirement.id = package.requirement_id
+         where package.phase = 'cooloff' and package.not_before > :now
+         order by package.not_before desc
+         limit 1000)
+ group by job_id;
+
 -- name: eta_package
 -- The run time of a package that has not ended on a standard node, and when it began to run.
 select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds,
        requirement.seconds * stage.drift_low / stage.drift as low,
        requirement.seconds * stage.drift_high / stage.drift as high, stage.sizes,
        node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null) as began,
-       progress.eta
+       progress.eta, iif(package.phase = 'cooloff', package.not_before, null) as not_before
   from package
   join requirement on requirement.id = package.requirement_id
   join stage on stage.id = package.stage_id

@@ -28,10 +28,11 @@ def horizon(store: Store, *, now: float) -> Horizon:
         chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
     for counted in store.rows("eta_ready"):
         chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
+    cooling = {row["job_id"]: row["left"] for row in store.rows("eta_cooling", now=now)}
     jobs = {
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
-            row["max_running"], bool(row["hold"] or row["pause"]),
+            row["max_running"], bool(row["hold"] or row["pause"]), cooling.get(row["id"], 0.0),
         )
         for row in store.rows("eta_jobs")
     }  # fmt: skip
@@ -89,6 +90,7 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     start = at(found.start(row["job_id"], row["stage"], row["rank"]), now)
     if start is None:
         return None
+    start = start.at_least(row["not_before"] or 0.0)
     speed = found.capacity.power / found.capacity.cpus if row["speed"] is None else row["speed"]
     return PackageTimes(start, start + whole.times(1.0 / speed))
 
@@ -99,7 +101,7 @@ def _end_of_running(row: Row, whole: Range, now: float) -> Range:
     if row["eta"] is not None:
         end = max(now, float(row["eta"]))
         return Range(min(end, max(now, began + whole.low)), end, max(end, began + whole.high))
-    return Range(*(max(now, began + seconds) for seconds in (whole.low, whole.middle, whole.high)))
+    return (Range(began, began, began) + whole).at_least(now)
 
 
 class Audit(Struct, frozen=True):
