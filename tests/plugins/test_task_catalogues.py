@@ -230,10 +230,10 @@ def test_no_more_looks_are_in_progress_at_once_than_there_are_agents(
     wait_until(lambda: at_once.exists() and at_once.read_text() == "1\n2\n", what="two look")
     (tmp_path / "go").touch()
 
-    for name in names:
-        wait_until(
-            lambda name=name: bare_site.json("task", "status", name)["files"], what=f"{name} looks"
-        )
+    wait_until(
+        lambda: all(bare_site.json("task", "status", name)["files"] for name in names),
+        what="all have looked",
+    )
     counts = [int(count) for count in at_once.read_text().split()]
     assert max(counts) == 2
     assert len(counts) >= len(names)

@@ -68,6 +68,30 @@ def test_a_goal_that_is_missed_exhausts_a_task(real_site: Site) -> None:
     assert card["note"] == "3 of 4 files were processed, less than the goal of 90 %"
 
 
+def test_why_of_a_task_names_the_reason_of_its_failed_scouts(real_site: Site) -> None:
+    submit(real_site, "sick", inputs="{seeds: {range: [1, 9]}}", split="{scouts: 2}",
+           run="echo no calibration >&2; exit 7")  # fmt: skip
+    real_site.d0ctl("run", "sick")
+
+    for words in (("task", "why", "sick"), ("why", "sick"), ("why", "sick/1/1/1")):
+        said = real_site.ok(*words)
+        assert "package `sick/1/1/1` failed: exit-code: " in said
+        assert "no calibration" in said
+    assert "it was dropped by d0ctl" in real_site.ok("why", "sick/1/1/1")
+
+
+def test_why_of_a_job_without_packages_says_what_its_task_lacks(real_site: Site) -> None:
+    real_site.write("file,events\na.raw,9000000\nb.raw,9000000\n", "many.csv")
+    submit(real_site, "none", inputs="{raw: {csv: many.csv}}", split="{events-per-package: 1}",
+           output="{package.first}.txt")  # fmt: skip
+    real_site.d0ctl("run", "none")
+
+    said = real_site.ok("why", "none")
+    assert said.startswith("job `none` has no packages: its task is broken: ")
+    assert "d0ctl task why none" in said
+    assert "d0ctl why none" not in real_site.ok("task", "why", "none")
+
+
 def test_files_of_a_folder_are_inputs_of_packages(real_site: Site) -> None:
     for number in range(5):
         (real_site.jobs / f"f{number}.raw").write_text(f"{number}\n")

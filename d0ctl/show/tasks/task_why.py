@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 
+from d0ctl.show.why import group
 from d0ctl.show.why.common import MOST, Explanation, chosen_node
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.tasks import children, generation, state, task_broker, throttler
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.tasks.throttler import Queue
-from d0ctl.store.tasks.views import DatasetView, datasets
+from d0ctl.store.tasks.views import IN_VAIN, DatasetView, datasets
 from d0ctl.store.tasks.views import task as summary
+from d0ctl.store.views import browse
 from d0ctl.units import count, duration, listed
 
 MEANING = {
@@ -44,7 +46,8 @@ def why(store: Store, number: int, now: float) -> Explanation:
     explanation = Explanation(name, task.status, answer, task.status)
     explanation.commands.append(f"d0ctl task status {name}")
     if task.is_ended:
-        explanation.commands.append(f"d0ctl why {name}")
+        if task.made:
+            _of_job(store, task, explanation, now)
         return explanation
     if not any_driver(store):
         explanation.facts.append("no process drives packages and tasks")
@@ -65,9 +68,20 @@ def why(store: Store, number: int, now: float) -> Explanation:
     if task.generates:
         explanation.facts += _of_packages(store, task, now)
         explanation.commands.append(f"d0ctl why {name}")
+        if task.rules.waits_for_input and not generation.has_pickable(store, task):
+            explanation.commands.append(f"d0ctl task finish {name}")
         if task.is_held:
             explanation.commands.append(f"d0ctl release {name}")
     return explanation
+
+
+def _of_job(store: Store, task: Task, explanation: Explanation, now: float) -> None:
+    """Say what became of the packages of a task that has ended, if not all were successful."""
+    if task.status in IN_VAIN:
+        packages = group.job(store, browse.job(store, task.name), now)
+        explanation.facts += [packages.answer, *packages.facts]
+        explanation.stderr = packages.stderr
+    explanation.commands.append(f"d0ctl why {task.name}")
 
 
 def _of_dataset(dataset: DatasetView) -> Iterator[str]:
@@ -100,7 +114,9 @@ def _of_packages(store: Store, task: Task, now: float) -> Iterator[str]:
     elif makers := children.makers(store, task):
         yield f"it gets more files from task `{'`, `'.join(makers)}`"
     elif not generation.has_pickable(store, task):
-        yield "each of its files has a package or a result: it ends when they have ended"
+        looks = "it looks for new ones each minute until you finish it"
+        ends = looks if task.rules.waits_for_input else "it ends when they have ended"
+        yield f"each of its files has a package or a result: {ends}"
     elif not task.rules.at_once and queue.is_enough:
         yield f"more packages are made when {queue.most // 2:,} or fewer wait{_others(queue)}"
     yield from _of_nodes(queue)

@@ -217,8 +217,21 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
             explanation.commands += first.commands
             explanation.details = first.details
             return
+    if not part.job.packages:
+        _without_packages(store, part, explanation)
+        return
     explanation.answer = f"{problem}: it waits for earlier stages"
     explanation.commands.append(f"d0ctl why {part.job.name}")
+
+
+def _without_packages(store: Store, part: GroupPart, explanation: Explanation) -> None:
+    """Say that a task has made no packages yet, or never will."""
+    from d0ctl.store.tasks import views  # few jobs are of tasks
+
+    explanation.answer = f"{part.title} has no packages"
+    if task := views.of_jobs(store, [part.job.id]).get(part.job.id):
+        explanation.answer += f": its task is {task.status}{f': {task.note}' if task.note else ''}"
+        explanation.commands.append(f"d0ctl task why {task.name}")
 
 
 def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str) -> None:
@@ -255,6 +268,9 @@ def _leftovers(part: GroupPart, explanation: Explanation) -> None:
         paths += [f"{count(dropped - len(paths))} more"] if dropped > len(paths) else []
         packages = count(dropped, "package is", "packages are")
         explanation.facts.append(f"{packages} dropped: {listed(paths)}")
+        for row in part.sample([Phase.DROPPED], 1):
+            explanation.facts.append(part.explain(row.path).answer)
+            explanation.commands.append(f"d0ctl why {row.path}")
 
 
 def _explain_package(store: Store, now: float, path: str) -> Explanation:

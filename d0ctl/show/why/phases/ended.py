@@ -34,16 +34,10 @@ def failed(subject: Subject) -> None:
     package, explanation = subject.package, subject.explanation
     tries = one_package.attempts(subject.store, package.id)
     last = tries[-1] if tries else None
-    reasons = [word for word in (last and last.reason, last and last.message) if word]
-    explanation.answer = (
-        f"{subject.name} failed: {': '.join(reasons) or package.note or 'for no known reason'}"
-    )
+    why = _reason(last) or package.note or "for no known reason"
+    explanation.answer = f"{subject.name} failed: {why}"
     if last:
-        binary = f" in binary {last.binary}" if last.binary else ""
-        subject.fact(f"on node `{last.node_name}`, {moment(last.ended, subject.now)}{binary}, "
-                          f"attempt {last.number}")  # fmt: skip
-        stderr = (last.stderr or "").strip()
-        explanation.stderr = None if stderr and stderr in (last.message or "") else last.stderr
+        _last_attempt(subject, last)
     consumers = dependencies.readers_of(subject.store, package.id, MOST)
     if consumers:
         more = " and others" if len(consumers) == MOST else ""
@@ -63,6 +57,20 @@ def failed(subject: Subject) -> None:
     if acceptable:
         subject.command(f"d0ctl set-status {package.path} successful")
     _suggest_verifying(subject, last.node_name if last else None)
+
+
+def _reason(last: AttemptView | None) -> str:
+    """Return why an attempt has failed; empty if it has not."""
+    return ": ".join(word for word in (last and last.reason, last and last.message) if word)
+
+
+def _last_attempt(subject: Subject, last: AttemptView) -> None:
+    """Say where and when an attempt has failed, with the end of its log."""
+    binary = f" in binary {last.binary}" if last.binary else ""
+    subject.fact(f"on node `{last.node_name}`, {moment(last.ended, subject.now)}{binary}, "
+                      f"attempt {last.number}")  # fmt: skip
+    stderr = (last.stderr or "").strip()
+    subject.explanation.stderr = None if stderr and stderr in (last.message or "") else last.stderr
 
 
 def _retry(subject: Subject, package_advice: Advice) -> None:
@@ -120,10 +128,17 @@ def canceled(subject: Subject) -> None:
         else f", {subject.since()}"
     )
     note = (action.note if action else None) or package.note
-    subject.explanation.answer = f"{subject.name} was {word}{by}" + (f": {note}" if note else "")
+    ended = f"was {word}{by}" + (f": {note}" if note else "")
+    subject.explanation.answer = f"{subject.name} {ended}"
+    tries = one_package.attempts(subject.store, package.id)
     if package.line_named:
         subject.fact("its line is dropped: packages that can run without it do so")
-    elif package.phase == "dropped":
+    elif package.phase == "dropped" and tries and (why := _reason(tries[-1])):
+        subject.explanation.answer = f"{subject.name} failed: {why}"
+        _last_attempt(subject, tries[-1])
+        subject.fact(f"it {ended}")
+        subject.command(f"d0ctl logs {package.path}")
+    elif package.phase == "dropped" and not package.note:
         subject.fact("an input that it needs was dropped")
     if package.phase == "canceled":
         package_advice = advice(subject.store, package, None)
