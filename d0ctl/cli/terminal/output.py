@@ -8,10 +8,9 @@ from typing import Any, Concatenate, ParamSpec, TextIO, TypeVar
 
 from d0ctl.cli.session import settings
 from d0ctl.errors import BadUsage
-from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.drawing.spans import Line, text
+from d0ctl.show.drawing.spans import Line, Span, folded, text
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -24,8 +23,15 @@ _CODES = {
 
 
 def emit(*cells: Cell) -> None:
-    """Print a line of data."""
-    print(_encodable("".join(map(_painted, cells)), sys.stdout))
+    """Print a line; on a terminal that is too narrow for it, it breaks between words."""
+    line = [span for cell in cells for span in _spans(cell)]
+    for part in folded(line, terminal_columns()):
+        print(_encodable(_painted(part), sys.stdout))
+
+
+def emit_text(text: str) -> None:
+    """Print lines that programs or editors read, as they are."""
+    print(_encodable(text, sys.stdout))
 
 
 def show(sheet: Sheet) -> None:
@@ -45,17 +51,17 @@ def draw(
 
 def lines(sheet: Sheet) -> list[str]:
     """Return the lines of a sheet for stdout, coloured."""
-    return [_encodable("".join(map(_painted, _without_end(line))), sys.stdout)
+    return [_encodable(_painted(_without_end(line)), sys.stdout)
             for line in sheet.lines]  # fmt: skip
 
 
-def _without_end(line: Line) -> Iterable[Cell]:
+def _without_end(line: Line) -> Iterable[Span]:
     """Return the spans of a line without the blanks at its end."""
     whole = text(line)
     return _shorter(line, len(whole) - len(whole.rstrip()))
 
 
-def _shorter(line: Line, blank: int) -> Iterable[Cell]:
+def _shorter(line: Line, blank: int) -> Iterable[Span]:
     """Return the spans of a line without the blanks at its end."""
     spans = list(line)
     while blank:
@@ -66,17 +72,20 @@ def _shorter(line: Line, blank: int) -> Iterable[Cell]:
     return spans
 
 
-def sheet(columns: int = ENDLESS) -> Sheet:
-    """Return an empty sheet for stdout; without a width its lines are as long as they need."""
-    return Sheet(columns, glyphs=glyphs(), archive=settings.archive)
+def sheet(unlimited: int = ENDLESS) -> Sheet:
+    """Return an empty sheet as wide as the terminal; elsewhere its lines may be `unlimited`."""
+    columns = terminal_columns()
+    return Sheet(unlimited if columns == ENDLESS else columns, whole=True, glyphs=glyphs(),
+                 archive=settings.archive)  # fmt: skip
 
 
-def terminal_columns() -> int:
-    """Return the width of the terminal on stdout; ENDLESS if there is none, or it is unknown."""
-    if not is_terminal(sys.stdout):
+def terminal_columns(stream: TextIO | None = None) -> int:
+    """Return the width of the terminal on a stream; ENDLESS if there is none, or it is unknown."""
+    stream = stream or sys.stdout
+    if not is_terminal(stream):
         return ENDLESS
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or ENDLESS
+        return os.get_terminal_size(stream.fileno()).columns or ENDLESS
     except OSError:
         return ENDLESS
 
@@ -91,9 +100,17 @@ def emit_json(document: Any) -> None:
     print(json.dumps(document, indent=2).replace("\x7f", "\\u007f"))
 
 
-def say(text: str) -> None:
-    """Print a message."""
-    print(_encodable(text, sys.stderr), file=sys.stderr, flush=True)
+def say(message: str) -> None:
+    """Print a message; on a terminal that is too narrow for it, it breaks between words."""
+    columns = terminal_columns(sys.stderr)
+    parts = [part for line in message.split("\n") for part in _folded_message(line, columns)]
+    print(_encodable("\n".join(parts), sys.stderr), file=sys.stderr, flush=True)
+
+
+def _folded_message(line: str, columns: int) -> Iterable[str]:
+    """Return the lines of a message; a command to type stays whole, so that it can be copied."""
+    is_command = line.lstrip().startswith("d0ctl ")
+    return [line] if is_command else map(text, folded([(line, "plain")], columns))
 
 
 def _encodable(text: str, stream: TextIO) -> str:
@@ -118,10 +135,15 @@ def paint(text: str | None, role: str) -> str:
     return text if os.environ.get("TERM") == "dumb" else f"\x1b[{code}m{text}\x1b[0m"
 
 
-def _painted(cell: Cell) -> str:
+def _painted(line: Iterable[Span]) -> str:
+    return "".join(paint(*span) for span in line)
+
+
+def _spans(cell: Cell) -> Sequence[Span]:
     if isinstance(cell, list):
-        return "".join(paint(*span) for span in cell)
-    return paint(*cell) if isinstance(cell, tuple) else cell or ""
+        return cell
+    text, role = cell if isinstance(cell, tuple) else (cell, "plain")
+    return [(text, role)] if text else []
 
 
 def speaks_unicode(stream: TextIO) -> bool:
@@ -129,19 +151,9 @@ def speaks_unicode(stream: TextIO) -> bool:
     return (stream.encoding or "").lower().replace("-", "") == "utf8"
 
 
-def mark(status: str) -> str:
-    """Return a status as glyph and word."""
-    return "".join(map(_painted, signs.mark(status, glyphs())))
-
-
-def glyph(status: str) -> str:
-    """Return the glyph of a status, for use beside its word."""
-    return _painted(signs.glyph(status, glyphs()))
-
-
 def table(rows: Sequence[Sequence[Cell]], *, right: Collection[int] = (), indent: int = 0) -> None:
     """Print rows in columns of the terminal; those numbered in `right` are flush right."""
-    page = sheet(terminal_columns())
+    page = sheet()
     page.rows(rows, right=right, indent=indent)
     show(page)
 

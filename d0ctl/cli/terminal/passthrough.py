@@ -3,7 +3,7 @@
 import codecs
 import sys
 
-from d0ctl.cli.terminal.output import emit, is_terminal, paint
+from d0ctl.cli.terminal.output import emit, is_terminal
 from d0ctl.units import clean
 
 
@@ -47,7 +47,7 @@ class Passthrough:
     def _turn_to(self, source: str) -> None:
         self.end_line()
         if self._source is not None or self.has_first_head:
-            emit(paint(f"== {source} ==", "strong"))
+            emit((f"== {source} ==", "strong"))
         self._source = source
 
     def _decoder(self, source: str) -> codecs.IncrementalDecoder:

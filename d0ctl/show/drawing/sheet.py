@@ -7,7 +7,18 @@ from msgspec import Struct, field
 
 from d0ctl.show.drawing.archived import in_archive, is_possible
 from d0ctl.show.drawing.signs import UNICODE, Glyphs
-from d0ctl.show.drawing.spans import EMPTY, Line, Span, cut, fit, foreign, text, width, wrap
+from d0ctl.show.drawing.spans import (
+    EMPTY,
+    Line,
+    Span,
+    cut,
+    fit,
+    folded,
+    foreign,
+    text,
+    width,
+    wrap,
+)
 
 Cell = str | tuple[str | None, str] | list[Span] | None
 """A text with or without a role, or several spans; None is empty."""
@@ -30,6 +41,7 @@ PATH = re.compile(r"(?<![\w/.-])[A-Za-z_][\w.+-]*(?:/\d+){1,3}(?![\w/])")
 class Sheet(Struct):
     """Lines that grow downwards; all its texts are made harmless.
 
+    A `whole` sheet cuts nothing: what is too long for its line continues on the next.
     Commands in it read the `archive`, if the page is about jobs of one.
     """
 
@@ -37,6 +49,7 @@ class Sheet(Struct):
     glyphs: Glyphs = UNICODE
     lines: list[Line] = field(default_factory=list)
     archive: str = ""
+    whole: bool = False
 
     def head(self, title: str, about: str = "") -> None:
         """Add a heading, after a blank line unless it comes first."""
@@ -45,10 +58,13 @@ class Sheet(Struct):
         self.add((title, "title"), (f"  {about}" if about else "", "faint"))
 
     def add(self, *cells: Cell) -> None:
-        """Add a line, cut if it is too long."""
+        """Add a line; if it is too long, cut it, or continue it on a whole sheet."""
         line = [(in_archive(text, self.archive), role)
                 for cell in cells for text, role in _spans(cell)]  # fmt: skip
-        self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
+        if self.whole:
+            self.lines += folded(line, self.columns)
+        else:
+            self.lines.append(fit(line, self.columns, ellipsis=self.glyphs.ellipsis))
 
     def flow(self, first: Sequence[Span], facts: Iterable[str]) -> None:
         """Add a state and facts about it, with dots between, in as many lines as they need."""
@@ -64,7 +80,7 @@ class Sheet(Struct):
     def say(self, sentence: str, role: str = "plain", *, indent: str = "") -> None:
         """Add a text, wrapped."""
         room = max(8, self.columns - len(indent))
-        for index, line in enumerate(wrap(foreign(sentence), room)):
+        for index, line in enumerate(wrap(foreign(sentence), room, whole=self.whole)):
             self.lines.append(((indent if not index else " " * len(indent), "faint"), (line, role)))
 
     def table(
@@ -80,6 +96,9 @@ class Sheet(Struct):
         If it is the last and too little room is left, it is wrapped below its row.
         Columns in `right` are flush right; those without any text are left out.
         """
+        if self.whole and give == -1:
+            self.rows(cells, right=right, indent=indent)
+            return
         rows = [[_spans(cell) for cell in row] for row in cells]
         if not rows:
             return
@@ -107,7 +126,10 @@ class Sheet(Struct):
     def rows(
         self, cells: Sequence[Sequence[Cell]], *, right: Collection[int] = (), indent: int = 0
     ) -> None:
-        """Add rows in columns and cut nothing: cells for which no room is left follow below."""
+        """Add rows in columns and cut nothing.
+
+        The last column breaks between words if it has room; cells without room follow below.
+        """
         rows = [[_spans(cell) for cell in row] for row in cells]
         widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
         shown = [i for i, columns in enumerate(widths) if columns]
@@ -121,11 +143,22 @@ class Sheet(Struct):
                 blank = (" " * (widths[i] - width(row[i])), "")
                 line.append((" " * (2 if line else indent), ""))
                 line += [blank, *row[i]] if i in right else [*row[i], blank]
-            if line and len(rest) == 1 and width(line) + 2 + width(rest[0]) <= self.columns:
-                line += [("  ", ""), *rest.pop()]
+            if line and len(rest) == 1 and (parts := self._beside(line, rest[0])):
+                self.lines += parts
+                continue
             if line:
                 self.lines.append(tuple(line))
             self._below(rest, BELOW if line else "")
+
+    def _beside(self, line: list[Span], cell: list[Span]) -> list[Line]:
+        """Return a line with a last cell, which may take several; empty if there is no room."""
+        begin = width(line) + 2
+        room = self.columns - begin
+        parts = folded(cell, room, hanging=0)
+        if max(map(width, parts)) > room or (room < ROOM and len(parts) > 1):
+            return []
+        front, *more = parts
+        return [(*line, ("  ", ""), *front), *(((" " * begin, ""), *part) for part in more)]
 
     def _below(self, cells: Iterable[list[Span]], indent: str) -> None:
         """Add cells side by side, in as many lines as they need; wrap one that is too long."""
@@ -144,11 +177,14 @@ class Sheet(Struct):
 
     def quote(self, output: str, most: int) -> None:
         """Add the last lines of an output."""
+        bar = f"  {self.glyphs.upright} "
+        room = self.columns - len(bar)
         for line in output.rstrip().splitlines()[-most:]:
-            bar = f"  {self.glyphs.upright} "
-            shown = cut(foreign(line.expandtabs()), self.columns - len(bar),
-                        ellipsis=self.glyphs.ellipsis)  # fmt: skip
-            self.add((bar, "faint"), (shown, "plain"))
+            printed = foreign(line.expandtabs())
+            parts = (wrap(printed, room) if self.whole
+                     else [cut(printed, room, ellipsis=self.glyphs.ellipsis)])  # fmt: skip
+            for part in parts:
+                self.add((bar, "faint"), (part, "plain"))
 
     def commands(self, commands: Iterable[str]) -> None:
         """Add commands to type, each once; a long one is continued as a shell accepts it."""
@@ -156,7 +192,7 @@ class Sheet(Struct):
             if not is_possible(command, self.archive):
                 continue
             typed = in_archive(foreign(command), self.archive)
-            front, *rest = wrap(typed, max(8, self.columns - 6))
+            front, *rest = wrap(typed, max(8, self.columns - 6), whole=self.whole)
             for index, line in enumerate([front, *rest]):
                 mark = (PROMPT if not index else " " * 6, "faint")
                 self.lines.append((mark, (line + BROKEN * (index < len(rest)), "command")))

@@ -1,8 +1,10 @@
 """Lines of styled text: spans with the role of each, measured, cut and padded by columns."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from d0ctl.units import clean
 
@@ -149,8 +151,40 @@ def spread(left: Sequence[Span], right: Sequence[Span], columns: int) -> Line:
     return (*front, (" " * (room - width(front)), ""), *right)
 
 
-def wrap(text: str, columns: int) -> list[str]:
-    """Break a text into lines of at most these columns, at blanks where possible."""
+def folded(line: Sequence[Span], columns: int, *, hanging: int = 2) -> list[Line]:
+    """Break a line between words where it is too long; the rest is indented, and hangs in.
+
+    A word that is too long stays whole: it is a path or a name that people copy.
+    """
+    whole = text(line)
+    if width(line) <= columns:
+        return [tuple(line)]
+    indent = " " * (len(whole) - len(whole.lstrip()) + hanging)
+    begins = [0]
+    for word in re.finditer(r"\S+", whole):
+        begun = whole[begins[-1] : word.end()]
+        room = columns - len(indent) * (len(begins) > 1)
+        if cell_len(begun) > room and whole[begins[-1] : word.start()].strip():
+            begins.append(word.start())
+    parts = [_part(line, begin, end) for begin, end in pairwise([*begins, len(whole)])]
+    return [parts[0], *(((indent, ""), *part) for part in parts[1:])]
+
+
+def _part(line: Sequence[Span], begin: int, end: int) -> Line:
+    """Return the signs of a line from one position to another, without blanks at the end."""
+    end = begin + len(text(line)[begin:end].rstrip())
+    spans, at = [], 0
+    for piece, role in line:
+        spans.append((piece[max(0, begin - at) : max(0, end - at)], role))
+        at += len(piece)
+    return tuple((piece, role) for piece, role in spans if piece)
+
+
+def wrap(text: str, columns: int, *, whole: bool = False) -> list[str]:
+    """Break a text into lines of at most these columns, at blanks where possible.
+
+    With `whole`, words that are too long stay whole.
+    """
     lines, line = [], ""
     columns = max(1, columns)
     for word in text.split(" "):
@@ -160,7 +194,7 @@ def wrap(text: str, columns: int) -> list[str]:
             continue
         if line:
             lines.append(line)
-        while cell_len(word) > columns:
+        while cell_len(word) > columns and not whole:
             head = _front(word, columns) or word[:1]
             lines.append(head)
             word = word[len(head) :]

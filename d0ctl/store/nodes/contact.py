@@ -25,8 +25,9 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
         return "it was removed"
     if is_other_machine(row, facts):
         return (
-            f"`{row.destination}` is another machine than before: several share the name, "
-            f"or it was reinstalled (d0ctl node accept-key {row.name} --reinstalled)"
+            f"`{row.destination or 'this machine'}` is another machine than before: "
+            "several share the name, or it was reinstalled "
+            f"(d0ctl node accept-key {row.name} --reinstalled)"
         )
     store.change(
         "node_up",

@@ -10,7 +10,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import draw, emit, emit_json, say
+from d0ctl.cli.terminal.output import draw, emit, emit_json, emit_text, say
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.show.cards import daemon
 from d0ctl.units import iso
@@ -85,7 +85,7 @@ def install(
         pass
     home = session.home()
     if only_print:
-        emit(systemd_service.unit(home, is_system=system, journal=journal).rstrip())
+        emit_text(systemd_service.unit(home, is_system=system, journal=journal).rstrip())
         return
     made = systemd_service.write(home, name, is_system=system, journal=journal)
     background.stop(home)

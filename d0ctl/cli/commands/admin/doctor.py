@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import DELIBERATE
 from d0ctl.show import findings
@@ -45,7 +45,7 @@ def doctor(
     if json:
         emit_json(_document(result, stop, service.name if service else None))
     else:
-        page = sheet(terminal_columns())
+        page = sheet()
         findings.draw(
             page, result.findings, result.nodes, result.unseen, stop, session.home().database
         )

@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import draw, emit, emit_json, glyphs, sheet
+from d0ctl.cli.terminal.output import draw, emit, emit_json, emit_text, glyphs, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
 from d0ctl.show.notifications import mail_queue as queue
@@ -71,7 +71,7 @@ def show(number: Message) -> None:
     if row.body is None:
         raise Refused(f"message {number} was sent, and its text is not kept")
     for line in row.body.splitlines():
-        emit(clean(line, lines=True))
+        emit_text(clean(line, lines=True))
 
 
 @app.command()

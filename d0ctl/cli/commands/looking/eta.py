@@ -9,7 +9,7 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.schedule import horizon
 from d0ctl.show.forecast import eta as card
@@ -62,7 +62,7 @@ def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
         emit_json(estimated(store, job, now))
         return
     found = _horizon(store, job, now)
-    page = sheet(terminal_columns())
+    page = sheet()
     card.draw(
         page, found, job.id, {stage.seq: stage.name for stage in browse.stages(store, job)}, now
     )
@@ -102,7 +102,7 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
 def _audit(store: Store, job: int | None, json: bool) -> None:
     found = eta.audit(store, job, MOST_AUDITED)
     if not json:
-        page = sheet(terminal_columns())
+        page = sheet()
         card.audit(page, found)
         show(page)
         return

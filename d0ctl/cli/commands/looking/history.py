@@ -9,7 +9,7 @@ from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
@@ -97,7 +97,7 @@ def _actions(store: Store, wanted: Selector) -> list[documents.Action]:
 
 
 def _draw(document: documents.History, now: float) -> None:
-    page = sheet(terminal_columns())
+    page = sheet()
     if document["events"]:
         _events(page, document["events"], now)
     state = document["now"]
@@ -123,6 +123,8 @@ def _draw(document: documents.History, now: float) -> None:
 
 def _failures(page: Sheet, document: documents.History, now: float) -> None:
     if not document["reasons"]:
+        if page.lines:
+            page.add()
         page.say(NOTHING_FAILED)
         return
     page.head("failures")
@@ -159,7 +161,6 @@ def _events(page: Sheet, events: Sequence[documents.Event], now: float) -> None:
         ]
         for event in events
     ])  # fmt: skip
-    page.add()
 
 
 def _goes_on(page: Sheet, state: documents.Current, until: str, now: float) -> None:
@@ -168,8 +169,8 @@ def _goes_on(page: Sheet, state: documents.Current, until: str, now: float) -> N
     state_now = (recovery.cooling(at, state["note"], now) if state["phase"] == "cooloff"
             else recovery.held(state["actor"], at, now))  # fmt: skip
     if state_now:
-        page.say(f"now: {state_now}")
         page.add()
+        page.say(f"now: {state_now}")
 
 
 def _seconds(text: str) -> float:

@@ -37,7 +37,7 @@ def show(selector: options.MaybeTarget = None, json: options.Json = False) -> No
         return
     from d0ctl.show.cards import policy
 
-    page = output.sheet(output.terminal_columns())
+    page = output.sheet()
     policy.draw(page, found)
     output.show(page)
 
@@ -58,7 +58,7 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
             {"reason": trial.reason, "count": trial.count, "happened": dict(trial.happened),
              "would": dict(trial.would)} for trial in found]})  # fmt: skip
         return
-    page = output.sheet(output.terminal_columns())
+    page = output.sheet()
     policy.draw_trial(page, found)
     output.show(page)
 

@@ -13,7 +13,7 @@ from d0ctl.cli.commands.looking.pages.metrics import metrics
 from d0ctl.cli.commands.looking.pages.timeline_report import timeline
 from d0ctl.cli.commands.looking.usage_report import usage
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import NotFound
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.lists import NOTHING_FAILED, cause
@@ -87,7 +87,7 @@ def disk(cluster: Cluster = None, json: options.Json = False) -> None:
     if json:
         emit_json({"caches": [_profile(profile, now) for profile in found]})
         return
-    page = sheet(terminal_columns())
+    page = sheet()
     card.draw(page, found, now, is_whole=cluster is not None)
     show(page)
 
@@ -146,7 +146,7 @@ def _hours(seconds: float) -> float:
 
 
 def _draw(found: "Report", now: float) -> None:
-    page = sheet(terminal_columns())
+    page = sheet()
     if not found.count:
         page.say(NOTHING_FAILED)
         show(page)

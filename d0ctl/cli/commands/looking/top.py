@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.usage_report import length
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit_json, is_terminal, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, is_terminal, sheet, show
 from d0ctl.model import Node, NodeCapacity
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.usage import top_page
@@ -48,7 +48,7 @@ def top(since: Since = None, json: options.Json = False) -> None:
         elif is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
             _watch(store, period or top_page.PERIOD_S)
         else:
-            page = sheet(terminal_columns())
+            page = sheet()
             _draw(page, store, period or top_page.PERIOD_S)
             show(page)
 
@@ -72,7 +72,7 @@ def _watch(store: Store, period: float) -> None:
     with LiveScreen() as screen:
         key = ""
         while key != "quit":
-            page = sheet(terminal_columns())
+            page = sheet()
             _draw(page, store, period)
             screen.draw(page, time.time())
             key = screen.wait(LOOK_S)

@@ -10,7 +10,7 @@ import typer
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit, is_terminal, say, speaks_unicode
+from d0ctl.cli.terminal.output import emit_text, is_terminal, say, speaks_unicode
 from d0ctl.errors import BadUsage, Refused
 
 app = single()
@@ -91,7 +91,7 @@ def tui(
 
     own = user_settings.load()
     if keys:
-        emit(user_settings.page(own))
+        emit_text(user_settings.page(own))
         return
     is_served = os.environ.get("TEXTUAL_DRIVER") == WEB_DRIVER
     terminals = all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))

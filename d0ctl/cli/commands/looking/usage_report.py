@@ -10,7 +10,7 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
-from d0ctl.cli.terminal.output import emit, emit_json, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit, emit_json, sheet, show
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import duration, iso, parse_time
 
@@ -76,7 +76,7 @@ def usage(
     elif not report.whole.attempts:
         emit(figures.NOTHING)
     else:
-        page = sheet(terminal_columns())
+        page = sheet()
         figures.draw(page, report, groups)
         show(page)
 

@@ -9,7 +9,7 @@ import typer
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import emit, emit_json, say
+from d0ctl.cli.terminal.output import emit, emit_json, emit_text, say
 from d0ctl.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -128,4 +128,4 @@ def show(json: options.Json = False) -> None:
     if json:
         emit_json(document(site))
     else:
-        emit(text(site).rstrip("\n"))
+        emit_text(text(site).rstrip("\n"))

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from shlex import quote
 
 from d0ctl.cli import changing
-from d0ctl.cli.terminal.output import emit, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit, sheet, show
 from d0ctl.jobfile.preview import LinePreview, Preview
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.show.cards import preview as preview_texts
@@ -22,7 +22,7 @@ def show_all(spec: JobSpec, *, listing: bool, graph: bool) -> None:
     preview = Preview(spec, listing=listing)
     with changing.rehearsal() as store:
         if graph:
-            page = sheet(terminal_columns())
+            page = sheet()
             preview_texts.graph(page, preview)
             show(page)
             emit("")
@@ -67,7 +67,7 @@ def show_stages(store: Store, spec: JobSpec, file: str | None) -> None:
 
 
 def _stages(store: Store, preview: Preview) -> None:
-    page = sheet(terminal_columns())
+    page = sheet()
     fits = fitting.fits_of_spec(store, preview.job, now=time.time())
     preview_texts.overview(page, preview, fits, forecast.run_times(store, preview.job.source))
     show(page)
@@ -79,6 +79,6 @@ def _lines(store: Store, preview: Preview) -> None:
         return forecast.absent(store, job, names)
 
     for stage in preview.stages:
-        page = sheet(terminal_columns())
+        page = sheet()
         page.table([preview_texts.line(line, absent) for line in preview.lines(stage)], indent=0)
         show(page)

@@ -15,7 +15,7 @@ from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.changing import Submitting
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit, say, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit, say, sheet, show
 from d0ctl.cli.terminal.progress_bar import Progress
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.model import by_status
@@ -243,7 +243,7 @@ def _end(name: str) -> ExitCode:
     with session.reader() as store:
         with store.reading():
             job = browse.job(store, name)
-            page, now = sheet(terminal_columns()), time.time()
+            page, now = sheet(), time.time()
             draw_part(page, store, parse(name), now, driven=True)
             why = outcome.standstill_reason(store, job_standing(store, job.id, now=now), now)
         if job.status == "successful":

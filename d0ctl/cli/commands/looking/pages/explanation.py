@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from d0ctl import select
 from d0ctl.cli import session
-from d0ctl.cli.terminal.output import emit_json, sheet, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import NotFound
 from d0ctl.model import DIRECT
@@ -33,7 +33,7 @@ def show(
     if json:
         emit_json(document(explanation))
     else:
-        page = sheet(terminal_columns())
+        page = sheet()
         answer(page, explanation)
         print_sheet(page)
 

@@ -8,7 +8,7 @@ from d0ctl import select
 from d0ctl.cli import session
 from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas.fill import fill
-from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import D0Error, ExitCode, NodeUnreachable, NotFound
 from d0ctl.nodes.visits.peek import AttemptReader, visit
 from d0ctl.show import failed_logs
@@ -49,7 +49,7 @@ def run(selector: str, lines: int, json: bool) -> None:
     if json:
         emit_json(_document(name, failed, logs))
     else:
-        page = sheet(terminal_columns())
+        page = sheet()
         failed_logs.draw(page, logs, name, failed, now)
         show(page)
     if not answered:

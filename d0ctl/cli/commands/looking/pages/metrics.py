@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from d0ctl.cli import session
-from d0ctl.cli.terminal.output import emit
+from d0ctl.cli.terminal.output import emit_text
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 
@@ -24,7 +24,7 @@ def metrics(output: Output = None) -> None:
     with session.reader() as store, store.reading():
         page = text(store, time.time())
     if output is None:
-        emit(page.rstrip("\n"))
+        emit_text(page.rstrip("\n"))
         return
     try:
         _write(output, page)

@@ -8,7 +8,7 @@ import sys
 import time
 
 from d0ctl.cli import session
-from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, sheet, terminal_columns
+from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import NotFound
 from d0ctl.select import Selector
@@ -98,7 +98,7 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
 
 
 def _page(store: Store, wanted: Selector | None) -> Sheet:
-    page = sheet(terminal_columns())
+    page = sheet()
     status.draw(page, store, wanted, time.time())
     return page
 

@@ -14,9 +14,8 @@ from d0ctl.cli.commands.looking.usage_report import Csv
 from d0ctl.cli.schemas import reports
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal import completion
-from d0ctl.cli.terminal.output import emit_json, sheet, show, terminal_columns
+from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage
-from d0ctl.show.drawing.sheet import ENDLESS
 from d0ctl.show.history import time_rows, timeline_page
 from d0ctl.show.history.time_rows import TimeRow
 from d0ctl.store.history import attempt_spans
@@ -49,8 +48,7 @@ def timeline(job: Job = None, csv: Csv = False, json: options.Json = False) -> N
         document = _document(spans, None if known is None else known.name, now)
         _print_csv(document) if csv else emit_json(document)
         return
-    columns = terminal_columns()
-    page = sheet(WIDTH if columns == ENDLESS else columns)
+    page = sheet(WIDTH)
     timeline_page.draw(page, spans, None if known is None else known.name, now)
     show(page)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import typer
 
 from d0ctl.cli.terminal.errors import report
-from d0ctl.cli.terminal.output import emit, paint
+from d0ctl.cli.terminal.output import emit
 from d0ctl.errors import D0Error, ExitCode
 from d0ctl.select import Selector
 
@@ -21,7 +21,7 @@ def visit_each(packages: Sequence[Selector], visit: Callable[[Selector], None]) 
         return
     code = ExitCode.DONE
     for package in packages:
-        emit(paint(f"== {package} ==", "strong"))
+        emit((f"== {package} ==", "strong"))
         sys.stdout.flush()
         try:
             visit(package)
