@@ -16,6 +16,9 @@ MOST_RUNS = 64
 GUESSED = 2.0
 """Without measurements, the range goes from a value divided by this to its multiple."""
 
+LEAST_WORK = 10**6
+"""With fewer bytes of work files, a run counts as one without any."""
+
 QUANTITIES = ("seconds", "part", "rss", "output", "work")
 """What is kept of each run: seconds on a standard node, these as a part of what was expected,
 bytes of memory, of outputs, and of other files at the peak."""
@@ -130,6 +133,12 @@ def merged(
             if (value := run.get(name)) is not None:
                 found[name].append(value)
     return {name: values[-MOST_RUNS:] for name, values in found.items() if values}
+
+
+def work_of(peak: int, output: int) -> int:
+    """Return the bytes of work files, from the largest disk usage and the outputs of a run."""
+    work = peak - output
+    return work if work >= LEAST_WORK else 0
 
 
 def run_time(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from d0ctl.jobfile.spec import JobSpec
+from d0ctl.jobfile.spec import JobSpec, OutputSpec
 from d0ctl.schedule.estimates import sizes_of
 from d0ctl.store import Store
 from d0ctl.store.views.job_files import eta
@@ -115,6 +115,21 @@ def test_an_audit_compares_what_was_reserved_with_what_was_taken(learned: Site) 
     ((reserved, taken),) = found.pairs
     assert (found.name, found.within, taken) == ("next/stage", 1, 3 * GB)
     assert reserved > 3 * GB
+
+
+@pytest.mark.parametrize(("work", "taken"), [(5_000, 10), (GB, GB + 10)], ids=["few", "many"])
+def test_an_audit_counts_work_files_from_the_size_on_from_which_they_are_reserved(
+    site: Site, work: int, taken: int
+) -> None:
+    site.up()
+    site.submit(job("makes", [package(binary(outputs=[OutputSpec("f", size=8)], runtime=600.0))]))
+    site.launch("makes/1/1/1")
+    end(site, "makes/1/1/1", disk=10 + work)
+
+    (found,) = [audit for audit in eta.audit(site.store, None, 99) if audit.kind == "disk"]
+
+    assert found.pairs == [(16, taken)]
+    assert found.within == (taken <= 16)
 
 
 def test_the_request_of_a_job_goes_before_the_estimate(learned: Site, store: Store) -> None:

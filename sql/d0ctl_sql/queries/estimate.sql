@@ -214,7 +214,8 @@ select job.name as job, stage.name as stage, attempt.expected, attempt.expected_
 -- The latest successful attempts for which memory or disk was reserved, and what they took.
 select job.name as job, stage.name as stage, attempt.memory_expected, attempt.rss,
        attempt.space_expected,
-       (select max(disk) from binary_attempt where attempt_id = attempt.id) as disk
+       (select max(disk) from binary_attempt where attempt_id = attempt.id) as peak,
+       (select sum(file.size) from file where file.package_id = package.id) as output
   from (select * from attempt
          where :job is null or package_id in (select id from package where job_id = :job)
          order by id desc limit :limit) as attempt

@@ -20,9 +20,6 @@ MOST_OF_STAGE = 16
 LEAST_S = 0.001
 """The shortest run time that is recorded."""
 
-LEAST_WORK = 10**6
-"""With fewer bytes of work files, a run counts as one without any."""
-
 WORTH = 0.05
 """A stage is estimated again when the estimate changes by this fraction."""
 
@@ -102,9 +99,7 @@ def _run(row: Row, expected: float | None) -> dict[str, float | None]:
     """Return the quantities of a run."""
     seconds = None if row["seconds"] is None else max(LEAST_S, row["seconds"])
     part = None if not expected or seconds is None else seconds / expected
-    work = None if row["disk"] is None else max(0, row["disk"] - (row["output"] or 0))
-    if work is not None and work < LEAST_WORK:
-        work = 0
+    work = None if row["disk"] is None else estimates.work_of(row["disk"], row["output"] or 0)
     return {"seconds": seconds, "part": part, "rss": row["rss"], "output": row["output"],
             "work": work}  # fmt: skip
 

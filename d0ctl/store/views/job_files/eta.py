@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from d0ctl.schedule.estimates import NO_SIZES, Range, Sizes, sizes_of
+from d0ctl.schedule.estimates import NO_SIZES, Range, Sizes, sizes_of, work_of
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import left_s
@@ -135,14 +135,16 @@ def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
 
 def _sizes(store: Store, job: int | None, limit: int) -> list[Audit]:
     """Return pairs of reserved and used memory and disk of packages."""
-    kinds: tuple[tuple[Literal["memory", "disk"], str, str], ...] = (
-        ("memory", "memory_expected", "rss"), ("disk", "space_expected", "disk"))  # fmt: skip
     pairs: dict[tuple[Literal["memory", "disk"], str], list[tuple[float, float]]]
     pairs = defaultdict(list)
     for row in store.rows("audit_sizes", job=job, limit=limit):
-        for kind, reserved, taken in kinds:
-            if row[reserved] and row[taken] is not None:
-                pairs[kind, f"{row['job']}/{row['stage']}"].append((row[reserved], row[taken]))
+        stage = f"{row['job']}/{row['stage']}"
+        if row["memory_expected"] and row["rss"] is not None:
+            pairs["memory", stage].append((row["memory_expected"], row["rss"]))
+        if row["space_expected"] and row["peak"] is not None:
+            output = row["output"] or 0
+            taken = output + work_of(row["peak"], output)
+            pairs["disk", stage].append((row["space_expected"], taken))
     return [
         Audit(kind, name, of_stage, sum(taken <= reserved for reserved, taken in of_stage))
         for (kind, name), of_stage in pairs.items()
