@@ -88,24 +88,6 @@ def test_a_wrapper_ends_after_staging_in(single: Client, tmp_path: Path) -> None
     assert wrapper_of(single, 2) != used
 
 
-def test_a_wrapper_serves_on_after_inputs_that_another_has_copied(
-    single: Client, tmp_path: Path
-) -> None:
-    (tmp_path / "data").write_text("data\n")
-    original = {"name": "data", "path": None, "size": None, "original": f"{tmp_path}/data"}
-    given = [{**original, "required": True}]
-    reader = binary("cat", "data", inputs=["data"])
-    first = single.run(reader, inputs=given)
-    used = wrapper_of(single, 1)
-
-    single.launch(*(launch(number, reader, inputs=given) for number in (2, 3)))
-
-    ends = [first, single.end(2), single.end(3)]
-    assert {end["outcome"] for end in ends} == {"successful"}
-    assert len({end["staged"][0]["path"] for end in ends}) == 1
-    assert wrapper_of(single, 3) == wrapper_of(single, 2) != used
-
-
 def test_a_wrapper_ends_after_an_attempt_that_was_asked_for_its_status(
     single: Client, tmp_path: Path
 ) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from d0ctl_wrapper.attempt.stage.acquire import MOST_NEAR
 from tests.wrapper.client import Client, Frame, binary
+from tests.wrapper.serving import wrapper_of
 
 DATA = b"AAAA\n"
 
@@ -228,3 +230,20 @@ def test_a_script_made_executable_after_a_failure_can_be_run(node: Client, mine:
 
     assert end["outcome"] == "successful", end
     assert Path(end["outputs"][0]["path"]).read_text() == "ran\n"
+
+
+@pytest.mark.parametrize("size", [5, MOST_NEAR + 1], ids=["small", "large"])
+def test_a_wrapper_copies_a_small_file_itself_and_ends_after_it_forked_for_a_large_one(
+    single: Client, mine: Path, size: int
+) -> None:
+    mine.write_bytes(b"x" * size)
+    reader = binary(script="wc -c < raw")
+    ends = [single.run(reader, inputs=[original(mine)], attempt=attempt) for attempt in (1, 2, 3)]
+
+    wrappers = [wrapper_of(single, attempt) for attempt in (1, 2, 3)]
+    assert {end["outcome"] for end in ends} == {"successful"}
+    assert len({end["staged"][0]["path"] for end in ends}) == 1
+    assert (single.folder(3) / "1.out").read_text().split() == [str(size)]
+    assert wrappers[1] == wrappers[2], "the second and third attempts read the same copy"
+    assert (wrappers[0] == wrappers[1]) == (size <= MOST_NEAR)
+    assert not (single.folder(1) / "staging").exists()

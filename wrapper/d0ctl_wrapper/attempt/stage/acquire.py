@@ -4,6 +4,7 @@ A file is fetched aside, verified, and renamed to a copy that all attempts of th
 """
 
 import os
+import stat
 from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.stage import builtin_transfers
@@ -26,6 +27,9 @@ from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths, inside, remov
 from d0ctl_wrapper.protocol.text import one_line
 
 Entry = Dict[str, Any]
+
+MOST_NEAR = 1000 * 1000
+"""The most bytes of a file that the wrapper copies itself."""
 
 
 class Acquired:
@@ -117,7 +121,8 @@ def _use_copy(
     while content is None:
         copy.hold(False, runner.tree.rest)
         if copy.content() is None:
-            acquired.has_made = True
+            is_forked = not _is_near(paths, entry)
+            acquired.has_made = acquired.has_made or is_forked
             _copy_or_remove(runner, copy, lambda: _make(paths, entry, runner, staging, copy))
         copy.hold(True, runner.tree.rest)
         content = copy.content()
@@ -155,12 +160,29 @@ def _make(
         return
     is_folder = packing.is_folder(entry["name"])
     way = builtin_transfers.pack if is_folder else builtin_transfers.fetch
-    runner.do("copying", lambda: way(paths, entry["original"], aside), aside)
+    do = runner.do_here if _is_near(paths, entry) else runner.do
+    do("copying", lambda: way(paths, entry["original"], aside), aside)
     content = _verify(aside, entry, runner)
     if copy.path != SharedCopy(paths, entry).path:
         raise TransferFailed("it changed while it was copied")
     mode = os.stat(to_path(entry["original"])).st_mode
     copy.settle(aside, content._replace(is_program=bool(mode & 0o100) and not is_folder))
+    os.rmdir(staging)
+
+
+def _is_near(paths: NodePaths, entry: Entry) -> bool:
+    """Return whether an input is a small file on the disk of the cache.
+
+    To copy it takes less than the fork of a process that could be ended if another disk hangs.
+    """
+    if entry["original"] is None:
+        return False
+    try:
+        status = os.stat(to_path(entry["original"]))
+        is_same_disk = status.st_dev == os.stat(paths.cache).st_dev
+    except OSError:
+        return False
+    return is_same_disk and stat.S_ISREG(status.st_mode) and status.st_size <= MOST_NEAR
 
 
 def _fetch(paths: NodePaths, locator: str, runner: TransferRunner, aside: bytes) -> None:

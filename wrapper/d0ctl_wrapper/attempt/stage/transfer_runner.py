@@ -14,7 +14,9 @@ from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
 from d0ctl_wrapper.attempt.stage import builtin_transfers
+from d0ctl_wrapper.disk import FULL
 from d0ctl_wrapper.host import process
+from d0ctl_wrapper.host.fetch import SourceNotFound, Unreachable
 from d0ctl_wrapper.protocol.paths import remove, to_path
 from d0ctl_wrapper.protocol.text import last_line
 
@@ -119,6 +121,15 @@ class TransferRunner:
         if status != 0:
             raise _transfer_error(what, status, last_line(log))
 
+    def do_here(self, what: str, work: "Callable[[], None]", target: bytes) -> None:
+        """Run a transfer of the wrapper that takes a moment in the wrapper itself."""
+        self.orders.pause_point()
+        try:
+            remove(target)
+            work()
+        except (OSError, ValueError, SourceNotFound, Unreachable) as error:
+            raise _failure(what, error)
+
     def _clear(self) -> None:
         """Remove the logs of the last transfer."""
         for end in (b".out", b".err"):
@@ -191,6 +202,15 @@ def _transfer_error(what: str, status: int, output: str) -> TransferFailed:
     message = "%s: %s" % (what, output or "it broke off")
     is_missing = code == builtin_transfers.EXIT_MISSING
     return SourceMissing(message) if is_missing else TransferFailed(message)
+
+
+def _failure(what: str, error: Exception) -> TransferFailed:
+    """Return why a transfer in the wrapper itself failed."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        return NoSpace("%s: the disk is full" % what)
+    strerror = error.strerror if isinstance(error, OSError) else None
+    kind = SourceMissing if isinstance(error, SourceNotFound) else TransferFailed
+    return kind("%s: %s" % (what, strerror or error))
 
 
 def _is_full(folder: bytes) -> bool:
