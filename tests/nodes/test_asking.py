@@ -53,6 +53,20 @@ def test_only_stores_with_missing_files_are_mentioned(spec: JobSpec, tmp_path: P
     assert found == []
 
 
+def test_a_file_that_the_job_stores_itself_need_not_be_there_before(tmp_path: Path) -> None:
+    text = """\
+job: round
+stages:
+  - lines:
+      - {run: echo > a, outputs: [{file: a, locator: 'store:shelf/a'}]}
+  - lines:
+      - {run: cat b, inputs: [{file: b, locator: 'store:shelf/a'}]}
+"""
+
+    assert asking.faults(read_text(text, "job.yaml", tmp_path),
+                         {"shelf": {"directory": str(tmp_path)}}) == []  # fmt: skip
+
+
 def test_a_store_that_hangs_delays_a_submission_for_a_bounded_time(
     spec: JobSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:

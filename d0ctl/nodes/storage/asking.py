@@ -39,13 +39,19 @@ def faults(spec: JobSpec, entries: Mapping[str, Any]) -> list[str]:
 
 
 def _named(spec: JobSpec) -> dict[str, list[str]]:
-    """Return the stores that a job names, with the first files that it reads from each."""
+    """Return the stores that a job names, with the first files that it reads from each.
+
+    Files that it stores there itself need not exist yet.
+    """
     found: dict[str, list[str]] = {}
-    for locator, is_read in _locators(spec):
+    locators = list(_locators(spec))
+    own = {locator for locator, is_read in locators if not is_read}
+    for locator, is_read in locators:
         location = in_store(locator)
         if location is not None:
             files = found.setdefault(location.store, [])
-            if is_read and len(files) < MOST_ASKED and location.name not in files:
+            is_asked = is_read and locator not in own
+            if is_asked and len(files) < MOST_ASKED and location.name not in files:
                 files.append(location.name)
     return found
 
