@@ -69,6 +69,11 @@ class Queries:
         """Run the named query for its changes; return the number of rows that changed."""
         return self.connection.execute(self._query(name), parameters).rowcount
 
+    def empty(self, *tables: str) -> None:
+        """Remove all rows of temporary tables."""
+        for table in tables:
+            self.connection.execute(f"delete from temp.{table}")
+
     def change_many(self, name: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Run the named query once per row; inserts take many rows at a time."""
         query, rest = self._query(name), iter(rows)
@@ -111,7 +116,7 @@ class Store(Queries):
 
     def select(self, packages: Iterable[int] = ()) -> "Selection":
         """Select packages; the selection before this one can't be used any more."""
-        self.connection.execute(self._queries["clear_selected"])
+        self.empty(SELECTED)
         self._selection = Selection(self)
         self._selection.add(packages)
         return self._selection

@@ -118,7 +118,7 @@ def cancel_idle(selected: Selection, *, actor: str, note: str | None, now: float
 
 def ask_lines(selected: Selection) -> None:
     """Remember the lines of the selection as the requested ones, before others are added."""
-    selected.change("clear_asked")
+    selected.empty("asked_line")
     selected.change("ask_lines")
 
 

@@ -65,7 +65,7 @@ def answer(store: Store, failures: Sequence[Failure], *, now: float) -> dict[int
 
 
 def _cases(store: Store, failures: Iterable[Failure]) -> dict[int, Row]:
-    store.change("clear_failing")
+    store.empty("failing")
     store.change_many("report_failing", ((failure.attempt, failure.reason) for failure in failures))
     return {row["attempt_id"]: row for row in store.rows("failing_cases")}
 

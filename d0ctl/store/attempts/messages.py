@@ -145,23 +145,16 @@ def _end(store: Store, node: int, ends: "Sequence[Ending]", now: float) -> None:
 
 def _begin(store: Store, attempts: Iterable[int]) -> dict[int, Row]:
     """Empty the tables of the batch before this one, and read what these attempts depend on."""
-    for name in _CLEARED:
-        store.change(name)
+    store.empty(*_BATCH)
     store.change_many("hear_of", ((attempt,) for attempt in attempts))
     return {row["id"]: row for row in store.rows("attempt_contexts")}
 
 
-_CLEARED = (
-    "clear_heard",
-    "clear_reported_state",
-    "clear_reported_progress",
-    "clear_reported_end",
-    "clear_reported_binary",
-    "clear_reported_output",
-    "clear_reported_staged",
-    "clear_reported_stored",
-    "clear_lost",
-)
+_BATCH = (
+    "reporting_attempt", "reported_state", "reported_progress", "reported_end", "reported_binary",
+    "reported_output", "reported_staged", "reported_stored", "lost_copy",
+)  # fmt: skip
+"""The temporary tables with the rows of a batch."""
 
 
 def _apply_ends(

@@ -23,14 +23,14 @@ PARKED = 1e12
 
 def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None:
     """Record copies, by (file, cluster), as certainly gone."""
-    store.change("clear_lost")
+    store.empty("lost_copy")
     store.change_many("lose_copy", copies)
     remake(store, now=now)
 
 
 def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> None:
     """Count copies that only this node has as lost."""
-    store.change("clear_lost")
+    store.empty("lost_copy")
     store.change("forget_node_copies", cluster=cluster, node=node)
     store.change("forget_node_transfers", cluster=cluster, node=node)
     remake(store, now=now)
@@ -43,7 +43,7 @@ def is_doubted(store: Store, node: int) -> bool:
 
 def lose_missing(store: Store, *, node: int, since: float, now: float) -> None:
     """Count copies as lost that a node has missed since a time, and trust its cache again."""
-    store.change("clear_lost")
+    store.empty("lost_copy")
     store.change("lose_missing_copies", node=node, since=since)
     store.change("trust_cache", node=node)
     remake(store, now=now)
@@ -65,7 +65,7 @@ def remake(store: Store, *, now: float) -> None:
         store.change("plan_anew", now=now)
         store.change("end_lost_transfers")
         store.change("leave_out_lost")
-        store.change("clear_lost")
+        store.empty("lost_copy")
     store.change("release_packages", now=now)
 
 
@@ -139,7 +139,7 @@ def give_up(store: Store, file: int, cluster: int) -> bool:
     if not store.row("is_outside", file=file):
         return False
     if store.change("end_transfer", file=file, cluster=cluster, result=0):
-        store.change("clear_arrived")
+        store.empty("arrived_copy")
         store.change_many("add_arrived", [Arrival(file, cluster, 0, "", None, 0, "")])
         store.change("arrived")
     return True
@@ -164,7 +164,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
 
     A copy of a file that is being made again meanwhile does not count.
     """
-    store.change("clear_arrived")
+    store.empty("arrived_copy")
     store.change_many("add_arrived", arrivals)
     store.change("postpone_outdated", now=now)
     store.change("forget_outdated")

@@ -70,7 +70,7 @@ def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> FileTotals:
 def _begin(store: Store) -> None:
     """Begin a new selection, also in a connection that only reads."""
     store.run_script("temporary_choice")
-    store.change("clear_selected_files")
+    store.empty("selected_file")
 
 
 def weight(store: Store) -> FileTotals:

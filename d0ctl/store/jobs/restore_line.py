@@ -51,7 +51,7 @@ def restore(selected: Selection, *, actor: str, note: str | None, now: float) ->
     selected.change("wait_for_restored", actor=actor, note=note, now=now)
     selected.change("unassign_readers_of_selected", actor=actor, note=note, now=now)
     selected.change("restore_packages", actor=actor, note=note, now=now)
-    selected.change("clear_lost")
+    selected.empty("lost_copy")
     selected.change("lose_restored")
     selected.change("lose_absent_inputs")
     remake(selected.store, now=now)

@@ -100,7 +100,7 @@ def retry(selected: Selection, *, actor: str, note: str | None, now: float) -> i
     black_holes.forget_jobs(selected, actor=actor, note=note, now=now)
     alike_failures.forget_jobs(selected)
     retried = selected.change("retry_packages", actor=actor, note=note, now=now)
-    selected.change("clear_lost")
+    selected.empty("lost_copy")
     selected.change("lose_absent_inputs")
     remake(selected.store, now=now)
     selected.change("reopen_jobs")
@@ -121,7 +121,7 @@ def start_over(selected: Selection) -> None:
 def make_again(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """done -> ready or waiting, by hand: their outputs are forgotten."""
     selected.change("set_unscheduled", actor=actor, note=note, now=now)
-    selected.change("clear_lost")
+    selected.empty("lost_copy")
     selected.change("purge_selected_outputs")
     selected.change("lose_selected_outputs")
     selected.change("lose_absent_inputs")

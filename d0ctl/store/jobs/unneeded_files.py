@@ -49,7 +49,7 @@ def clean_up(store: Store, *, now: float) -> list[str]:
 
 def _leave_where_made(store: Store) -> list[str]:
     """Keep one copy of files that stay: copies elsewhere were only in transit."""
-    store.change("clear_transit")
+    store.empty("transit_copy")
     if not store.change("find_transit", cache=f"{store.home.cache}/"):
         return []
     store.change("purge_transit")
@@ -63,7 +63,7 @@ def purge_chosen(store: Store, *, now: float) -> list[str]:
 
     Returns the paths of those on the control host, to be removed once this has committed.
     """
-    store.change("clear_unneeded")
+    store.empty("unneeded")
     store.change("need_no_selected_files")
     return _remove(store, now)
 
@@ -111,11 +111,11 @@ def copies_to_remove(store: Store, node: int, wanted: int) -> list[RemovableCopy
 
 def give_up(store: Store, copies: Iterable[RemovableCopy]) -> None:
     """Have these copies removed; their files are made or copied again when they are read."""
-    store.change("clear_transit")
+    store.empty("transit_copy")
     store.change_many("give_up_copy", ((copy.file, copy.cluster) for copy in copies))
     store.change("purge_given_up")
     store.change("forget_given_up")
-    store.change("clear_unneeded")
+    store.empty("unneeded")
     store.change("lack_given_up")
     store.change("end_unneeded")
 
@@ -171,7 +171,7 @@ def _drop_left(store: Store, rows: Sequence[Row]) -> None:
 
 def _find(store: Store) -> None:
     """Find which of the candidates are unneeded."""
-    store.change("clear_unneeded")
+    store.empty("unneeded")
     store.change("find_unneeded")
     store.change("keep_unread")
     store.change("clear_cleanup_candidates")

@@ -7,7 +7,7 @@ from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 
 def find(store: Store, job: int) -> None:
     """List the packages of other jobs without which this one can't continue."""
-    store.change("clear_needed")
+    store.empty("needed")
     if store.row("some_needs", job=job):
         store.change("find_needed", job=job)
 

@@ -81,7 +81,7 @@ def oldest(store: Store, requirement: int, limit: int) -> list[int]:
 
 def local_bytes(store: Store, packages: Sequence[int]) -> Mapping[int, Mapping[int, int]]:
     """Return for each package how many bytes of its inputs are in which cluster."""
-    store.change("clear_decision")
+    store.empty("decision")
     store.change_many("decide", ((package, 0) for package in packages))
     places: dict[int, dict[int, int]] = {}
     for row in store.rows("local_bytes"):
@@ -96,7 +96,7 @@ def waiting_open(store: Store, requirement: int, limit: int) -> list[int]:
 
 def input_copies(store: Store, packages: Sequence[int]) -> Mapping[int, InputCopies]:
     """Return for each package how many of its inputs would have to be copied to which cluster."""
-    store.change("clear_decision")
+    store.empty("decision")
     store.change_many("decide", ((package, 0) for package in packages))
     counted: dict[int, Counter[int]] = {package: Counter() for package in packages}
     for row in store.rows("brought_files"):
@@ -107,7 +107,7 @@ def input_copies(store: Store, packages: Sequence[int]) -> Mapping[int, InputCop
 def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:
     """ready -> assigned, with a transfer for every input that the node's cluster lacks."""
     choices = keep_choices(store, {decision.why for decision in decisions if decision.why}, now=now)
-    store.change("clear_decision")
+    store.empty("decision")
     store.change_many(
         "decide_with_reason",
         ((decision.package, decision.node, choices.get(decision.why)) for decision in decisions),

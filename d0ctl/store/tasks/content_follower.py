@@ -36,7 +36,7 @@ def _merge_again(selected: Selection, now: float) -> Selection | None:
     They were killed when the file was replaced, but had ended before that.
     """
     selected.change("choose_mergers")
-    selected.change("clear_needed")
+    selected.empty("needed")
     if not selected.change("choose_outdated_merges"):
         return None
     merges = selected.store.select()
@@ -57,7 +57,7 @@ def _follow_selected(selected: Selection, now: float) -> None:
     for query in ("fail_contents", "fail_outputs", "fail_merges"):
         selected.change(query)
     is_split = event_ranges.follow(selected)
-    selected.change("clear_needed")
+    selected.empty("needed")
     choices = ("choose_repackaged", "choose_repackaged_ranges", "choose_ended_merges",
                "choose_vain_merges")  # fmt: skip
     if sum([selected.change(query) for query in choices]):
@@ -77,7 +77,7 @@ def drop_repackaged(store: Store, *, now: float) -> None:
     store.change("forget_outputs_of_repackaged")
     store.change("drop_repackaged", now=now)
     store.change("drop_files_of_repackaged")
-    store.change("clear_needed")
+    store.empty("needed")
 
 
 def pass_over(store: Store) -> None:

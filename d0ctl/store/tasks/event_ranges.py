@@ -70,7 +70,7 @@ def follow(selected: Selection) -> bool:
 
     Return whether there are any; in a transaction.
     """
-    selected.change("clear_split")
+    selected.empty("split_content")
     if not selected.change("choose_split"):
         return False
     selected.change("lose_ranges")
@@ -92,16 +92,16 @@ def follow_files(store: Store) -> None:
     store.change("pick_split_contents")
     store.change("start_split_contents")
     store.change("end_split_contents")
-    store.change("clear_split")
+    store.empty("split_content")
 
 
 def try_again(store: Store, task: int) -> None:
     """fatal -> ready: a user retries a task; their packages are selected. In a transaction."""
-    store.change("clear_split")
+    store.empty("split_content")
     store.change("choose_split_again", task=task)
     store.change("choose_given_up_ranges")
     store.change("try_ranges_again")
-    store.change("clear_split")
+    store.empty("split_content")
 
 
 def counts(store: Store, task: int) -> Mapping[int, dict[str, int]]:

@@ -112,7 +112,7 @@ def try_again(store: Store, task: int, *, now: float) -> None:
 
     Packages that have failed with them are dropped, so that no file is processed twice.
     """
-    store.change("clear_needed")
+    store.empty("needed")
     store.change("choose_given_up", task=task)
     event_ranges.try_again(store, task)
     store.change("try_contents_again", task=task)

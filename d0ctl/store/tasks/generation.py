@@ -110,7 +110,7 @@ def _pick(
     pairs = list(zip(packages, groups, strict=True))
     taken = [(row.id, package) for package, group in pairs if not group.is_range
              for row in group.contents]  # fmt: skip
-    store.change("clear_taken")
+    store.empty("taken")
     store.change_many("take_content", taken)
     if store.change("pick_contents") != len(taken):
         raise Changed
@@ -167,7 +167,7 @@ class Adding:
     def insert(self) -> None:
         """Insert the rows, in a transaction."""
         store = self._store
-        store.change("clear_incoming_requirements")
+        store.empty("incoming_requirement")
         self._insertion.insert(self._chunk)
         store.change("count_lines", stage=self._stage, lines=self._made + len(self.packages))
         store.change("add_work", stage=self._stage, work=sum(self._intake.work.values()))

@@ -19,7 +19,7 @@ def make_again(store: Store, task: Task, *, now: float) -> None:
 
     So their outputs have each file once, in its new version. In a transaction.
     """
-    store.change("clear_needed")
+    store.empty("needed")
     store.change("choose_failed_replaced", task=task.id)
     store.change("leave_replaced")
     content_follower.drop_repackaged(store, now=now)

@@ -66,7 +66,7 @@ def leave_out_duplicates(store: Store) -> list[tuple[str, int]]:
 
 def choose_duplicates(store: Store, task: Task) -> int:
     """Select packages with files that others have processed, too; return how many."""
-    store.change("clear_needed")
+    store.empty("needed")
     number = 0
     for row in state.datasets(store, task.id):
         if row.type == "input":

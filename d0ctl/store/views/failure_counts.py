@@ -74,7 +74,7 @@ class _Scope(Struct, frozen=True):
 
 def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -> Report:
     """Count failures of a selection, or all; of each group the most frequent."""
-    store.change("clear_failing")
+    store.empty("failing")
     if wanted is None:
         scope = _Scope()
         store.change("report_all")

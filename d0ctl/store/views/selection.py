@@ -76,7 +76,7 @@ def _matches(selected: Selection, wanted: Selector, part: Selector, now: float) 
     """Return whether a part that added nothing matches packages that other parts have added."""
     if not wanted.also:
         return False
-    selected.change("clear_selected")
+    selected.empty("selected_package")
     matches = _choose(selected, part, now) > 0
     for other in wanted.parts:
         _choose(selected, other, now)

@@ -93,7 +93,7 @@ def read(store: Store, wanted: Selector | None, *, since: float, now: float) -> 
 
     Raises NotFound if nothing matches the selection.
     """
-    store.change("clear_attempt_use")
+    store.empty("attempt_use")
     if wanted is None:
         store.change("use_of_all", since=since)
     else:

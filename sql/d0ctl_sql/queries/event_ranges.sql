@@ -47,10 +47,6 @@ update content set status = 'picked'
    and id in (select content_id from event_range
                where package_id >= :first and package_id <= :last);
 
--- name: clear_split
--- Begin a new selection of files that are split.
-delete from split_content;
-
 -- name: choose_split
 -- Select the files whose ranges of events the selected packages process.
 insert or ignore into split_content (content_id)

@@ -1,7 +1,3 @@
--- name: clear_selected_files
--- Empty the selection of files.
-delete from selected_file;
-
 -- name: choose_files
 -- Select files of jobs by name; optionally only those with a copy on a node, or with a disposition.
 insert or ignore into selected_file (file_id)

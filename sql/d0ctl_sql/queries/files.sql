@@ -173,10 +173,6 @@ select id, name, base, facts ->> 'disk_free' as disk_free
 -- Request a copy on the control host, through which files between nodes pass.
 insert or ignore into transfer (file_id, cluster_id, result, wanted) values (:file, 1, 0, :now);
 
--- name: clear_arrived
--- Start a new batch of arrived copies.
-delete from arrived_copy;
-
 -- name: add_arrived
 -- Add a copy to the batch.
 insert or replace into arrived_copy

@@ -1,7 +1,3 @@
--- name: clear_heard
--- Begin a new batch of messages.
-delete from reporting_attempt;
-
 -- name: hear_of
 -- An attempt with a message.
 insert into reporting_attempt (attempt_id) values (?);
@@ -24,30 +20,6 @@ select node_id from attempt where id = :attempt and outcome is null;
 -- name: node_of_attempt
 -- The name of the node of an attempt, which stays when the node is removed.
 select node_name from attempt where id = :attempt;
-
--- name: clear_reported_state
--- Begin a new batch of messages.
-delete from reported_state;
-
--- name: clear_reported_progress
--- Begin a new batch of messages.
-delete from reported_progress;
-
--- name: clear_reported_end
--- Begin a new batch of messages.
-delete from reported_end;
-
--- name: clear_reported_binary
--- Begin a new batch of messages.
-delete from reported_binary;
-
--- name: clear_reported_output
--- Begin a new batch of messages.
-delete from reported_output;
-
--- name: clear_lost
--- Begin a new batch of lost copies.
-delete from lost_copy;
 
 -- name: report_state
 -- When an attempt started, if it reported that, and the last phase that it reported.
@@ -89,10 +61,6 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- The same of one that ended well.
 insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, disk)
 values (?, ?, ?, ?, ?, ?, ?, ?);
-
--- name: clear_reported_gap
--- Begin a new batch of messages.
-delete from reported_gap;
 
 -- name: report_gap
 -- The longest silence of a binary.

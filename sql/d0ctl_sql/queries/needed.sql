@@ -2,10 +2,6 @@
 -- Whether a job reads files that other jobs make.
 select 1 from need where job_id = :job limit 1;
 
--- name: clear_needed
--- Begin a new list of packages.
-delete from needed;
-
 -- name: find_needed
 -- The packages of other jobs that a job depends on: the makers of files that its packages wait for,
 -- the makers of their inputs in turn, and the packages before them in their lines.

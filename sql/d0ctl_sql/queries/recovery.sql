@@ -1,7 +1,3 @@
--- name: clear_failing
--- Begin a new batch of failures.
-delete from failing;
-
 -- name: report_failing
 -- An attempt that failed, and why.
 insert or ignore into failing (attempt_id, reason) values (?, ?);

@@ -239,7 +239,3 @@ select attempt.node_name as node, coalesce(attempt.started, attempt.launched) as
   cross join attempt on attempt.id = attempt_use.attempt_id
   join package_path on package_path.package_id = attempt_use.package_id
  order by 2;
-
--- name: clear_attempt_use
--- Forget the attempts of the last report.
-delete from attempt_use;

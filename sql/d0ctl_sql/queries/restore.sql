@@ -3,10 +3,6 @@
 insert or ignore into asked_line (line_id)
 select package.line_id from selected_package join package on package.id = selected_package.package_id;
 
--- name: clear_asked
--- No lines are requested yet.
-delete from asked_line;
-
 -- name: keep_named
 -- Keep only selected packages of lines that were dropped by name.
 delete from selected_package

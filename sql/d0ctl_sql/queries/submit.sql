@@ -108,10 +108,6 @@ values (:job, :stage, :cpus, :cpu, :memory, :gpus, :disk, :space, :platform, :no
         :software, :needs, :early, :fetches, :priority, :rank, :seconds, :expected, :chain)
 returning id;
 
--- name: clear_incoming_requirements
--- Begin a new job.
-delete from incoming_requirement;
-
 -- name: number_requirement
 -- The number that a requirement has in its job.
 insert into incoming_requirement (number, requirement_id) values (:number, :requirement);
@@ -144,10 +140,6 @@ select incoming.id, job_id, stage_id, line_id, seq, name, phase, missing,
        wall_time, looping, wrapper, wrapper_parameters, environment, policy
   from incoming
   join incoming_requirement on incoming_requirement.number = incoming.requirement_id;
-
--- name: clear_incoming
--- All packages are inserted.
-delete from incoming;
 
 -- name: let_start_early
 -- Packages of a job being submitted that start at their first input: how many of their inputs made

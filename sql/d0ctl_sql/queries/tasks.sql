@@ -330,10 +330,6 @@ update content
   from taken
  where content.id = taken.content_id and content.status = 'ready';
 
--- name: clear_taken
--- Begin a new batch of files.
-delete from taken;
-
 -- name: add_output_contents
 -- The outputs of packages that were just made are files of datasets; those of packages that merge,
 -- only of datasets with merged files.

@@ -59,65 +59,21 @@ create temp table transit_copy (file_id integer, cluster_id integer);
 create temp table if not exists selected_file (file_id integer primary key);
 
 -- name: temporary_sizes
--- Let the planner believe that the temporary tables are small, so that joins start at them.
-insert into selected_package (package_id) values (0);
-insert into asked_line (line_id) values (0);
-insert into needed (package_id) values (0);
-insert into split_content (content_id) values (0);
-insert into taken (content_id) values (0);
-insert into decision (package_id) values (0);
-insert into reporting_attempt (attempt_id) values (0);
-insert into reported_state (attempt_id) values (0);
-insert into reported_progress (attempt_id) values (0);
-insert into reported_end (attempt_id) values (0);
-insert into failing (attempt_id) values (0), (1), (2), (3);
-insert into attempt_use (attempt_id) values (0);
-insert into reported_binary (attempt_id) values (0);
-insert into reported_output (attempt_id) values (0);
-insert into reported_staged (attempt_id) values (0);
-insert into reported_stored (package_id) values (0);
-insert into arrived_copy (file_id, cluster_id, result) values (0, 0, 0);
-insert into unneeded (file_id) values (0);
-insert into incoming (id) values (0);
-insert into reported_gap (package_id) values (0);
-insert into lost_copy (file_id) values (0);
-insert into selected_file (file_id) values (0);
-insert into transit_copy (file_id) values (0);
+-- Let the planner believe that the temporary tables have a row, so that joins start at them.
 analyze temp;
-delete from selected_package;
-delete from asked_line;
-delete from needed;
-delete from split_content;
-delete from taken;
-delete from decision;
-delete from reporting_attempt;
-delete from reported_state;
-delete from reported_progress;
-delete from reported_end;
-delete from failing;
-delete from attempt_use;
-delete from reported_binary;
-delete from reported_output;
-delete from reported_staged;
-delete from reported_stored;
-delete from unneeded;
-delete from incoming;
-delete from reported_gap;
-delete from lost_copy;
-delete from selected_file;
-delete from transit_copy;
-
--- name: clear_selected
--- Begin a new selection.
-delete from selected_package;
+insert into temp.sqlite_stat1 (tbl, stat)
+select name, iif(name = 'failing', '4', '1') from temp.sqlite_schema
+ where type = 'table'
+   and name not in ('arrived_copy', 'incoming_requirement', 'moment', 'reported_staged',
+                    'sqlite_stat1');
+insert into temp.sqlite_stat1 (tbl, idx, stat)
+values ('arrived_copy', 'arrived_copy', '1 1 1 1'),
+       ('reported_staged', 'reported_staged_of_attempt', '1 1 1');
+analyze temp.sqlite_schema;
 
 -- name: choose_package
 -- Add a package to the selection.
 insert or ignore into selected_package (package_id) values (?);
-
--- name: clear_decision
--- Begin a new batch of decisions.
-delete from decision;
 
 -- name: decide
 -- Add a decision.

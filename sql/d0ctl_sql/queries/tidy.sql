@@ -62,18 +62,10 @@ delete from unneeded
 -- The candidates were checked.
 delete from cleanup_candidate;
 
--- name: clear_unneeded
--- Begin a new batch of unneeded files.
-delete from unneeded;
-
 -- name: spare_copies
 -- Copies that stay only while there is space.
 update location set spare = 1
  where spare = 0 and file_id in (select file_id from unneeded where rank = 2);
-
--- name: clear_transit
--- Begin a new batch of copies in transit.
-delete from transit_copy;
 
 -- name: find_transit
 -- Copies of files that stay, at other places than where they were made, or first were.
@@ -337,14 +329,6 @@ values (?, ?, ?, ?, ?, ?, ?);
 -- name: report_stored
 -- An output that a wrapper has stored.
 insert into reported_stored (package_id, name, locator) values (?, ?, ?);
-
--- name: clear_reported_staged
--- Begin a new batch of messages.
-delete from reported_staged;
-
--- name: clear_reported_stored
--- Begin a new batch of messages.
-delete from reported_stored;
 
 -- name: unneeded_files
 -- The unneeded files.

@@ -20,7 +20,7 @@ def learn(store: Store, ends: Iterable[tuple["Ending", Row]]) -> None:
         for record in end["binaries"]
         if record.get("gap") is not None
     ]
-    store.change("clear_reported_gap")
+    store.empty("reported_gap")
     if rows:
         store.change_many("report_gap", rows)
         store.change("record_run_times")

@@ -40,7 +40,7 @@ def launch(
     ]
     if not decided:
         return {}
-    store.change("clear_decision")
+    store.empty("decision")
     store.change_many("decide", decided)
     store.change("begin_attempts", now=now)
     store.change("purge_left")
@@ -53,7 +53,7 @@ def launch(
 
 def launch_again(store: Store, node: int, attempts: Iterable[int]) -> list[Launch]:
     """Return the launches of these attempts again, for a node that may never have received them."""
-    store.change("clear_decision")
+    store.empty("decision")
     for attempt in attempts:
         store.change("choose_starting", node=node, attempt=attempt)
     return details(store).get(node, [])

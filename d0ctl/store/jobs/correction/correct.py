@@ -104,14 +104,14 @@ class Correction(Struct):
             for row in self.store.rows("files_of_pattern", pattern=file):
                 self._forget_file(row["id"])
         if taken:
-            self.store.change("clear_lost")
+            self.store.empty("lost_copy")
             for query in ("lose_taken_files", "purge_taken_file", "forget_taken_file"):
                 self.store.change_many(query, taken)
             self.store.change("forget_copies")
             self.store.change("lose_files")
             self.store.change("wait_again", now=self.now)
             self.store.change("end_lost_transfers")
-            self.store.change("clear_lost")
+            self.store.empty("lost_copy")
 
     def _taken(self) -> Iterator[int]:
         for stage in self.found.stages:
@@ -153,7 +153,7 @@ class Correction(Struct):
         expected = self.expected or urgency(self.store, self.spec)
         revision = Revision(self.job, number, self.now, rows.reserve, expected, self.known)
         numbers = line_numbers(self.found.stages)
-        self.store.change("clear_incoming_requirements")
+        self.store.empty("incoming_requirement")
         names = []
         pairs = zip(stages, self.found.stages, self.spec.stages, strict=True)
         for seq, (stage, new, of) in enumerate(pairs, 1):
@@ -274,7 +274,7 @@ def count_anew(store: Store, packages: Iterable[int]) -> Selection:
 def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> Selection:
     """Schedule the makers of removed files that packages read."""
     selected = store.select(packages)
-    store.change("clear_lost")
+    store.empty("lost_copy")
     selected.change("lose_absent_inputs")
     copies.remake(store, now=now)
     return selected

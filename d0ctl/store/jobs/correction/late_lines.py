@@ -132,7 +132,7 @@ class _Making(Struct):
         packages = len(self.found.rewritten) + len(self.found.added)
         revision, rows = self._revision()
         with self.store.writing():
-            self.store.change("clear_incoming_requirements")
+            self.store.empty("incoming_requirement")
         for number, stage in enumerate(self.found.stages):
             if stage.is_left:
                 continue

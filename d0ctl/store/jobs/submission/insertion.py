@@ -97,7 +97,7 @@ class Insertion(Struct):
         self._insert_rows("bring_package", rows)
         self._change_many("bring_waiting", list(absent.items()))
         self.store.change("insert_packages")
-        self.store.change("clear_incoming")
+        self.store.empty("incoming")
 
     def _files(self, rows: Sequence[Row]) -> None:
         self._insert_rows("insert_file", rows)

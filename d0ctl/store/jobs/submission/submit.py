@@ -81,7 +81,7 @@ def _insert(
     """Insert the rows of all stages."""
     store, job = insertion.store, insertion.job
     with store.writing():
-        store.change("clear_incoming_requirements")
+        store.empty("incoming_requirement")
         stages = [
             int(
                 store.value(
