@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from d0ctl.actions.action import AnyRequest, Plan
 from d0ctl.actions.option import OptionsType
 from d0ctl.errors import BadUsage, NotFound
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import FileSelection, Store
 from d0ctl.store.files import selected_files
 from d0ctl.store.files.selected_files import FileTotals
 from d0ctl.store.views import browse
@@ -66,6 +66,7 @@ def parse(text: str, *, node: str | None = None, disposition: str | None = None)
 class FilePlan(Plan):
     """What an action would do, with the numbers of files and bytes; it names the largest."""
 
+    file_selection: FileSelection = field(repr=False, compare=False)
     files: int
     bytes: int
     largest: tuple[tuple[str, int | None], ...]
@@ -91,21 +92,23 @@ class Lost(NamedTuple):
 
 def only_copies(store: Store, jobs: Sequence[str]) -> Lost:
     """Return the files that are lost with jobs: neither results nor stored elsewhere."""
-    weight = selected_files.select_of_jobs(store, jobs, MOST_LOST)
-    return Lost(weight.files, weight.bytes, selected_files.largest(store, SHOWN))
+    selected = selected_files.select_of_jobs(store, jobs, MOST_LOST)
+    weight = selected_files.weight(selected)
+    return Lost(weight.files, weight.bytes, selected_files.largest(selected, SHOWN))
 
 
-def choose(store: Store, choice: FileChoice) -> FileTotals:
-    """Select files; return their number and total size. Raises NotFound if there are none."""
+def choose(store: Store, choice: FileChoice) -> tuple[FileSelection, FileTotals]:
+    """Select files; return also their number and size. Raises NotFound if there are none."""
     if choice.node is not None:
         check_node(store, choice.node)
-    weight = selected_files.select(store, choice.job, choice.name, node=choice.node,
-                              disposition=choice.disposition)  # fmt: skip
+    selected = selected_files.select(store, choice.job, choice.name, node=choice.node,
+                                     disposition=choice.disposition)  # fmt: skip
+    weight = selected_files.weight(selected)
     if not weight.files:
         if not set("*?[") & set(choice.job):
             browse.job(store, choice.job)
         raise NotFound(f"no file matches `{choice}`", hint=f"d0ctl file list '{choice.job}'")
-    return weight
+    return selected, weight
 
 
 def check_disposition(disposition: str, known: tuple[str, ...] = DISPOSITIONS) -> str:

@@ -37,8 +37,8 @@ class Files(FileVerbs):
         seen: set[int] = set()
         for choice in self.choices:
             with opening.reader(self.home) as store:
-                file_choice.choose(store, choice)
-                rows = list(selected_files.pages(store, 0))
+                selected, _ = file_choice.choose(store, choice)
+                rows = list(selected_files.pages(selected, 0))
             yield from (row for row in rows if row.id not in seen)
             seen.update(row.id for row in rows)
 

@@ -22,8 +22,8 @@ LEAST_SHRUNK = 1024 * 1024
 Row = sqlite3.Row
 """A row, by column name or number."""
 
-SELECTED = "selected_package"
-"""The temporary table with the packages of a selection."""
+PACKAGES, FILES = SELECTED = "selected_package", "selected_file"
+"""The temporary tables with the packages and the files of a selection."""
 
 read_queries = cache(queries)
 
@@ -97,7 +97,7 @@ class Store(Queries):
         self._file = file
         """Device and inode of the open database; None if it is not that of the home."""
         self._remembered: dict[str, Any] | None = None
-        self._selection: Selection | None = None
+        self._selections: dict[str, _Selected] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -116,19 +116,28 @@ class Store(Queries):
 
     def select(self, packages: Iterable[int] = ()) -> "Selection":
         """Select packages; the selection before this one can't be used any more."""
-        self.empty(SELECTED)
-        self._selection = Selection(self)
-        self._selection.add(packages)
-        return self._selection
+        selected = Selection(self, PACKAGES)
+        selected.add(packages)
+        return selected
 
-    def holds(self, selection: "Selection") -> bool:
-        """Return whether the packages of a selection are still in the table."""
-        return self._selection is selection
+    def select_files(self) -> "FileSelection":
+        """Begin a selection of files, also in a connection that only reads."""
+        self.run_script("temporary_choice")
+        return FileSelection(self, FILES)
+
+    def begin(self, selection: "_Selected") -> None:
+        """Empty the table of a selection; the one before it can't be used any more."""
+        self.empty(selection.table)
+        self._selections[selection.table] = selection
+
+    def holds(self, selection: "_Selected") -> bool:
+        """Return whether a selection is still in its table."""
+        return self._selections.get(selection.table) is selection
 
     def _query(self, name: str) -> str:
-        """Return the text of a query; those that act on a selection are run by `Selection`."""
+        """Return the text of a query; those that act on a selection are run by the selection."""
         query = super()._query(name)
-        assert SELECTED not in query, f"`{name}` acts on a selection"
+        assert not any(table in query for table in SELECTED), f"`{name}` acts on a selection"
         return query
 
     @property
@@ -232,19 +241,32 @@ class Store(Queries):
     def _roll_back(self) -> None:
         if self.connection.in_transaction:
             self.connection.execute("rollback")
-            self._selection = None
+            self._selections.clear()
 
 
-class Selection(Queries):
-    """Packages selected on a connection, and the queries that act on them.
+class _Selected(Queries):
+    """Packages or files selected on a connection, and the queries that act on them.
 
-    A connection holds one selection at a time. The use of a previous one is an AssertionError, so
-    a function can never change other packages than those it was called for.
+    A connection holds one selection of each at a time. The use of a previous one is an
+    AssertionError, so a function can never change others than those it was called for.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, table: str) -> None:
         super().__init__(store.home, store.connection)
-        self.store = store
+        self.store, self.table = store, table
+        store.begin(self)
+
+    def _query(self, name: str) -> str:
+        assert self.store.holds(self), f"`{name}` acts on a selection that was replaced"
+        return super()._query(name)
+
+
+class FileSelection(_Selected):
+    """Selected files."""
+
+
+class Selection(_Selected):
+    """Selected packages."""
 
     def add(self, packages: Iterable[int]) -> None:
         """Add packages to the selection."""
@@ -253,10 +275,6 @@ class Selection(Queries):
     def count(self) -> int:
         """Count the selected packages."""
         return int(self.value("count_selected"))
-
-    def _query(self, name: str) -> str:
-        assert self.store.holds(self), f"`{name}` acts on a selection that was replaced"
-        return super()._query(name)
 
 
 def file_of(home: Home) -> tuple[int, int] | None:

@@ -1,6 +1,7 @@
 """Changes of phases: a set-based function for each, over the selected packages."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 
 from d0ctl.store import input_stream
 from d0ctl.store.connection import Row, Selection, Store
@@ -116,10 +117,9 @@ def cancel_idle(selected: Selection, *, actor: str, note: str | None, now: float
     return canceled
 
 
-def ask_lines(selected: Selection) -> None:
-    """Remember the lines of the selection as the requested ones, before others are added."""
-    selected.empty("asked_line")
-    selected.change("ask_lines")
+def line_ids(selected: Selection) -> tuple[int, ...]:
+    """Return the lines of the selection by their ids."""
+    return tuple(row[0] for row in selected.rows("lines_of_selected"))
 
 
 def choose_without_inputs(selected: Selection) -> None:
@@ -147,11 +147,12 @@ def count_files(selected: Selection, *, dropped: bool) -> int:
     return int(selected.value("count_files_of_selected", dropped=int(dropped)))
 
 
-def drop(selected: Selection, *, actor: str | None, note: str | None, now: float) -> None:
+def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | None,
+         note: str | None, now: float) -> None:  # fmt: skip
     """Drop the selected packages with their outputs (D0 Job Definition, section 5).
 
-    Successful packages stay successful; only their outputs are removed from the lists. The lines of
-    `ask_lines` are dropped by request, others because an input of theirs is missing.
+    Successful packages stay successful; only their outputs are removed from the lists. The
+    `requested` lines are dropped by name, others because an input of theirs is missing.
     """
     # Assigned packages become ready first: a list of inputs is cut only before it is launched.
     selected.change("unassign_readers_of_selected", actor=actor, note=note, now=now)
@@ -161,7 +162,7 @@ def drop(selected: Selection, *, actor: str | None, note: str | None, now: float
     # The lists are cut by now, so `missing` says which packages have lost all existing ones.
     selected.change("wait_for_first", actor=actor, note=note, now=now)
     selected.change("drop_files")
-    selected.change("drop_lines", now=now)
+    selected.change("drop_lines", requested=json.dumps(requested), now=now)
     selected.change("drop_idle_packages", actor=actor, note=note, now=now)
     selected.change("kill_launched_packages", actor=actor, note=note, now=now, request="drop")
     selected.change("drop_killing_packages")

@@ -249,9 +249,10 @@ class Moves(RuleBasedStateMachine):
             selected.change("keep_named")
             if not lifecycle.phases(selected) or "killing" in lifecycle.phases(selected):
                 return
+            requested = lifecycle.line_ids(selected)
             restoring.choose_restored(selected)
             if restoring.launched_without(selected) is None:
-                restoring.restore(selected, actor="tester", note=None, now=self.site.now)
+                restoring.restore(selected, requested, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK)
     def drop(self, pick: int) -> None:
@@ -259,9 +260,9 @@ class Moves(RuleBasedStateMachine):
             return
         with self.store.writing():
             selected = self.select(pick)
-            lifecycle.ask_lines(selected)
+            requested = lifecycle.line_ids(selected)
             lifecycle.choose_without_inputs(selected)
-            lifecycle.drop(selected, actor="tester", note=None, now=self.site.now)
+            lifecycle.drop(selected, requested, actor="tester", note=None, now=self.site.now)
 
     @rule(pick=PICK, changes=st.lists(PICK, max_size=3), again=st.booleans())
     def update(self, pick: int, changes: list[int], again: bool) -> None:

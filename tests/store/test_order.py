@@ -84,8 +84,7 @@ def test_a_dropped_line_lets_the_stage_behind_it_begin(store: Store) -> None:
 
     with store.writing():
         selected = store.select([browse.in_phases(store, 1, [Phase.FAILED], 1)[0].id])
-        lifecycle.ask_lines(selected)
-        lifecycle.drop(selected, actor="me", note=None, now=site.now)
+        lifecycle.drop(selected, lifecycle.line_ids(selected), actor="me", note=None, now=site.now)
 
     assert site.turn() == []
     assert not is_settled(store, job)
@@ -114,8 +113,7 @@ stages:
     with store.writing():
         selected = store.select([row.id for row in browse.in_phases(store, 1, [Phase.FAILED], 9)])
         selected = store.select([browse.in_phases(store, 1, [Phase.FAILED], 9)[0].id])
-        lifecycle.ask_lines(selected)
-        lifecycle.drop(selected, actor="me", note=None, now=site.now)
+        lifecycle.drop(selected, lifecycle.line_ids(selected), actor="me", note=None, now=site.now)
     assert len(site.turn()) == 1
 
 

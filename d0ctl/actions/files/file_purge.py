@@ -24,25 +24,26 @@ class PurgePlan(FilePlan):
 
 def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
     """Plan for the files that no package needs. Raises NotFound and Refused."""
-    choose(store, request.target)
-    needed = selected_files.keep_removable(store)
-    weight = selected_files.weight(store)
+    selected, _ = choose(store, request.target)
+    needed = selected_files.keep_removable(selected)
+    weight = selected_files.weight(selected)
     if not weight.files:
         why = f"{needed} needed by packages that have not ended" if needed else "no copy is kept"
         raise Refused(f"no file of `{request.target}` can be purged: {why}",
                       hint=f"d0ctl file list '{request.target}'")  # fmt: skip
     return PurgePlan(
         request=request,
+        file_selection=selected,
         files=weight.files,
         bytes=weight.bytes,
-        largest=selected_files.largest(store, SHOWN),
+        largest=selected_files.largest(selected, SHOWN),
         needed=needed,
     )
 
 
 def purge(store: Store, plan: PurgePlan, by: Author) -> PurgePlan:
     """Remove all copies; results and stored files stay."""
-    return replace(plan, copies=tuple(unneeded_files.purge_chosen(store, now=by.now)))
+    return replace(plan, copies=tuple(unneeded_files.purge(plan.file_selection, now=by.now)))
 
 
 def describe(plan: PurgePlan) -> Iterator[str]:

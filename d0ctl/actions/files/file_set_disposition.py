@@ -47,20 +47,21 @@ class DispositionPlan(FilePlan):
 def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> DispositionPlan:
     """Plan for all files of a choice. Raises BadUsage and NotFound."""
     check_disposition(request.options.disposition, WORDS)
-    weight = choose(store, request.target)
+    selected, weight = choose(store, request.target)
     return DispositionPlan(
         request=request,
+        file_selection=selected,
         files=weight.files,
         bytes=weight.bytes,
-        largest=selected_files.largest(store, SHOWN),
-        previous=tuple(selected_files.dispositions(store)),
+        largest=selected_files.largest(selected, SHOWN),
+        previous=tuple(selected_files.dispositions(selected)),
     )
 
 
 def set_disposition(store: Store, plan: DispositionPlan, by: Author) -> None:
     """Set the disposition of files; unneeded ones are removed accordingly."""
     word = plan.request.options.disposition
-    selected_files.set_disposition(store, None if word == AS_WRITTEN else word)
+    selected_files.set_disposition(plan.file_selection, None if word == AS_WRITTEN else word)
 
 
 def describe(plan: DispositionPlan) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
@@ -43,6 +43,8 @@ class LosingPackage(NamedTuple):
 class KillLinePlan(Plan):
     """What kill-line would do; all but the common part is about dropped outputs."""
 
+    requested: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    """The ids of the lines that are named."""
     also: int = 0
     """How many packages are dropped because their inputs are."""
     also_dropped: tuple[Change, ...] = ()
@@ -86,7 +88,7 @@ def check_level(target: Selector) -> None:
 def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLinePlan:
     own = selected.count()
     own_paths = {row.path for row in rows(selected)}
-    lifecycle.ask_lines(selected)
+    requested = lifecycle.line_ids(selected)
     lifecycle.choose_without_inputs(selected)
     phases = lifecycle.phases(selected)
     stay = {p: n for p, n in phases.items() if p in (Phase.DONE, Phase.TRANSFERRING, Phase.DROPPED)}
@@ -97,6 +99,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
     return KillLinePlan(
         request=request,
         selected=selected,
+        requested=requested,
         phases={p: n for p, n in phases.items() if p not in stay},
         packages=everything - sum(stay.values()),
         changes=tuple(row for row in leaving if row.path in own_paths)[:MOST_SHOWN],
@@ -114,7 +117,8 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
 def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
     """End the lines, and on request remove their files from all inputs."""
     if plan.request.options.drop_outputs:
-        lifecycle.drop(plan.selection, actor=by.actor, note=by.note_or("dropped"), now=by.now)
+        lifecycle.drop(plan.selection, plan.requested, actor=by.actor,
+                       note=by.note_or("dropped"), now=by.now)  # fmt: skip
     else:
         lifecycle.kill(plan.selection, actor=by.actor, note=by.note_or("killed"), now=by.now)
         lifecycle.cancel_failed(plan.selection, actor=by.actor, now=by.now)

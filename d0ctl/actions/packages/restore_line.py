@@ -1,7 +1,7 @@
 """restore-line: bring back dropped lines, until a package was launched without their files."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
@@ -31,6 +31,8 @@ class RegainingPackage(NamedTuple):
 class RestoreLinePlan(Plan):
     """What restore-line would do."""
 
+    requested: tuple[int, ...] = field(repr=False, compare=False)
+    """The ids of the lines that are named."""
     also: int
     """How many packages come back because their inputs do."""
     also_restored: tuple[Change, ...]
@@ -48,7 +50,7 @@ def plan_restore_line(store: Store, request: Request[Options], now: float) -> Re
     if not (own := restore_line.keep_named(selected)):
         raise _not_restorable(request, is_dropped)
     _check_not_ending(selected, request)
-    own_paths = {row.path for row in rows(selected)}
+    own_paths, requested = {row.path for row in rows(selected)}, lifecycle.line_ids(selected)
     restore_line.choose_restored(selected)
     _check_not_launched(selected, request, now)
     if (path := restore_line.repackaged(selected)) is not None:
@@ -57,12 +59,13 @@ def plan_restore_line(store: Store, request: Request[Options], now: float) -> Re
             "so it can't be restored",
             hint=f"d0ctl status '{request.target.parts[0]}'",
         )
-    return _plan(selected, request, own, own_paths)
+    return _plan(selected, request, requested, own, own_paths)
 
 
 def _plan(
-    selected: Selection, request: Request[Options], own: int, own_paths: set[str]
-) -> RestoreLinePlan:
+    selected: Selection, request: Request[Options], requested: tuple[int, ...], own: int,
+    own_paths: set[str],
+) -> RestoreLinePlan:  # fmt: skip
     phases = lifecycle.phases(selected)
     back = [row for row in rows(selected) if row.phase == Phase.DROPPED]
     regaining = [RegainingPackage(row["path"], row["gained"], row["had"], bool(row["waits"]))
@@ -70,6 +73,7 @@ def _plan(
     return RestoreLinePlan(
         request=request,
         selected=selected,
+        requested=requested,
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
         packages=phases.get(Phase.DROPPED, 0),
         changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],
@@ -123,7 +127,8 @@ def _check_not_launched(selected: Selection, request: Request[Options], now: flo
 
 def bring_back(store: Store, plan: RestoreLinePlan, by: Author) -> None:
     """Restore the lines, and all that was dropped because of them."""
-    restore_line.restore(plan.selection, actor=by.actor, note=by.note_or("restored"), now=by.now)
+    restore_line.restore(plan.selection, plan.requested, actor=by.actor,
+                         note=by.note_or("restored"), now=by.now)  # fmt: skip
 
 
 def describe(plan: RestoreLinePlan) -> Iterator[str]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import FileSelection, Store
 
 PAGE = 1000
 """How many files are read at a time."""
@@ -45,58 +45,52 @@ class FileRow(NamedTuple):
 
 def select(
     store: Store, job: str, name: str, *, node: str | None, disposition: str | None
-) -> FileTotals:
+) -> FileSelection:
     """Select files by job and name, both with wildcards, and filters."""
-    _begin(store)
-    store.change("choose_files", job=job, name=name, node=node, disposition=disposition)
-    return weight(store)
+    selected = store.select_files()
+    selected.change("choose_files", job=job, name=name, node=node, disposition=disposition)
+    return selected
 
 
-def select_results(store: Store, job: str, name: str) -> FileTotals:
+def select_results(store: Store, job: str, name: str) -> FileSelection:
     """Select the final outputs of a job by name, with wildcards."""
-    _begin(store)
-    store.change("choose_results", job=job, name=name)
-    return weight(store)
+    selected = store.select_files()
+    selected.change("choose_results", job=job, name=name)
+    return selected
 
 
-def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> FileTotals:
+def select_of_jobs(store: Store, jobs: Sequence[str], limit: int) -> FileSelection:
     """Select files that are lost with jobs: neither results nor stored; at most so many of each."""
-    _begin(store)
+    selected = store.select_files()
     for job in jobs:
-        store.change("choose_job_files", job=job, limit=limit)
-    return weight(store)
+        selected.change("choose_job_files", job=job, limit=limit)
+    return selected
 
 
-def _begin(store: Store) -> None:
-    """Begin a new selection, also in a connection that only reads."""
-    store.run_script("temporary_choice")
-    store.empty("selected_file")
-
-
-def weight(store: Store) -> FileTotals:
+def weight(selected: FileSelection) -> FileTotals:
     """Count the selected files and their bytes."""
-    row = store.row("weigh_selected_files")
+    row = selected.row("weigh_selected_files")
     assert row is not None
     return FileTotals(row["files"], int(row["present"] or 0), int(row["bytes"]))
 
 
-def keep_removable(store: Store) -> int:
+def keep_removable(selected: FileSelection) -> int:
     """Keep the selected files with a copy that may be removed; return how many are needed."""
-    store.change("spare_absent_files", cache=f"{store.home.cache}/")
-    return store.change("spare_needed_files")
+    selected.change("spare_absent_files", cache=f"{selected.home.cache}/")
+    return selected.change("spare_needed_files")
 
 
-def largest(store: Store, limit: int) -> tuple[tuple[str, int | None], ...]:
+def largest(selected: FileSelection, limit: int) -> tuple[tuple[str, int | None], ...]:
     """Return the largest of the selected files, with their sizes."""
-    rows = store.rows("largest_selected_files", limit=limit)
+    rows = selected.rows("largest_selected_files", limit=limit)
     return tuple((f"{row['job']}:{row['name']}", row["size"]) for row in rows)
 
 
-def pages(store: Store, limit: int) -> Iterator[FileRow]:
+def pages(selected: FileSelection, limit: int) -> Iterator[FileRow]:
     """Yield the selected files by their age; at most so many, all of them with 0."""
     after, left = 0, limit or None
     while left is None or left > 0:
-        rows = store.rows("files_page", after=after, limit=min(PAGE, left or PAGE))
+        rows = selected.rows("files_page", after=after, limit=min(PAGE, left or PAGE))
         if not rows:
             return
         for row in rows:
@@ -110,13 +104,13 @@ def pages(store: Store, limit: int) -> Iterator[FileRow]:
         left = None if left is None else left - len(rows)
 
 
-def dispositions(store: Store) -> list[str | None]:
+def dispositions(selected: FileSelection) -> list[str | None]:
     """Return the different dispositions that people gave to the selected files."""
-    return [row[0] for row in store.rows("previous_dispositions")]
+    return [row[0] for row in selected.rows("previous_dispositions")]
 
 
-def set_disposition(store: Store, disposition: str | None) -> None:
+def set_disposition(selected: FileSelection, disposition: str | None) -> None:
     """Set the disposition of the selected files, None for that of the job file."""
-    store.change("give_disposition", disposition=disposition)
-    store.change("spare_no_more")
-    store.change("look_again")
+    selected.change("give_disposition", disposition=disposition)
+    selected.change("spare_no_more")
+    selected.change("look_again")

@@ -62,13 +62,13 @@ def _weigh(store: Store, job: Row, stage: Row, counts: _Counts, now: float) -> N
 
 
 def _drop(selected: Selection, job: Row, stage: Row, lines: int, part: float, now: float) -> None:
-    lifecycle.ask_lines(selected)
+    requested = lifecycle.line_ids(selected)
     lifecycle.choose_without_inputs(selected)
     note = (
         f"{part:.1%} of stage `{stage['name']}` is successful, and that is enough for its readers"
     )
     packages = sum(n for phase, n in lifecycle.phases(selected).items() if phase != "done")
-    lifecycle.drop(selected, actor=None, note=note, now=now)
+    lifecycle.drop(selected, requested, actor=None, note=note, now=now)
     path = f"{job['name']}/{stage['seq']}"
     lifecycle.keep_action(
         selected.store, verb="require", target=path, actor=ACTOR, packages=packages, now=now,

@@ -1,6 +1,8 @@
 """Restore dropped lines, and lines that were dropped because they lacked their files."""
 
-from d0ctl.store import lifecycle
+import json
+from collections.abc import Sequence
+
 from d0ctl.store.connection import Row, Selection
 from d0ctl.store.files.copies import remake
 
@@ -9,7 +11,6 @@ def choose_restored(selected: Selection) -> None:
     """Extend the selection to everything that comes back: remove lines that still lack something,
     and add, repeatedly, dropped ones that now lack nothing.
     """
-    lifecycle.ask_lines(selected)
     while selected.change("leave_without_inputs") > 0:
         pass
     while selected.change("choose_restored") > 0:
@@ -38,16 +39,18 @@ def repackaged(selected: Selection) -> str | None:
     return found
 
 
-def restore(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
+def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: str | None,
+            now: float) -> None:  # fmt: skip
     """Undo the drop of the selected packages: they are as before, and their files are read again.
 
-    Outputs that were removed meanwhile are made again.
+    The `requested` lines are no longer dropped by name, even if they stay dropped. Outputs that
+    were removed meanwhile are made again.
     """
     selected.change("restore_files")
     selected.change("restore_inputs")
     selected.change("leave_out_dropped")
     selected.change("restore_lines")
-    selected.change("forget_names")
+    selected.change("forget_names", requested=json.dumps(requested))
     selected.change("wait_for_restored", actor=actor, note=note, now=now)
     selected.change("unassign_readers_of_selected", actor=actor, note=note, now=now)
     selected.change("restore_packages", actor=actor, note=note, now=now)

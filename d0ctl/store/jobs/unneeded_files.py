@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from d0ctl.config import ASIDE
 from d0ctl.store.attempts import failures
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import FileSelection, Row, Store
 
 STRAY_S = 3600.0
 """The age at which an unrecorded file in the cache of the control host counts as abandoned."""
@@ -58,14 +58,14 @@ def _leave_where_made(store: Store) -> list[str]:
     return here
 
 
-def purge_chosen(store: Store, *, now: float) -> list[str]:
-    """Have all copies of the chosen files removed, at the request of a person.
+def purge(selected: FileSelection, *, now: float) -> list[str]:
+    """Have all copies of the selected files removed, at the request of a person.
 
     Returns the paths of those on the control host, to be removed once this has committed.
     """
-    store.empty("unneeded")
-    store.change("need_no_selected_files")
-    return _remove(store, now)
+    selected.empty("unneeded")
+    selected.change("need_no_selected_files")
+    return _remove(selected.store, now)
 
 
 def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]:

@@ -195,10 +195,10 @@ update package set request = iif(request = 'kill now', 'drop now', 'drop')
  where id in (select package_id from selected_package) and phase = 'killing';
 
 -- name: drop_lines
--- Mark lines as dropped in which only successful packages are left; `named` are those that a person
--- named.
+-- Mark lines as dropped in which only successful packages are left; `named` are those that were
+-- requested.
 update line
-   set dropped = :now, named = id in (select line_id from asked_line)
+   set dropped = :now, named = id in (select value from json_each(:requested))
  where dropped is null
    and id in (select line_id from selected_package_state)
    and not exists (select 1 from package

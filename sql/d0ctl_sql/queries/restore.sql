@@ -1,7 +1,6 @@
--- name: ask_lines
--- Remember the lines of the selected packages as the requested ones.
-insert or ignore into asked_line (line_id)
-select package.line_id from selected_package join package on package.id = selected_package.package_id;
+-- name: lines_of_selected
+-- The lines of the selected packages.
+select distinct line_id from selected_package_state;
 
 -- name: keep_named
 -- Keep only selected packages of lines that were dropped by name.
@@ -147,7 +146,7 @@ update line set dropped = null
 
 -- name: forget_names
 -- Requested lines are no longer dropped by name.
-update line set named = 0 where id in (select line_id from asked_line);
+update line set named = 0 where id in (select value from json_each(:requested));
 
 -- name: wait_for_restored
 -- ready, assigned -> waiting: packages that got inputs back which do not exist.

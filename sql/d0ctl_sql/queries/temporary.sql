@@ -8,7 +8,6 @@ select selected_package.package_id, package.job_id, package.stage_id, package.li
   join package on package.id = selected_package.package_id
   left join phase on phase.name = package.phase;
 create temp table moment (at real, last integer);
-create temp table asked_line (line_id integer primary key);
 create temp table needed (package_id integer primary key);
 create temp table split_content (content_id integer primary key);
 create temp table taken (content_id integer primary key, package_id integer);

@@ -74,7 +74,7 @@ def results(
 def _read(selector: str, limit: int) -> tuple[str, Home, FileTotals, list[FileRow]]:
     """Read the final outputs of a job. Raises NotFound if it has none."""
     from d0ctl.actions import file_choice
-    from d0ctl.store.files.selected_files import pages, select_results
+    from d0ctl.store.files.selected_files import pages, select_results, weight
     from d0ctl.store.views import browse
 
     choice = file_choice.parse(selector)
@@ -82,21 +82,21 @@ def _read(selector: str, limit: int) -> tuple[str, Home, FileTotals, list[FileRo
         raise BadUsage("`results` takes one job", hint="d0ctl status")
     with session.reader() as store, store.reading():
         job = browse.job(store, choice.job).name
-        totals = select_results(store, job, choice.name)
+        selected = select_results(store, job, choice.name)
+        totals = weight(selected)
         if not totals.files:
             what = "outputs" if choice.name == "*" else f"output `{choice.name}`"
             raise NotFound(f"job `{job}` has no final {what}",
                            hint=_others(store, job) or f"d0ctl file list {job}")  # fmt: skip
-        return job, store.home, totals, list(pages(store, limit))
+        return job, store.home, totals, list(pages(selected, limit))
 
 
 def _others(store: Store, job: str) -> str | None:
     """Name the first final outputs of a job, for one that was misspelt."""
     from d0ctl.store.files.selected_files import pages, select_results
 
-    if not select_results(store, job, "*").files:
-        return None
-    return f"it has {listed(f'`{row.name}`' for row in pages(store, MOST_OTHERS))}"
+    names = [f"`{row.name}`" for row in pages(select_results(store, job, "*"), MOST_OTHERS)]
+    return f"it has {listed(names)}" if names else None
 
 
 def _location(home: Home, row: FileRow) -> str | None:

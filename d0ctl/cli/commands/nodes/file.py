@@ -37,8 +37,8 @@ def list_files(
 
     choice = file_choice.parse(selector, node=node, disposition=disposition)
     with session.reader() as store:
-        weight = file_choice.choose(store, choice)
-        rows = list(pages(store, limit))
+        selected, weight = file_choice.choose(store, choice)
+        rows = list(pages(selected, limit))
     if json:
         emit_json({"files": [_document(row) for row in rows], "total": weight.files,
                    "bytes": weight.bytes})  # fmt: skip

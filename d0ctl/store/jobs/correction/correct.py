@@ -94,8 +94,8 @@ class Correction(Struct):
         packages = [package.id for line in self.found.back for package in line.packages]
         if packages:
             selected = self.store.select(packages)
-            lifecycle.ask_lines(selected)
-            restore_line.restore(selected, actor=self.actor, note=self.note, now=self.now)
+            restore_line.restore(selected, [line.id for line in self.found.back],
+                                 actor=self.actor, note=self.note, now=self.now)  # fmt: skip
 
     def _take_files(self) -> None:
         """Forget copies of files that another package makes from now on."""
@@ -226,9 +226,9 @@ class Correction(Struct):
         lines = self.found.lost
         if lines:
             selected = self.store.select(package.id for line in lines for package in line.packages)
-            lifecycle.ask_lines(selected)
-            lifecycle.drop(selected, actor=self.actor, note=self.note, now=self.now)
-            self.store.change_many("leave_line", ((line.id,) for line in lines))
+            ids = [line.id for line in lines]
+            lifecycle.drop(selected, ids, actor=self.actor, note=self.note, now=self.now)
+            self.store.change_many("leave_line", ((line,) for line in ids))
 
     def _forget_files(self) -> None:
         """Forget the files that packages no longer make."""
