@@ -38,7 +38,7 @@ class Listener(threading.Thread):
         self._unread = unread
         self._write = write
         self._leaving = threading.Event()
-        self._told = ""
+        self._last_error = ""
         self.is_listening = threading.Event()
         """Set while the broker sends what comes."""
 
@@ -56,9 +56,9 @@ class Listener(threading.Thread):
             except D0Error as error:
                 if time.monotonic() - began > STEADY_S:
                     delay = FIRST_DELAY_S
-                if str(error) != self._told:
-                    self._told = str(error)
-                    log.warning("event queue %s: %s", where(self.said), self._told)
+                if str(error) != self._last_error:
+                    self._last_error = str(error)
+                    log.warning("event queue %s: %s", where(self.said), self._last_error)
             except Exception:
                 log.exception("the event queue failed and is tried again")
             self._leaving.wait(delay)
@@ -71,7 +71,7 @@ class Listener(threading.Thread):
         try:
             connection.open()
             self.is_listening.set()
-            self._told = ""
+            self._last_error = ""
             log.info("event queue %s: listening to `%s`", where(self.said), self.said["topic"])
             while not self._leaving.is_set():
                 if sum(1 for _ in self._unread.iterdir()) >= MOST_UNREAD:

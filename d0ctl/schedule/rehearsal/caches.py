@@ -20,7 +20,7 @@ class Caches:
             set() if file.cluster is None else {file.cluster} for file in files
         ]
         """The clusters that have each file, or to which it is on its way."""
-        self.kept: Counter[int] = Counter()
+        self.cached_bytes: Counter[int] = Counter()
         """Bytes of files that came to each cluster and are there."""
         self.peaks: Counter[int] = Counter()
         """The most of them at a time."""
@@ -86,15 +86,15 @@ class Caches:
     def keep(self, file: int, cluster: int) -> None:
         """Count a copy of a file."""
         self.copies[file].add(cluster)
-        self.kept[cluster] += self.files[file].size
-        self.peaks[cluster] = max(self.peaks[cluster], self.kept[cluster])
+        self.cached_bytes[cluster] += self.files[file].size
+        self.peaks[cluster] = max(self.peaks[cluster], self.cached_bytes[cluster])
 
     def forget(self, file: int) -> None:
         """Remove all copies of a file but the one that was there before all else."""
         first = self.files[file].cluster
         for cluster in self.copies[file]:
             if cluster != first:
-                self.kept[cluster] -= self.files[file].size
+                self.cached_bytes[cluster] -= self.files[file].size
         self.copies[file] = set()
 
     def busy(self, now: float) -> set[int]:

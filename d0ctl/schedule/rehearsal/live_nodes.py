@@ -54,7 +54,7 @@ class LiveNodes:
         bringing = sum(self.ready.cpus(task) for task in live.bringing)
         disk_free = self.disks[node]
         if disk_free is not None:
-            disk_free -= self.caches.kept[room.cluster]
+            disk_free -= self.caches.cached_bytes[room.cluster]
         promised = self.promised[room.cluster]
         if (room.used, room.bringing, room.disk_free, room.disk_used) != (
             used, bringing, disk_free, promised

@@ -210,7 +210,9 @@ class _Additions(Intake):
         self.absent: set[int] = set()
         """Files of the job that packages read, and that do not exist any more."""
         self._there = {row["id"]: bool(row["present"]) for row in previous}
-        self._former = {row["name"]: row["id"] for row in previous if row["package_id"] is not None}
+        self._made_before = {
+            row["name"]: row["id"] for row in previous if row["package_id"] is not None
+        }
         self._outside.update(
             {row["name"]: row["id"] for row in previous if row["package_id"] is None}
         )
@@ -225,7 +227,7 @@ class _Additions(Intake):
         # A file that is inserted as a result needs no update afterwards.
         chunk.files = [(*row[:RESULT], 1, *row[RESULT + 1:]) if row[0] in wanted else row
                        for row in chunk.files]  # fmt: skip
-        known = wanted.intersection(self._former.values())
+        known = wanted.intersection(self._made_before.values())
         return replace(chunk, results=[(file,) for file in known])
 
     def _take(
@@ -233,7 +235,7 @@ class _Additions(Intake):
         own: set[int],
     ) -> int:  # fmt: skip
         name = _own(spec.file, self.job)
-        file = self._former.get(name)
+        file = self._made_before.get(name)
         if name == spec.file or file is None:
             return super()._take(chunk, package, binary, position, spec, own)
         self._read(chunk, package, binary, file, position, 0, spec)
@@ -243,7 +245,7 @@ class _Additions(Intake):
         return 1
 
     def _file(self, name: str) -> int:
-        known = self._former.get(name)
+        known = self._made_before.get(name)
         return super()._file(name) if known is None else known
 
 

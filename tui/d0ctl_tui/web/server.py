@@ -18,13 +18,13 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from textual_serve.server import Server
 
+from d0ctl.show.serving import ONLY_HERE, ONLY_OWN_PAGE, USED_LINK, to_open
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 LOOPBACK = ("127.0.0.1", "localhost")
 
 PAGE = Path(__file__).with_name("page.html")
-
-REFUSED = "this link is not valid, or it was used before: start `d0ctl tui --web` again"
 
 HEADERS = {
     "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
@@ -75,10 +75,10 @@ class WebServer(Server):
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answer only the browser that opened the link, from this page and this machine."""
         if urlsplit(f"//{request.host}").hostname not in LOOPBACK:
-            return web.Response(status=403, text="only for this machine\n")
+            return web.Response(status=403, text=ONLY_HERE)
         origin = request.headers.get("Origin")
         if origin is not None and origin != f"http://{request.host}":
-            return web.Response(status=403, text="only for its own page\n")
+            return web.Response(status=403, text=ONLY_OWN_PAGE)
         if _same(request.cookies.get(self._cookie), self._session):
             if "token" in request.query:
                 raise web.HTTPSeeOther("/")
@@ -88,7 +88,7 @@ class WebServer(Server):
             response = web.Response(status=303, headers={"Location": "/"})
             response.set_cookie(self._cookie, self._session, httponly=True, samesite="Lax")
         else:
-            response = web.Response(status=403, text=f"{REFUSED}\n")
+            response = web.Response(status=403, text=USED_LINK)
         if not response.prepared:
             response.headers.update(HEADERS)
         return response
@@ -102,6 +102,6 @@ def serve(command: Sequence[str], listening: socket.socket, say: Callable[[str],
     """Serve dashboards that a command starts, until SIGINT or SIGTERM."""
     os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", PYTHONUTF8="1")
     server = WebServer(command, listening.getsockname()[1])
-    say(f"open {server.link}")
+    say(to_open(server.link))
     web.run_app(server.application(), sock=listening, print=None, access_log=None,
                 shutdown_timeout=END_S)  # fmt: skip

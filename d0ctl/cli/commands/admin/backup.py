@@ -8,7 +8,7 @@ import typer
 from d0ctl.cli import session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit
-from d0ctl.show import backup as backup_texts
+from d0ctl.show import administration
 
 app = single()
 
@@ -28,4 +28,4 @@ def backup(
     session.refuse_archive("backup")
     with session.reader() as store:
         bytes_written = back_up(store, file)
-    emit(backup_texts.written(file, bytes_written))
+    emit(administration.written(file, bytes_written))

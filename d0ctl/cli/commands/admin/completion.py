@@ -11,6 +11,7 @@ import typer
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit
 from d0ctl.errors import BadUsage, NotFound
+from d0ctl.show.administration import completion_installed, completion_removed
 
 app = group("Install or remove completion for bash, zsh and fish.")
 
@@ -40,13 +41,9 @@ def install(shell: Shell = "") -> None:
         file.write_text(text)
     startup = _startup(name)
     added = startup is not None and _set_line(startup, _line(name, file))
-    if not (changed or added):
-        emit(f"completion for {name} is already in `{file}`")
-        return
-    emit(f"wrote `{file}`")
-    if added:
-        emit(f"added a line to `{startup}` that loads it")
-    emit(f"start a new {name} to use it; to undo: d0ctl completion uninstall --shell {name}")
+    for line in completion_installed(name, file, startup if added else None,
+                                     is_new=changed or added):  # fmt: skip
+        emit(line)
 
 
 @app.command()
@@ -59,7 +56,7 @@ def uninstall(shell: Shell = "") -> None:
     if not removed and not file.exists():
         raise NotFound(f"there is no completion for {name} in `{file}`")
     file.unlink(missing_ok=True)
-    emit(f"removed `{file}`" + (f" and a line of `{startup}`" if removed else ""))
+    emit(completion_removed(file, startup if removed else None))
 
 
 def _name_of_shell(shell: str) -> str:

@@ -10,7 +10,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import glyphs, print_list, say
 from d0ctl.errors import ExitCode
 from d0ctl.plugins import GROUPS, Plugin, PluginFailed, installed, named
-from d0ctl.show.cards.plugins import NO_PLUGINS, cells
+from d0ctl.show.administration import NO_PLUGINS, plugin_cells
 from d0ctl.units import clean
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def plugins(json: options.Json = False) -> None:
     """List the plug-ins of other packages, and check each of them."""
     found = [(plugin, _problem(plugin)) for kind in GROUPS for plugin in installed(kind)]
     print_list("plugins", found, lambda pair: _document(*pair),
-               lambda pair: cells(*pair, glyphs()), NO_PLUGINS, json=json)  # fmt: skip
+               lambda pair: plugin_cells(*pair, glyphs()), NO_PLUGINS, json=json)  # fmt: skip
     problems = [problem for _, problem in found if problem]
     for problem in problems:
         say(f"d0ctl: {clean(problem)}")

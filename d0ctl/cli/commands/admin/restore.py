@@ -1,4 +1,4 @@
-"""`d0ctl restore`: replace the database by a backup."""
+"""`d0ctl restore`: replace the database by a administration."""
 
 import time
 from pathlib import Path
@@ -10,7 +10,7 @@ from d0ctl.cli import changing, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit
-from d0ctl.show import backup
+from d0ctl.show import administration
 
 app = single()
 
@@ -36,14 +36,14 @@ def restore(
     if not other_site:
         refuse_other_site(home, file)
     if changing.is_rehearsal():
-        for line in backup.would_restore(file, home.database):
+        for line in administration.would_restore(file, home.database):
             emit(line)
         return
     if home.database.exists():
-        changing.confirm(backup.question(home.database))
+        changing.confirm(administration.question(home.database))
     previous = put_back(home, file, now=time.time(), from_other_site=other_site)
     with session.writer() as store, store.writing():
         keep_action(store, verb="restore", target=str(file), actor=session.actor(),
                     note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    for line in backup.restored(file, previous):
+    for line in administration.restored(file, previous):
         emit(line)

@@ -11,6 +11,7 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadUsage, Refused
+from d0ctl.show import serving as texts
 
 app = single()
 
@@ -58,10 +59,7 @@ def serve(
                             ssl_certfile=certificate, ssl_keyfile=key,
                             timeout_graceful_shutdown=2)  # fmt: skip
     listening = _listening(host, port)
-    scheme = "http" if certificate is None else "https"
-    address, number = listening.getsockname()[:2]
-    shown = f"[{address}]" if ":" in address else address
-    say(f"serving {scheme}://{shown}:{number}/v1 (its OpenAPI document: /v1/openapi.json)")
+    say(texts.serving(*listening.getsockname()[:2], with_tls=certificate is not None))
     uvicorn.Server(config).run(sockets=[listening])
 
 

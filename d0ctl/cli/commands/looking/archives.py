@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import print_list
-from d0ctl.show.archive import NO_ARCHIVES, cells
+from d0ctl.show.administration import NO_ARCHIVES, archive_cells
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import jobs
@@ -23,7 +23,7 @@ def archives(json: options.Json = False) -> None:
     from d0ctl.store.jobs.archive import archives as read
 
     found = list(read(session.home())) if session.has_home() else []
-    print_list("archives", found, _document, cells, NO_ARCHIVES, json=json, right={1, 2})
+    print_list("archives", found, _document, archive_cells, NO_ARCHIVES, json=json, right={1, 2})
 
 
 def _document(archive: "Archive") -> "jobs.Archive":

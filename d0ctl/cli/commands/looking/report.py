@@ -1,6 +1,5 @@
 """`d0ctl report`: what happened in a production, in figures."""
 
-import shlex
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +14,9 @@ from d0ctl.cli.commands.looking.usage_report import usage
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import NotFound
-from d0ctl.show.drawing.sheet import Cell
-from d0ctl.show.lists import NOTHING_FAILED, cause
-from d0ctl.units import count, iso, moment
+from d0ctl.show.usage import failures_page
+from d0ctl.show.usage.failures_page import MOST_SHOWN, hours
+from d0ctl.units import iso
 
 if TYPE_CHECKING:
     from d0ctl.policy.blame import Blame
@@ -26,18 +25,12 @@ if TYPE_CHECKING:
 
 app = group("Report failures, usage, disk, metrics and timelines.")
 
-_COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
-             "input": "d0ctl why {0}"}  # fmt: skip
-"""The command to type for each finding."""
-
 Cluster = Annotated[
     str | None,
     typer.Argument(metavar="CLUSTER", help="A cluster: its cache by the hour.", show_default=False),
 ]
 
-MOST_SHOWN = 8
 MOST_IN_DOCUMENT = 1_000
-WIDEST = 90
 
 
 @app.command()
@@ -63,7 +56,9 @@ def failures(
     if json:
         emit_json({"selector": None if wanted is None else str(wanted), **_document(found)})
     else:
-        _draw(found, now)
+        page = sheet()
+        failures_page.draw(page, found, now)
+        show(page)
 
 
 app.command("usage")(usage)
@@ -108,7 +103,7 @@ def _document(found: "Report") -> dict[str, Any]:
         "failed": found.failed,
         "tried_again": found.again,
         "acknowledged": found.acknowledged,
-        "cpu_hours": _hours(found.wasted),
+        "cpu_hours": hours(found.wasted),
         "blamed": [_blame(blame) for blame in found.blamed],
         **{f"by_{name}": [_entry(name, alike) for alike in rows]
            for name, rows in found.groups.items()},
@@ -127,55 +122,6 @@ def _entry(group: str, alike: "Alike") -> dict[str, Any]:
     seen = alike.sample.acknowledged
     known = None if seen is None else acknowledgement(seen.actor, seen.at, seen.note)
     return {group: alike.name, "count": alike.count, "packages": alike.packages,
-            "acknowledged": alike.acknowledged, "cpu_hours": _hours(alike.wasted),
+            "acknowledged": alike.acknowledged, "cpu_hours": hours(alike.wasted),
             "last": iso(alike.last),
             "sample": {**asdict(alike.sample), "acknowledged": known}}  # fmt: skip
-
-
-def _command(blame: "Blame", found: "Report") -> str:
-    """Return the command for a finding; a file is named with a job in which it failed."""
-    name = blame.share.name
-    if blame.kind == "input":
-        samples = (alike.sample.path for alike in found.groups["input"] if alike.name == name)
-        name = f"{next(samples, '*').partition('/')[0]}:{name}"
-    return _COMMANDS[blame.kind].format(shlex.quote(name))
-
-
-def _hours(seconds: float) -> float:
-    return round(seconds / 3600, 4)
-
-
-def _draw(found: "Report", now: float) -> None:
-    page = sheet()
-    if not found.count:
-        page.say(NOTHING_FAILED)
-        show(page)
-        return
-    page.say(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "
-             f"{count(found.again)} tried again by the policy, "
-             f"{_hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
-    for blame in found.blamed:
-        page.say(blame.sentence())
-        page.add((f"  {_command(blame, found)}", "faint"))
-    for key, rows in found.groups.items():
-        if rows:
-            page.head(f"by {key}")
-            page.rows([_row(alike, now) for alike in rows], indent=2)
-            if len(rows) == MOST_SHOWN:
-                page.add(("  and more: --json prints all", "faint"))
-    show(page)
-
-
-def _cut(text: str | None) -> str | None:
-    """As much of a message as fits into a table."""
-    return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
-
-
-def _row(alike: "Alike", now: float) -> list[Cell]:
-    sample = alike.sample
-    return [
-        alike.name, count(alike.count, "failure"), count(alike.packages, "package"),
-        f"{alike.acknowledged:,} acknowledged" if alike.acknowledged else "",
-        f"{_hours(alike.wasted):,.2f} CPU h", f"last {moment(alike.last, now)}",
-        f"{sample.path}: {cause(sample.reason, _cut(sample.message))}",
-    ]  # fmt: skip

@@ -10,12 +10,9 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadJobFile, ExitCode, Refused
 from d0ctl.importers.formats import FORMATS, read
 from d0ctl.jobfile.reader import read_text
-from d0ctl.units import clean, count
+from d0ctl.show import job_files
 
 app = single()
-
-MOST_SAID = 200
-"""How many omitted things are named."""
 
 
 @app.command(name="import")
@@ -53,10 +50,8 @@ def import_file(
     else:
         output.write_text(found.text)
         if output.parent.resolve() != file.parent.resolve():
-            say(f"files are looked for beside the job file: move it to `{file.parent}`")
-    for line in found.left_out[:MOST_SAID]:
-        say(f"left out: {clean(line)}")
-    if (more := len(found.left_out) - MOST_SAID) > 0:
-        say(f"and {count(more, 'more thing')} left out")
+            say(job_files.to_be_moved(file.parent))
+    for line in job_files.left_out(found.left_out):
+        say(line)
     if found.left_out:
         raise typer.Exit(ExitCode.FAILED)

@@ -16,12 +16,9 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec
+from d0ctl.show import job_files
 from d0ctl.store.connection import Store
 from d0ctl.store.views import names
-from d0ctl.units import count
-
-MOST_WARNINGS = 5
-"""How many warnings `submit` and `run` print."""
 
 
 @contextmanager
@@ -72,7 +69,5 @@ def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
 
 def warn(spec: JobSpec, file: str) -> None:
     """Print the first warnings of a job file that is going to be submitted."""
-    for warning in spec.warnings[:MOST_WARNINGS]:
-        say(warning)
-    if (more := len(spec.warnings) - MOST_WARNINGS) > 0:
-        say(f"and {count(more, 'more warning')}: d0ctl validate {quote(file)}")
+    for line in job_files.warnings(spec.warnings, file):
+        say(line)

@@ -1,0 +1,83 @@
+"""What commands of administration say: backups, archives, plug-ins, completion."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from d0ctl.plugins import Plugin
+from d0ctl.show.drawing.sheet import Cell
+from d0ctl.show.drawing.signs import Glyphs, glyph
+from d0ctl.store.jobs.archive import Archive
+from d0ctl.units import clean, count, size
+
+NO_ARCHIVES = "no archives yet: d0ctl archive '*' --ended 90d creates one"
+
+MOST_NAMED = 5
+"""How many jobs of an archive are named; the rest are counted."""
+
+NO_PLUGINS = "no plug-ins are installed: docs/plugins.md says how to write one"
+
+
+def written(file: Path, bytes_written: int) -> str:
+    """Say where a backup is, and how large."""
+    return f"the database is in `{clean(str(file))}`: {size(bytes_written)}"
+
+
+def would_restore(file: Path, database: Path) -> Iterator[str]:
+    """Say what would be replaced, and what would be kept."""
+    yield f"would replace `{clean(str(database))}` by `{clean(str(file))}`"
+    if database.exists():
+        yield "the current database would be kept beside it"
+
+
+def question(database: Path) -> str:
+    """Return the question before a database is replaced."""
+    return f"replace `{clean(str(database))}`?"
+
+
+def restored(file: Path, previous: Path | None) -> Iterator[str]:
+    """Say where the database is from, where the previous one is, and what to type next."""
+    yield f"restored the database from `{clean(str(file))}`"
+    if previous is not None:
+        yield f"the previous database is `{clean(str(previous))}`"
+    yield "d0ctl daemon start"
+
+
+def archive_cells(archive: Archive) -> list[Cell]:
+    """Return the row of an archive."""
+    names = ", ".join(archive.jobs[:MOST_NAMED])
+    more = len(archive.jobs) - MOST_NAMED
+    return [
+        (clean(archive.name), "strong"),
+        count(archive.packages, "package"),
+        size(archive.size),
+        clean(f"{names} and {more} more" if more > 0 else names),
+    ]
+
+
+def plugin_cells(plugin: Plugin, problem: str | None, glyphs: Glyphs) -> list[Cell]:
+    """Return the row of a plug-in; `problem` is why it can't be used."""
+    return [
+        glyph("failed" if problem else "successful", glyphs),
+        plugin.kind,
+        (clean(plugin.name), "strong"),
+        clean(f"{plugin.package} {plugin.version}"),
+        (clean(plugin.target), "faint"),
+    ]
+
+
+def completion_installed(
+    shell: str, file: Path, startup: Path | None, *, is_new: bool
+) -> Iterator[str]:
+    """Say where the completion of a shell is; `startup` is the file that loads it from now on."""
+    if not is_new:
+        yield f"completion for {shell} is already in `{file}`"
+        return
+    yield f"wrote `{file}`"
+    if startup is not None:
+        yield f"added a line to `{startup}` that loads it"
+    yield f"start a new {shell} to use it; to undo: d0ctl completion uninstall --shell {shell}"
+
+
+def completion_removed(file: Path, startup: Path | None) -> str:
+    """Say which file was removed, and from which file a line."""
+    return f"removed `{file}`" + ("" if startup is None else f" and a line of `{startup}`")

@@ -1,0 +1,67 @@
+"""The page of `report failures`: how many, what is to blame, and which are alike."""
+
+import shlex
+
+from d0ctl.policy.blame import Blame
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.lists import NOTHING_FAILED, cause
+from d0ctl.store.views.failure_counts import Alike, Report
+from d0ctl.units import count, moment
+
+_COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
+             "input": "d0ctl why {0}"}  # fmt: skip
+"""The command to type for each finding."""
+
+MOST_SHOWN = 8
+"""How many groups of each kind are listed."""
+
+WIDEST = 90
+"""How many characters of a message are shown."""
+
+
+def draw(page: Sheet, found: Report, now: float) -> None:
+    """Add how many packages failed, what is to blame, and the groups of alike failures."""
+    if not found.count:
+        page.say(NOTHING_FAILED)
+        return
+    page.say(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "
+             f"{count(found.again)} tried again by the policy, "
+             f"{hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
+    for blame in found.blamed:
+        page.say(blame.sentence())
+        page.add((f"  {_command(blame, found)}", "faint"))
+    for key, rows in found.groups.items():
+        if rows:
+            page.head(f"by {key}")
+            page.rows([_row(alike, now) for alike in rows], indent=2)
+            if len(rows) == MOST_SHOWN:
+                page.add(("  and more: --json prints all", "faint"))
+
+
+def _cut(text: str | None) -> str | None:
+    """As much of a message as fits into a table."""
+    return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
+
+
+def _row(alike: Alike, now: float) -> list[Cell]:
+    sample = alike.sample
+    return [
+        alike.name, count(alike.count, "failure"), count(alike.packages, "package"),
+        f"{alike.acknowledged:,} acknowledged" if alike.acknowledged else "",
+        f"{hours(alike.wasted):,.2f} CPU h", f"last {moment(alike.last, now)}",
+        f"{sample.path}: {cause(sample.reason, _cut(sample.message))}",
+    ]  # fmt: skip
+
+
+def _command(blame: Blame, found: Report) -> str:
+    """Return the command for a finding; a file is named with a job in which it failed."""
+    name = blame.share.name
+    if blame.kind == "input":
+        samples = (alike.sample.path for alike in found.groups["input"] if alike.name == name)
+        name = f"{next(samples, '*').partition('/')[0]}:{name}"
+    return _COMMANDS[blame.kind].format(shlex.quote(name))
+
+
+def hours(seconds: float) -> float:
+    """Return hours, as documents have them."""
+    return round(seconds / 3600, 4)
