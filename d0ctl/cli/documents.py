@@ -9,6 +9,7 @@ from d0ctl.model import LIVE, known_eta
 from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
+from d0ctl.show.remarks import remark
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummary
@@ -93,7 +94,8 @@ def line(line: LineSummary) -> jobs.Line:
 def package_row(row: PackageRow, now: float) -> jobs.PackageRow:
     """Return a package in a list."""
     eta = iso(known_eta(row.phase, row.eta, now))
-    return fill(jobs.PackageRow, row, eta=eta, acknowledged=_acknowledged(row))
+    return fill(jobs.PackageRow, row, eta=eta, note=remark(row.note),
+                acknowledged=_acknowledged(row))  # fmt: skip
 
 
 def _acknowledged(row: PackageRow | FailureView | TaskSummary) -> jobs.Acknowledgement | None:

@@ -10,6 +10,7 @@ from d0ctl.cli.schemas.fill import fill
 from d0ctl.model import known_eta
 from d0ctl.show.cards.binary import Binary
 from d0ctl.show.live_status import LiveStatus
+from d0ctl.show.remarks import remark
 from d0ctl.store.connection import Store
 from d0ctl.store.views import one_package
 from d0ctl.store.views.job_files import eta
@@ -51,6 +52,7 @@ def package(store: Store, view: PackageView, now: float) -> packages.Package:
         view,
         acknowledged=None if seen is None else acknowledgement(seen.actor, seen.at, seen.note),
         package=view.seq,
+        note=remark(view.note),
         asked=fill(packages.PackageRequests, view),
         attempts=[attempt(each) for each in one_package.attempts(store, view.id)],
         failures=[

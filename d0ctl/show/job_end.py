@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.model import Counts, Group, by_status, job_status
+from d0ctl.show.remarks import remark
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
 from d0ctl.store.mail import new_events
@@ -73,7 +74,7 @@ def ending(store: Store, job: int) -> Ending | None:
 
 
 def _segment(store: Store, package: new_events.Incomplete) -> Segment:
-    why = package.note or ""
+    why = remark(package.note) or ""
     if package.phase == "waiting":
         prerequisites = prerequisites_of(store, package.id)
         why = (

@@ -8,6 +8,7 @@ from d0ctl.model import STATUS_OF, Phase, Status, known_eta
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import cut
+from d0ctl.show.remarks import remark
 from d0ctl.show.why.common import NOT_PRODUCED
 from d0ctl.store.views.shapes import FailureView, LineSummary, PackageRow, StageSummary
 from d0ctl.units import count, duration, moment
@@ -47,7 +48,9 @@ def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[C
     phase = signs.phase_name(row.phase, blocked=blocked)
     request = f" ({row.request})" if row.request and row.phase != Phase.KILLING else ""
     most = max(MESSAGE, sheet.columns - REST)
-    about = how_far(row.percent, row.eta, row.line, now, row.phase) or row.note or row.message
+    about = (
+        how_far(row.percent, row.eta, row.line, now, row.phase) or remark(row.note) or row.message
+    )
     return [
         (row.path, "strong"),
         row.name if row.name != row.path.rpartition("/")[2] else "",

@@ -12,6 +12,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.lists import cause, how_far, package_state
+from d0ctl.show.remarks import remark
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.views.shapes.of_package import (
     Acknowledgement,
@@ -224,7 +225,7 @@ def changes(sheet: Sheet, events: Sequence[EventView], now: float) -> None:
             f"{event.old} {sheet.glyphs.arrow} {event.new}",
             (f"attempt {event.attempt}" if event.attempt else "", "faint"),
             (event.node, "faint"),
-            (": ".join(word for word in (event.actor, event.note) if word), "faint"),
+            (": ".join(word for word in (event.actor, remark(event.note)) if word), "faint"),
         ]
         for event in reversed(events)
     ])  # fmt: skip

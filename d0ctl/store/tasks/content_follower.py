@@ -1,5 +1,6 @@
 """Files of datasets follow their packages, by the history of changes and in batches."""
 
+from d0ctl.model import Remark
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.tasks import event_ranges
@@ -41,7 +42,7 @@ def _merge_again(selected: Selection, now: float) -> Selection | None:
         return None
     merges = selected.store.select()
     merges.change("choose_needed")
-    retry.make_again(merges, actor="d0ctl", note="it has merged an old version of a file", now=now)
+    retry.make_again(merges, actor="d0ctl", note=Remark.OUTDATED_MERGE, now=now)
     return merges
 
 

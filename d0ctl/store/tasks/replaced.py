@@ -1,12 +1,11 @@
 """Input files that were replaced by others of the same name after packages had processed them."""
 
+from d0ctl.model import Remark
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.tasks import content_follower
 from d0ctl.store.tasks.state import Task
-
-NOTE = "an input file was replaced"
 
 
 def is_any(store: Store, task: Task) -> bool:
@@ -25,9 +24,9 @@ def make_again(store: Store, task: Task, *, now: float) -> None:
     content_follower.drop_repackaged(store, now=now)
     selected = _choose(store, task)
     selected.change("keep_mergers")
-    lifecycle.kill(selected, actor="d0ctl", note=NOTE, now=now)
+    lifecycle.kill(selected, actor="d0ctl", note=Remark.INPUT_REPLACED, now=now)
     selected = _choose(store, task)
-    retry.make_again(selected, actor="d0ctl", note=NOTE, now=now)
+    retry.make_again(selected, actor="d0ctl", note=Remark.INPUT_REPLACED, now=now)
     selected.change("choose_live_replaced", task=task.id)
     selected.change("pick_replaced")
 

@@ -26,7 +26,7 @@ update file
 -- again.
 update package
    set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = null,
-       note = 'an input was lost'
+       note = 'input-lost'
  where phase in ('ready', 'assigned') and missing > 0
    and id in (select input.package_id from lost_copy
                 join input on input.file_id = lost_copy.file_id
@@ -43,7 +43,7 @@ update package
 -- early and can begin without the file.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
-       note = 'a copy of an input was lost'
+       note = 'input-copy-lost'
  where phase = 'assigned'
    and id in (select input.package_id
                 from lost_copy
@@ -81,7 +81,7 @@ update input
 -- done, transferring -> waiting: the last copy of an output was lost and is still needed.
 update package
    set phase = 'waiting', node_id = null, changed = :now, actor = null,
-       note = 'remake: an output was lost before its last consumer'
+       note = 'output-lost'
  where phase in ('done', 'transferring')
    and id in (select file.package_id
                 from lost_copy

@@ -74,7 +74,7 @@ update package
 -- assigned -> ready: the package reads new files of a late output.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
-       note = 'its inputs are others than before'
+       note = 'inputs-changed'
  where phase = 'assigned'
    and id in (select input.package_id
                 from file as made
@@ -89,7 +89,7 @@ update file set present = 1 where id = ?;
 -- assigned -> ready: the inputs of the package have changed.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
-       note = 'its inputs are others than before'
+       note = 'inputs-changed'
  where phase = 'assigned' and id in (select package_id from input where file_id = :file);
 
 -- name: leave_lists

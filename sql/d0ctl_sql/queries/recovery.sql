@@ -78,7 +78,7 @@ update requirement set stay = null where stay = :node;
 -- held -> ready or waiting: packages that a policy held for a time.
 update package
    set phase = case when missing = 0 then 'ready' else 'waiting' end, not_before = null,
-       changed = :now, actor = null, note = 'released by the policy'
+       changed = :now, actor = null, note = 'released-by-policy'
  where phase = 'held' and actor = 'policy' and not_before is not null and not_before <= :now;
 
 -- name: releases_to_come

@@ -376,7 +376,7 @@ select package.id as package, node.name as node, requirement.failed_on as node_n
 -- assigned -> ready: their node takes no new packages since it was drained.
 update package
    set phase = 'ready', node_id = null, staging = 0, changed = :now, actor = null,
-       note = 'its node was drained before it was launched'
+       note = 'node-drained'
  where phase = 'assigned' and early = 0
    and node_id in (select id from node where drained = 1)
    and not exists (select 1 from bad_node

@@ -287,7 +287,7 @@ select location.node_id, location.path
 -- not launched -> canceled: packages of other jobs that wait for outputs of the selected ones.
 update package
    set phase = 'canceled', node_id = null, staging = 0, not_before = null, changed = :now,
-       actor = null, note = 'the job was removed that makes its inputs'
+       actor = null, note = 'maker-removed'
  where phase in (select name from phase where is_idle = 1) and job_id <> :job
    and id in (select input.package_id
                 from selected_package

@@ -469,7 +469,7 @@ delete from content where output = 1 and package_id in (select package_id from n
 -- packages that wait to merge a file that will not be made.
 update package
    set phase = 'dropped', node_id = null, changed = :now, actor = 'd0ctl',
-       note = 'its files go into other packages'
+       note = 'repackaged'
  where id in (select package_id from needed)
    and phase in ('failed', 'canceled', 'waiting', 'ready', 'cooloff', 'held');
 

@@ -302,7 +302,7 @@ select file.id, coalesce(location.cluster_id, 0)
 -- ready, assigned -> waiting: their inputs are being made again.
 update package
    set phase = 'waiting', node_id = null, staging = 0, changed = :now, actor = null,
-       note = 'an input is being made again'
+       note = 'input-remade'
  where phase in ('ready', 'assigned') and missing > 0
    and id in (select input.package_id
                 from lost_copy join input on input.file_id = lost_copy.file_id

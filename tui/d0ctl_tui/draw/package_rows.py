@@ -7,6 +7,7 @@ from d0ctl.model import Phase, known_eta
 from d0ctl.show.cards import binary
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, foreign, pad, width
+from d0ctl.show.remarks import remark
 from d0ctl.store.views.shapes import OnlyPackage, PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import duration, size
@@ -104,7 +105,7 @@ def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> list[str
     remarks += [f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
     if row.request and row.phase != Phase.KILLING:
         remarks.append(f"({row.request})")
-    remarks.append(gist(row.message) if failed else row.note or "")
+    remarks.append(gist(row.message) if failed else remark(row.note) or "")
     return [foreign(word) for word in remarks if word]
 
 

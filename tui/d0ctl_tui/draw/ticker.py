@@ -6,6 +6,7 @@ from d0ctl.select import brief
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign, spread, width
+from d0ctl.show.remarks import remark
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.views.activity import Event
 from d0ctl.units import count
@@ -26,7 +27,7 @@ def everything(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs
     return [
         _line(event.at, event.path, event.new, now, columns, glyphs, node=event.node,
               reason=event.reason if event.new == "failed" else None, actor=event.actor,
-              note=event.note)
+              note=remark(event.note))
         for event in events
         if event.actor or event.new not in PASSING
     ]  # fmt: skip

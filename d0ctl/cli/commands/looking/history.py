@@ -13,6 +13,7 @@ from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
+from d0ctl.show.remarks import remark
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, failure_counts, one_package, selection
@@ -79,7 +80,8 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
 
 
 def _event(event: EventView) -> documents.Event:
-    return fill(documents.Event, event, **{"from": event.old, "to": event.new})
+    return fill(documents.Event, event, note=remark(event.note),
+                **{"from": event.old, "to": event.new})  # fmt: skip
 
 
 def _failure(row: FailedAttempt) -> documents.FailedAttempt:

@@ -17,6 +17,7 @@ from d0ctl import select
 from d0ctl.cli.commands.rest.http_errors import RESPONSES
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage
+from d0ctl.show.remarks import remark
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.views import activity, browse
@@ -54,7 +55,10 @@ class _Reader:
             self._seen, self._after = version, last
         else:
             self._after = rows[-1].id
-        return [(row.id, json.encode({**asdict(row), "at": iso(row.at)})) for row in rows]
+        return [
+            (row.id, json.encode({**asdict(row), "at": iso(row.at), "note": remark(row.note)}))
+            for row in rows
+        ]
 
 
 def _begin(home: Home, job: str | None, after: int | None) -> tuple[Store, _Reader]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from d0ctl.model import Reason
+from d0ctl.show.remarks import remark
 from d0ctl.show.why.advice import Advice, advice
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import recovery
@@ -34,7 +35,7 @@ def failed(subject: Subject) -> None:
     package, explanation = subject.package, subject.explanation
     tries = one_package.attempts(subject.store, package.id)
     last = tries[-1] if tries else None
-    why = _reason(last) or package.note or "for no known reason"
+    why = _reason(last) or remark(package.note) or "for no known reason"
     explanation.answer = f"{subject.name} failed: {why}"
     if last:
         _last_attempt(subject, last)
@@ -127,7 +128,7 @@ def canceled(subject: Subject) -> None:
         if action
         else f", {subject.since()}"
     )
-    note = (action.note if action else None) or package.note
+    note = (action.note if action else None) or remark(package.note)
     ended = f"was {word}{by}" + (f": {note}" if note else "")
     subject.explanation.answer = f"{subject.name} {ended}"
     tries = one_package.attempts(subject.store, package.id)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from d0ctl.model import Phase
+from d0ctl.show.remarks import remark
 from d0ctl.show.why.common import MOST, gone_for_good, kept_back, speed, transfer_text
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
@@ -27,7 +28,7 @@ def ready(subject: Subject) -> None:
         return
     explanation.answer = f"{subject.name} is ready, and {why_not_taken(subject)}"
     if not _remade(subject) and subject.package.note:
-        subject.fact(f"it was put back: {subject.package.note}")
+        subject.fact(f"it was put back: {remark(subject.package.note)}")
 
 
 def _remade(subject: Subject) -> bool:
@@ -38,7 +39,7 @@ def _remade(subject: Subject) -> bool:
     if is_again:
         by = f"{back[-1].actor}: " if back[-1].actor else ""
         when = moment(back[-1].at, subject.now)
-        subject.fact(f"it runs again since {when}: {by}{back[-1].note}")
+        subject.fact(f"it runs again since {when}: {by}{remark(back[-1].note)}")
     return is_again
 
 
@@ -64,14 +65,15 @@ def held(subject: Subject) -> None:
     package = subject.package
     is_by_policy = package.actor == recovery.BY_POLICY
     by = f" by {'the policy' if is_by_policy else package.actor}" if package.actor else ""
-    why = f": {package.note}" if package.note else ""
+    note = remark(package.note)
+    why = f": {note}" if note else ""
     state = "paused" if package.parked else "held"
     subject.explanation.answer = f"{subject.name} has been {state}{by} since {subject.since()}{why}"
     subject.command(f"d0ctl {'resume' if package.parked else 'release'} {package.path}")
     subject.explanation.details["held"] = {
         "by": package.actor,
         "since": iso(package.changed),
-        "reason": package.note,
+        "reason": note,
         "until": iso(package.not_before),
     }
     if fact := recovery.held(package.actor, package.not_before, subject.now):
