@@ -33,8 +33,8 @@ OTHERS_WITH_SQL = {
 """How often others use it: to damage a database, as another program does, or to see all of it."""
 
 ONE_SUBJECT = """
-    acknowledge app archive backup bad_nodes behind benchmark broker candidates catalogues
-    completion courier_reports daemon dagman dropbox errors estimates eta event_queue
+    acknowledge app archive backup bad_nodes behind benchmark broker catalogues
+    completion courier_reports daemon dagman dropbox errors estimates eta
     explanation failed_logs failures file finish forecast guards history input_stream inputs
     intake inventory job jobs late_outputs leases live_status log_rules logs mail mail_queue
     node nodes orders outline outputs package pause peek pilot pilots plugins policy preview

@@ -169,7 +169,7 @@ class Selection(Verbs):
         return _text(self._sheet())
 
     def _repr_html_(self) -> str:
-        from d0ctl.show.drawing.html import page
+        from d0ctl.show.drawing.spans import page
 
         return page(self._sheet().lines)
 

@@ -1,22 +1,27 @@
 """Run all checks; findings that may be a race are checked again before they are reported."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from d0ctl.doctor.database import broken_for_long, broken_rules, half_jobs
+from d0ctl.config import Home
 from d0ctl.doctor.dropbox import leftovers
-from d0ctl.doctor.event_queue import silent_queue
-from d0ctl.doctor.finding import ANEW, Finding
+from d0ctl.doctor.finding import ANEW, Finding, repaired_at_start
 from d0ctl.doctor.home import failing_turns, home_files
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.logins import logins
 from d0ctl.doctor.node_files import Nodes, caches_in_doubt, unknown_files
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
-from d0ctl.doctor.stores import unreachable_stores
+from d0ctl.errors import D0Error
+from d0ctl.event_queue.address import where
+from d0ctl.nodes.storage import stores
+from d0ctl.sitefile.transfer.stores import commands
 from d0ctl.store import Store
+from d0ctl.store.checks.check import Fault, faults, lasting
+from d0ctl.store.jobs import removal
+from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import any_driver
 
 AGAIN_S = 2.0
@@ -87,3 +92,65 @@ def _lasting(parts: list[Part]) -> list[Finding]:
                 else:
                     del suspects[key]
     return [suspect for suspects in found for suspect in suspects.values()]
+
+
+DAMAGED = frozenset({"integrity", "foreign_keys", "schema"})
+"""Rules that d0ctl can't break: the file was damaged, or changed by other programs."""
+
+
+def broken_rules(store: Store) -> Iterator[Finding]:
+    """Return broken rules, also while others write: each was broken at one moment."""
+    for fault in faults(store):
+        yield _finding(fault, store.home)
+
+
+def broken_for_long(store: Store) -> Iterator[Finding]:
+    """Yield faults that a daemon repairs, if they last although one is running."""
+    for fault in lasting(store):
+        yield _finding(fault, store.home)
+
+
+def half_jobs(store: Store) -> Iterator[Finding]:
+    """Jobs whose submission or removal was interrupted."""
+    for row in removal.interrupted(store):
+        detail = f"is incomplete: process {row['submitter'].split()[1]} is gone"
+        yield repaired_at_start("hidden", row["name"], detail)
+
+
+def _finding(fault: Fault, home: Home) -> Finding:
+    if fault.check in DAMAGED:
+        advice = f"d0ctl daemon stop, then d0ctl restore FILE; keep {home.database} aside"
+    else:
+        advice = "d0ctl backup FILE, and report it with that file: d0ctl must never do this"
+    return Finding(fault.check, fault.subject, fault.detail, advice)
+
+
+def silent_queue(store: Store) -> Iterator[Finding]:
+    """Yield why no events come from the broker; asked by a connection that leaves nothing there."""
+    said = setting(store, "event-queue")
+    if not said:
+        return
+    try:
+        from d0ctl.event_queue.subscription import Connection
+    except ImportError as error:
+        detail = f"`{error.name}` is not installed"
+        yield Finding("event queue", where(said), detail, "pip install 'd0ctl[mqtt]'")
+        return
+    connection = Connection(said, "", kept_s=0, take=lambda text: None)
+    try:
+        connection.open()
+    except D0Error as error:
+        yield Finding("event queue", where(said), str(error), "d0ctl site show")
+    finally:
+        connection.close()
+
+
+def unreachable_stores(store: Store) -> Iterator[Finding]:
+    """Stores whose check fails on this machine; stores of commands may have no check."""
+    for name, entry in (setting(store, "stores") or {}).items():
+        if "check" not in commands(entry):
+            continue
+        try:
+            stores.run(name, entry, "check")
+        except D0Error as error:
+            yield Finding("store", name, str(error), "d0ctl store list")

@@ -1,12 +1,17 @@
 """Compose the notices for a recipient into one message."""
 
 import json
+import secrets
 from collections.abc import Mapping
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import formatdate
 from typing import Any
 
 from d0ctl.notify.routes import COMMAND, HOUR_S, Routes
 from d0ctl.show.job_end import Ending, ending
 from d0ctl.show.notifications import mail
+from d0ctl.show.notifications.mail import line
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
@@ -40,7 +45,6 @@ def _notices(store: Store, recipient: str) -> tuple[list[Notice], dict[int, Endi
 
 
 def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> None:
-    from d0ctl.notify.mail_message import mail_message, make_id
 
     notices, endings = _notices(store, recipient)
     mail_queue.settle(store, recipient)
@@ -93,3 +97,30 @@ def _subject(notice: Notice) -> str:
     """Return what a notice is about: a job, a node or software."""
     kind = notice.kind if notice.kind != "cleared" else notice.reason
     return "node" if kind.startswith("node") else "software" if kind == "software" else "job"
+
+
+_POLICY = SMTP.clone(cte_type="7bit")
+"""A form that any server accepts: no line too long, everything in ASCII."""
+
+_HEADERS = _POLICY.clone(max_line_length=400)
+"""Headers are not folded, so that a subject is one line in the raw mail."""
+
+
+def make_id(sender: str) -> str:
+    """Return a unique id of a mail; a mail that is sent twice has the same."""
+    return f"<d0ctl.{secrets.token_hex(12)}@{sender.rpartition('@')[2]}>"
+
+
+def mail_message(
+    *, sender: str, recipient: str, message_id: str, title: str, text: str, at: float
+) -> bytes:
+    """Return a whole mail as it is sent."""
+    mail = EmailMessage(policy=_POLICY)
+    mail["From"] = f"d0ctl <{sender}>"
+    mail["To"] = recipient
+    mail["Subject"] = line(title)
+    mail["Date"] = formatdate(at, localtime=True)
+    mail["Message-ID"] = message_id
+    mail["Auto-Submitted"] = "auto-generated"
+    mail.set_content(text, cte="7bit" if text.isascii() else "quoted-printable")
+    return mail.as_bytes(policy=_HEADERS)

@@ -1,4 +1,4 @@
-"""What commands of administration say: backups, archives, plug-ins, completion."""
+"""What commands of administration say: backups, archives, plug-ins, completion, servers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,3 +81,21 @@ def completion_installed(
 def completion_removed(file: Path, startup: Path | None) -> str:
     """Say which file was removed, and from which file a line."""
     return f"removed `{file}`" + ("" if startup is None else f" and a line of `{startup}`")
+
+
+ONLY_HERE = "only for this machine\n"
+ONLY_OWN_PAGE = "only for its own page\n"
+
+USED_LINK = "this link is not valid, or it was used before: start `d0ctl tui --web` again\n"
+
+
+def serving(address: str, port: int, *, with_tls: bool) -> str:
+    """Say where the REST interface is."""
+    host = f"[{address}]" if ":" in address else address
+    scheme = "https" if with_tls else "http"
+    return f"serving {scheme}://{host}:{port}/v1 (its OpenAPI document: /v1/openapi.json)"
+
+
+def to_open(link: str) -> str:
+    """Say which link a person opens in a browser."""
+    return f"open {link}"

@@ -236,7 +236,7 @@ def test_a_submission_under_way_is_no_fault(site: Site, found: Found) -> None:
 
 
 def test_packages_are_counted_right_while_they_move(site: Site) -> None:
-    from d0ctl.store.checks.counting import Count
+    from d0ctl.store.checks.check import Count
 
     site.submit(production(lines=20))
     count = Count(site.store)

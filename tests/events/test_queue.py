@@ -14,7 +14,7 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.loop import SLOW_STEPS, Loop
 from d0ctl.daemon.steps.apply_messages import apply_messages, listen_for_events
 from d0ctl.doctor.dropbox import leftovers
-from d0ctl.doctor.event_queue import silent_queue
+from d0ctl.doctor.examine import silent_queue
 from d0ctl.sitefile.reader import read_text
 from tests.events.sending import signed
 from tests.support.mosquitto import HOST, Mosquitto

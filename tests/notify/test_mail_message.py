@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Group
-from d0ctl.notify.compose import document
-from d0ctl.notify.mail_message import mail_message, make_id
+from d0ctl.notify.compose import document, mail_message, make_id
 from d0ctl.select import parse
 from d0ctl.show.job_end import Ending, Segment
 from d0ctl.show.notifications import mail

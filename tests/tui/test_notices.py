@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from d0ctl.store.history import followed
-from d0ctl.store.history.followed import JobState
+from d0ctl.store.history import notable
+from d0ctl.store.history.notable import JobState
 from d0ctl_tui.watch import terminal_notices
 from tests.support import rows
 from tests.support.building import production
@@ -48,7 +48,7 @@ def test_states_of_jobs_have_counts_and_the_last_failure(site: Site) -> None:
     site.finish("prod/1/1/1")
     site.fail("prod/1/2/1")
 
-    (one,) = followed.states(site.store, [site.id_of("prod"), 999])
+    (one,) = notable.states(site.store, [site.id_of("prod"), 999])
 
     assert (one.name, one.done, one.failed, one.ended) == ("prod", 1, 1, None)
     assert one.last_failure == "prod/1/2/1 exit-code"

@@ -4,7 +4,7 @@ from d0ctl.actions import ACTIONS
 from d0ctl.cli.epilogs import EPILOGS
 from d0ctl_tui.commands import MAIN
 from d0ctl_tui.screens.dialogs import search_results
-from d0ctl_tui.screens.dialogs.other_verbs import NOT_HERE, SEEN
+from d0ctl_tui.screens.dialogs.search_results import NOT_HERE, SEEN
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open

@@ -1,5 +1,8 @@
 """What happened lately that matters to people: failures, their own actions, nodes, ends of jobs."""
 
+import json
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from d0ctl.store.connection import Store
@@ -40,3 +43,20 @@ def latest(store: Store, limit: int, *, until: float) -> list[Notable]:
     ]
     events.sort(key=lambda event: event.at, reverse=True)
     return events[:limit]
+
+
+class JobState(Struct, frozen=True):
+    """A job: how many of its packages are done and failed, when it ended, its last failure."""
+
+    id: int
+    name: str
+    ended: float | None
+    packages: int
+    done: int
+    failed: int
+    last_failure: str
+
+
+def states(store: Store, jobs: Iterable[int]) -> list[JobState]:
+    """Return the present states of jobs by their ids; removed ones are omitted."""
+    return [make(JobState, row) for row in store.rows("followed_jobs", jobs=json.dumps([*jobs]))]

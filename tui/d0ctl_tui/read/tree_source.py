@@ -9,7 +9,7 @@ from typing import TypeVar
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
-from d0ctl.store.history.followed import JobState
+from d0ctl.store.history.notable import JobState
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.tasks import views as tasks

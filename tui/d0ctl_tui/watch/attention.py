@@ -8,8 +8,8 @@ from textual.app import App
 from textual.timer import Timer
 
 from d0ctl.show.drawing.signs import Glyphs, short
-from d0ctl.store.history import followed
-from d0ctl.store.history.followed import JobState
+from d0ctl.store.history import notable
+from d0ctl.store.history.notable import JobState
 from d0ctl_tui.app_events import Changed
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.read.snapshot import Snapshot
@@ -87,7 +87,7 @@ class Attention:
         self.push_screen(WallScreen(cast(AppInterface, self)))
 
     def _states(self, jobs: dict[int, Any]) -> list[JobState]:
-        return self.source.ask(lambda store: followed.states(store, jobs), [])
+        return self.source.ask(lambda store: notable.states(store, jobs), [])
 
     def _attend(self) -> None:
         self._attending = None

@@ -5,7 +5,7 @@ does not know. tmux passes them on only in an envelope (`set -g allow-passthroug
 the title it handles itself.
 """
 
-from d0ctl.store.history.followed import JobState
+from d0ctl.store.history.notable import JobState
 from d0ctl.units import clean, count
 
 BELL = "\a"

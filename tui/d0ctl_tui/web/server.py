@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from textual_serve.server import Server
 
-from d0ctl.show.serving import ONLY_HERE, ONLY_OWN_PAGE, USED_LINK, to_open
+from d0ctl.show.administration import ONLY_HERE, ONLY_OWN_PAGE, USED_LINK, to_open
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -23,10 +23,10 @@ from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import ReadFailed, ThreadResult
+from d0ctl_tui.draw import log_text
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.status_lines import Page
-from d0ctl_tui.widgets.tail_pane import TailPane
 
 REST_S = 0.03
 """How long the cursor rests before its row is read, so that keys come first."""
@@ -168,3 +168,20 @@ def _draw_first_steps(sheet: Sheet) -> None:
     sheet.say("run one of the examples, or submit a job file of your own:")
     sheet.commands(["d0ctl run examples/hello/job.yaml", "d0ctl submit FILE",
                     "d0ctl daemon start"])  # fmt: skip
+
+
+class TailPane(Page):
+    """As many of the last lines as fit."""
+
+    def __init__(self, read: Callable[[], str | None], glyphs: Glyphs) -> None:
+        super().__init__("tail", self._lines, glyphs)
+        self._read = read
+
+    def _lines(self, columns: int) -> list[Line]:
+        said = self._read()
+        if said is None:
+            return []
+        last = said.splitlines()[-max(1, self.size.height) :]
+        cut = [log_text.shifted(log_text.spans(line), 0, columns, self.glyphs.ellipsis)
+               for line in last]  # fmt: skip
+        return cut or [(("nothing was printed", "faint"),)]

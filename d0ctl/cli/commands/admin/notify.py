@@ -108,7 +108,7 @@ def _retry_now(*, is_command: bool) -> None:
 
 
 def _test_mail(settings: dict[str, Any], address: str) -> None:
-    from d0ctl.notify.mail_message import mail_message, make_id
+    from d0ctl.notify.compose import mail_message, make_id
     from d0ctl.notify.smtp import Server
     from d0ctl.sitefile.mail import is_address
 

@@ -11,7 +11,7 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.show import serving as texts
+from d0ctl.show import administration
 
 app = single()
 
@@ -59,7 +59,7 @@ def serve(
                             ssl_certfile=certificate, ssl_keyfile=key,
                             timeout_graceful_shutdown=2)  # fmt: skip
     listening = _listening(host, port)
-    say(texts.serving(*listening.getsockname()[:2], with_tls=certificate is not None))
+    say(administration.serving(*listening.getsockname()[:2], with_tls=certificate is not None))
     uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from d0ctl.cli import changing, options, session
 from d0ctl.cli.changing import Changing
-from d0ctl.cli.commands.nodes.software_title import no_such, split
+from d0ctl.cli.commands.nodes.software_nodes import no_such, split
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit, print_list

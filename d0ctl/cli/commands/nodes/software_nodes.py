@@ -2,14 +2,13 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from d0ctl.cli import session
 from d0ctl.cli.changing import rehearsal
-from d0ctl.cli.commands.nodes.software_title import no_such, split
 from d0ctl.cli.terminal.output import emit_json, sheet, show
-from d0ctl.errors import ExitCode, NotFound, Refused
+from d0ctl.errors import BadUsage, ExitCode, NotFound, Refused
 from d0ctl.model import Node
 from d0ctl.show.cards import software as software_page
 from d0ctl.store.clusters import capacity
@@ -18,6 +17,7 @@ from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue, user_on
 from d0ctl.store.nodes.software import NodeOrder
 from d0ctl.store.views import names as known_names
+from d0ctl.store.views.browse import nearest
 from d0ctl.units import listed
 
 if TYPE_CHECKING:
@@ -184,3 +184,17 @@ def _document(row: NodeOrder) -> "SoftwareOrder":
         ok=bool(row.ok) if has_ended else None,
         message=row.message if has_ended else software_page.obstacle(row),
     )
+
+
+def split(title: str) -> tuple[str, str]:
+    """Return the name and the version of software. Raises BadUsage."""
+    name, slash, version = title.partition("/")
+    if not (name and slash and version):
+        raise BadUsage(f"`{title}` is not software: write NAME/VERSION, e.g. `reco/v12-01`")
+    return name, version
+
+
+def no_such(title: str, known: Iterable[str] = ()) -> NotFound:
+    """Return the error for software that is not in the catalogue, with the nearest title."""
+    hint = nearest(title, known) or "d0ctl software list"
+    return NotFound(f"there is no software `{title}`", hint=hint)

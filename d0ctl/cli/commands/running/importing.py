@@ -10,7 +10,7 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.errors import BadJobFile, ExitCode, Refused
 from d0ctl.importers.formats import FORMATS, read
 from d0ctl.jobfile.reader import read_text
-from d0ctl.show import job_files
+from d0ctl.show.cards import job_files
 
 app = single()
 

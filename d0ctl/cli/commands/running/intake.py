@@ -16,7 +16,7 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.show import job_files
+from d0ctl.show.cards import job_files
 from d0ctl.store.connection import Store
 from d0ctl.store.views import names
 

@@ -1,13 +1,13 @@
 """Why no node has taken a ready package: which are ruled out, and which are full."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from d0ctl.model import NodeCapacity
-from d0ctl.schedule.resources import Requirement, misfit
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.show.why import pilots
 from d0ctl.show.why.common import MOST, named, objection
 from d0ctl.show.why.phases import (
@@ -15,13 +15,12 @@ from d0ctl.show.why.phases import (
     node_pauses,
     recovery,
 )
-from d0ctl.show.why.phases.smaller_request import options_for
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.units import iso, listed
+from d0ctl.units import format_size, iso, listed
 
 REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
@@ -145,3 +144,42 @@ def _close_matches(
 
 def _named_or_counted(rows: Sequence[NodeCapacity]) -> str:
     return named(rows) if len(rows) <= MOST else f"{len(rows)} nodes"
+
+
+STEP = 1_000_000
+"""Suggested sizes are multiples of this many bytes."""
+
+
+def options_for(requirement: Requirement, nodes: Iterable[NodeRoom]) -> str | None:
+    """Return the fewest options with which one of the nodes can take a package; None if none do.
+
+    If several nodes would do, the request is made to fit the largest.
+    """
+    largest_first = sorted(nodes, key=lambda node: (-node.cpus, -(node.memory or 0)))
+    requests = [options for node in largest_first if (options := _for_node(requirement, node))]
+    return min(requests, key=lambda options: options.count("--"), default=None)
+
+
+def _for_node(requirement: Requirement, node: NodeRoom) -> str | None:
+    options = ""
+    if requirement.cpus > node.cpus:
+        requirement = replace(requirement, cpus=node.cpus)
+        options += f" --cpus {node.cpus}"
+    if requirement.memory and node.memory and requirement.memory > node.memory:
+        requirement = replace(requirement, memory=_floor(node.memory))
+        options += f" --memory {format_size(_floor(node.memory))}"
+    if requirement.gpus > node.gpus:
+        requirement = replace(requirement, gpus=node.gpus)
+        options += f" --gpus {node.gpus}"
+    if requirement.space and node.disk and requirement.space > node.disk:
+        space = _floor(node.disk if node.disk_free is None else node.disk_free)
+        requirement = replace(requirement, space=space)
+        options += f" --disk {format_size(space)}"
+    if requirement.nodes and node.name not in requirement.nodes:
+        requirement = replace(requirement, nodes=())
+        options += f" --on {node.name}"
+    return options if misfit(requirement, node) is None else None
+
+
+def _floor(size: int) -> int:
+    return max(size // STEP, 1) * STEP

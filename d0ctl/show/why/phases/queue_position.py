@@ -1,15 +1,22 @@
 """When a ready package will get a slot on the nodes that could take it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from d0ctl.model import NodeCapacity
+from d0ctl.schedule.candidates import costs
+from d0ctl.schedule.costs import Cost
+from d0ctl.schedule.place import WORTH
+from d0ctl.schedule.quota import Allowance, Allowances
 from d0ctl.schedule.resources import Requirement
-from d0ctl.show.why.common import MOST, named, usage
-from d0ctl.show.why.phases import candidates, shares, throttling
+from d0ctl.show.why.common import MOST, named, speed, usage
 from d0ctl.show.why.subject import Subject
+from d0ctl.store.attempts.history import share_usage
+from d0ctl.store.clusters import throttles
 from d0ctl.store.nodes import placement
+from d0ctl.store.nodes.catalogue import room_of
+from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies
-from d0ctl.units import count, iso, moment, size
+from d0ctl.units import count, duration, iso, moment, size
 
 
 def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requirement) -> str:
@@ -17,13 +24,11 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     package, explanation = subject.package, subject.explanation
     if package.stay:
         return f"it starts on {named(fits)} when its turn comes: it only delivers its outputs"
-    if (share := shares.standing(subject)) is not None:
+    if (share := standing(subject)) is not None:
         explanation.facts.append(share)
     lacking = {row.name: why for row in fits if (why := _lacks(row, requirement))}
-    allowed = throttling.allowances(subject, fits)
-    throttled = {
-        row.name: why for row in fits if (why := throttling.of_node(subject, allowed, row))
-    }
+    allowed = allowances(subject, fits)
+    throttled = {row.name: why for row in fits if (why := of_node(subject, allowed, row))}
     lacking |= throttled
     explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
     free = [
@@ -32,7 +37,7 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     explanation.facts += [
         usage(subject.store, row, subject.now) for row in fits[:MOST] if row not in free
     ]
-    costs = candidates.compare(subject, fits, requirement)
+    costs = compare(subject, fits, requirement)
     if not free:
         taken = max((row.taken for row in fits if row.taken is not None), default=None)
         explanation.details["full_since"] = iso(taken)
@@ -44,7 +49,7 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {named(fits)}{since}"
-    if limit := _limit(subject) or throttling.of_job(subject, allowed):
+    if limit := _limit(subject) or of_job(subject, allowed):
         return limit
     if first := dependencies.ready_before(subject.store, package.id):
         is_alone = first.is_own or package.priority is not None
@@ -55,7 +60,7 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
             return f"packages of stage `{first.stage}` of a higher priority come first"
         explanation.commands.append(f"d0ctl why {first.name}")
         return f"job `{first.name}` of a higher priority comes first"
-    if better := candidates.later(costs, {row.name for row in free}):
+    if better := later(costs, {row.name for row in free}):
         return better
     return f"it starts on {named(free[:MOST], 'or')} when its turn comes"
 
@@ -86,3 +91,101 @@ def _lacks(row: NodeCapacity, requirement: Requirement) -> str | None:
         left = size(max(0, free - promised))
         return f"has {left} of disk left, needs {size(requirement.space)}"
     return None
+
+
+def standing(subject: Subject) -> str | None:
+    """Say how many CPUs its group has and should have; None if the site has no shares."""
+    store, job = subject.store, subject.job
+    fair = share_usage.standing(store, placement.nodes(store), now=subject.now)
+    group = None if fair is None else fair.groups.get(fair.paths.get(job.id, ""))
+    if group is None:
+        return None
+    half = duration(float(default(store, "share-half-life")))
+    name = f"share `{group.path}`" if group.path else "the group of jobs without a share"
+    return (
+        f"{name} has {group.has:g} of {group.target:.1f} CPUs of its share, and used "
+        f"{duration(group.used)} of CPU time (half of that is forgotten every {half})"
+    )
+
+
+def allowances(subject: Subject, rows: Sequence[NodeCapacity]) -> Allowances:
+    """Return the limits of throttles for some nodes, and for the job of a package."""
+    nodes = {row.id: row.name for row in rows}
+    return throttles.allowances(subject.store, nodes, [subject.job.id], now=subject.now)
+
+
+def of_node(subject: Subject, allowed: Allowances, row: NodeCapacity) -> str | None:
+    """Return the throttle that keeps a node from taking packages now; None if there is none."""
+    used = [allowance for allowance in allowed.nodes.get(row.id, ()) if not allowance.left]
+    return f"takes no more packages now: {_reached(subject, used[0])}" if used else None
+
+
+def of_job(subject: Subject, allowed: Allowances) -> str | None:
+    """Return the throttle that keeps packages of the job from starting now; None if none."""
+    used = [allowance for allowance in allowed.jobs.get(subject.job.id, ()) if not allowance.left]
+    if not used:
+        return None
+    allowance = used[0]
+    subject.explanation.details["throttle"] = allowance.throttle.name
+    subject.explanation.commands.append("d0ctl throttle list")
+    whose = "its job" if allowance.throttle.kind == "job" else f"researcher `{allowance.name}`"
+    return f"{whose} starts no more packages now: {_reached(subject, allowance)}"
+
+
+def _reached(subject: Subject, allowance: Allowance) -> str:
+    rule, name = allowance.throttle, f"throttle `{allowance.throttle.name}`"
+    if rule.max_running is not None and allowance.running >= rule.max_running:
+        return f"{allowance.running:,} are on nodes, and {name} allows {rule.max_running:,}"
+    wait = throttles.next_launch(subject.store, allowance, now=subject.now)
+    return (f"{count(allowance.launched, 'package')} in the last {duration(rule.per_s)}, the most "
+            f"that {name} allows; the next in {duration(wait)}")  # fmt: skip
+
+
+def compare(
+    subject: Subject, rows: Sequence[NodeCapacity], requirement: Requirement
+) -> dict[str, Cost]:
+    """Return the cost on each node, the lowest first; add a fact for each of the first.
+
+    Adds nothing if no run time is known and no inputs have to be copied.
+    """
+    places, files = placement.places_of(subject.store, subject.package.id)
+    node_costs = costs(
+        requirement, [room_of(row) for row in rows],
+        placement.busy(subject.store, now=subject.now), placement.links(subject.store),
+        places, files if requirement.fetches else None,
+    )  # fmt: skip
+    if not any(cost.transfer_s or cost.run_s for cost in node_costs.values()):
+        return {}
+    subject.explanation.details["candidates"] = [
+        {"node": name, "transfer": round(cost.transfer_s, 3), "wait": round(cost.wait_s, 3),
+         "rate": cost.rate and round(cost.rate), "per_file": round(cost.file_s, 3),
+         "run": cost.run_s and round(cost.run_s, 3), "end": round(cost.end_s, 3)}
+        for name, cost in node_costs.items()
+    ]  # fmt: skip
+    subject.explanation.facts += [_fact(name, node_costs[name]) for name in list(node_costs)[:MOST]]
+    return node_costs
+
+
+def later(node_costs: dict[str, Cost], free: Collection[str]) -> str | None:
+    """Say that the package waits for a busy node on which it ends earlier than on a free one."""
+    best = next(iter(node_costs), None)
+    now = next((name for name in node_costs if name in free), None)
+    if best is None or now is None or best in free:
+        return None
+    here, there = node_costs[now], node_costs[best]
+    if there.end_s >= here.end_s - WORTH * (here.run_s or 0.0):
+        return None
+    return (
+        f"it waits for `{best}`, where it would end in {duration(there.end_s)}, "
+        f"on `{now}` only in {duration(here.end_s)}"
+    )
+
+
+def _fact(name: str, cost: Cost) -> str:
+    by = "" if cost.rate is None else f" at {speed(cost.rate, cost.file_s)}"
+    parts = [f"{duration(cost.transfer_s)} for its inputs{by}"] if cost.transfer_s else []
+    parts += [f"CPUs free in {duration(cost.wait_s)}"] if cost.wait_s else []
+    if cost.run_s is None:
+        return f"on `{name}`: {', '.join(parts) or 'inputs and CPUs are there'}"
+    parts.append(f"{duration(cost.run_s)} to run")
+    return f"on `{name}` it would end in {duration(cost.end_s)}: {', '.join(parts)}"

@@ -1,6 +1,6 @@
 """The choices of search, palette, filter and jump list, and their effects."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Protocol
 
@@ -13,7 +13,6 @@ from d0ctl_tui.commands import MAIN, Command
 from d0ctl_tui.read import saved_views
 from d0ctl_tui.read.package_filter import PackageFilter
 from d0ctl_tui.read.saved_views import SavedView
-from d0ctl_tui.screens.dialogs.other_verbs import NOT_HERE, SEEN
 from d0ctl_tui.screens.dialogs.search_box import Choice
 
 
@@ -149,3 +148,43 @@ def jumps(screen: Reach, typed: str) -> list[Choice]:
         for path in reversed(screen.dashboard.places.been)
         if typed.lower() in path.lower()
     ]
+
+
+SEEN: Mapping[str, str] = {
+    "status": "fold_all", "why": "view", "eta": "view", "history": "view", "task history": "tasks",
+    "report timeline": "timeline",
+    "logs": "log", "peek": "peek", "report failures": "failures", "node list": "nodes",
+    "task list": "tasks", "task status": "tasks", "task why": "tasks", "top": "nodes",
+    "tui": "app.help",
+}  # fmt: skip
+"""Verbs that only look, and the action of the key that shows the same."""
+
+FILES = "it reads or writes files in the folder where you type it"
+FOREGROUND = "it stays in the foreground, in a terminal of its own"
+PRINTS = "it prints a list or report, which a pager or another program takes"
+MACHINE = "it sets up this machine or account, seldom, and not from a dashboard that others may see"
+SITE = "it changes or checks the site, step by step on the terminal"
+
+NOT_HERE: Mapping[str, str] = {
+    **dict.fromkeys((
+        "init", "template list", "template show", "template new", "import", "validate", "rehearse",
+        "schema", "export", "backup", "restore", "results", "task submit", "policy try",
+    ), FILES),
+    **dict.fromkeys(("run", "wait", "daemon run", "serve"), FOREGROUND),
+    **dict.fromkeys((
+        "report usage", "report metrics", "report disk", "policy show", "archives", "file list",
+        "cluster list", "researcher list", "throttle list", "software list", "software where",
+        "store list", "store locate", "plugins", "notify list", "notify show", "site show",
+        "token list", "daemon status", "doctor",
+    ), PRINTS),
+    **dict.fromkeys((
+        "daemon start", "daemon stop", "daemon install", "daemon uninstall", "event key",
+        "event send", "completion install", "completion uninstall",
+    ), MACHINE),
+    **dict.fromkeys((
+        "node check", "node login", "node logout", "cluster check", "site check", "site diff",
+        "site apply", "site rotate-key", "software add", "software remove", "software push",
+        "software purge", "software verify", "store delete", "notify test",
+    ), SITE),
+}  # fmt: skip
+"""Verbs that the dashboard does not have, and why; the palette copies them."""

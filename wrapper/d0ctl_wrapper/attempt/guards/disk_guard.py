@@ -5,15 +5,16 @@ and the binary is resumed when there is space again. If all attempts of the node
 none is freed, the attempt that began last ends, so that the others continue.
 """
 
+import fcntl
 import os
 import time
-from typing import Callable
+from typing import IO, Callable, Optional
 
 from d0ctl_wrapper.attempt.guards.rotation import Rotation
-from d0ctl_wrapper.attempt.guards.space_queue import SpaceQueue
 from d0ctl_wrapper.attempt.intervals import LONGEST_S, SOONEST_S
 from d0ctl_wrapper.attempt.run.suspend import Suspension
 from d0ctl_wrapper.attempt.verdict import FULL_BELOW, Failed, note_full
+from d0ctl_wrapper.host import attempt_records, process
 from d0ctl_wrapper.protocol.paths import AttemptFolder
 from d0ctl_wrapper.protocol.text import size, span
 
@@ -125,3 +126,53 @@ class DiskGuard:
         numbers = (size(free), size(self._reserve), span(waited_s))
         detail = "the disk has %s left, less than the reserve of %s, for %s now" % numbers
         return Failed("disk-full", detail + why)
+
+
+class SpaceQueue:
+    """The place of one attempt among those that wait for space."""
+
+    def __init__(self, folder: AttemptFolder) -> None:
+        self._folder = folder
+        self._file: "Optional[IO[bytes]]" = None
+
+    def join(self) -> None:
+        """Begin to wait; if the file cannot be made, the other attempts do not know of it."""
+        try:
+            path = self._folder.node.base + b"/waiting"
+            self._file = open(path, "a+b", buffering=0)  # noqa: SIM115 (open while it waits)
+            fcntl.lockf(self._file, fcntl.LOCK_EX, 1, self._folder.attempt)
+        except OSError:
+            self.leave()
+
+    def leave(self) -> None:
+        """Stop waiting."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def has_to_end(self) -> bool:
+        """Return whether all attempts of the node wait, and this one, of several, began last."""
+        if self._file is None:
+            return False
+        others = [attempt for attempt in self._running() if attempt != self._folder.attempt]
+        is_last = bool(others) and max(others) < self._folder.attempt
+        return is_last and all(self._waits(attempt) for attempt in others)
+
+    def _running(self) -> "list[int]":
+        """Return the attempts with a running wrapper; none if that is unknown."""
+        node, boot_id = self._folder.node, process.boot_id()
+        try:
+            found = attempt_records.recorded(node)
+        except OSError:
+            return []
+        return [id for id in found if attempt_records.state(node.attempt(id), boot_id) == "running"]
+
+    def _waits(self, attempt: int) -> bool:
+        """Return whether another attempt holds its lock."""
+        assert self._file is not None
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, attempt)
+        except OSError:
+            return True
+        fcntl.lockf(self._file, fcntl.LOCK_UN, 1, attempt)
+        return False
