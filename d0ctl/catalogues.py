@@ -57,11 +57,11 @@ def of_sqlite(path: Path, query: str) -> Rows:
         raise BadSelection(f"there is no file `{path.name}` in `{path.parent}`")
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
-            found = _ask(database, query)
-            columns = [column[0] for column in found.description or ()]
+            rows = _ask(database, query)
+            columns = [column[0] for column in rows.description or ()]
             if len(set(columns)) < len(columns):
                 raise BadSelection(f"`{query}`: two columns have the same name")
-            for row in found:
+            for row in rows:
                 values = ("" if value is None else str(value) for value in row)
                 yield dict(zip(columns, values, strict=True))
     except (sqlite3.Error, sqlite3.Warning) as error:

@@ -120,8 +120,8 @@ def main() -> None:
     answer({"found": None})
     for line in sys.stdin:
         try:
-            found = plugin.call(json.loads(line))
-            answer({"found": _plain(found)})
+            answered = plugin.call(json.loads(line))
+            answer({"found": _plain(answered)})
         except PluginFailed as error:
             answer({"failed": str(error)})
 

@@ -112,7 +112,7 @@ def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
 
     Raises BadUsage.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, option, _ in fields_of(kind):
         written = texts.get(name)
         if (
@@ -122,10 +122,10 @@ def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
         ):
             continue
         try:
-            found[name] = True if option.kind == "flag" else option.type.read(written)
+            values[name] = True if option.kind == "flag" else option.type.read(written)
         except ValueError as error:
             raise BadUsage(f"{option.name}: {error}") from error
-    return kind(**found)
+    return kind(**values)
 
 
 def read_words(options: OptionsType, text: str) -> OptionsType:

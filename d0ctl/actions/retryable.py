@@ -26,10 +26,10 @@ def not_retryable(
     They would have this memory, wall time and changes of their requirement.
     """
     limits = retry.at_a_limit(selected, memory, wall_time)
-    found = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
+    reasons = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
     for package, name in retry.without_inputs(selected).items():
-        found[package] = f"it needs file `{name}` of a dropped line"
-    return found | without_node(selected, changes, now)
+        reasons[package] = f"it needs file `{name}` of a dropped line"
+    return reasons | without_node(selected, changes, now)
 
 
 def without_node(selected: Selection, changes: Mapping[str, Any], now: float) -> dict[int, str]:

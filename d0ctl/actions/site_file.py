@@ -31,7 +31,7 @@ def read(file: Path | None, home: Home) -> Site:
 
 
 def meet(
-    store: Store, site: Site, found: Sequence[Difference], person: Person
+    store: Store, site: Site, differences: Sequence[Difference], person: Person
 ) -> dict[str, dict[str, Any]]:
     """Return the facts of the new nodes; reach new login nodes, too.
 
@@ -40,7 +40,7 @@ def meet(
     from d0ctl.actions import meeting
     from d0ctl.actions.nodes.node_add import as_request
 
-    for cluster in logins_to_meet(site, found):
+    for cluster in logins_to_meet(site, differences):
         if cluster.pilots is not None:
             address = cluster.pilots.address(cluster.name)
             meeting.reach_login(store.home, address, cluster.accept_key, person)
@@ -52,5 +52,5 @@ def meet(
             as_request(node).arguments(),
             person,
         )
-        for node in to_meet(site, found)
+        for node in to_meet(site, differences)
     }

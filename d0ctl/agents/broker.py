@@ -34,12 +34,12 @@ def placed(store: Store, task: Task, spec: JobSpec, contents: Sequence[int], now
         asked = requirement_of_spec(first, Catalogue(store), id=0, ready=1)
         against = Nodes(store, now=now).against(asked)
         able = {name for name, why in against.items() if why is None}
-        found = task_broker.choose(store, task, contents, able)
-        if found is None:
+        choice = task_broker.choose(store, task, contents, able)
+        if choice is None:
             return spec
         with store.writing():
-            task_broker.keep(store, task, found.best, task_notes.destination(found))
-        nodes = found.best.nodes
+            task_broker.keep(store, task, choice.best, task_notes.destination(choice))
+        nodes = choice.best.nodes
     stage = replace(spec.stages[0], lines=tuple([on_nodes(line, nodes) for line in lines]))
     return replace(spec, stages=(stage, *spec.stages[1:]))
 

@@ -113,9 +113,9 @@ def _look_up(store: Store, task: Task, dataset: Dataset, clock: Clock) -> str:
                 raise sources.Unavailable(why)
             added, changed = children.feed(store, dataset, is_mine)
         else:
-            found = (node_folder.look_up(store, source) if "node" in source
+            files = (node_folder.look_up(store, source) if "node" in source
                      else sources.look_up(source, task.directory, known_names(store)))  # fmt: skip
-            added, changed = feeding.feed(store, dataset.id, found, is_mine)
+            added, changed = feeding.feed(store, dataset.id, files, is_mine)
     except sources.Unavailable as error:
         return _keep(store, task, dataset, "pending", clock(), clean(str(error)))
     except (sources.Unusable, D0Error) as error:

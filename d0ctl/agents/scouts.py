@@ -44,7 +44,7 @@ def measure(done: Sequence[Scout], task: Task) -> dict[str, Any]:
     """
     seconds = median([_per_file(scout, scout.seconds) for scout in done])
     wall = sum(scout.seconds or 0.0 for scout in done)
-    found: dict[str, Any] = {
+    measurement: dict[str, Any] = {
         "scouts": len(done),
         "seconds": seconds,
         "memory": max((scout.rss or 0 for scout in done), default=0) or None,
@@ -57,8 +57,8 @@ def measure(done: Sequence[Scout], task: Task) -> dict[str, Any]:
         if by_events:
             seconds = median([(scout.seconds or 0.0) / (scout.events or 1) for scout in done])
         fitting = max(1, int(task.rules.target_time / max(seconds, 1e-9 if by_events else 0.001)))
-        found["events" if by_events else "files"] = fitting
-    return found
+        measurement["events" if by_events else "files"] = fitting
+    return measurement
 
 
 def _per_file(scout: Scout, amount: float | None) -> float:

@@ -36,17 +36,17 @@ def groups(
     """Return at most so many packages: ranges that failed, the rest of files, and other files."""
     rules = sized(task)
     events = rules.events_per_package
-    found: list[Group] = []
+    made: list[Group] = []
     if events is not None:
-        found = [Group((row,), row.first, row.last - row.first + 1, is_range=True)
+        made = [Group((row,), row.first, row.last - row.first + 1, is_range=True)
                  for row in present(event_ranges.again(store, task.id, most))]  # fmt: skip
-        for row in present(event_ranges.begun(store, task.id, most - len(found))):
-            found += islice(ranges_of(row, events, row.next_event), most - len(found))
-    if len(found) == most:
-        return found
+        for row in present(event_ranges.begun(store, task.id, most - len(made))):
+            made += islice(ranges_of(row, events, row.next_event), most - len(made))
+    if len(made) == most:
+        return made
     rows = generation.pickable(store, task, min(most * largest + 1, MOST_ROWS))
     rest = split(present(rows), rules, largest, is_growing=is_growing)
-    return [*found, *islice(rest, most - len(found))]
+    return [*made, *islice(rest, most - len(made))]
 
 
 def sized(task: Task) -> Rules:

@@ -221,16 +221,16 @@ def _places(text: str) -> dict[tuple[int, int], list[str]]:
     from d0ctl.jobfile.yaml.faults import Faults
     from d0ctl.jobfile.yaml.parser import parse
 
-    found: dict[tuple[int, int], list[str]] = {}
+    positions: dict[tuple[int, int], list[str]] = {}
 
     def walk(node: Node, expression: str) -> None:
-        places = found.setdefault(node.position, [])
+        places = positions.setdefault(node.position, [])
         if expression not in places:
             places.append(expression)
         if isinstance(node, MappingNode):
             for name, (key, value) in node.items.items():
                 inner = f"{expression}.{name}".lstrip(".")
-                found.setdefault(key.position, []).append(inner)
+                positions.setdefault(key.position, []).append(inner)
                 walk(value, inner)
         elif isinstance(node, Sequence):
             for number, item in enumerate(node.items):
@@ -238,7 +238,7 @@ def _places(text: str) -> dict[tuple[int, int], list[str]]:
 
     if (root := parse(text, Faults("-"))) is not None:
         walk(root, "")
-    return dict(sorted(found.items()))
+    return dict(sorted(positions.items()))
 
 
 def _placed(fault: str, places: Mapping[tuple[int, int], list[str]]) -> str:

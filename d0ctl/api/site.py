@@ -48,11 +48,11 @@ class Site:
         wanted = self.check()
         with opening.open_or_create(self.home) as store:
             facts = site_file.meet(store, wanted, site_comparison.compare(store, wanted), Person())
-            found = site_changes.apply(
+            changes = site_changes.apply(
                 store, wanted, facts, actor=actor(), note=reason, now=time.time(),
                 source=str(site_file.path_of(self.file, self.home)),
             )  # fmt: skip
-        return Done(0, "\n".join(outcome(found, would=False)))
+        return Done(0, "\n".join(outcome(changes, would=False)))
 
     @property
     def text(self) -> str:

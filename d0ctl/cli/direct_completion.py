@@ -41,16 +41,16 @@ def answer(environment: Mapping[str, str]) -> str | None:
 
 def _joined(typed: Sequence[str]) -> tuple[list[str], bool]:
     """Join words that bash has split at colons; return whether the last one is joined."""
-    found: list[str] = []
+    arguments: list[str] = []
     is_open = is_split = False
     for word in typed:
-        is_split = bool(found) and (is_open or word == ":")
+        is_split = bool(arguments) and (is_open or word == ":")
         is_open = word == ":"
         if is_split:
-            found[-1] += word
+            arguments[-1] += word
         else:
-            found.append(word)
-    return found, is_split
+            arguments.append(word)
+    return arguments, is_split
 
 
 def _offered(typed: list[str], incomplete: str, shell: str) -> list[str] | None:

@@ -44,12 +44,12 @@ def _foreign(folder: Path) -> Iterator[Finding]:
 
 
 def _unread(folder: Path, is_driven: bool) -> Iterator[Finding]:
-    found = _files(folder)
-    odd = [path for path, _, mode in found if not stat.S_ISREG(mode)]
+    files = _files(folder)
+    odd = [path for path, _, mode in files if not stat.S_ISREG(mode)]
     if odd:
         detail = f"{count(len(odd), 'entry', 'entries')} that can't be a message"
         yield repaired_at_start("drop-box", f"{folder}/{_shown(odd[0].name)}", detail)
-    old = [age for _, age, mode in found if stat.S_ISREG(mode) and age > UNREAD_S]
+    old = [age for _, age, mode in files if stat.S_ISREG(mode) and age > UNREAD_S]
     if old:
         detail = f"{count(len(old), 'file')} of messages unread, one for {max(old):.0f} s"
         if is_driven:
@@ -61,17 +61,17 @@ def _unread(folder: Path, is_driven: bool) -> Iterator[Finding]:
 
 def _rejected(folder: Path) -> Iterator[Finding]:
     others = (".reason", DISCARDED)
-    found = [
+    rejected = [
         entry for entry in _files(folder)
         if not entry[0].name.endswith(others) and entry[1] < KEPT_S
     ]  # fmt: skip
-    if found:
-        path, age, _ = max(found, key=lambda entry: entry[1])
+    if rejected:
+        path, age, _ = max(rejected, key=lambda entry: entry[1])
         try:
             reason = path.with_name(f"{path.name}.reason").read_text(errors="replace").strip()
         except OSError:
             reason = "no reason given"
-        detail = f"{count(len(found), 'message')} that could not be applied, the oldest "
+        detail = f"{count(len(rejected), 'message')} that could not be applied, the oldest "
         detail += f"{age / 3600:.1f} h ago: `{_shown(path.name)}`: {clean(reason)}"
         yield Finding("drop-box", str(folder), detail, f"cat {folder}/*.reason")
     lost = discarded(folder)
@@ -85,15 +85,15 @@ def _rejected(folder: Path) -> Iterator[Finding]:
 
 def _files(folder: Path) -> list[tuple[Path, float, int]]:
     """Return the files in a folder, with age and kind; those that vanish meanwhile are skipped."""
-    found = []
+    files = []
     with os.scandir(folder) as entries:
         for entry in entries:
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
-            found.append((Path(entry.path), time.time() - status.st_mtime, status.st_mode))
-    return sorted(found)
+            files.append((Path(entry.path), time.time() - status.st_mtime, status.st_mode))
+    return sorted(files)
 
 
 def _shown(name: str) -> str:

@@ -50,11 +50,13 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Chec
     It reads in many short transactions and writes nothing; nobody waits for it.
     """
     nodes = Nodes(store, far=far, checksums=checksums)
-    found = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.find_problems])]
-    found += [*caches_in_doubt(store), *unknown_files(store, nodes.seen)]
+    findings = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.find_problems])]
+    findings += [*caches_in_doubt(store), *unknown_files(store, nodes.seen)]
     if has_daemon(store):
-        found = [replace(finding, advice=ANEW) if finding.heals else finding for finding in found]
-    return CheckResult(found, nodes.seen, nodes.unseen)
+        findings = [
+            replace(finding, advice=ANEW) if finding.heals else finding for finding in findings
+        ]
+    return CheckResult(findings, nodes.seen, nodes.unseen)
 
 
 def _parts(store: Store, checksums: bool) -> list[Part]:
@@ -79,19 +81,19 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
 
 def _lasting(parts: list[Part]) -> list[Finding]:
     """Return the findings that occur each time."""
-    found = [{finding.key: finding for finding in part()} for part in parts]
+    findings = [{finding.key: finding for finding in part()} for part in parts]
     for _ in range(LOOKS - 1):
-        if not any(found):
+        if not any(findings):
             break
         time.sleep(AGAIN_S)
-        for part, suspects in zip(parts, found, strict=True):
+        for part, suspects in zip(parts, findings, strict=True):
             still = {finding.key: finding for finding in part()} if suspects else {}
             for key in list(suspects):
                 if key in still:
                     suspects[key] = still[key]
                 else:
                     del suspects[key]
-    return [suspect for suspects in found for suspect in suspects.values()]
+    return [suspect for suspects in findings for suspect in suspects.values()]
 
 
 DAMAGED = frozenset({"integrity", "foreign_keys", "schema"})

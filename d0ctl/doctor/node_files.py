@@ -68,10 +68,10 @@ class Nodes:
                 continue
             if name not in self.seen:
                 self.seen.append(name)
-            found = list(belongings(self._store, answer.node, answer.survey))
-            if found:
+            problems = list(belongings(self._store, answer.node, answer.survey))
+            if problems:
                 suspicious.append(answer.node)
-                yield from found
+                yield from problems
         self._rows = suspicious
 
     def _ask(self) -> Iterator[NodeAnswer]:
@@ -207,9 +207,9 @@ class _NodeContents:
         """Yield files in the cache that the database does not know."""
         reported = self._found.entries(self._base, sorted(self._found.cached()))
         expected = wanted(self._store, self._node, reported)
-        found = [path for entry in reported if (path := str(entry["path"])) not in expected]
+        paths = [path for entry in reported if (path := str(entry["path"])) not in expected]
         needed = {path.removeprefix(f"{self._base}/").rpartition("/")[0] for path in expected}
-        for path in found[:MOST]:
+        for path in paths[:MOST]:
             short, detail = (
                 path.removeprefix(f"{self._base}/"),
                 "is not a copy that the database knows",
@@ -219,8 +219,8 @@ class _NodeContents:
                 yield self._finding("orphan", short, detail, "d0ctl removes it with its job")
             else:
                 yield self._swept("orphan", short, detail)
-        if len(found) > MOST:
-            more = f"{count(len(found) - MOST)} more that the database does not know"
+        if len(paths) > MOST:
+            more = f"{count(len(paths) - MOST)} more that the database does not know"
             yield self._swept("orphan", "cache", more)
 
     def lacking(self) -> Iterator[Finding]:

@@ -86,14 +86,14 @@ def in_transit(store: Store) -> Iterator[Finding]:
 
 def copies_here(store: Store, *, checksums: bool) -> Iterator[Finding]:
     """Yield copies in cache/ that differ from their records, and unknown files there."""
-    found = []
+    findings = []
     for row in copies(store, None):
         if store.home.is_in_cache(row.path) and (fault := _against(row, checksums)):
-            found.append(fault)
-    yield from found[:MOST]
-    if len(found) > MOST:
-        yield Finding("copy", str(store.home.cache), f"{len(found) - MOST} more copies are not as "
-                      "they were recorded", MISSED)  # fmt: skip
+            findings.append(fault)
+    yield from findings[:MOST]
+    if len(findings) > MOST:
+        more = f"{len(findings) - MOST} more copies are not as they were recorded"
+        yield Finding("copy", str(store.home.cache), more, MISSED)
     strays = unrecorded_files(store, before=time.time() - STRAY_S)
     for path in strays[:MOST]:
         yield repaired_at_start("orphan", path, "is not a copy that the database knows")

@@ -29,14 +29,14 @@ def take(
 
     One that comes again, after a crash or from a queue, is removed without effect.
     """
-    found: list[tuple[Event, str, str]] = []
+    events: list[tuple[Event, str, str]] = []
     for name, text in files:
         try:
             key = event_file.read_key(home.event_key)
-            found.append((event_file.read(text, key, now=now), name, text))
+            events.append((event_file.read(text, key, now=now), name, text))
         except D0Error as error:
             _reject(box, name, text, error)
-    for event, name, text in sorted(found, key=lambda entry: (entry[0].time, entry[1])):
+    for event, name, text in sorted(events, key=lambda entry: (entry[0].time, entry[1])):
         if taken_events.signature_of(store, event.id) == event.signature:
             log.info("event %s of %s has come again", event.id, event.sender)
             box.clear([name])

@@ -47,12 +47,14 @@ class Node(Struct):
 
         The first reason counts.
         """
-        found = []
+        exit_codes = []
         if self.abort_on is not None:
-            found.append((self.abort_on, _ABORT.format(self.abort_on), "site:abort-dag"))
+            exit_codes.append((self.abort_on, _ABORT.format(self.abort_on), "site:abort-dag"))
         if self.unless_exit is not None and self.unless_exit != self.abort_on:
-            found.append((self.unless_exit, _NO_RETRY.format(self.unless_exit), "site:no-retry"))
-        return found
+            exit_codes.append(
+                (self.unless_exit, _NO_RETRY.format(self.unless_exit), "site:no-retry")
+            )
+        return exit_codes
 
 
 class Dag(Struct):

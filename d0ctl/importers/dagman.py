@@ -99,16 +99,16 @@ class _Import:
         self.processes += sum(counts)
         if self.processes > MOST_NODES:
             raise Unreadable(f"{node.where}: more than {MOST_NODES:,} processes in all")
-        found: list[tuple[str, Entry]] = []
+        entries: list[tuple[str, Entry]] = []
         for file in [file for file, count in zip(files, counts, strict=True) for _ in range(count)]:
-            process = str(len(found))
+            process = str(len(entries))
             macros |= {"process": process, "procid": process, "step": process}
             name = node.name if sum(counts) == 1 else f"{node.name}.{process}"
             line = {"name": label(name)}
             self._program(node, file, macros, line)
             self._settings(node, line)
-            found.append((self.draft.add(stage, line), line))
-        return found
+            entries.append((self.draft.add(stage, line), line))
+        return entries
 
     def _program(self, node: Node, file: SubmitFile, macros: dict[str, str], line: Entry) -> None:
         """Add what a process runs, with its files and requirements."""

@@ -56,13 +56,13 @@ def _by_plugin(path: Path, form: str) -> Imported:
         known = (*FORMATS, *(plugin.name for plugin in installed("importer")))
         names = ", ".join(f"`{name}`" for name in known)
         raise BadUsage(f"`{form}` is not one of {names}{did_you_mean(form, known)}")
-    found = plugin.call(path)
-    if not isinstance(found, tuple) or len(found) != 2 or not isinstance(found[0], str):
+    workflow = plugin.call(path)
+    if not isinstance(workflow, tuple) or len(workflow) != 2 or not isinstance(workflow[0], str):
         raise plugin.failed("must return the text of a job file, and a list of what is left out")
-    left_out = tuple(plugin.items(found[1], "a list of what is left out"))
-    if isinstance(found[1], str) or not all(isinstance(line, str) for line in left_out):
+    left_out = tuple(plugin.items(workflow[1], "a list of what is left out"))
+    if isinstance(workflow[1], str) or not all(isinstance(line, str) for line in left_out):
         raise plugin.failed("must return what is left out as a list of texts")
-    return Imported(found[0], left_out)
+    return Imported(workflow[0], left_out)
 
 
 def _form_of(text: str) -> str:

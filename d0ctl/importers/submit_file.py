@@ -89,7 +89,7 @@ def read(text: str) -> list[SubmitFile]:
     Reads one statement more than `MOST_STATEMENTS`, so that the caller sees that it has more.
     """
     queued: list[SubmitFile] = []
-    found = SubmitFile()
+    submit_file = SubmitFile()
     for line in joined(text):
         if len(queued) > MOST_STATEMENTS:
             break
@@ -97,14 +97,14 @@ def read(text: str) -> list[SubmitFile]:
             continue
         if queue := _QUEUE.fullmatch(line):
             number, _, rest = queue[1].strip().partition(" ")
-            found.count, found.rest = (number or "1", rest.strip())
+            submit_file.count, submit_file.rest = (number or "1", rest.strip())
             if not (number or "1").isdigit() and not number.startswith("$("):
-                found.count, found.rest = "1", queue[1].strip()
-            queued.append(found)
-            found = SubmitFile(dict(found.commands))
+                submit_file.count, submit_file.rest = "1", queue[1].strip()
+            queued.append(submit_file)
+            submit_file = SubmitFile(dict(submit_file.commands))
         elif command := _COMMAND.fullmatch(line):
-            found.commands[command[1].lower()] = command[2].strip()
-    return queued or [found]
+            submit_file.commands[command[1].lower()] = command[2].strip()
+    return queued or [submit_file]
 
 
 def joined(text: str) -> list[str]:
@@ -117,7 +117,7 @@ def split_arguments(text: str) -> list[str]:
     text = text.strip()
     if not (len(text) > 1 and text.startswith('"') and text.endswith('"')):
         return text.replace('\\"', '"').split()
-    found: list[str] = []
+    arguments: list[str] = []
     word: list[str] = []
     quoted, begun = False, False
     body = text[1:-1].replace('""', '"')
@@ -131,13 +131,13 @@ def split_arguments(text: str) -> list[str]:
             quoted, begun = not quoted, True
         elif sign.isspace() and not quoted:
             if begun:
-                found.append("".join(word))
+                arguments.append("".join(word))
             word, begun = [], False
         else:
             word.append(sign)
             begun = True
         at += 1
-    return [*found, "".join(word)] if begun else found
+    return [*arguments, "".join(word)] if begun else arguments
 
 
 def variables(text: str) -> dict[str, str]:

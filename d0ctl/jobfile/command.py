@@ -150,12 +150,12 @@ def _numbers(text: str) -> dict[str, Any]:
     if not all(parts) or (percent and not most.isdecimal()):
         raise BadUsage(f"--array takes numbers such as `1-200`, `0-100:5` or `1,5,9`, each with "
                        f"`%4` for at most 4 at a time, not `{text}`")  # fmt: skip
-    found = [part.groups() for part in parts if part]
-    if len(found) == 1 and found[0][1] is not None:
-        first, last, step = found[0]
+    ranges = [part.groups() for part in parts if part]
+    if len(ranges) == 1 and ranges[0][1] is not None:
+        first, last, step = ranges[0]
         return {"range": [first, last] if step is None else [first, last, step]}
     values: list[str] = []
-    for first, last, step in found:
+    for first, last, step in ranges:
         width = len(first) if len(first) > 1 and first.startswith("0") else 0
         these = range(int(first), int(last or first) + 1, int(step or 1) or 1)
         if not these or len(values) + len(these) > MAX_VALUES:

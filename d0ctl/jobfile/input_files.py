@@ -152,15 +152,15 @@ class InputFiles(Struct, frozen=True):
     def _of_binary(self, binary: BinaryRecipe, values: LoopValues, at: int) -> list[InputFile]:
         if len(binary.inputs) == 1:
             return self.of_entry(binary.inputs[0], values, at)
-        found: dict[str, InputFile] = {}
+        files: dict[str, InputFile] = {}
         for recipe in binary.inputs:
             for file in self.of_entry(recipe, values, at):
-                previous = found.get(file.file)
+                previous = files.get(file.file)
                 if previous is None or not previous.entry.is_named:
                     if previous is not None:
                         file = file._replace(others=(*previous.others, previous.entry))
-                    found[file.file] = file
-        return list(found.values())
+                    files[file.file] = file
+        return list(files.values())
 
     def of_entry(self, recipe: InputRecipe, values: LoopValues, at: int) -> list[InputFile]:
         """Return the files of one entry under `inputs:` for the `at`th line of its loop."""

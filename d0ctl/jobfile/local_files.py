@@ -211,11 +211,11 @@ class Globs:
 
     def _search(self, pattern: str) -> Iterable[str]:
         try:
-            found = [] if self._too_wide else matching(pattern, self._directory)
+            paths = [] if self._too_wide else matching(pattern, self._directory)
         except TooWideError as error:
             self._too_wide = str(error)
             return
-        for name in found:
+        for name in paths:
             path = absolute(self._directory, name)
             if name.endswith("/") or is_file(path):
                 try:

@@ -60,12 +60,12 @@ def list_value(level: Level, key: str, field_type: FieldType) -> tuple[Any, ...]
         return ()
     items = node.items if isinstance(node, Sequence) else [node]
     scalars = [level.reading.scalar(item, f"`{key}`") for item in items]
-    found = [
+    values = [
         converted(scalar, key, field_type, level.reading)
         for scalar in scalars
         if scalar is not None
     ]
-    return tuple(value for value in found if value is not None)
+    return tuple(value for value in values if value is not None)
 
 
 def named(node: Node, section: str, reading: Reading) -> Iterator[tuple[Scalar, Node]]:

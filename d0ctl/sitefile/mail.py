@@ -129,22 +129,22 @@ def read_mail(node: Node, reading: Reading) -> dict[str, Any]:
         reading.fault(node.position, f"`mail` takes keys such as `host`, not {kind_of(node)}")
         return {}
     level = Level(node, "`mail`", MAIL_KEYS, reading)
-    found = _dashed(values(level, _TYPES))
+    mail = _dashed(values(level, _TYPES))
     for role in ROLES[1:]:
         if (addresses := level.get(role)) is not None:
-            found[role] = _addresses(addresses, role, level)
+            mail[role] = _addresses(addresses, role, level)
     if (routes := level.get("routes")) is not None:
-        found["routes"] = _routes(routes, reading)
+        mail["routes"] = _routes(routes, reading)
     if (people := level.get("recipients")) is not None:
-        found["recipients"] = _people(people, reading)
+        mail["recipients"] = _people(people, reading)
     if level.get("command") is not None:
-        found["command"] = _command(level)
+        mail["command"] = _command(level)
     if (notifier := level.scalar("notifier")) is not None and is_installed(
         "notifier", notifier, reading
     ):
-        found["notifier"] = notifier.text
-    _check(level, found)
-    return {key: value for key, value in found.items() if value not in ([], {})}
+        mail["notifier"] = notifier.text
+    _check(level, mail)
+    return {key: value for key, value in mail.items() if value not in ([], {})}
 
 
 def _dashed(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _addresses(node: Node, role: str, level: Level) -> Any:
 
 
 def _routes(node: Node, reading: Reading) -> dict[str, list[str]]:
-    found = {}
+    routes = {}
     entries = list(named(node, "routes", reading))
     if not entries and isinstance(node, MappingNode):
         reading.fault(node.position, "`routes` is empty: name a reason, or remove it")
@@ -170,8 +170,8 @@ def _routes(node: Node, reading: Reading) -> dict[str, list[str]]:
             if not items:
                 way_out = f"name who gets the mail, or `{NOBODY}`"
                 reading.fault(route.position, f"the route of `{key.text}` is empty: {way_out}")
-            found[key.text] = [role for item in items if (role := _role(item, reading))]
-    return found
+            routes[key.text] = [role for item in items if (role := _role(item, reading))]
+    return routes
 
 
 def _role(node: Node, reading: Reading) -> str | None:
@@ -188,7 +188,7 @@ def _role(node: Node, reading: Reading) -> str | None:
 
 
 def _people(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
-    found = {}
+    people = {}
     for key, keys in named(node, "recipients", reading):
         if not isinstance(keys, MappingNode):
             message = f"{shown(key.text)} takes keys such as `mode`, not {kind_of(keys)}"
@@ -198,8 +198,8 @@ def _people(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
         if "address" not in person and not is_address(key.text):
             message = f"{shown(key.text)} is not an address, so it needs `address`"
             reading.fault(key.position, message)
-        found[key.text] = person
-    return {name: person for name, person in found.items() if person}
+        people[key.text] = person
+    return {name: person for name, person in people.items() if person}
 
 
 def _command(level: Level) -> list[str]:
@@ -211,7 +211,7 @@ def _command(level: Level) -> list[str]:
     return found
 
 
-def _check(level: Level, found: Mapping[str, Any]) -> None:
+def _check(level: Level, mail: Mapping[str, Any]) -> None:
     """Record a fault for keys that contradict each other or lack one."""
     if "host" in level and "sender" not in level:
         level.reading.fault(level.position("host"), "`mail` with a `host` needs a `sender`")
@@ -221,7 +221,7 @@ def _check(level: Level, found: Mapping[str, Any]) -> None:
     if not ways and "host" not in level:
         message = "`mail` needs a `host`, a `command`, a `notifier` or a `webhook`"
         level.reading.fault(level.node.position, message)
-    is_unencrypted = found.get("security") == "none" and found.get("host") not in HERE
+    is_unencrypted = mail.get("security") == "none" and mail.get("host") not in HERE
     if "login" in level and is_unencrypted:
         message = "with `security: none` the password would be sent unencrypted"
         level.reading.fault(level.position("login"), message)

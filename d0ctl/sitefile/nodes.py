@@ -101,10 +101,10 @@ def _cluster_name(value: str) -> str:
 
 def _option(value: str) -> str:
     """Return an option of `sbatch`, if it is written in full and is not d0ctl's own."""
-    found = _OPTION.fullmatch(value)
-    if found is None:
+    option = _OPTION.fullmatch(value)
+    if option is None:
         raise ValueError
-    own = next((name for name in OWN_OPTIONS if name.startswith(found[1])), "")
+    own = next((name for name in OWN_OPTIONS if name.startswith(option[1])), "")
     if own in HAVE_KEYS:
         raise BadValueError(f"`--{own}` has a key of its own: `{HAVE_KEYS[own]}`")
     if own:
@@ -195,14 +195,14 @@ def _cluster(key: Scalar, node: Node, reading: Reading) -> ClusterEntry | None:
 
 def _pilots(level: Level) -> Pilots | None:
     """Read how pilots are requested, if the cluster is a batch system."""
-    found = values(level, _PILOT_TYPES)
+    pilots = values(level, _PILOT_TYPES)
     options = list_value(level, "options", OPTION)
     if "kind" in level:
         kind = values(level, {"kind": KIND}).get("kind", KINDS[0])
         for key in (key for other in KINDS if other != kind for key in KEYS_OF_KIND[other]):
             if key in level:
                 level.reading.fault(level.position(key), f"`{key}` is not for `kind: {kind}`")
-        return Pilots(kind, options=options, **found)
+        return Pilots(kind, options=options, **pilots)
     for key in PILOT_KEYS:
         if key in level:
             level.reading.fault(level.position(key), f"`{key}` needs `kind`")

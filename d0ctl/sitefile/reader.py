@@ -106,12 +106,14 @@ def _compared_with_archive(
             reading.fault(position, "an `archive` behind a URL needs its `checksum`")
         return entry
     try:
-        found = seen[entry.archive] = seen.get(entry.archive) or inspect(Path(entry.archive))
+        contents = seen[entry.archive] = seen.get(entry.archive) or inspect(Path(entry.archive))
     except BadValueError as error:
         reading.fault(position, str(error))
         return entry
     for key in ("checksum", "size", "manifest"):
-        written, real = getattr(entry, key), getattr(found, key)
+        written, real = getattr(entry, key), getattr(contents, key)
         if written is not None and written != real:
             reading.fault(position, f"the `{key}` of `{entry.archive}` is {real}, not {written}")
-    return replace(entry, checksum=found.checksum, size=found.size, manifest=found.manifest)
+    return replace(
+        entry, checksum=contents.checksum, size=contents.size, manifest=contents.manifest
+    )

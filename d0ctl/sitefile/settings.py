@@ -145,15 +145,15 @@ def read_defaults(node: Node, reading: Reading) -> dict[str, Any]:
     level = _keys(node, "defaults", tuple(DEFAULTS), reading)
     if level is None:
         return {}
-    found = {key.replace("_", "-"): value for key, value in values(level, DEFAULTS).items()}
-    limits = {**STANDARD, **found}
+    defaults = {key.replace("_", "-"): value for key, value in values(level, DEFAULTS).items()}
+    limits = {**STANDARD, **defaults}
     if limits["lease"] >= limits["unreachable-after"]:
         position = level.position("lease" if "lease" in level else "unreachable-after")
         limit = format_time(limits["unreachable-after"])
         reading.fault(
             position, f"`lease` must be shorter than `unreachable-after`, which is {limit}"
         )
-    return found
+    return defaults
 
 
 def read_transfer(node: Node, reading: Reading) -> dict[str, dict[str, str]]:
@@ -180,7 +180,7 @@ def _commands(level: Level) -> dict[str, str]:
 
 def read_merge(node: Node, reading: Reading) -> dict[str, str]:
     """Read the commands that merge files, by the suffix of their names."""
-    found = {}
+    commands_of = {}
     for key, value in named(node, "merge", reading):
         scalar = reading.scalar(value, f"`{key.text}`")
         if not _SUFFIX.fullmatch(key.text):
@@ -188,8 +188,8 @@ def read_merge(node: Node, reading: Reading) -> dict[str, str]:
             reading.fault(key.position, message)
         elif scalar is not None:
             check_command(key.text, scalar, reading, MERGE_NAMES)
-            found[key.text.lower()] = scalar.text
-    return found
+            commands_of[key.text.lower()] = scalar.text
+    return commands_of
 
 
 def read_tasks(node: Node, reading: Reading) -> dict[str, Any]:

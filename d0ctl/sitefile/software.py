@@ -92,16 +92,16 @@ def _shell(level: Level) -> str:
 
 def _parameters(level: Level) -> dict[str, str]:
     """Read the names known in the script, with their default texts."""
-    found = {}
+    parameters = {}
     node = level.mapping("parameters")
     for name, (key, value) in (node.items if node else {}).items():
         if name in RESERVED or not LOOP_NAME.fullmatch(name):
             level.reading.fault(key.position, f"{shown(name)} is not a valid name for a parameter")
         elif isinstance(value, Scalar):
-            found[name] = "" if value.is_nothing else value.text
+            parameters[name] = "" if value.is_nothing else value.text
         else:
             level.reading.scalar(value, f"`{name}`")
-    return found
+    return parameters
 
 
 def _script(level: Level, key: str, shell: str, parameters: dict[str, str]) -> str | None:

@@ -24,10 +24,12 @@ def inspect(path: Path) -> ArchiveContents:
             checksum = software_archive.copy(file, None, software_archive.no_pause)
             size = file.tell()
             file.seek(0)
-            found = software_archive.contents(file)
+            contents = software_archive.contents(file)
     except software_archive.BadArchive as error:
         raise BadValueError(f"archive `{path}`: {error}") from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise BadValueError(f"archive `{path}` can't be read: {reason}") from error
-    return ArchiveContents(size, checksum, len(found), software_archive.manifest_checksum(found))
+    return ArchiveContents(
+        size, checksum, len(contents), software_archive.manifest_checksum(contents)
+    )

@@ -22,7 +22,7 @@ SIZES = frozenset({"memory", "capacity", "size",
 
 def document(site: Site) -> dict[str, Any]:
     """Return the sections of a site file as dicts and lists, without defaults."""
-    found: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "nodes": {node.name: _entry(node, NodeEntry("")) for node in site.nodes},
         "clusters": _clusters(site),
         **site.settings,
@@ -31,7 +31,7 @@ def document(site: Site) -> dict[str, Any]:
             for entry in site.software
         ],
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in entries.items() if value}
 
 
 def _clusters(site: Site) -> dict[str, Any]:

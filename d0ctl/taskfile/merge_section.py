@@ -26,10 +26,10 @@ def read_merge(
         return {}
     items = {key: value for key, value in node.items.items() if key in MERGE_RULES}
     rules = Level(Mapping(node.position, items), "`merge`", MERGE_RULES, level.reading)
-    found = read_words(rules, MERGE_WORDS)
-    found["merges"] = _datasets(rules, outputs)
+    rule_values = read_words(rules, MERGE_WORDS)
+    rule_values["merges"] = _datasets(rules, outputs)
     limits = ("files_per_merge", "bytes_per_merge")
-    if not any(field in found or field in fields for field in limits):
+    if not any(field in rule_values or field in fields for field in limits):
         level.reading.fault(node.position, "`merge` needs `files-per-merge` or "
                             "`gigabytes-per-merge`")  # fmt: skip
     for stage in recipe.stages[:1]:
@@ -45,7 +45,7 @@ def read_merge(
     if not any(entry.group is not None for entry in entries):
         message = '`merge` reads no files: it needs `inputs: ["{files}"]`'
         level.reading.fault(node.position, message)
-    return found
+    return rule_values
 
 
 def _datasets(level: Level, outputs: Sequence[DatasetSpec]) -> tuple[str, ...]:
@@ -57,15 +57,15 @@ def _datasets(level: Level, outputs: Sequence[DatasetSpec]) -> tuple[str, ...]:
         level.reading.fault(node.position, "`datasets` takes a list of output datasets")
         return ()
     names = [output.name for output in outputs]
-    found = []
+    datasets = []
     for item in node.items:
         if isinstance(item, Scalar):
             name = level.reading.text(item)
-            found.append(name)
+            datasets.append(name)
             if name not in names:
                 message = f"there is no output dataset {shown(name)}{did_you_mean(name, names)}"
                 level.reading.fault(item.position, message)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(datasets))
 
 
 def with_intermediate(outputs: Sequence[DatasetSpec], merged: Sequence[str]) -> list[DatasetSpec]:

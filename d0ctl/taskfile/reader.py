@@ -86,7 +86,7 @@ def _name(level: Level, source: str) -> str:
 
 
 def _inputs(level: Level) -> list[DatasetSpec]:
-    found = []
+    inputs = []
     node = level.mapping("inputs")
     if node is None or not node.items:
         message = "a task needs `inputs`, as in `inputs: {raw: {glob: raw/*.raw}}`"
@@ -94,10 +94,10 @@ def _inputs(level: Level) -> list[DatasetSpec]:
         return []
     for name, (_, value) in node.items.items():
         if (read := read_source(name, value, level.reading)) is not None:
-            found.append(DatasetSpec(name, read[0], read[1]))
-    if found and all(dataset.type == "lib" for dataset in found):
+            inputs.append(DatasetSpec(name, read[0], read[1]))
+    if inputs and all(dataset.type == "lib" for dataset in inputs):
         level.reading.fault(node.position, "one dataset at least must have the type `input`")
-    return found
+    return inputs
 
 
 def _outputs(level: Level) -> list[DatasetSpec]:
@@ -105,7 +105,7 @@ def _outputs(level: Level) -> list[DatasetSpec]:
     node = level.mapping("outputs")
     if node is None:
         return [DatasetSpec("output", "output", {"match": "*"})]
-    found = []
+    outputs = []
     for name, (_, value) in node.items.items():
         kind, pattern = "output", value
         if isinstance(value, Mapping):
@@ -116,8 +116,8 @@ def _outputs(level: Level) -> list[DatasetSpec]:
                 level.reading.fault(inner.position("type"), "`type` takes `output` or `log`")
         scalar = level.reading.scalar(pattern, f"dataset {shown(name)}")
         if scalar is not None:
-            found.append(DatasetSpec(name, kind, {"match": level.reading.text(scalar)}))
-    return found
+            outputs.append(DatasetSpec(name, kind, {"match": level.reading.text(scalar)}))
+    return outputs
 
 
 def _text(level: Level, key: str, default: str) -> str:
@@ -136,17 +136,17 @@ def _rules(
     outputs: AnySequence[DatasetSpec],
 ) -> Rules:  # fmt: skip
     reading = level.reading
-    found: dict[str, Any] = read_rules(level.mapping("split"), reading)
-    found.update(read_merge(level, recipe, outputs, found))
+    rules: dict[str, Any] = read_rules(level.mapping("split"), reading)
+    rules.update(read_merge(level, recipe, outputs, rules))
     if (goal := level.scalar("goal")) is not None:
-        found["goal"] = convert("goal", goal, FRACTION, reading)
+        rules["goal"] = convert("goal", goal, FRACTION, reading)
     if "process" not in level:
         reading.fault(level.position("process"), "a task needs `process`, the work on its files")
     readers = [
         entry for stage in recipe.stages[:1] for line in stage.lines for package in line.packages
         for binary in package.binaries for entry in binary.inputs if entry.group is not None
     ]  # fmt: skip
-    found["takes_files"] = any(
+    rules["takes_files"] = any(
         entry.fields.fixed.get("acquire") in (None, Acquire.PRE_FETCH) for entry in readers
     )
     far = [dataset.source["node"] for dataset in inputs
@@ -156,13 +156,13 @@ def _rules(
         reading.fault(entry.position, f"files in a folder of a node stay there: use `{{files}}` in "
                       f"`run` only, with `nodes: {far[0]}`")  # fmt: skip
     if (timeouts := level.get("timeouts")) is not None:
-        found["timeouts"] = read_timeouts(timeouts, reading)
-    found["attributes"] = {
+        rules["timeouts"] = read_timeouts(timeouts, reading)
+    rules["attributes"] = {
         plugin.name: _of_plugin(plugin, level.keys[plugin.name][1], reading)
         for plugin in installed("task attribute")
         if plugin.name in level
     }
-    return Rules(**{key: value for key, value in found.items() if value is not None})
+    return Rules(**{key: value for key, value in rules.items() if value is not None})
 
 
 def _attributes() -> list[str]:
@@ -173,14 +173,14 @@ def _of_plugin(plugin: Plugin, node: Node, reading: Reading) -> Any:
     """Have a plug-in check the value of its attribute, and return what it makes of it."""
     value = _value(node, reading)
     try:
-        found = plugin.call(value)
-        msgspec.json.encode(found)
+        files = plugin.call(value)
+        msgspec.json.encode(files)
     except PluginFailed as error:
         reading.fault(node.position, str(error))
     except (TypeError, ValueError) as error:
         reading.fault(node.position, str(plugin.failed(f"returned no JSON: {error}")))
     else:
-        return found
+        return files
     return None
 
 

@@ -102,16 +102,16 @@ def read_source(name: str, node: Node, reading: Reading) -> tuple[str, Mapping[s
     return kind, found
 
 
-def _check_folder(node: MappingNode, found: Mapping[str, Any], reading: Reading) -> None:
+def _check_folder(node: MappingNode, source: Mapping[str, Any], reading: Reading) -> None:
     """Compare `node` with the nodes that there are; it and `folder` need each other."""
-    if ("node" in found) != ("folder" in found):
+    if ("node" in source) != ("folder" in source):
         reading.fault(node.position, "`node` and `folder` belong together, as in "
                       "`{node: farm01, folder: /data/raw}`")  # fmt: skip
     known = reading.known.nodes
-    if "node" in found and known is not None and found["node"] not in known:
-        hint = did_you_mean(found["node"], known) or ": d0ctl node list"
+    if "node" in source and known is not None and source["node"] not in known:
+        hint = did_you_mean(source["node"], known) or ": d0ctl node list"
         reading.fault(node.items["node"][0].position,
-                      f"there is no node {shown(found['node'])}{hint}")  # fmt: skip
+                      f"there is no node {shown(source['node'])}{hint}")  # fmt: skip
 
 
 def _plain(node: Node, reading: Reading) -> Any:
@@ -132,12 +132,12 @@ def look_up(
     read = _read(source, Reading(faults, directory, Scope(), known))
     if isinstance(read, RangeValues):
         return read
-    found = list(read)
+    files = list(read)
     _raise(faults, Unavailable)
-    if not found:
+    if not files:
         raise Unavailable("it has no files yet")
-    _refuse_doubles(found)
-    return found
+    _refuse_doubles(files)
+    return files
 
 
 def first(source: Mapping[str, Any], directory: str) -> str | None:
@@ -146,8 +146,8 @@ def first(source: Mapping[str, Any], directory: str) -> str | None:
         return "1"
     if not any(key in source for key in HERE):
         return None
-    found = _read(source, Reading(Faults(None), directory, Scope()))
-    for entry in found:
+    files = _read(source, Reading(Faults(None), directory, Scope()))
+    for entry in files:
         return entry.name if isinstance(entry, Found) else entry
     return None
 

@@ -117,29 +117,29 @@ NO_MEANING = frozenset(
 
 def read_rules(node: MappingNode | None, reading: Reading) -> dict[str, Any]:
     """Read `split`: the fields of `Rules` that it sets."""
-    found: dict[str, Any] = {}
+    rules: dict[str, Any] = {}
     if node is None:
-        return found
+        return rules
     level = Level(node, "`split`", (*WORDS, "codes"), reading)
-    found.update(read_words(level, WORDS))
+    rules.update(read_words(level, WORDS))
     if (codes := level.scalar("codes")) is not None:
         for field, value in _codes(codes, reading).items():
-            found.setdefault(field, value)
-    if found.get("events_per_package") == 1:
+            rules.setdefault(field, value)
+    if rules.get("events_per_package") == 1:
         reading.faults.warnings.add(node.position, ONE_EVENT)
-    return {field: value for field, value in found.items() if value is not None}
+    return {field: value for field, value in rules.items() if value is not None}
 
 
 def read_words(level: Level, types: Mapping[str, tuple[str, FieldType]]) -> dict[str, Any]:
     """Read rules in words: the fields of `Rules` that they set."""
-    found: dict[str, Any] = {}
+    rule_values: dict[str, Any] = {}
     for name, (field, kind) in types.items():
         if (scalar := level.scalar(name)) is not None:
             value = convert(name, scalar, kind, level.reading)
-            if field in found:
+            if field in rule_values:
                 level.reading.fault(scalar.position, f"`{name}` says again what another rule says")
-            found[field] = value
-    return found
+            rule_values[field] = value
+    return rule_values
 
 
 def convert(name: str, scalar: Scalar, kind: FieldType, reading: Reading) -> Any:
@@ -156,7 +156,7 @@ def convert(name: str, scalar: Scalar, kind: FieldType, reading: Reading) -> Any
 
 def _codes(scalar: Scalar, reading: Reading) -> dict[str, Any]:
     """Read a list such as `NF=10,NG=2`."""
-    found: dict[str, Any] = {}
+    codes: dict[str, Any] = {}
     for part in reading.text(scalar).replace(" ", "").split(","):
         name, equals, value = part.partition("=")
         position = scalar.position_at(part, 0)
@@ -168,7 +168,7 @@ def _codes(scalar: Scalar, reading: Reading) -> dict[str, Any]:
             reading.fault(position, message)
         else:
             try:
-                found[CODES[name].field] = CODES[name].value(value)
+                codes[CODES[name].field] = CODES[name].value(value)
             except ValueError:
                 reading.fault(position, f"code `{name}` can't have the value {shown(value)}")
-    return found
+    return codes

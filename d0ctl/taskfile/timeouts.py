@@ -22,19 +22,19 @@ ACTION = FieldType(one_of(*ACTIONS), f"one of {', '.join(f'`{word}`' for word in
 
 def read_timeouts(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
     """Read `timeouts`: by status the time, and what happens then."""
-    found: dict[str, dict[str, Any]] = {}
+    timeouts: dict[str, dict[str, Any]] = {}
     if not isinstance(node, Mapping):
         example = "`running: {after: 7d, action: finish}`"
         reading.fault(node.position, f"`timeouts` takes statuses of tasks, as in {example}, not"
                       f" {kind_of(node)}")  # fmt: skip
-        return found
+        return timeouts
     for status, (key, value) in node.items.items():
         if status not in STATUSES:
             hint = did_you_mean(status, STATUSES)
             reading.fault(key.position, f"{shown(status)} is no status that can time out{hint}")
         elif (entry := _timeout(status, value, reading)) is not None:
-            found[status] = entry
-    return found
+            timeouts[status] = entry
+    return timeouts
 
 
 def _timeout(status: str, value: Node, reading: Reading) -> dict[str, Any] | None:

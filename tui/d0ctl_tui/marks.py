@@ -132,21 +132,21 @@ def condense(paths: Iterable[str]) -> list[Selector]:
         else:
             jobs[last] = None
     alike: dict[tuple[tuple[str, ...], tuple[Span, ...]], set[int]] = {}
-    found = [Selector(job) for job in jobs]
+    selectors = [Selector(job) for job in jobs]
     for (*above, last), numbers in rows.items():
         spans = tuple(_spans(numbers))
         if above:
             alike.setdefault((tuple(above), spans), set()).add(int(last))
         else:
-            found += [Selector(last, span, depth=2) for span in spans]
+            selectors += [Selector(last, span, depth=2) for span in spans]
     for ((job, *stage), spans), numbers in alike.items():
         pairs = [(span, last) for span in _spans(numbers) for last in spans]
         if stage:
             its_stage = Span(int(stage[0]), int(stage[0]))
-            found += [Selector(job, its_stage, line, last, depth=4) for line, last in pairs]
+            selectors += [Selector(job, its_stage, line, last, depth=4) for line, last in pairs]
         else:
-            found += [Selector(job, span, last, depth=3) for span, last in pairs]
-    return found
+            selectors += [Selector(job, span, last, depth=3) for span, last in pairs]
+    return selectors
 
 
 def _spans(numbers: Iterable[int]) -> list[Span]:

@@ -95,18 +95,18 @@ class Bucket:
 
 def keys() -> Keys:
     """Return the keys of the account. Raises S3Error if it has none."""
-    found = os.environ
-    profile = found.get("AWS_PROFILE", "default")
+    environment = os.environ
+    profile = environment.get("AWS_PROFILE", "default")
     file, settings = configparser.RawConfigParser(), configparser.RawConfigParser()
     aws = os.path.expanduser("~/.aws")
-    file.read(found.get("AWS_SHARED_CREDENTIALS_FILE", aws + "/credentials"))
-    settings.read(found.get("AWS_CONFIG_FILE", aws + "/config"))
+    file.read(environment.get("AWS_SHARED_CREDENTIALS_FILE", aws + "/credentials"))
+    settings.read(environment.get("AWS_CONFIG_FILE", aws + "/config"))
     section = profile if profile == "default" else "profile " + profile
-    region = found.get("AWS_REGION") or found.get("AWS_DEFAULT_REGION") or ""
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
     region = region or settings.get(section, "region", fallback="us-east-1")
-    if found.get("AWS_ACCESS_KEY_ID"):
-        return Keys(found["AWS_ACCESS_KEY_ID"], found.get("AWS_SECRET_ACCESS_KEY", ""),
-                    found.get("AWS_SESSION_TOKEN", ""), region)  # fmt: skip
+    if environment.get("AWS_ACCESS_KEY_ID"):
+        return Keys(environment["AWS_ACCESS_KEY_ID"], environment.get("AWS_SECRET_ACCESS_KEY", ""),
+                    environment.get("AWS_SESSION_TOKEN", ""), region)  # fmt: skip
     if not file.has_section(profile):
         raise S3Error("there are no keys for S3: write them into ~/.aws/credentials")
     return Keys(file.get(profile, "aws_access_key_id", fallback=""),

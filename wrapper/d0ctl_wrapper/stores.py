@@ -131,7 +131,7 @@ def main() -> int:
     kind, verb, root = sys.argv[2:5]
     store = KINDS[kind](root)
     try:
-        found = getattr(store, verb)(*sys.argv[5:])
+        answer = getattr(store, verb)(*sys.argv[5:])
     except (FileNotFoundError, ObjectMissing) as error:
         if verb != "check" and not _is_here(verb):
             print("there is no file `%s` in %s" % (sys.argv[5], root), file=sys.stderr)
@@ -141,8 +141,8 @@ def main() -> int:
     except (OSError, NoStore, S3Error) as error:
         print(_said(error), file=sys.stderr)
         return 1
-    if found is not None:
-        print(found)
+    if answer is not None:
+        print(answer)
     return 0
 
 

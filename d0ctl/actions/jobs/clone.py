@@ -34,11 +34,11 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
                        hint=f"d0ctl clone {jobs[0].name}")  # fmt: skip
     name = jobs[0].name
     if is_whole_job(target):
-        found = text_of(store, jobs[0].id)
-        if found is None:
+        text = text_of(store, jobs[0].id)
+        if text is None:
             raise Refused(f"job `{name}` was not made from a job file, so it can't be cloned")
-        values = {**found.parameters, **options.parameters}
-        spec = reader.read_text(found.text, found.source, found.directory, values,
+        values = {**text.parameters, **options.parameters}
+        spec = reader.read_text(text.text, text.source, text.directory, values,
                                 known_names(store))  # fmt: skip
     elif options.parameters:
         raise BadUsage("--set takes a whole job", hint=f"d0ctl clone {name}")

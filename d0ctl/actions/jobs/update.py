@@ -129,10 +129,10 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
                       hint=f"d0ctl task status {job.name}")  # fmt: skip
     outline = planning.plan(store, job.id, spec, again=options.again, before=options.before)
-    found = outline.found
+    comparison = outline.found
     settings = (*_settings(job, spec), *[HELD] * (options.hold and not job.hold))
-    changed = {*outline.written, *outline.again, *outline.remade, *found.restored}
-    packages = len(changed) + len(found.added) + len(found.removed)
+    changed = {*outline.written, *outline.again, *outline.remade, *comparison.restored}
+    packages = len(changed) + len(comparison.added) + len(comparison.removed)
     return UpdatePlan(
         request=request, job=job.id, outline=outline, settings=settings, packages=packages,
         misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),

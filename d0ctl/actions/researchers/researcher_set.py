@@ -23,8 +23,8 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     private = {other: {"private": "yes"} for other, row in rows.items() if row.private}
 
     def read(values: dict[str, Any]) -> dict[str, Any]:
-        found = site_keys.read(researchers={name: values}, clusters=private)
-        settings: dict[str, Any] = found.settings["researchers"][name]
+        changed = site_keys.read(researchers={name: values}, clusters=private)
+        settings: dict[str, Any] = changed.settings["researchers"][name]
         return settings
 
     return site_keys.planned(request, KEYS, _researchers(store).get(name, {}), read)

@@ -19,14 +19,14 @@ def fill(kind: type[T], record: Any, **supplied: Any) -> T:
     has as JSON texts as what these contain.
     """
     has_items = isinstance(record, Row | Mapping)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, write in _writers(cast("Any", kind)):
         if key in supplied:
-            found[key] = supplied.pop(key)
+            values[key] = supplied.pop(key)
         else:
             value = record[key] if has_items else getattr(record, key)
-            found[key] = value if write is None else write(value)
-    return cast("T", found | supplied)
+            values[key] = value if write is None else write(value)
+    return cast("T", values | supplied)
 
 
 @cache

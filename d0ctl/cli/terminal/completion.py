@@ -45,8 +45,8 @@ def parameters(context: typer.Context, incomplete: str) -> list[str]:
     path = next((word for word in written if word), "")
     try:
         with Path(str(path)).open(encoding="utf-8") as file:
-            found = yaml.load(file.read(LONGEST), yaml.BaseLoader)
-        names = list(found.get("parameters") or [])
+            document = yaml.load(file.read(LONGEST), yaml.BaseLoader)
+        names = list(document.get("parameters") or [])
     except (OSError, ValueError, AttributeError, TypeError, yaml.YAMLError):
         return []
     return [f"{name}=" for name in names if str(name).startswith(incomplete)]

@@ -74,12 +74,12 @@ def _numbers(beginning: str, most: int) -> list[int]:
         return list(range(1, min(most, MOST) + 1))
     if not beginning.isdecimal() or beginning[0] == "0":
         return []
-    found: list[int] = []
+    numbers: list[int] = []
     first = last = int(beginning)
-    while first <= most and len(found) < MOST:
-        found += range(first, min(last, most, first + MOST) + 1)
+    while first <= most and len(numbers) < MOST:
+        numbers += range(first, min(last, most, first + MOST) + 1)
         first, last = first * 10, last * 10 + 9
-    return found[:MOST]
+    return numbers[:MOST]
 
 
 def _count(read: Callable[[Store], int]) -> int:

@@ -24,8 +24,8 @@ def formatter(form: str) -> Callable[[str], str]:
     Raises ValueError for an unknown form; the function does so for a value that is
     not a number.
     """
-    found = _PARTS.fullmatch(form)
-    sign, operand, layout = found.group(1, 2, 3) if found else (None, None, form)
+    parts = _PARTS.fullmatch(form)
+    sign, operand, layout = parts.group(1, 2, 3) if parts else (None, None, form)
     number = int(operand or 0)
     if sign in ("/", "%") and not number:
         raise ValueError(f"`{form.strip()}` divides by 0")

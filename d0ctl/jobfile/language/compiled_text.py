@@ -33,26 +33,26 @@ def split(
     pieces: list[str | Placeholder] = []
     literals: list[str] = []
     end = 0
-    for found in PLACEHOLDER.finditer(text):
-        literals.append(text[end : found.start()])
-        end = found.end()
-        name, form = found[4], found[6]
+    for match in PLACEHOLDER.finditer(text):
+        literals.append(text[end : match.start()])
+        end = match.end()
+        name, form = match[4], match[6]
         if name is None or name not in names or (form and name in special_names):
-            if found[1] is not None and is_special(found[1], found[3], names, strict):
-                literals.append(found[0][1:-1])
+            if match[1] is not None and is_special(match[1], match[3], names, strict):
+                literals.append(match[0][1:-1])
                 continue
             if name in names:
-                message = f"`{found[0]}`: file names can't be calculated or formatted"
-                faults.add(scalar.position_at(found[0], found.start()), message)
+                message = f"`{match[0]}`: file names can't be calculated or formatted"
+                faults.add(scalar.position_at(match[0], match.start()), message)
             elif name is not None and (strict or not form):
-                _check(scalar, found, names, faults, strict)
-            literals.append(found[0])
+                _check(scalar, match, names, faults, strict)
+            literals.append(match[0])
             continue
         if before := "".join(literals):
             pieces.append(before)
         literals.clear()
-        attributes = tuple(found[5].split(".")[1:])
-        pieces.append(Placeholder(name, attributes, found.start(), form))
+        attributes = tuple(match[5].split(".")[1:])
+        pieces.append(Placeholder(name, attributes, match.start(), form))
     if rest := "".join((*literals, text[end:])):
         pieces.append(rest)
     return pieces
@@ -80,13 +80,13 @@ def literal(text: str, names: Sequence[str], strict: bool = False) -> str:
 
 
 def _check(
-    scalar: Scalar, found: "re.Match[str]", names: Names, faults: Faults, strict: bool
+    scalar: Scalar, match: "re.Match[str]", names: Names, faults: Faults, strict: bool
 ) -> None:
     """Record a fault for an unknown name that is probably misspelt, or is not allowed at all."""
-    written, name = found[0], found[4]
+    written, name = match[0], match[4]
     if name in RUN_WORDS:
         message = f"`{written}` can only be used in `run` and `check`"
-        faults.add(scalar.position_at(written, found.start()), message)
+        faults.add(scalar.position_at(written, match.start()), message)
         return
     is_slip = names.has_similar(name)
     if not is_slip and not strict:
@@ -96,7 +96,7 @@ def _check(
         meant = near(name, names, SLIP)
         question = f"did you mean `{meant}`? " if meant else ""
         message += f" ({question}`{{{written}}}` gives a literal `{written}`)"
-    faults.add(scalar.position_at(written, found.start()), message)
+    faults.add(scalar.position_at(written, match.start()), message)
 
 
 def resolve(scalar: Scalar, placeholder: Placeholder, scope: Scope, faults: Faults) -> Getter:

@@ -232,8 +232,10 @@ def compile_script(scalar: Scalar, scope: Scope, faults: Faults, shell: str = "b
     """Compile a text for the shell."""
     pieces = _insertions(split(scalar, scope, faults, RUN_WORDS), scalar, scope, faults)
     spans = [piece.placeholder.span for piece in pieces if isinstance(piece, Insertion)]
-    found = iter(contexts(scalar.text, spans, shell) if spans else ())
-    placed = [p if isinstance(p, str) else _in_context(p, next(found), faults) for p in pieces]
+    contexts_left = iter(contexts(scalar.text, spans, shell) if spans else ())
+    placed = [
+        p if isinstance(p, str) else _in_context(p, next(contexts_left), faults) for p in pieces
+    ]
     layout = "".join(_escaped(p) if isinstance(p, str) else "%s" for p in placed)
     insertions = [piece for piece in placed if isinstance(piece, Insertion)]
     if len(lists := [part for part in insertions if part.getter is None]) > MOST_LISTS:

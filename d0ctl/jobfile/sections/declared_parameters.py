@@ -77,13 +77,13 @@ def read_declaration(level: Level) -> Declaration:
     inner = Level(node, "`template`", TEMPLATE_KEYS, level.reading)
     about = inner.scalar("about")
     listed = inner.mapping("parameters")
-    found = [
+    parameters = [
         _declared(key, value, level.reading)
         for key, value in (listed.items.values() if listed else ())
     ]
     if about is not None and not about.text.isprintable():
         level.reading.fault(about.position, f"`about` takes {ONE_LINE.expected}")
-    return Declaration(about.text if about else "", tuple(found))
+    return Declaration(about.text if about else "", tuple(parameters))
 
 
 def _declared(key: Scalar, node: Node, reading: Reading) -> Declared:

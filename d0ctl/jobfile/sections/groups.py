@@ -151,15 +151,15 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
 
 def _of_stage(stage: StageRecipe, reading: Reading) -> Members:
     """Return the files of a stage, whatever `match` says."""
-    found = list(_unconsumed(stage))
-    patterns = {member.name for member in found if is_pattern(member.name)}
+    members = list(_unconsumed(stage))
+    patterns = {member.name for member in members if is_pattern(member.name)}
     loops = [line.loop for line in stage.lines]
     late = reading.known.late
     if patterns - late.keys() or any(loop.is_open for loop in loops):
-        return Members(found, is_late=True, is_open=True)
+        return Members(members, is_late=True, is_open=True)
     is_late = bool(patterns) or any(loop.is_late for loop in loops)
-    files = [file for member in found for file in _files_of(member, late)]
-    return Members(files, is_late, are_there=bool(found))
+    files = [file for member in members for file in _files_of(member, late)]
+    return Members(files, is_late, are_there=bool(members))
 
 
 def _files_of(member: Member, late: AnyMapping[str, Sequence[OtherFile]]) -> Sequence[Member]:
@@ -187,44 +187,44 @@ def _other_members(name: str, scalar: Scalar, node: Mapping, reading: Reading) -
 
 
 def _matching(
-    found: Sequence[Member], stage: str, node: Mapping, reading: Reading, *, is_late: bool = False
+    members: Sequence[Member], stage: str, node: Mapping, reading: Reading, *, is_late: bool = False
 ) -> Sequence[Member]:
     """Return the members that match `match`; for files of other jobs, names without the job.
 
     It is no fault if no late output matches.
     """
-    if "match" not in node.items or not found:
-        return found
+    if "match" not in node.items or not members:
+        return members
     pattern = reading.scalar(node.items["match"][1], "`match`")
     text = reading.text(pattern) if pattern is not None else ""
     key = "index", stage
     if key not in reading.sources:
-        reading.sources[key] = NameIndex([own_name(file.name) for file in found])
+        reading.sources[key] = NameIndex([own_name(file.name) for file in members])
     index: NameIndex = reading.sources[key]
-    found = [found[at] for at in index.matching(text)]
+    members = [members[at] for at in index.matching(text)]
     if index.is_spent and pattern is not None:
         reading.fault(pattern.position, too_long(text))
-    elif not (found or is_late or pattern is None or reading.faults.hides_outputs):
+    elif not (members or is_late or pattern is None or reading.faults.hides_outputs):
         message = f"no output of stage {shown(stage)} matches {shown(text)}"
         reading.fault(pattern.position, message)
-    return found
+    return members
 
 
 def _unconsumed(stage: StageRecipe) -> Iterator[Member]:
     """Iterate over the outputs of a stage that none of its named inputs reads."""
-    found: dict[str, Member] = {}
+    members: dict[str, Member] = {}
     consumed: set[str] = set()
     for line in stage.lines:
         binaries = [binary for package in line.packages for binary in package.binaries]
         for values in line.loop:
             for binary in binaries:
-                found.update((member.name, member) for member in _made(binary, values))
+                members.update((member.name, member) for member in _made(binary, values))
                 consumed.update(
                     recipe.file.render(values)
                     for recipe in binary.inputs
                     if recipe.file is not None
                 )
-    return (member for member in found.values() if member.name not in consumed)
+    return (member for member in members.values() if member.name not in consumed)
 
 
 def _made(binary: BinaryRecipe, values: tuple[Any, ...]) -> Iterator[Member]:

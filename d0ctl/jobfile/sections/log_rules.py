@@ -100,9 +100,9 @@ def _events(level: Level, fields: Fields) -> None:
         return
 
     def combine(values: list[Any]) -> dict[str, Any]:
-        found = dict(zip(cells, values, strict=True))
-        first = found.get("first", 1)
-        return {"first": first, "last": first + found["of"] - 1, "part": found["part"]}
+        events = dict(zip(cells, values, strict=True))
+        first = events.get("first", 1)
+        return {"first": first, "last": first + events["of"] - 1, "part": events["part"]}
 
     fields.set(
         "events", ListValue(node.position, tuple(cells.values()), combine), level.reading.faults

@@ -89,21 +89,21 @@ def read_glob(node: Node, reading: Reading) -> Sequence[str]:
     if key in reading.sources:
         return cast("list[str]", reading.sources[key])
     try:
-        found = local_files.matching(reading.text(scalar), reading.directory)
+        names = local_files.matching(reading.text(scalar), reading.directory)
     except local_files.TooWideError as error:
         reading.fault(scalar.position, str(error))
         return ()
-    if not found:
+    if not names:
         reading.fault(scalar.position, f"no file matches {shown(reading.text(scalar))}")
-    for name in found:
+    for name in names:
         if not name.isascii() and any("\ud800" <= char <= "\udfff" for char in name):
             reading.fault(scalar.position, f"the name of {shown(name)} is not UTF-8")
     reading.refuse_reserved(
-        scalar.position, found, lambda number: f"the name of {shown(found[number - 1])}"
+        scalar.position, names, lambda number: f"the name of {shown(names[number - 1])}"
     )
     if not reading.faults:
-        reading.sources[key] = found
-    return found
+        reading.sources[key] = names
+    return names
 
 
 def _read(scalar: Scalar, reading: Reading) -> list[str] | None:

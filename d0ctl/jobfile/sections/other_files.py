@@ -15,16 +15,16 @@ def of_stage(name: str, known: KnownNames) -> tuple[Sequence[OtherFile], str | N
     job, _, stage = name.partition("/")
     if known.stage_of is None:
         return (), None
-    found = known.stage_of(job, stage)
-    if found is None:
+    files = known.stage_of(job, stage)
+    if files is None:
         return (), f"there is no job {shown(job)}"
-    if found.files is None:
-        hint = did_you_mean(stage, found.stages)
+    if files.files is None:
+        hint = did_you_mean(stage, files.stages)
         return (), f"job {shown(job)} has no stage {shown(stage)}{hint}"
-    if not found.files:
+    if not files.files:
         message = f"stage {shown(stage)} of job {shown(job)} has no output that others can read"
         return (), message
-    return found.files, None
+    return files.files, None
 
 
 def of_cache(node: Mapping, reading: Reading) -> Sequence[OtherFile]:
@@ -39,13 +39,13 @@ def of_cache(node: Mapping, reading: Reading) -> Sequence[OtherFile]:
         hint = did_you_mean(name, known.nodes) or ": d0ctl node list"
         reading.fault(scalar.position, f"there is no node {shown(name)}{hint}")
         return ()
-    found = known.cached(name, unread)
+    files = known.cached(name, unread)
     if pattern is not None:
-        found = [file for file in found if _matches(file.name, pattern)]
-    if not found:
+        files = [file for file in files if _matches(file.name, pattern)]
+    if not files:
         which = f" that matches {shown(pattern)}" if pattern is not None else ""
         reading.fault(scalar.position, f"the cache of node {shown(name)} has no file{which}")
-    return found
+    return files
 
 
 def _matches(name: str, pattern: str) -> bool:

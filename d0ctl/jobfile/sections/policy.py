@@ -86,13 +86,13 @@ def read_policy(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
     if not isinstance(node, Mapping):
         reading.fault(node.position, f"`policy` takes a mapping, not {kind_of(node)}")
         return {}
-    found: dict[str, dict[str, Any]] = {}
+    rules: dict[str, dict[str, Any]] = {}
     for name, (key, value) in node.items.items():
         if name == "never":
-            found[name] = _entry(value, "`never`", NEVER_KEYS, reading, _read_never)
+            rules[name] = _entry(value, "`never`", NEVER_KEYS, reading, _read_never)
         elif is_reason(key, reading):
-            found[name] = _entry(value, f"the rule for `{name}`", RULE_KEYS, reading, _rule)
-    return {name: rule for name, rule in found.items() if rule}
+            rules[name] = _entry(value, f"the rule for `{name}`", RULE_KEYS, reading, _rule)
+    return {name: rule for name, rule in rules.items() if rule}
 
 
 def is_reason(key: Scalar, reading: Reading) -> bool:
@@ -131,16 +131,16 @@ def _read_never(level: Level) -> dict[str, Any]:
 
 
 def _rule(level: Level) -> dict[str, Any]:
-    found = {}
+    keys = {}
     for key, field_type in _TYPES.items():
         if (scalar := level.scalar(key)) is not None:
-            found[key] = _value(level, key, scalar, field_type)
+            keys[key] = _value(level, key, scalar, field_type)
     if (node := level.get("delay")) is not None:
-        found["delay"] = _delays(level, node)
+        keys["delay"] = _delays(level, node)
     if more := _escalate(level):
-        found["escalate"] = more
-    _check(level, found)
-    return {key: value for key, value in found.items() if value is not None}
+        keys["escalate"] = more
+    _check(level, keys)
+    return {key: value for key, value in keys.items() if value is not None}
 
 
 def _delays(level: Level, node: Node) -> list[float]:
@@ -159,12 +159,12 @@ def _escalate(level: Level) -> dict[str, float]:
     if node is None:
         return {}
     inner = Level(node, "`escalate`", ESCALATE_KEYS, level.reading)
-    found = {
+    steps = {
         key: _value(inner, key, scalar, field_type)
         for key, field_type in _ESCALATE.items()
         if (scalar := inner.scalar(key)) is not None
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in steps.items() if value is not None}
 
 
 def _value(level: Level, key: str, scalar: Scalar, field_type: FieldType) -> Any:
@@ -183,9 +183,9 @@ def _check(level: Level, found: dict[str, Any]) -> None:
         level.reading.fault(level.position(key), message)
 
 
-def _contradictions(level: Level, found: dict[str, Any]) -> list[tuple[str, str]]:
+def _contradictions(level: Level, rules: dict[str, Any]) -> list[tuple[str, str]]:
     messages = []
-    tries, delays = found.get("tries"), found.get("delay") or []
+    tries, delays = rules.get("tries"), rules.get("delay") or []
     if tries == 0:
         messages += [(key, f"`{key}` has no effect: with `tries: 0` there is no retry")
                  for key in _AGAIN if key in level]  # fmt: skip
@@ -193,13 +193,13 @@ def _contradictions(level: Level, found: dict[str, Any]) -> list[tuple[str, str]
         messages.append(
             ("delay", f"{len(delays)} delays for `tries: {tries}`: the last is never used")
         )
-    if found.get("hold") in (False, JOB) and "release" in level:
-        without = "`hold: job` no package" if found["hold"] else "`hold: no` nothing"
+    if rules.get("hold") in (False, JOB) and "release" in level:
+        without = "`hold: job` no package" if rules["hold"] else "`hold: no` nothing"
         messages.append(("release", f"`release` has no effect: with {without} is held"))
-    release = found.get("release")
+    release = rules.get("release")
     if release is not None and release < SHORTEST_RELEASE_S:
         messages.append(("release", "`release` must be `5m` or longer"))
-    longest = found.get("longest")
+    longest = rules.get("longest")
     if longest is not None and delays and longest < max(delays):
         messages.append(("longest", "`longest` is shorter than `delay`"))
     return messages

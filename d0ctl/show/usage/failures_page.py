@@ -19,18 +19,18 @@ WIDEST = 90
 """How many characters of a message are shown."""
 
 
-def draw(page: Sheet, found: Report, now: float) -> None:
+def draw(page: Sheet, report: Report, now: float) -> None:
     """Add how many packages failed, what is to blame, and the groups of alike failures."""
-    if not found.count:
+    if not report.count:
         page.say(NOTHING_FAILED)
         return
-    page.say(f"{count(found.count, 'failure')} of {count(found.packages, 'package')}, "
-             f"{count(found.again)} tried again by the policy, "
-             f"{hours(found.wasted):,.2f} CPU hours wasted")  # fmt: skip
-    for blame in found.blamed:
+    page.say(f"{count(report.count, 'failure')} of {count(report.packages, 'package')}, "
+             f"{count(report.again)} tried again by the policy, "
+             f"{hours(report.wasted):,.2f} CPU hours wasted")  # fmt: skip
+    for blame in report.blamed:
         page.say(blame.sentence())
-        page.add((f"  {_command(blame, found)}", "faint"))
-    for key, rows in found.groups.items():
+        page.add((f"  {_command(blame, report)}", "faint"))
+    for key, rows in report.groups.items():
         if rows:
             page.head(f"by {key}")
             page.rows([_row(alike, now) for alike in rows], indent=2)

@@ -16,16 +16,18 @@ RESEARCHER_KEYS = split_names("mail clusters")
 
 def read_researchers(node: Node, reading: Reading) -> dict[str, Any]:
     """Read all researchers, by their ids."""
-    found: dict[str, Any] = {}
+    researchers: dict[str, Any] = {}
     for key, entry in named(node, "researchers", reading):
         if isinstance(entry, Scalar) and entry.is_nothing:
-            found[key.text] = {}
+            researchers[key.text] = {}
         elif isinstance(entry, MappingNode):
-            found[key.text] = _researcher(Level(entry, "a researcher", RESEARCHER_KEYS, reading))
+            researchers[key.text] = _researcher(
+                Level(entry, "a researcher", RESEARCHER_KEYS, reading)
+            )
         else:
             message = f"{shown(key.text)} takes keys of a researcher, not {kind_of(entry)}"
             reading.fault(entry.position, message)
-    return found
+    return researchers
 
 
 def _researcher(level: Level) -> dict[str, Any]:

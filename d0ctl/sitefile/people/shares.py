@@ -21,7 +21,7 @@ PATH = r"[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9][A-Za-z0-9_.-]*)*"
 
 def read_shares(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
     """Read the shares by their paths; the parents of each must be there, too."""
-    found: dict[str, dict[str, Any]] = {}
+    shares: dict[str, dict[str, Any]] = {}
     entries = list(named(node, "shares", reading))
     names = {key.text for key, _ in entries}
     for key, entry in entries:
@@ -32,11 +32,11 @@ def read_shares(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
         elif above and above not in names:
             reading.fault(key.position, f"there is no share {shown(above)} above it")
         elif isinstance(entry, MappingNode):
-            found[key.text] = _share(Level(entry, key.text, SHARE_KEYS, reading))
+            shares[key.text] = _share(Level(entry, key.text, SHARE_KEYS, reading))
         else:
             scalar = MappingNode(entry.position, items={"share": (key, entry)})
-            found[key.text] = _share(Level(scalar, key.text, SHARE_KEYS, reading))
-    return found
+            shares[key.text] = _share(Level(scalar, key.text, SHARE_KEYS, reading))
+    return shares
 
 
 def _share(level: Level) -> dict[str, Any]:
@@ -90,7 +90,7 @@ THROTTLE_TYPES = {"max-running": LIMIT, "max-launches": RATE}
 
 def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
     """Read the throttles by subject."""
-    found: dict[str, dict[str, Any]] = {}
+    throttles: dict[str, dict[str, Any]] = {}
     for key, entry in named(node, "throttles", reading):
         name = " ".join(key.text.split())
         if not re.fullmatch(THROTTLE, name, re.ASCII):
@@ -101,12 +101,12 @@ def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
             reading.fault(key.position, message)
         elif isinstance(entry, MappingNode):
             level = Level(entry, "a throttle", THROTTLE_KEYS, reading)
-            found[name] = {
+            throttles[name] = {
                 key.replace("_", "-"): value for key, value in values(level, THROTTLE_TYPES).items()
             }
-            if not found[name]:
+            if not throttles[name]:
                 reading.fault(entry.position, "a throttle needs `max-running` or `max-launches`")
         else:
             message = f"{shown(key.text)} takes keys of a throttle, not {kind_of(entry)}"
             reading.fault(entry.position, message)
-    return found
+    return throttles

@@ -35,13 +35,13 @@ def read_event_queue(node: Node, reading: Reading) -> dict[str, Any]:
         reading.fault(node.position, message)
         return {}
     level = Level(node, "`event-queue`", tuple(QUEUE_KEYS), reading)
-    found = values(level, QUEUE_KEYS)
+    queue = values(level, QUEUE_KEYS)
     for key in ("host", "topic"):
         if key not in level:
             reading.fault(node.position, f"`event-queue` needs a `{key}`")
     if find_spec("paho") is None:
         reading.fault(node.position, "`event-queue` needs paho-mqtt: pip install 'd0ctl[mqtt]'")
-    if "login" in level and found.get("security") == "none" and found.get("host") not in HERE:
+    if "login" in level and queue.get("security") == "none" and queue.get("host") not in HERE:
         message = "with `security: none` the password would be sent unencrypted"
         reading.fault(level.position("login"), message)
-    return found
+    return queue

@@ -33,17 +33,17 @@ _PROGRAM = {
 
 def read_stores(node: Node, reading: Reading) -> dict[str, dict[str, str]]:
     """Read the stores, by name."""
-    found = {}
+    stores = {}
     for key, entry in named(node, "stores", reading):
         if not STORE_NAME.fullmatch(key.text):
             message = f"{shown(key.text)} is not a name for a store: letters, digits, `-` and `_`"
             reading.fault(key.position, message)
         elif isinstance(entry, MappingNode):
-            found[key.text] = _store(Level(entry, "a store", STORE_KEYS, reading))
+            stores[key.text] = _store(Level(entry, "a store", STORE_KEYS, reading))
         else:
             message = f"{shown(key.text)} takes keys such as `directory`, not {kind_of(entry)}"
             reading.fault(entry.position, message)
-    return found
+    return stores
 
 
 def _store(level: Level) -> dict[str, str]:
@@ -55,13 +55,13 @@ def _store(level: Level) -> dict[str, str]:
     for key in kinds:
         text = value(level, key, _PLACES[key])
         return {} if text is None else {key: text}
-    found = {}
+    commands_of = {}
     for key in texts:
         scalar = level.scalar(key)
         if scalar is not None:
             check_command(key, scalar, level.reading, COMMANDS[key])
-            found[key] = scalar.text
-    return found
+            commands_of[key] = scalar.text
+    return commands_of
 
 
 def _absolute(text: str) -> str:

@@ -49,7 +49,7 @@ def read(store: Store) -> NewEvents:
     mark = store.value("news_mark")
     upto = min(store.value("last_event"), mark + MOST_EVENTS)
     span = {"after": mark, "upto": upto}
-    found = NewEvents(
+    events = NewEvents(
         store.rows("new_failures", **span) if upto > mark else [],
         store.rows("new_given_up", **span) if upto > mark else [],
         store.rows("new_ends"),
@@ -58,12 +58,12 @@ def read(store: Store) -> NewEvents:
     )
     if upto > mark:
         store.change("keep_news_mark", event=upto)
-    for row in found.ends:
+    for row in events.ends:
         store.change("keep_end_notified", job=row["id"])
-    for row in found.software:
+    for row in events.software:
         store.change("forget_late_answers", to=row["report_to"], verb=row["verb"],
                      title=row["title"], asked=row["asked"])  # fmt: skip
-    return found
+    return events
 
 
 def example(store: Store, attempt: int) -> dict[str, Any]:

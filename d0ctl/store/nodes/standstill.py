@@ -227,14 +227,14 @@ def _jobs(
         requirements.setdefault(row["job_id"], []).append(row)
     nodes, lost = [view.node for view in views], _lost_clusters(views)
     catalogue = Catalogue(store)
-    found = []
+    jobs = []
     for row in store.rows("standing_jobs", job=job):
         of_job: Counts = counts.get(row["id"], {})
         work = _work(store, row, of_job, requirements.get(row["id"], []), catalogue)
         if stranded := _stranded(store, row["id"], of_job, lost):
             work = replace(work, awaiting={**work.awaiting, Phase.ASSIGNED: stranded})
-        found.append(_judge(store, row, work, nodes, driven=driven))
-    return found
+        jobs.append(_judge(store, row, work, nodes, driven=driven))
+    return jobs
 
 
 def _work(
@@ -265,18 +265,18 @@ def _judge(
     store: Store, job: Row, work: Work, nodes: Sequence[NodeState], *, driven: bool
 ) -> JobStanding:
     """Decide the standing of a job; read other jobs only if it depends on them."""
-    found = standing(work, nodes, driven=driven)
-    if found.is_settled and store.value("open_task_of_job", job=job["id"]):
-        return JobStanding(job["id"], job["name"], work, replace(found, returns=True))
+    state = standing(work, nodes, driven=driven)
+    if state.is_settled and store.value("open_task_of_job", job=job["id"]):
+        return JobStanding(job["id"], job["name"], work, replace(state, returns=True))
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
-    if not waits or not found.is_settled or found.cause is Cause.NO_DAEMON:
-        return JobStanding(job["id"], job["name"], work, found)
+    if not waits or not state.is_settled or state.cause is Cause.NO_DAEMON:
+        return JobStanding(job["id"], job["name"], work, state)
     if stage_order.jobs_with_open_lines(store, job["id"]):
-        return JobStanding(job["id"], job["name"], work, replace(found, cause=None, returns=True))
+        return JobStanding(job["id"], job["name"], work, replace(state, cause=None, returns=True))
     makers.find(store, job["id"])
     rows = store.rows("needed_phases")
     if not rows:
-        return JobStanding(job["id"], job["name"], work, found)
+        return JobStanding(job["id"], job["name"], work, state)
     work = replace(work, outside=_outside(store, rows))
     return JobStanding(
         job["id"], job["name"], work, standing(work, nodes, driven=driven),

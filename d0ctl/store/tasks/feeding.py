@@ -20,7 +20,7 @@ Change = tuple[str, int | None, int | None, str | None, int]
 
 @without_collector()
 def feed(
-    store: Store, dataset: int, found: Sequence[Found] | RangeValues, check: Callable[[], bool]
+    store: Store, dataset: int, files: Sequence[Found] | RangeValues, check: Callable[[], bool]
 ) -> tuple[int, int]:
     """Write the difference between a dataset and what there is now, by short transactions.
 
@@ -29,8 +29,8 @@ def feed(
     """
     known = {row["name"]: row for row in store.rows("known_contents", dataset=dataset)}
     first = int(store.value("last_content", dataset=dataset)) + 1
-    new = _new(dataset, found, known, first)
-    query = "insert_number" if isinstance(found, RangeValues) else "insert_content"
+    new = _new(dataset, files, known, first)
+    query = "insert_number" if isinstance(files, RangeValues) else "insert_content"
     added = 0
     while batch := list(islice(new, CHUNK)):
         with store.writing():
@@ -38,7 +38,7 @@ def feed(
                 return added, 0
             store.change_many(query, batch)
         added += len(batch)
-    changes = list(_changes(found, known))
+    changes = list(_changes(files, known))
     for at in range(0, len(changes), CHUNK):
         with store.writing():
             if not check():
@@ -48,32 +48,32 @@ def feed(
 
 
 def _new(
-    dataset: int, found: Sequence[Found] | RangeValues, known: dict[str, Any], first: int
+    dataset: int, files: Sequence[Found] | RangeValues, known: dict[str, Any], first: int
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of files that are not known yet, numbered from `first`."""
-    if isinstance(found, RangeValues):
-        fresh = (value for value in found if value not in known)
+    if isinstance(files, RangeValues):
+        fresh = (value for value in files if value not in known)
         for seq, value in enumerate(fresh, first):
             yield dataset, 0, seq, value, "ready"
         return
-    others = (file for file in found if file.name not in known)
+    others = (file for file in files if file.name not in known)
     for seq, file in enumerate(others, first):
         yield dataset, 0, seq, file.name, file.size, file.events, file.checksum, "ready"
 
 
-def _changes(found: Sequence[Found] | RangeValues, known: dict[str, Any]) -> Iterator[Change]:
+def _changes(files: Sequence[Found] | RangeValues, known: dict[str, Any]) -> Iterator[Change]:
     """Yield the changes of known files: gone, back, or replaced by others of the same name."""
-    if isinstance(found, RangeValues):
-        gone = known.keys() - set(found)
+    if isinstance(files, RangeValues):
+        gone = known.keys() - set(files)
     else:
-        for file in found:
+        for file in files:
             row = known.get(file.name)
             if row is None:
                 continue
             status = _status_now(file, row)
             if status is not None:
                 yield status, file.size, file.events, file.checksum, row["id"]
-        gone = known.keys() - {file.name for file in found}
+        gone = known.keys() - {file.name for file in files}
     for name in sorted(gone):
         row = known[name]
         if row["status"] in ("ready", "missing", "failed", "partial"):

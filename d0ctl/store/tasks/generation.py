@@ -185,12 +185,12 @@ def _files_named(store: Store, task: Task, lines: Sequence[LineSpec]) -> list[Ro
     makes = {output.file for binary in binaries for output in binary.outputs}
     reads = {_own(entry.file, task.name) for binary in binaries for entry in binary.inputs}
     reads.update(package.wrapper.file for package in packages if package.wrapper is not None)
-    found = store.rows("files_named", job=task.job_id, names=as_json(sorted(makes | reads)))
-    for row in found:
+    rows = store.rows("files_named", job=task.job_id, names=as_json(sorted(makes | reads)))
+    for row in rows:
         if row["name"] in makes and row["package_id"] is not None and row["phase"] != "dropped":
             raise Refused(f"output `{row['name']}` would be made by two packages",
                           hint="use `{package.index}` in its name")  # fmt: skip
-    return found
+    return rows
 
 
 def _own(file: str, job: str) -> str:

@@ -188,10 +188,10 @@ def timeout(store: Store, task: Task) -> Mapping[str, Any] | None:
     """
     usual = USUAL_TIMEOUTS.get(task.status)
     of_site = (setting(store, "tasks") or {}).get("timeouts", {})
-    found: Mapping[str, Any] | None = task.rules.timeouts.get(task.status) or of_site.get(
+    limit: Mapping[str, Any] | None = task.rules.timeouts.get(task.status) or of_site.get(
         task.status
     )
-    return found or (None if usual is None else {"after": usual})
+    return limit or (None if usual is None else {"after": usual})
 
 
 def may_move(store: Store, old: str, new: str) -> bool:

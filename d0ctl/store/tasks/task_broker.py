@@ -56,16 +56,16 @@ def choose(
     """
     bytes_in = {row["cluster_id"]: int(row["bytes"]) for row in store.rows(
         "bytes_in_clusters", contents=as_json(list(contents)), job=task.job_id)}  # fmt: skip
-    found = _destinations(store, bytes_in, able)
-    if len(found) < 2:
+    destinations = _destinations(store, bytes_in, able)
+    if len(destinations) < 2:
         return None
     needed = bytes_in[0]
-    fit = [each for each in found if each.nodes and each.has_room(needed)]
+    fit = [each for each in destinations if each.nodes and each.has_room(needed)]
     if not fit:
         return None
     best = max(fit, key=lambda each: _merit(each, needed))
     others = tuple([each for each in fit if each is not best])
-    return Choice(best, needed, others, tuple([each for each in found if each not in fit]))
+    return Choice(best, needed, others, tuple([each for each in destinations if each not in fit]))
 
 
 def _destinations(

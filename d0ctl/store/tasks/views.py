@@ -128,9 +128,9 @@ def _summaries(store: Store, rows: Sequence[Row]) -> list[TaskSummary]:
 
 def task(store: Store, name: str) -> TaskSummary:
     """Return the task of a name. Raises NotFound, with the nearest name."""
-    found = [summary for summary in tasks(store, name) if summary.name == name]
-    if found:
-        return found[0]
+    summaries = [summary for summary in tasks(store, name) if summary.name == name]
+    if summaries:
+        return summaries[0]
     known = [row["name"] for row in store.rows("tasks", pattern="*")]
     if not known:
         raise NotFound(f"there is no task `{name}`", hint="d0ctl task submit FILE")
@@ -180,9 +180,9 @@ def file(store: Store, number: int, name: str) -> FileView:
         if len(alike) == 1:
             return file(store, number, alike[0]["name"])
         named = f"several files `{name}`" if alike else f"no file `{name}`"
-        found = state.task(store, number)
+        task = state.task(store, number)
         hint = (f"for example `{alike[0]['name']}`" if alike else
-                f"d0ctl task status {found.name}" if found else None)  # fmt: skip
+                f"d0ctl task status {task.name}" if task else None)  # fmt: skip
         raise NotFound(f"the task has {named}", hint=hint)
     counted = {row["status"]: row["n"] for row in store.rows("ranges_of_file", content=row["id"])}
     return make(FileView, row, ranges=counted,

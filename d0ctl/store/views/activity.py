@@ -144,11 +144,11 @@ def last_event_by(store: Store, at: float) -> int:
     low, high = 0, last_event(store)
     while low < high:
         middle = (low + high + 1) // 2
-        found = store.row("event_at_or_before", id=middle)
-        if found is None or found["at"] <= at:
+        event = store.row("event_at_or_before", id=middle)
+        if event is None or event["at"] <= at:
             low = middle
         else:
-            high = found["id"] - 1
+            high = event["id"] - 1
     return low
 
 
@@ -175,12 +175,12 @@ def stage_rates(store: Store, job: int, *, now: float) -> dict[int, StageRate]:
     after = max(last_event_by(store, now - LATELY_S), last - PAST)
     before = store.row("event_at_or_before", id=after) if after == last - PAST else None
     longest = LATELY_S if before is None else max(1.0, now - before["at"])
-    found = {}
+    rates = {}
     for row in store.rows("outline_stage_ends", after=after, job=job):
         ended = row["done"] + row["failed"]
         seconds = min(longest, max(1.0, (now - row["first"]) * (ended + 1) / ended))
-        found[row["stage_id"]] = StageRate(row["done"], row["failed"], seconds)
-    return found
+        rates[row["stage_id"]] = StageRate(row["done"], row["failed"], seconds)
+    return rates
 
 
 def rates_of_job(store: Store, job: JobSummary, *, now: float) -> dict[int, StageRate]:

@@ -53,27 +53,27 @@ class Awaited(Struct, frozen=True):
 
 def read(store: Store, wanted: Selector, now: float) -> list[Awaited]:
     """Return each selected job, with the counts of the selected part, and its standing."""
-    found: list[Awaited] = []
+    awaited: list[Awaited] = []
     for job, parts in _by_job(store, wanted).items():
         summary = browse.job(store, job)
         if any(part.depth == 1 and not part.is_filtered for part in parts):
             standing = job_standing(store, summary.id, now=now)
-            found.append(Awaited(summary, summary.counts, standing))
+            awaited.append(Awaited(summary, summary.counts, standing))
         else:
-            found.append(_part(store, summary, union(parts), now))
-    return found
+            awaited.append(_part(store, summary, union(parts), now))
+    return awaited
 
 
 def _by_job(store: Store, wanted: Selector) -> dict[str, list[Selector]]:
     """Return the selected part of each job, by its name. Raises NotFound."""
-    found: dict[str, list[Selector]] = {}
+    selectors: dict[str, list[Selector]] = {}
     for part in located(store, wanted).parts:
         jobs = browse.jobs(store, part.job)
         if not jobs:
             raise browse.no_such_job(store, part.job)
         for job in jobs:
-            found.setdefault(job.name, []).append(replace(part, job=job.name))
-    return found
+            selectors.setdefault(job.name, []).append(replace(part, job=job.name))
+    return selectors
 
 
 def _part(store: Store, job: JobSummary, wanted: Selector, now: float) -> Awaited:

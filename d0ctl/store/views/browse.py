@@ -135,12 +135,12 @@ def stages(store: Store, job: JobSummary) -> list[StageSummary]:
 def stage(store: Store, job: JobSummary, wanted: Selector) -> StageSummary:
     """Return the stage that a selector names. Raises NotFound, saying which there are."""
     there = stages(store, job)
-    for found in there:
-        if wanted.stage_name == found.name or (not wanted.stage_name and
-                                               wanted.stage.first == found.seq):  # fmt: skip
-            return found
+    for stages_found in there:
+        if wanted.stage_name == stages_found.name or (not wanted.stage_name and
+                                               wanted.stage.first == stages_found.seq):  # fmt: skip
+            return stages_found
     if wanted.stage_name:
-        names = [found.name for found in there]
+        names = [stages_found.name for stages_found in there]
         hint = nearest(wanted.stage_name, names)
         raise NotFound(f"job `{job.name}` has no stage `{wanted.stage_name}`",
                        hint=hint or f"it has {listing(names)}")  # fmt: skip
@@ -203,14 +203,14 @@ def is_package_blocked(store: Store, job: JobSummary, package: "PackageView") ->
 
 def line(store: Store, job: JobSummary, stage: StageSummary, number: int) -> LineSummary:
     """Return one line. Raises NotFound, saying which there are."""
-    found = lines(store, job, stage, number, number)
-    if not found:
+    lines_found = lines(store, job, stage, number, number)
+    if not lines_found:
         raise NotFound(
             f"stage `{job.name}/{stage.seq}` has {numbers('line', stage.lines)}, "
             f"so there is no line {number}",
             hint=f"d0ctl status {job.name}/{stage.seq}",
         )
-    return found[0]
+    return lines_found[0]
 
 
 def package(store: Store, wanted: Selector) -> "PackageView":

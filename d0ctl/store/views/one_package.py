@@ -62,12 +62,12 @@ def _readable(binary: BinaryView) -> BinaryView:
 
 def binary(store: Store, package: PackageView, number: int) -> BinaryView:
     """Return one binary of a package. Raises NotFound."""
-    found = binaries(store, package.id)
-    for note in found:
+    all_binaries = binaries(store, package.id)
+    for note in all_binaries:
         if note.seq == number:
             return note
     raise NotFound(
-        f"package `{package.path}` has {count(len(found), 'binary', 'binaries')}, "
+        f"package `{package.path}` has {count(len(all_binaries), 'binary', 'binaries')}, "
         f"so there is no binary {number}",
         hint=f"d0ctl status {package.path}",
     )

@@ -93,12 +93,12 @@ def _only_packages(
 ) -> dict[int, OnlyPackage]:
     """Return the packages of the lines that have just one, by the ids of the lines."""
     wanted = {row["id"]: row for row in lines if sum(counts.get(row["id"], {}).values()) == 1}
-    found: dict[int, OnlyPackage] = {}
+    packages: dict[int, OnlyPackage] = {}
     for row in store.rows("outline_only_packages", lines=json.dumps(list(wanted))):
         line = wanted[row["line_id"]]
-        found[line["id"]] = make(OnlyPackage, row, line_seq=line["seq"], line_name=line["name"],
+        packages[line["id"]] = make(OnlyPackage, row, line_seq=line["seq"], line_name=line["name"],
                                  dropped=line["dropped"])  # fmt: skip
-    return found
+    return packages
 
 
 def packages(store: Store, line: int, first: int, last: int) -> list[PackageRow]:
@@ -162,10 +162,10 @@ def in_phases(
     """
     names = json.dumps(list(phases))
     query = "outline_in_phases" if acknowledged else "outline_needing_in_phases"
-    found = array("q")
+    packages = array("q")
     for job in jobs:
-        found.extend(row[0] for row in store.rows(query, job=job, phases=names))
-    return found
+        packages.extend(row[0] for row in store.rows(query, job=job, phases=names))
+    return packages
 
 
 Alike = tuple[int, str, str | None]

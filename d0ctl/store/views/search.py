@@ -88,16 +88,16 @@ def failed_for(store: Store, reason: str) -> list[int]:
 
 def files(store: Store, of_jobs: Iterable[int], word: str) -> list[Found]:
     """Return files of some jobs whose names begin with the word."""
-    found: list[Found] = []
+    files_found: list[Found] = []
     for job in of_jobs:
         rows = store.rows(
             "outline_search_files", job=job, begin=word, end=word + "\U0010ffff", limit=MOST
         )
-        found += [Found("file", row["name"], _state(row), row["job"], row["package"])
+        files_found += [Found("file", row["name"], _state(row), row["job"], row["package"])
                   for row in rows]  # fmt: skip
-        if len(found) >= MOST:
+        if len(files_found) >= MOST:
             break
-    return found[:MOST]
+    return files_found[:MOST]
 
 
 def _state(file: Row) -> str:

@@ -108,16 +108,16 @@ def check_node(store: Store, name: str) -> None:
 
 def _check_levels(store: Store, wanted: Selector) -> None:
     """Raise NotFound for the first level that does not exist."""
-    found = jobs(store, wanted.job)
-    if not found:
+    matching_jobs = jobs(store, wanted.job)
+    if not matching_jobs:
         raise no_such_job(store, wanted.job)
     single = wanted.wildcard_level != "job"
     if not single or wanted.depth < 2:
         return
     if wanted.stage_name or wanted.stage.is_one:
-        there = stage(store, found[0], wanted)
+        there = stage(store, matching_jobs[0], wanted)
         if wanted.depth > 2 and wanted.line.is_one:
-            line(store, found[0], there, wanted.line.first)
+            line(store, matching_jobs[0], there, wanted.line.first)
             if wanted.depth > 3 and wanted.package.is_one:
                 package(store, wanted)
 
@@ -135,27 +135,27 @@ def _nothing(store: Store, wanted: Selector) -> NotFound:
 
 def _nearest_to(store: Store, wanted: Selector) -> str:
     """Return what exists instead: how far ranges go, or other states and reasons."""
-    found = jobs(store, wanted.job)
-    there = stages(store, found[0])
+    job = jobs(store, wanted.job)[0]
+    there = stages(store, job)
     if wanted.stage_name is None and wanted.stage.first > len(there):
-        return f"job `{found[0].name}` has {numbers('stage', len(there))}"
+        return f"job `{job.name}` has {numbers('stage', len(there))}"
     candidate = next(
         (s for s in there if s.name == wanted.stage_name or s.seq == wanted.stage.first), there[0]
     )
     if wanted.line.first > candidate.lines:
-        return f"stage `{found[0].name}/{candidate.seq}` has {numbers('line', candidate.lines)}"
+        return f"stage `{job.name}/{candidate.seq}` has {numbers('line', candidate.lines)}"
     if wanted.reason:
         reasons = [row["reason"] for row in
-                   store.rows("job_failure_summary", job=found[0].id) if row["reason"]]  # fmt: skip
+                   store.rows("job_failure_summary", job=job.id) if row["reason"]]  # fmt: skip
         return nearest(wanted.reason, reasons) or (
             f"its packages failed for {listing(reasons)}"
             if reasons
             else "none of its packages has failed"
         )
-    counts = found[0].counts if wanted.depth == 1 else candidate.counts
+    counts = job.counts if wanted.depth == 1 else candidate.counts
     if wanted.states:
         counted = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)
-        where = found[0].name if wanted.depth == 1 else f"{found[0].name}/{candidate.seq}"
+        where = job.name if wanted.depth == 1 else f"{job.name}/{candidate.seq}"
         return f"`{where}` has {counted}"
     return f"d0ctl status {wanted.job}"
 
@@ -172,20 +172,20 @@ def located(store: Store, wanted: Selector) -> Selector:
     """
     if not wanted.counts_back:
         return wanted
-    found: list[Selector] = []
+    selectors: list[Selector] = []
     for part in wanted.parts:
         here = list(_located(store, part)) if part.counts_back else [part]
         if not here:
             raise NotFound(f"no package matches `{part}`", hint=f"d0ctl status {part.job}")
-        found += here
-    return union(found)
+        selectors += here
+    return union(selectors)
 
 
 def _located(store: Store, part: Selector) -> Iterator[Selector]:
-    found = jobs(store, part.job)
-    if not found:
+    matching_jobs = jobs(store, part.job)
+    if not matching_jobs:
         raise no_such_job(store, part.job)
-    for job in found:
+    for job in matching_jobs:
         there = [stage(store, job, part)] if part.stage_name is not None else stages(store, job)
         here = replace(part, job=job.name)
         span = part.stage.within(len(there))

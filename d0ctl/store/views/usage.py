@@ -115,16 +115,16 @@ def stays(store: Store) -> list[NodeStay]:
 
 
 def _grouped(rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Usage]:
-    found: dict[str, Usage] = {}
+    groups: dict[str, Usage] = {}
     for row in rows:
         name = name_of(row)
-        usage = found.setdefault(name, Usage(name))
+        usage = groups.setdefault(name, Usage(name))
         for key in _SUMS:
             setattr(usage, key, getattr(usage, key) + row[key])
         usage.longest_s = _most(usage.longest_s, row["longest_s"])
         usage.last = _most(usage.last, row["last"])
         usage.first = row["first"] if usage.first is None else min(usage.first, row["first"])
-    return list(found.values())
+    return list(groups.values())
 
 
 def _most(first: float | None, other: float | None) -> float | None:

@@ -118,7 +118,7 @@ class _Reader(Struct):
         if not isinstance(node, Tree):
             self._fault(node, "`keys` takes commands with their keys, as in `keys: {kill: f8}`")
             return {}
-        found: dict[str, str] = {}
+        keys_set: dict[str, str] = {}
         for name, (at, value) in node.items.items():
             if name not in COMMANDS:
                 hint = did_you_mean(name, COMMANDS) or ": `d0ctl tui --keys` lists all"
@@ -127,12 +127,12 @@ class _Reader(Struct):
             keys = [self._key(item) for item in self._list(value)]
             if not keys:
                 self._fault(value, f"`{name}` needs a key, as in `{name}: f8`")
-            found[name] = ",".join(keys)
+            keys_set[name] = ",".join(keys)
         for name, (at, _) in node.items.items():
-            for other, key in _clashes(name, found):
+            for other, key in _clashes(name, keys_set):
                 self._fault(at, f"the key `{sign_of(key)}` of `{name}` is also that of `{other}`: "
                                 f"give one of them another, as in `{other}: f8`")  # fmt: skip
-        return found
+        return keys_set
 
     def _key(self, node: Node) -> str:
         text = self._text(node)

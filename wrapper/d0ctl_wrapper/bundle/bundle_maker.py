@@ -108,7 +108,7 @@ def _compile(tree: ast.Module, file: str) -> Any:
 
 def _ordered(sources: Modules, roots: "List[str]") -> "List[Tuple[str, ast.Module]]":
     """Return modules and all that they import when they are imported, in the order of execution."""
-    found: "Dict[str, ast.Module]" = {}
+    trees: "Dict[str, ast.Module]" = {}
     begun = set()
 
     def visit(name: str) -> None:
@@ -119,11 +119,11 @@ def _ordered(sources: Modules, roots: "List[str]") -> "List[Tuple[str, ast.Modul
         tree = simplify(sources[name][1])
         for imported in _imports(tree):
             visit(imported)
-        found[name] = tree
+        trees[name] = tree
 
     for root in roots:
         visit(root)
-    return list(found.items())
+    return list(trees.items())
 
 
 def _imports(tree: ast.Module) -> "Iterator[str]":

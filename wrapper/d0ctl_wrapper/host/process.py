@@ -108,13 +108,13 @@ def below(ancestor: int) -> "set[int]":
 
 def _children(pid: int) -> "set[int]":
     """Read the children of a process; raise FileNotFoundError if the kernel keeps no lists."""
-    found: "set[int]" = set()
+    children: "set[int]" = set()
     folder = "/proc/%d/task" % pid
     try:
         # A folder has two links, and this one another for each thread; most processes have one.
         threads = [str(pid)] if os.stat(folder).st_nlink == 3 else os.listdir(folder)
     except (FileNotFoundError, ProcessLookupError):
-        return found
+        return children
     for thread in threads:
         try:
             names = read(b"/proc/%d/task/%d/children" % (pid, int(thread)))
@@ -124,8 +124,8 @@ def _children(pid: int) -> "set[int]":
             if os.path.exists("/proc/%d/task/%s" % (pid, thread)):
                 raise
             continue
-        found.update(int(name) for name in names.split())
-    return found
+        children.update(int(name) for name in names.split())
+    return children
 
 
 class Usage(NamedTuple):

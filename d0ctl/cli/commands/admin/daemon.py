@@ -112,17 +112,19 @@ def uninstall() -> None:
 @app.command()
 def status(json: options.Json = False) -> None:
     """Show whether the daemon runs, since when, and unsent mail."""
-    found: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
+    document: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
     if session.has_home():
         from d0ctl.daemon import background
 
-        found = background.status(session.home())
-    found["service"] = _service()
+        document = background.status(session.home())
+    document["service"] = _service()
     if json:
-        emit_json({**found, "since": iso(found["since"]), "unsent": _unsent(found["unsent"])})
+        emit_json(
+            {**document, "since": iso(document["since"]), "unsent": _unsent(document["unsent"])}
+        )
     else:
-        draw(daemon.draw, found, time.time())
-    raise typer.Exit(ExitCode.DONE if found["running"] else ExitCode.NOT_FOUND)
+        draw(daemon.draw, document, time.time())
+    raise typer.Exit(ExitCode.DONE if document["running"] else ExitCode.NOT_FOUND)
 
 
 def _service() -> str | None:

@@ -79,13 +79,13 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
     """Return when a job ends. Raises Refused if it has ended."""
     from d0ctl.cli.documents import size_range, time_range
 
-    found = _horizon(store, job, now)
-    left = found.jobs[job.id]
+    horizon = _horizon(store, job, now)
+    left = horizon.jobs[job.id]
     return {
         "job": job.name,
-        "end": time_range(eta.at(found.end(job.id), now)),
+        "end": time_range(eta.at(horizon.end(job.id), now)),
         "cpu_left": left.work.middle,
-        "cpu_before": found.before(job.id),
+        "cpu_before": horizon.before(job.id),
         "longest_chain": left.chain,
         "stages": [
             {"stage": stage.seq, "left": stage.packages, "runs": stage.runs,
@@ -100,10 +100,10 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
 
 
 def _audit(store: Store, job: int | None, json: bool) -> None:
-    found = eta.audit(store, job, MOST_AUDITED)
+    audited = eta.audit(store, job, MOST_AUDITED)
     if not json:
         page = sheet()
-        card.audit(page, found)
+        card.audit(page, audited)
         show(page)
         return
     document: estimates.Audit = {
@@ -112,7 +112,7 @@ def _audit(store: Store, job: int | None, json: bool) -> None:
              "expected": sum(pair[0] for pair in interval.pairs) / len(interval.pairs),
              "happened": sum(pair[1] for pair in interval.pairs) / len(interval.pairs),
              "off_by": horizon.error(interval.pairs), "within": interval.within}
-            for interval in found
+            for interval in audited
         ]
     }  # fmt: skip
     emit_json(document)

@@ -41,11 +41,11 @@ def history(
     wanted = select.parse_all([selector], status=status or (), reason=reason, node=node,
                           older_than=older_than)  # fmt: skip
     with session.reader() as store, store.reading():
-        found = document(store, wanted, MOST_IN_DOCUMENT if json else MOST_SHOWN)
+        history_document = document(store, wanted, MOST_IN_DOCUMENT if json else MOST_SHOWN)
     if json:
-        emit_json(found)
+        emit_json(history_document)
     else:
-        _draw(found, time.time())
+        _draw(history_document, time.time())
 
 
 def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> documents.History:

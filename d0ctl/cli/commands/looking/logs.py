@@ -69,11 +69,11 @@ def logs(
     select.parse_all([package], with_binary=True)
     alone = "--follow" if follow else ""
     with session.reader() as store:
-        found = visiting.packages(store, package, "logs", alone=alone, with_binary=True)
-        visiting.refuse_archive(store, found[0])
-        if found[0].level == "binary":
+        visited = visiting.packages(store, package, "logs", alone=alone, with_binary=True)
+        visiting.refuse_archive(store, visited[0])
+        if visited[0].level == "binary":
             refuse_both(binary is not None, True, "--binary and the path of a binary")
-            binary = found[0].binary.first
+            binary = visited[0].binary.first
 
         def show(wanted: Selector) -> None:
             numbers = _binaries(store, browse.package(store, wanted), binary)
@@ -85,7 +85,7 @@ def logs(
             else:
                 _print(store, wanted, attempt, names)
 
-        visit_each(found, show)
+        visit_each(visited, show)
 
 
 def _binaries(store: Store, package: PackageView, number: int | None) -> list[int]:
@@ -105,12 +105,12 @@ def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]
         say(following.resumed(tried))
     with visit(visiting.where(store, tried)) as here:
         sizes = {entry["name"]: entry["size"] for entry in here.listing()["entries"]}
-        found = [name for name in names if sizes.get(name)]
-        if not found:
+        printed_names = [name for name in names if sizes.get(name)]
+        if not printed_names:
             say(following.printed_nothing(wanted.brief) if sizes else following.log_gone(tried))
         passthrough = Passthrough()
-        passthrough.has_first_head = len(found) > 1
-        for name in found:
+        passthrough.has_first_head = len(printed_names) > 1
+        for name in printed_names:
             for piece in here.pieces(name, 0, sizes[name]):
                 passthrough.write(log_names.source(name), piece)
         passthrough.end_line()

@@ -47,8 +47,8 @@ def peek(
     refuse_both(all, bytes is not None, "--all and --bytes")
     part = peek_file.Part(all, head, peek_file.LENGTH if bytes is None else _size(bytes))
     with session.reader() as store:
-        found = visiting.packages(store, package, "peek", alone="--json" if json else "")
-        visiting.refuse_archive(store, found[0])
+        visited = visiting.packages(store, package, "peek", alone="--json" if json else "")
+        visiting.refuse_archive(store, visited[0])
 
         def show(wanted: Selector) -> None:
             package = browse.package(store, wanted)
@@ -60,7 +60,7 @@ def peek(
             else:
                 peek_file.show(seen, path, part, json)
 
-        visit_each(found, show)
+        visit_each(visited, show)
 
 
 def _size(text: str) -> int:

@@ -29,16 +29,16 @@ Since = Annotated[str, typer.Option("--since", metavar="TIME",
 def show(selector: options.MaybeTarget = None, json: options.Json = False) -> None:
     """Show what d0ctl does after a failure, and which file says so."""
     wanted = None if selector is None else select.parse(selector)
-    found = _read(wanted)
+    in_force = _read(wanted)
     if json:
         output.emit_json(
-            {"selector": selector, "policies": [_document(policy) for policy in found]}
+            {"selector": selector, "policies": [_document(policy) for policy in in_force]}
         )
         return
     from d0ctl.show.cards import policy
 
     page = output.sheet()
-    policy.draw(page, found)
+    policy.draw(page, in_force)
     output.show(page)
 
 

@@ -52,12 +52,12 @@ def failures(
                               older_than=older_than)  # fmt: skip
     now = time.time()
     with session.reader() as store, store.reading():
-        found = read(store, wanted, now=now, limit=MOST_IN_DOCUMENT if json else MOST_SHOWN)
+        report = read(store, wanted, now=now, limit=MOST_IN_DOCUMENT if json else MOST_SHOWN)
     if json:
-        emit_json({"selector": None if wanted is None else str(wanted), **_document(found)})
+        emit_json({"selector": None if wanted is None else str(wanted), **_document(report)})
     else:
         page = sheet()
-        failures_page.draw(page, found, now)
+        failures_page.draw(page, report, now)
         show(page)
 
 
@@ -74,16 +74,16 @@ def disk(cluster: Cluster = None, json: options.Json = False) -> None:
 
     now = time.time()
     with session.reader() as store, store.reading():
-        found = disk_forecast.forecast(store, now=now)
+        profiles = disk_forecast.forecast(store, now=now)
     if cluster is not None:
-        found = [profile for profile in found if profile.cache.name == cluster]
-        if not found:
+        profiles = [profile for profile in profiles if profile.cache.name == cluster]
+        if not profiles:
             raise NotFound(f"there is no cluster `{cluster}` with nodes", hint="d0ctl cluster list")
     if json:
-        emit_json({"caches": [_profile(profile, now) for profile in found]})
+        emit_json({"caches": [_profile(profile, now) for profile in profiles]})
         return
     page = sheet()
-    card.draw(page, found, now, is_whole=cluster is not None)
+    card.draw(page, profiles, now, is_whole=cluster is not None)
     show(page)
 
 
@@ -96,17 +96,17 @@ def _profile(profile: "Profile", now: float) -> Any:
                         for at, has in profile.points]}  # fmt: skip
 
 
-def _document(found: "Report") -> dict[str, Any]:
+def _document(report: "Report") -> dict[str, Any]:
     return {
-        "failures": found.count,
-        "packages": found.packages,
-        "failed": found.failed,
-        "tried_again": found.again,
-        "acknowledged": found.acknowledged,
-        "cpu_hours": hours(found.wasted),
-        "blamed": [_blame(blame) for blame in found.blamed],
+        "failures": report.count,
+        "packages": report.packages,
+        "failed": report.failed,
+        "tried_again": report.again,
+        "acknowledged": report.acknowledged,
+        "cpu_hours": hours(report.wasted),
+        "blamed": [_blame(blame) for blame in report.blamed],
         **{f"by_{name}": [_entry(name, alike) for alike in rows]
-           for name, rows in found.groups.items()},
+           for name, rows in report.groups.items()},
     }  # fmt: skip
 
 

@@ -70,5 +70,5 @@ def check(
         site, home = site_name(store), store.home
     if system is None:
         raise NotFound(lines.no_batch_system(name), hint="d0ctl cluster list")
-    found = check_batch(home, name, system.pilots, site, wait_s, waits_for)
-    raise typer.Exit(report(found, json, cluster=name))
+    findings = check_batch(home, name, system.pilots, site, wait_s, waits_for)
+    raise typer.Exit(report(findings, json, cluster=name))

@@ -52,13 +52,13 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
 
     wanted = site_file.read(file, session.home())
     with changing.rehearsal() as store:
-        found = site_comparison.compare(store, wanted)
+        differences = site_comparison.compare(store, wanted)
     if json:
-        emit_json({"changes": [fill(SiteDifference, difference) for difference in found]})
+        emit_json({"changes": [fill(SiteDifference, difference) for difference in differences]})
     else:
-        for line in site_text.comparison(found):
+        for line in site_text.comparison(differences):
             emit(line)
-    raise typer.Exit(ExitCode.FAILED if found else ExitCode.DONE)
+    raise typer.Exit(ExitCode.FAILED if differences else ExitCode.DONE)
 
 
 @app.command(cls=Changing)
@@ -78,15 +78,15 @@ def apply(
             _print(site_comparison.compare(store, wanted), would=True)
         return
     with session.open_or_create() as store:
-        found = site_comparison.compare(store, wanted)
-        if found:
-            changing.confirm("apply this?", site_text.differences(found))
-        facts = site_file.meet(store, wanted, found, AtTerminal())
-        found = site_changes.apply(
+        differences = site_comparison.compare(store, wanted)
+        if differences:
+            changing.confirm("apply this?", site_text.differences(differences))
+        facts = site_file.meet(store, wanted, differences, AtTerminal())
+        differences = site_changes.apply(
             store, wanted, facts, actor=session.actor(), note=changing.reason(),
             now=time.time(), source=str(path),
         )  # fmt: skip
-    _print(found, would=False)
+    _print(differences, would=False)
 
 
 def _print(found: "list[Difference]", *, would: bool) -> None:

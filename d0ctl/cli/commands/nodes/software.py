@@ -89,9 +89,9 @@ def where(
 
     if title is not None:
         split(title)
-    found = session.read_all(lambda store: software_places.places(store, title))
+    locations = session.read_all(lambda store: software_places.places(store, title))
     cells = partial(software.place_cells, now=time.time())
-    print_list("software", found, _copy_document, cells, software.NOWHERE, json=json)
+    print_list("software", locations, _copy_document, cells, software.NOWHERE, json=json)
 
 
 def _copy_document(copy: "SoftwarePlace") -> "software.SoftwarePlace":
@@ -208,21 +208,21 @@ def remove(
     if not session.has_home():
         raise no_such(title)
     with session.writer() as store:
-        found = [entry for entry in current(store).software if entry.key[:2] == (name, version)]
+        entries = [entry for entry in current(store).software if entry.key[:2] == (name, version)]
         if platform is not None:
-            found = [entry for entry in found if entry.platform == platform]
-        if not found:
+            entries = [entry for entry in entries if entry.platform == platform]
+        if not entries:
             raise no_such(title)
         if job := catalogue.user_of(store, title):
             raise Refused(f"job `{job}` asks for software `{title}`, so it can't be removed",
                           hint=f"d0ctl kill {job}")  # fmt: skip
-        removal = software_text.removal(title, len(found))
+        removal = software_text.removal(title, len(entries))
         if changing.is_rehearsal():
             emit(f"would {removal}")
             return
         changing.confirm(f"{removal}?")
         with store.writing():
-            for entry in found:
+            for entry in entries:
                 remove_software(store, entry)
             keep_action(store, verb="software remove", target=title, actor=session.actor(),
                         note=changing.reason(), packages=0, now=time.time())  # fmt: skip

@@ -36,15 +36,15 @@ def named(nodes: Sequence[str], clusters: Sequence[str]) -> list[str]:
     """
     if not clusters:
         return list(nodes)
-    found = list(nodes)
+    chosen_nodes = list(nodes)
     with session.reader() as store:
         rows = registry.nodes(store)
     for cluster in clusters:
         there = [row.name for row in rows if row.cluster == cluster]
         if not there:
             raise NotFound(f"cluster `{cluster}` has no nodes", hint="d0ctl cluster list")
-        found += there
-    return list(dict.fromkeys(found))
+        chosen_nodes += there
+    return list(dict.fromkeys(chosen_nodes))
 
 
 def ask(verb: str, title: str, names: Sequence[str], note: str | None) -> list[int]:
@@ -74,14 +74,14 @@ def preview(verb: str, title: str, names: Sequence[str]) -> list[str]:
     """Return what nodes would be asked to do. Raises NotFound and Refused as `ask` does."""
     split(title)
     with rehearsal() as store:
-        found = [
+        names_shown = [
             node.name
             for node in _nodes(store, names)
             if _entries(store, verb, title, node, is_named=bool(names))
         ]
-    if not found:
+    if not names_shown:
         raise Refused(f"no node has a platform for software `{title}`", hint="d0ctl software list")
-    return [f"would {verb} `{title}` on {listed(f'`{name}`' for name in found)}"]
+    return [f"would {verb} `{title}` on {listed(f'`{name}`' for name in names_shown)}"]
 
 
 def _nodes(store: Store, names: Sequence[str]) -> list[Node]:

@@ -82,10 +82,10 @@ def _named(locator: str) -> "tuple[InStore, Mapping[str, Any]]":
         raise BadUsage(f"`{locator}` {error}") from error
     if file is None:
         raise BadUsage(f"`{locator}` is not `store:NAME/PATH`", hint="d0ctl store list")
-    found = _stores()
-    if file.store not in found:
+    stores_of_site = _stores()
+    if file.store not in stores_of_site:
         raise NotFound(f"there is no store `{file.store}`", hint="d0ctl store list")
-    return file, found[file.store]
+    return file, stores_of_site[file.store]
 
 
 def _document(name: str, entry: Mapping[str, Any]) -> "site.Store":

@@ -35,23 +35,23 @@ def import_file(
 
     Everything that can't be converted is listed on stderr, and the exit code is 1.
     """
-    found = read(file, form)
+    workflow = read(file, form)
     target = output or file.with_suffix(".yaml")
     try:
-        read_text(found.text, str(target), file.parent)
+        read_text(workflow.text, str(target), file.parent)
     except BadJobFile as error:
         raise BadJobFile(
             [f"{file.name}: the job file made from it has faults", *error.faults]
         ) from error
     if output is None:
-        typer.echo(found.text, nl=False)
+        typer.echo(workflow.text, nl=False)
     elif output.exists():
         raise Refused(f"the file `{output}` already exists")
     else:
-        output.write_text(found.text)
+        output.write_text(workflow.text)
         if output.parent.resolve() != file.parent.resolve():
             say(job_files.to_be_moved(file.parent))
-    for line in job_files.left_out(found.left_out):
+    for line in job_files.left_out(workflow.left_out):
         say(line)
-    if found.left_out:
+    if workflow.left_out:
         raise typer.Exit(ExitCode.FAILED)

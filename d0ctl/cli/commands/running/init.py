@@ -44,10 +44,10 @@ def init(
 
 def _ask(output: str | None, force: bool) -> None:
     """Ask for the pattern, its parameters and the file, and write it."""
-    found = [job_templates.read_file(p) for p in job_templates.found(commands.own()).values()]
-    table([job_template.cells(template) for template in found])
-    names = [template.name for template in found]
-    template = found[names.index(_answer(job_template.WHICH_PATTERN, "merge", names))]
+    templates = [job_templates.read_file(p) for p in job_templates.found(commands.own()).values()]
+    table([job_template.cells(template) for template in templates])
+    names = [template.name for template in templates]
+    template = templates[names.index(_answer(job_template.WHICH_PATTERN, "merge", names))]
     values = {}
     for parameter in template.declared.parameters:
         default = template.default(parameter.name) or ""

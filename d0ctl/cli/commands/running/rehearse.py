@@ -39,37 +39,37 @@ def rehearse(
     spec = intake.read(intake.request_of(file, parameter))[1]
     nodes = reader.read(site) if site is not None else None
     with changing.rehearsal() as store:
-        found = rehearse_job(store, spec, nodes, now=time.time())
+        rehearsed = rehearse_job(store, spec, nodes, now=time.time())
     if json:
-        emit_json(_document(found))
+        emit_json(_document(rehearsed))
     else:
-        draw(card.draw, found)
+        draw(card.draw, rehearsed)
 
 
-def _document(found: "Rehearsed") -> "estimates.Rehearsal":
-    outcome, names = found.outcome, {node.id: node.name for node in found.nodes}
+def _document(rehearsed: "Rehearsed") -> "estimates.Rehearsal":
+    outcome, names = rehearsed.outcome, {node.id: node.name for node in rehearsed.nodes}
     return {
-        "job": found.job,
-        "packages": found.packages,
+        "job": rehearsed.job,
+        "packages": rehearsed.packages,
         "makespan": outcome.makespan_s,
-        "longest_chain": found.chain_s,
-        "work": found.work_s,
-        "with_one_more": {"like": found.model, "makespan": found.with_one_more_s},
+        "longest_chain": rehearsed.chain_s,
+        "work": rehearsed.work_s,
+        "with_one_more": {"like": rehearsed.model, "makespan": rehearsed.with_one_more_s},
         "no_room": outcome.left,
         "failures": {
-            "earlier_attempts": found.attempts,
+            "earlier_attempts": rehearsed.attempts,
             "tried_again": dict(outcome.retried),
             "failed_for_good": dict(outcome.failed),
             "never_run": outcome.stuck,
             "drained": {names[node]: times for node, times in outcome.drained.items()},
             "excluded": sorted(names[node] for node in outcome.excluded),
             "cpu_lost": outcome.wasted_s,
-            "makespan_without": found.smooth_s,
+            "makespan_without": rehearsed.smooth_s,
         },
         "bytes_carried": outcome.carried,
-        "nodes": [{"node": name, "use": use} for name, use in found.use.items()],
+        "nodes": [{"node": name, "use": use} for name, use in rehearsed.use.items()],
         "caches": [{"cluster": name, "peak": outcome.peaks.get(number, 0)}
-                   for number, name in found.clusters.items()],
+                   for number, name in rehearsed.clusters.items()],
         "stages": [{"stage": stage.name, "packages": stage.packages, "begins": stage.begins_s,
-                    "ends": stage.ends_s} for stage in found.stages],
+                    "ends": stage.ends_s} for stage in rehearsed.stages],
     }  # fmt: skip

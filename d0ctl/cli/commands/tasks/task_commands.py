@@ -48,25 +48,25 @@ def submit(
     for warning in spec.warnings:
         say(warning)
     if changing.is_rehearsal():
-        found = name or spec.name
+        task_name = name or spec.name
         if json:
-            emit_json({"task": found, "datasets": len(spec.datasets), "dry_run": True})
+            emit_json({"task": task_name, "datasets": len(spec.datasets), "dry_run": True})
         else:
-            emit(card.would_submit(found, spec))
+            emit(card.would_submit(task_name, spec))
         return
     with session.open_or_create() as store:
-        found, aside = submission.submit(
+        task_name, aside = submission.submit(
             store, spec, now=time.time(), actor=session.actor(), name=name, note=changing.reason()
         )
         is_driven = living_holder(store, LEASE) is not None
     if aside is not None:
         say(card.moved_aside(str(aside)))
     if json:
-        emit_json({"task": found, "datasets": len(spec.datasets)})
+        emit_json({"task": task_name, "datasets": len(spec.datasets)})
     else:
-        emit(card.submitted(found))
+        emit(card.submitted(task_name))
     if not is_driven:
-        say(no_daemon([found]))
+        say(no_daemon([task_name]))
 
 
 def _read(file: str, values: list[str] | None) -> "TaskSpec":
@@ -93,16 +93,16 @@ def list_tasks(json: options.Json = False) -> None:
     """Show the tasks, the newest first."""
     from d0ctl.store.tasks import views
 
-    found: list[TaskSummary] = []
+    summaries: list[TaskSummary] = []
     if session.has_home():
         with session.reader() as store, store.reading():
-            found = views.tasks(store)
+            summaries = views.tasks(store)
     if json:
         from d0ctl.cli.documents import task_document
 
-        emit_json({"tasks": [task_document(task) for task in found]})
+        emit_json({"tasks": [task_document(task) for task in summaries]})
     else:
-        draw(card.put_list, found, time.time())
+        draw(card.put_list, summaries, time.time())
 
 
 @app.command()
@@ -111,15 +111,15 @@ def status(task: Name, json: options.Json = False) -> None:
     from d0ctl.store.tasks import views
 
     with session.reader() as store, store.reading():
-        found = views.task(store, task)
-        datasets = views.datasets(store, found.id)
-        remains = views.remains(store, found.id)
+        summary = views.task(store, task)
+        datasets = views.datasets(store, summary.id)
+        remains = views.remains(store, summary.id)
     if json:
         from d0ctl.cli.documents import task_card
 
-        emit_json(task_card(found, datasets, remains))
+        emit_json(task_card(summary, datasets, remains))
     else:
-        draw(card.put, found, datasets, remains, time.time())
+        draw(card.put, summary, datasets, remains, time.time())
 
 
 @app.command()
@@ -140,13 +140,13 @@ def why(
     with session.reader() as store, store.reading():
         number = views.task(store, task).id
         if file is None:
-            found = task_why.why(store, number, time.time())
+            explanation = task_why.why(store, number, time.time())
         else:
-            found = file_why.why(task, views.file(store, number, file), time.time())
+            explanation = file_why.why(task, views.file(store, number, file), time.time())
     if json:
-        emit_json(document(found))
+        emit_json(document(explanation))
     else:
-        draw(answer, found)
+        draw(answer, explanation)
 
 
 @app.command()
@@ -155,11 +155,11 @@ def history(task: Name, json: options.Json = False) -> None:
     from d0ctl.store.tasks import views
 
     with session.reader() as store, store.reading():
-        found = views.task(store, task)
-        rows = views.log(store, found.id)
+        summary = views.task(store, task)
+        rows = views.log(store, summary.id)
     if json:
         from d0ctl.cli.documents import task_change
 
-        emit_json({"task": found.name, "changes": [task_change(row) for row in rows]})
+        emit_json({"task": summary.name, "changes": [task_change(row) for row in rows]})
     else:
         draw(card.put_history, rows, time.time())

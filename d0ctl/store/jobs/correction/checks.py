@@ -11,7 +11,7 @@ from d0ctl.store.jobs.correction.revision import Known
 
 
 def check(
-    store: Store, job: int, spec: JobSpec, found: Comparison, written: Set[int], known: Known
+    store: Store, job: int, spec: JobSpec, comparison: Comparison, written: Set[int], known: Known
 ) -> None:
     """Raise Refused if a package would read a file that none makes.
 
@@ -23,17 +23,17 @@ def check(
         there = [files[name] for files in (known.ids, known.late) if name in files]
         return name in made or any(known.makers[file] not in written for file in there)
 
-    for line, _ in pairs(spec, found):
+    for line, _ in pairs(spec, comparison):
         for number, definition in enumerate(line.definitions):
             package = line.package(number)
             if package is None or package in written:
                 made.update(definition.makes)
-                _check_makers(found, known, package, definition.makes)
-    for line, of in pairs(spec, found):
+                _check_makers(comparison, known, package, definition.makes)
+    for line, of in pairs(spec, comparison):
         for number, wanted in enumerate(of.packages):
             if (package := line.package(number)) is None or package in written:
                 _check_inputs(wanted, is_made)
-    _check_elsewhere(store, job, found, known, written)
+    _check_elsewhere(store, job, comparison, known, written)
 
 
 def pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:

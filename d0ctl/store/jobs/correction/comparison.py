@@ -138,31 +138,31 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
     old = sides.old
     pairs = matching.stages([stage.name for stage in spec.stages], [stage.name for stage in old])
     count = len(old)
-    found = Comparison([])
+    comparison = Comparison([])
     for of, pair, lines in zip(spec.stages, pairs, sides.new, strict=True):
         if pair is None:
             count += 1
         same = None if pair is None else old[pair]
         seq = same.seq if same else count
         is_left = of.name in sides.left
-        found.stages.append(
+        comparison.stages.append(
             NewStage(seq, [], same, True) if is_left else _stage(lines, same, seq)
         )  # fmt: skip
-    for stage in found.stages:
-        found.makes.update(
+    for stage in comparison.stages:
+        comparison.makes.update(
             name
             for line in stage.lines
             for definition in line.definitions
             for name in definition.makes
         )
-    for stage in found.stages:
-        _sort_stage(found, stage)
-    taken = {line.old.id for stage in found.stages for line in stage.lines if line.old}
+    for stage in comparison.stages:
+        _sort_stage(comparison, stage)
+    taken = {line.old.id for stage in comparison.stages for line in stage.lines if line.old}
     for there in old:
         for line in there.lines:
             if line.id not in taken:
-                _sort_lost(found, there, line)
-    return found
+                _sort_lost(comparison, there, line)
+    return comparison
 
 
 def _stage(
@@ -181,9 +181,9 @@ def _stage(
     def fits(number: int, at: int) -> bool:
         return len(there[at].packages) <= len(new[number][1])
 
-    found = matching.matches(features, [line.features for line in there], fits)
+    numbers = matching.matches(features, [line.features for line in there], fits)
     lines, count = [], len(there)
-    for (_, definitions), number in zip(new, found, strict=True):
+    for (_, definitions), number in zip(new, numbers, strict=True):
         if number is None:
             count += 1
             lines.append(NewLine(count, definitions))
@@ -199,52 +199,52 @@ def _definitions(line: LineSpec) -> list[Definition]:
     ]
 
 
-def _sort_stage(found: Comparison, stage: NewStage) -> None:
+def _sort_stage(comparison: Comparison, stage: NewStage) -> None:
     for line in stage.lines:
         old = line.old
         if old is None:
-            found.added_lines += 1
+            comparison.added_lines += 1
         is_back = bool(old and old.is_left and old.is_dropped)
-        found.back += [old] if old and is_back else []
+        comparison.back += [old] if old and is_back else []
         before = old.packages if old else []
         for number, definition in enumerate(line.definitions, 1):
             if number > len(before):
-                found.added.append(Place(stage.seq, line.seq, number))
+                comparison.added.append(Place(stage.seq, line.seq, number))
             else:
                 package = before[number - 1]
                 position = Place(stage.seq, line.seq, number, package.phase)
-                unchanged = found.unchanged
-                _sort(found, package, definition, position)
+                unchanged = comparison.unchanged
+                _sort(comparison, package, definition, position)
                 if is_back:
-                    found.unchanged = unchanged
-                    found.restored[package.id] = position
+                    comparison.unchanged = unchanged
+                    comparison.restored[package.id] = position
 
 
 def _sort(
-    found: Comparison, package: StandingPackage, definition: Definition, position: Place
+    comparison: Comparison, package: StandingPackage, definition: Definition, position: Place
 ) -> None:
     has_recipe = package.definition.recipe == definition.recipe
     if package.phase in LAUNCHED:
         if has_recipe:
-            found.unchanged += 1
+            comparison.unchanged += 1
         else:
-            found.busy[package.id] = position
+            comparison.busy[package.id] = position
     elif package.phase == Phase.DONE:
         if has_recipe:
-            found.unchanged += 1
+            comparison.unchanged += 1
             if package.definition.whole != definition.whole:
-                found.requests.add(package.id)
+                comparison.requests.add(package.id)
         else:
-            found.outdated[package.id] = position
+            comparison.outdated[package.id] = position
     elif package.definition.whole == definition.whole:
-        found.unchanged += 1
+        comparison.unchanged += 1
     else:
-        found.rewritten[package.id] = position
+        comparison.rewritten[package.id] = position
         if package.phase == Phase.FAILED and not has_recipe:
-            found.outdated[package.id] = position
+            comparison.outdated[package.id] = position
 
 
-def _sort_lost(found: Comparison, stage: StandingStage, line: StandingLine) -> None:
+def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine) -> None:
     places = {
         package.id: Place(stage.seq, line.seq, package.seq, package.phase)
         for package in line.packages
@@ -252,12 +252,14 @@ def _sort_lost(found: Comparison, stage: StandingStage, line: StandingLine) -> N
     if line.is_dropped:
         return
     if any(package.phase in LAUNCHED for package in line.packages):
-        found.busy.update(places)
+        comparison.busy.update(places)
     elif all(package.phase == Phase.DONE for package in line.packages):
-        found.unlisted.update(places)
+        comparison.unlisted.update(places)
     else:
-        found.lost.append(line)
-        found.removed += [position for position in places.values() if position.phase != Phase.DONE]
+        comparison.lost.append(line)
+        comparison.removed += [
+            position for position in places.values() if position.phase != Phase.DONE
+        ]
 
 
 def line_numbers(

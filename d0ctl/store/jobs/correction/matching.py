@@ -27,7 +27,7 @@ def matches(
     These are tried in turn: the same name and recipe, the same recipe, an output in common, the
     same name. Matching lines must also be compatible.
     """
-    found: list[Number | None] = [None] * len(new)
+    matched: list[Number | None] = [None] * len(new)
     left = set(range(len(old)))
     for keys in (_name_and_recipe, _recipe, _makes, _name):
         known: defaultdict[Hashable, deque[Number]] = defaultdict(deque)
@@ -35,9 +35,9 @@ def matches(
             for key in keys(old[number]):
                 known[key].append(number)
         for number, line in enumerate(new):
-            if found[number] is None:
-                found[number] = _first(number, keys(line), known, left, fits)
-    return found
+            if matched[number] is None:
+                matched[number] = _first(number, keys(line), known, left, fits)
+    return matched
 
 
 def _first(

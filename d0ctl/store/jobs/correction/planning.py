@@ -58,13 +58,17 @@ def plan(
 ) -> Outline:
     """Return the changes of a job file to a job. Raises Refused."""
     sides = _sides(store, job, spec, before) or comparison.read(store, job, spec)
-    found = comparison.compare(sides, spec)
-    readers = frozenset(_readers_done(store, found.outdated)) - found.unlisted
-    rerun = frozenset(readers.union(found.outdated) if again else ())
-    written = frozenset(found.rewritten).union(rerun - readers, rerun & found.requests)
+    comparison_result = comparison.compare(sides, spec)
+    readers = (
+        frozenset(_readers_done(store, comparison_result.outdated)) - comparison_result.unlisted
+    )
+    rerun = frozenset(readers.union(comparison_result.outdated) if again else ())
+    written = frozenset(comparison_result.rewritten).union(
+        rerun - readers, rerun & comparison_result.requests
+    )
     known = known_files(store, job)
-    check(store, job, spec, found, written, known)
-    gone = _makers_of_absent(store, _reads(spec, found, written | rerun, known), rerun)
+    check(store, job, spec, comparison_result, written, known)
+    gone = _makers_of_absent(store, _reads(spec, comparison_result, written | rerun, known), rerun)
     remade = {
         package.id: Place(stage.seq, line.seq, package.seq, package.phase)
         for stage in (sides.old if gone else ())
@@ -72,7 +76,7 @@ def plan(
         for package in line.packages
         if package.id in gone
     }
-    return Outline(found, readers, rerun, written, remade)
+    return Outline(comparison_result, readers, rerun, written, remade)
 
 
 def _reads(

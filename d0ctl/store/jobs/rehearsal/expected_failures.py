@@ -145,11 +145,11 @@ class ExpectedFailures:
         past.reasons[reason] += 1
         past.lasted_s += lasted_s
         restarts = sum(past.reasons[reason] for reason in RESTARTED)
-        found = judge(policy, Case(
+        verdict = judge(policy, Case(
             reason, max(0, restarts - (reason in RESTARTED)), past.reasons[reason],
             past.reasons.total() - restarts, lasted_s, past.lasted_s, memory=wanted.memory,
             wall_time=kind.wall_time,
             has_others=has_others or policy.rule(reason).elsewhere != ONLY,
         ))  # fmt: skip
-        again_s = (found.delay or 0.0) if found.is_again else found.delay
-        return Failure(reason, lasted_s, again_s, bool(found.elsewhere))
+        again_s = (verdict.delay or 0.0) if verdict.is_again else verdict.delay
+        return Failure(reason, lasted_s, again_s, bool(verdict.elsewhere))

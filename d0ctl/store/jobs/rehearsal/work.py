@@ -211,9 +211,9 @@ def _size(entry: InputSpec, directory: str) -> int:
 def check(work: Work, nodes: Sequence[NodeRoom], spec: JobSpec) -> None:
     """Raise Refused for packages that no node can take."""
     for requirement in work.requirements:
-        found = {node.name: misfit(requirement, node) for node in nodes}
-        if None not in found.values():
-            name, why = next(iter(found.items()))
+        misfits = {node.name: misfit(requirement, node) for node in nodes}
+        if None not in misfits.values():
+            name, why = next(iter(misfits.items()))
             raise Refused(
                 f"no node can take packages of stage `{spec.stages[requirement.stage - 1].name}`:"
                 f" `{name}` is ruled out ({why})",

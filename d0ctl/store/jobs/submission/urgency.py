@@ -103,7 +103,7 @@ def urgency(store: Store, spec: JobSpec) -> Urgency:
             key=lambda step: ranks[step],
         ) for at in places})  # fmt: skip
     classes: dict[tuple[int, float, float | None], Expected] = {}
-    found = {}
+    chains = {}
     for at, (rank, took) in zip(places, rounded, strict=True):
         expected = classes.get((at[0], rank, took))
         if expected is None:
@@ -112,9 +112,9 @@ def urgency(store: Store, spec: JobSpec) -> Urgency:
             text = json.dumps({stage: round(part * taken, 3) for stage, taken in chain.items()})
             assumed = usual if took is None else took
             expected = classes[at[0], rank, took] = Expected(rank, took, assumed, text)
-        found[at] = expected
+        chains[at] = expected
     ranges = {stage: took for stage, took in steps.ranges.items() if took}
-    return Urgency(found, is_exact, ranges, steps.sizes)
+    return Urgency(chains, is_exact, ranges, steps.sizes)
 
 
 def _by_stage(
@@ -124,11 +124,11 @@ def _by_stage(
     groups: dict[tuple[int, int, int], list[tuple[float, float | None]]] = {}
     for (stage, _, seq), pair in pairs.items():
         groups.setdefault((stage, 0, seq), []).append(pair)
-    found = {}
+    stages = {}
     for at, members in groups.items():
         known = [seconds for _, seconds in members if seconds is not None]
-        found[at] = max(rank for rank, _ in members), statistics.fmean(known) if known else None
-    return found
+        stages[at] = max(rank for rank, _ in members), statistics.fmean(known) if known else None
+    return stages
 
 
 def steps_of(store: Store, spec: JobSpec, sample: int | None) -> Steps:

@@ -71,18 +71,18 @@ class JobList(Struct, frozen=True):
         """Return the ids of the jobs in their order; too many are listed by age."""
         since = 0.0 if self.days is None else now - self.days * DAY_S
         rows = store.rows("finding_jobs", person=self.person, active=self.active, since=since)
-        found = array("q", (row["id"] for row in rows))
-        if self.order != "age" and len(found) <= MOST_SORTED:
+        job_ids = array("q", (row["id"] for row in rows))
+        if self.order != "age" and len(job_ids) <= MOST_SORTED:
             key, largest_first = ORDERS[self.order]
-            jobs = outline.jobs(store, found)
-            known = [jobs[id] for id in found if id in jobs]
+            jobs = outline.jobs(store, job_ids)
+            known = [jobs[id] for id in job_ids if id in jobs]
             if self.order == "end":
                 known = with_estimates(store, known, now)
             ordered = sorted(known, key=key, reverse=largest_first is not self.reverse)
             return array("q", (job.id for job in ordered))
         if self.order == "age" and self.reverse:
-            found.reverse()
-        return found
+            job_ids.reverse()
+        return job_ids
 
 
 def number(store: Store) -> int:

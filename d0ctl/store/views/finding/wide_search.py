@@ -103,7 +103,7 @@ def _parts(parts: Sequence[str]) -> Pattern:
 
 def search(store: Store, pattern: Pattern) -> Iterator[Progress]:
     """Yield what is found after each step; the caller may stop at any."""
-    found = _small(store, pattern)
+    matches = _small(store, pattern)
     ends = store.row("finding_last_ids")
     assert ends is not None
     kinds = (
@@ -118,11 +118,11 @@ def search(store: Store, pattern: Pattern) -> Iterator[Progress]:
             page = {"first": first, "last": first + STEP - 1, "pattern": pattern.like}
             for row in store.rows(query, **page):
                 _take(known, kind, row, pattern)
-            yield Progress([*found, *known.values()], (done + min(first + STEP, end)) / whole)
+            yield Progress([*matches, *known.values()], (done + min(first + STEP, end)) / whole)
             if kind != "message" and sum(match.kind == kind for match in known.values()) >= MOST:
                 break
         done += end
-    yield Progress([*found, *known.values()], 1.0)
+    yield Progress([*matches, *known.values()], 1.0)
 
 
 def _take(known: dict[tuple[str, str, str], Match], kind: str, row: Row, pattern: Pattern) -> None:
@@ -147,16 +147,16 @@ def _take(known: dict[tuple[str, str, str], Match], kind: str, row: Row, pattern
 def _small(store: Store, pattern: Pattern) -> list[Match]:
     """Return the nodes, jobs and stages that fit."""
     nodes = [row["name"] for row in store.rows("nodes")]
-    found = [Match("node", name) for name in nodes if pattern.fits(name)][:MOST]
+    matches = [Match("node", name) for name in nodes if pattern.fits(name)][:MOST]
     jobs = store.rows("finding_job_names", limit=MOST_JOBS)
-    found += [
+    matches += [
         Match("job", row["name"], row["title"])
         for row in jobs
         if pattern.fits(row["name"]) or pattern.fits(row["title"])
     ][:MOST]
     stages = store.rows("finding_stage_names", limit=MOST_JOBS)
     return (
-        found
+        matches
         + [
             Match("stage", row["stage"], row["name"]) for row in stages if pattern.fits(row["name"])
         ][:MOST]

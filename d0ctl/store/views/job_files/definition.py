@@ -94,11 +94,11 @@ def part(job: JobRows, packages: Collection[int]) -> JobRows:
     for stage in job.stages:
         lines: list[LineRows] = []
         for line in stage.lines:
-            found = [_apart(package, packages, job) for package in line.packages
+            parts = [_apart(package, packages, job) for package in line.packages
                      if package.row["id"] in packages]  # fmt: skip
-            if found:
+            if parts:
                 numbers[stage.row["seq"], line.row["seq"]] = len(lines) + 1
-                lines.append(replace(line, packages=found))
+                lines.append(replace(line, packages=parts))
         if lines:
             stages.append(replace(stage, lines=lines))
     names = {stage.row["name"] for stage in stages}

@@ -86,12 +86,12 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     whole = Range(row["low"], row["seconds"], row["high"])
     if row["began"] is not None:
         return PackageTimes(None, _end_of_running(row, whole.times(1.0 / row["speed"]), now))
-    found = horizon(store, now=now)
-    start = at(found.start(row["job_id"], row["stage"], row["rank"]), now)
+    of_jobs = horizon(store, now=now)
+    start = at(of_jobs.start(row["job_id"], row["stage"], row["rank"]), now)
     if start is None:
         return None
     start = start.at_least(row["not_before"] or 0.0)
-    speed = found.capacity.power / found.capacity.cpus if row["speed"] is None else row["speed"]
+    speed = of_jobs.capacity.power / of_jobs.capacity.cpus if row["speed"] is None else row["speed"]
     return PackageTimes(start, start + whole.times(1.0 / speed))
 
 
@@ -120,17 +120,17 @@ class Audit(Struct, frozen=True):
 
 def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
     """Return how the latest estimates compare with the actual values: of jobs, and of packages."""
-    found = []
+    audited = []
     for row in store.rows("audit_jobs", job=job, limit=limit):
         pair = (row["expected"], row["happened"])
-        found.append(Audit("job", row["name"], [pair], int(_is_within(row))))
+        audited.append(Audit("job", row["name"], [pair], int(_is_within(row))))
     stages: dict[str, list[Row]] = defaultdict(list)
     for row in store.rows("audit_packages", job=job, limit=limit):
         stages[f"{row['job']}/{row['stage']}"].append(row)
     for name, rows in stages.items():
         pairs = [(row["expected"], row["happened"]) for row in rows]
-        found.append(Audit("stage", name, pairs, sum(_is_within(row) for row in rows)))
-    return [*found, *_sizes(store, job, limit)]
+        audited.append(Audit("stage", name, pairs, sum(_is_within(row) for row in rows)))
+    return [*audited, *_sizes(store, job, limit)]
 
 
 def _sizes(store: Store, job: int | None, limit: int) -> list[Audit]:

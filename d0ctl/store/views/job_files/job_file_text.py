@@ -38,7 +38,7 @@ def document(job: JobRows) -> Entry:
     """Return the job file as dicts and lists of texts."""
     row, parameters = job.row, parsed(job.row["parameters"]) or {}
     known = (*parameters, "parameters")
-    found: Entry = _texts({
+    entry: Entry = _texts({
         "job": row["name"], "title": _escaped(row["title"], known) or None,
         "originator": _escaped(row["originator"], known), "mail": row["mail"],
         "priority": row["priority"], "hold": "yes" if row["hold"] else None,
@@ -49,7 +49,7 @@ def document(job: JobRows) -> Entry:
         "policy": _policy(row["policy"]),
         "stages": [_stage(stage, known) for stage in job.stages],
     })  # fmt: skip
-    return found
+    return entry
 
 
 def _stage(stage: StageRows, known: Sequence[str]) -> Entry:

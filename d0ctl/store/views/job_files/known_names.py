@@ -64,9 +64,9 @@ def _stage(store: Store, job: str, stage: str) -> OtherStage | None:
     if not browse.has_job(store, job):
         return None
     rows = store.rows("stages_named", job=job)
-    found = next((row["id"] for row in rows if stage in (row["name"], str(row["seq"]))), None)
+    number = next((row["id"] for row in rows if stage in (row["name"], str(row["seq"]))), None)
     files = [
         OtherFile(f"{job}:{row['name']}", row["size"], bool(row["late"]))
-        for row in (store.rows("stage_outputs", stage=found) if found is not None else ())
+        for row in (store.rows("stage_outputs", stage=number) if number is not None else ())
     ]
-    return OtherStage([row["name"] for row in rows], None if found is None else files)
+    return OtherStage([row["name"] for row in rows], None if number is None else files)

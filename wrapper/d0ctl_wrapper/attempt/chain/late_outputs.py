@@ -40,14 +40,14 @@ def settle(work: bytes, launch: Launch, binary: "Dict[str, Any]", is_partial: bo
     if not has_late(binary):
         return
     taken = _with_folders(known(launch))
-    found = {
+    names = {
         output["name"]: _matching(work, output, taken, 0 if is_partial else output["min_count"])
         for output in binary["outputs"]
         if output["late"]
     }
-    if sum(map(len, found.values())) > MOST:
+    if sum(map(len, names.values())) > MOST:
         raise Failed("verification", "more than %d files match the late outputs" % MOST)
-    _replace(launch, binary, found)
+    _replace(launch, binary, names)
 
 
 def restore(launch: Launch, binary: "Dict[str, Any]", files: "List[Dict[str, Any]]") -> None:
@@ -103,18 +103,18 @@ def _matching(work: bytes, output: Output, taken: "Set[str]", least: int) -> "Li
     pattern = output["name"]
     is_folder = packing.is_folder(pattern)
     parts = pattern.rstrip("/").split("/")
-    found = [name for name in _files(work, parts, is_folder) if name not in taken]
-    for name in found:
+    names = [name for name in _files(work, parts, is_folder) if name not in taken]
+    for name in names:
         _check(name)
-    if len(found) < least:
+    if len(names) < least:
         shown = one_line(pattern)
-        if not found:
+        if not names:
             kind = "directory" if is_folder else "file"
             raise MissingOutput(pattern, "no %s matches the late output `%s`" % (kind, shown))
         detail = "%d of at least %d files match the late output `%s`"
-        raise Failed("missing-output", detail % (len(found), least, shown))
-    taken.update(found)
-    return [_named(output, name + "/" if is_folder else name) for name in found]
+        raise Failed("missing-output", detail % (len(names), least, shown))
+    taken.update(names)
+    return [_named(output, name + "/" if is_folder else name) for name in names]
 
 
 def _named(output: Output, name: str) -> Output:

@@ -68,37 +68,37 @@ class Resumption:
 
     def begin(self) -> int:
         """Link the whole files into the working directory; return how many binaries are done."""
-        found = self._find()
-        if found is None:
+        previous = self._find()
+        if previous is None:
             return 0
         try:
-            for file in found.files:
-                take = self._reused.copy if found.is_twin else self._reused.link
+            for file in previous.files:
+                take = self._reused.copy if previous.is_twin else self._reused.link
                 take(to_path(file["path"]), file["name"])
         except OSError as error:
-            for file in found.files:
+            for file in previous.files:
                 remove(self._reused.path(file["name"]))
-            shown = "%s: %s" % (found.who, error.strerror)
+            shown = "%s: %s" % (previous.who, error.strerror)
             if self._launch["accept"] is not None:
                 raise Failed("stage-out", "can't reuse files of " + shown)
             return self._report_start(
-                found._replace(through=0, why="can't reuse files of " + shown)
+                previous._replace(through=0, why="can't reuse files of " + shown)
             )
         self._files = [
-            {**file, "path": to_text(self._reused.path(file["name"]))} for file in found.files
+            {**file, "path": to_text(self._reused.path(file["name"]))} for file in previous.files
         ]
-        for number, binary in enumerate(self._binaries[: found.through], 1):
+        for number, binary in enumerate(self._binaries[: previous.through], 1):
             if self._launch["accept"] is None:
                 self._note_supplied(number)
             late_outputs.restore(
-                self._launch, binary, [file for file in found.files if file["binary"] == number]
+                self._launch, binary, [file for file in previous.files if file["binary"] == number]
             )
             self._declare(binary)
-        self._through = found.through
-        if found.is_twin and found.through:
-            self._keep_record(found.through)
-        self.stored = list(found.stored)
-        return self._report_start(found)
+        self._through = previous.through
+        if previous.is_twin and previous.through:
+            self._keep_record(previous.through)
+        self.stored = list(previous.stored)
+        return self._report_start(previous)
 
     def _find(self) -> "Reusable | None":
         """Find reusable work of previous attempts; raise Failed for unusable accepted outputs."""

@@ -133,14 +133,14 @@ def keep(
     `linked` has the number of hard links of files in caches of previous attempts; `wait` calls
     what it is given, which syncs.
     """
-    found = [(name, as_file(folder.work, name, inputs, digests.pause_point)[0]) for name in names]
-    if len({real for _, real in found}) < len(found):
+    packed = [(name, as_file(folder.work, name, inputs, digests.pause_point)[0]) for name in names]
+    if len({real for _, real in packed}) < len(packed):
         raise Failed("missing-output", "several outputs are the same file")
-    for _, real in found:
+    for _, real in packed:
         _make_own(real, linked, digests.pause_point)
-    read = [digests.of(real) for _, real in found]  # before any is moved, as a kill may come
+    read = [digests.of(real) for _, real in packed]  # before any is moved, as a kill may come
     retained_outputs = [
-        _keep(folder.cache, name, real, *weight) for (name, real), weight in zip(found, read)
+        _keep(folder.cache, name, real, *weight) for (name, real), weight in zip(packed, read)
     ]
     # only now, so that a journal commits all of it at once; no message names them yet
     paths = [to_path(output["path"]) for output in retained_outputs]

@@ -181,13 +181,13 @@ class PreviousAttempts:
         used: "List[Dict[str, Any]]" = []
         for number, binary in enumerate(self._binaries, 1):
             for output in binary["outputs"]:
-                found = _files_of(output, number, [*retained["files"], *retained["left"]])
-                is_lacking = not found and not output["late"]
-                fault = "is not recorded" if is_lacking else self._first_fault(found)
+                files = _files_of(output, number, [*retained["files"], *retained["left"]])
+                is_lacking = not files and not output["late"]
+                fault = "is not recorded" if is_lacking else self._first_fault(files)
                 if fault:
                     shown = one_line(output["name"]), who, fault
                     raise Failed("missing-output", "output `%s` of %s %s" % shown)
-                used += found
+                used += files
         return Reusable(
             attempt, who, len(self._binaries), used, "a person accepts them", retained["stored"],
             False,

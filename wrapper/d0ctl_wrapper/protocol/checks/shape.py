@@ -229,8 +229,8 @@ def record(
             compiled.append(quick.record(fields, others))
         if compiled[0] is not None:
             try:
-                found: "Dict[str, Any]" = compiled[0](value)
-                return found
+                checked: "Dict[str, Any]" = compiled[0](value)
+                return checked
             except (KeyError, ValueError, quick.NotQuick):
                 pass  # once more, to name the fault
         return check_by_field(value, fields, others)

@@ -85,12 +85,12 @@ def _file(store: Store, selector: str | None, file: str | None) -> FileView | No
         return file_locations.in_job(store, *named, also=() if file else _states(named[1]))
     if file is None and browse.has_job(store, text.partition("/")[0]):
         return None
-    found = file_locations.anywhere(store, text, str(Path(text).absolute()))
-    if found is None and (file is not None or not select.is_selector(text)):
+    files = file_locations.anywhere(store, text, str(Path(text).absolute()))
+    if files is None and (file is not None or not select.is_selector(text)):
         raise NotFound(f"there is no file `{text}` in any job", hint="d0ctl why JOB:NAME")
-    if found is None and (named := select.file_of_job(text)):
+    if files is None and (named := select.file_of_job(text)):
         raise browse.no_such_job(store, named[0])
-    return found
+    return files
 
 
 def _states(word: str) -> list[str]:

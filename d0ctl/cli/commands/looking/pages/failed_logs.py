@@ -42,8 +42,8 @@ def run(selector: str, lines: int, json: bool) -> None:
         with store.reading():
             selected = selection.choose(store, wanted, now=now, lenient=True)
             failed = selected.count()
-            found = failure_counts.last_of_selected(selected, MOST_READ)
-        logs = failed_logs.grouped(found, lines)
+            failures = failure_counts.last_of_selected(selected, MOST_READ)
+        logs = failed_logs.grouped(failures, lines)
         answered = bool(store.home.archive) or _read_stdout(store, logs, lines)
     name = selector.partition(":")[0]
     if json:

@@ -56,8 +56,8 @@ def text(store: Store, now: float) -> str:
     from d0ctl.store.nodes import registry, standstill
     from d0ctl.store.views import browse
 
-    found = standstill.production(store, now=now)
+    state = standstill.production(store, now=now)
     names = {row.id: row.name for row in registry.nodes(store)}
     slots = {names[row.id]: (row.cpus or 0, row.used or 0)
              for row in registry.capacities(store)}  # fmt: skip
-    return page.text(found, check(found, now).code, browse.jobs(store), slots)
+    return page.text(state, check(state, now).code, browse.jobs(store), slots)

@@ -120,7 +120,7 @@ def _row(entry: dict[str, Any], now: float) -> list[Cell]:
 
 
 def _document(
-    seen: Seen, path: str, listing: Frame | None, found: LiveStatus | None
+    seen: Seen, path: str, listing: Frame | None, live: LiveStatus | None
 ) -> packages.Peek:
     """Return the JSON document of a list; `files` is null when the node did not answer."""
     files = None if listing is None else [_file(entry) for entry in listing["entries"]]
@@ -131,7 +131,7 @@ def _document(
         node=seen.attempt.node_name,
         folder=path,
         state=None if listing is None else listing["state"],
-        now=status_document(found),
+        now=status_document(live),
         files=files,
         more=bool(listing and listing["more"]),
     )

@@ -44,15 +44,15 @@ def run(json: bool) -> ExitCode:
     try:
         if not session.home().exists():
             result = _broken(f"there is no home at `{session.home().root}`")
-            found = None
+            problem = None
         else:
             with session.reader() as store, store.reading():
-                found = standstill.production(store, now=time.time())
-            result = check(found, time.time())
+                problem = standstill.production(store, now=time.time())
+            result = check(problem, time.time())
     except D0Error as error:
-        result, found = _broken(str(error)), None
+        result, problem = _broken(str(error)), None
     if json:
-        emit_json(_document(result, found))
+        emit_json(_document(result, problem))
     else:
         emit(clean(result.headline))
     return result.code
@@ -62,16 +62,16 @@ def _broken(why: str) -> Check:
     return Check("standstill", f"stands still: {why}", ExitCode.DATABASE)
 
 
-def _document(result: Check, found: Production | None) -> "reports.Check":
+def _document(result: Check, state: Production | None) -> "reports.Check":
     return {
         "state": result.state,
         "headline": result.headline,
         "code": int(result.code),
-        "cause": found.cause if found else None,
-        "daemon": found.driven if found else False,
-        "failed": sum(found.failures.values()) if found else 0,
-        "unfit": found.unfit if found else 0,
-        "nodes": {node.name: node.node.state for node in found.nodes} if found else {},
-        "stopped": {job.name: job.standing.cause for job in found.stopped} if found else {},
+        "cause": state.cause if state else None,
+        "daemon": state.driven if state else False,
+        "failed": sum(state.failures.values()) if state else 0,
+        "unfit": state.unfit if state else 0,
+        "nodes": {node.name: node.node.state for node in state.nodes} if state else {},
+        "stopped": {job.name: job.standing.cause for job in state.stopped} if state else {},
         "commands": list(result.commands),
     }
