@@ -12,7 +12,7 @@ from d0ctl.doctor.finding import ANEW, Finding, repaired_at_start
 from d0ctl.doctor.home import failing_turns, home_files
 from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
 from d0ctl.doctor.logins import logins
-from d0ctl.doctor.node_files import Nodes, caches_in_doubt, unknown_files
+from d0ctl.doctor.node_files import Nodes, caches_in_doubt, full_disks, unknown_files
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
 from d0ctl.errors import D0Error
 from d0ctl.event_queue.address import where
@@ -51,7 +51,7 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Chec
     """
     nodes = Nodes(store, far=far, checksums=checksums)
     findings = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.find_problems])]
-    findings += [*caches_in_doubt(store), *unknown_files(store, nodes.seen)]
+    findings += [*caches_in_doubt(store), *full_disks(store), *unknown_files(store, nodes.seen)]
     if has_daemon(store):
         findings = [
             replace(finding, advice=ANEW) if finding.heals else finding for finding in findings

@@ -18,7 +18,7 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.units import count
+from d0ctl.units import count, size
 
 AT_ONCE = 16
 """How many nodes are asked at a time."""
@@ -105,6 +105,14 @@ def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
             name = file.path.removeprefix(f"{file.base}/")
             yield Finding("orphan", f"{file.node}:{name}", "is not a copy that the database knows",
                           f"d0ctl why --node {file.node}")  # fmt: skip
+
+
+def full_disks(store: Store) -> Iterator[Finding]:
+    """Nodes in contact whose disks are nearly full, so that packages fail there."""
+    for row in registry.nodes(store) if any_driver(store) else ():
+        if space := registry.full_disk(row):
+            yield Finding("disk", row.name, f"is nearly full: {size(space.free)} of "
+                          f"{size(space.total)} free", f"d0ctl node check {row.name}")  # fmt: skip
 
 
 def caches_in_doubt(store: Store) -> Iterator[Finding]:

@@ -81,6 +81,24 @@ def test_launched_packages_without_a_reachable_node_are_a_standstill(
     assert "(connection refused); `far` drained (new disk); 3 packages to run" in result.stdout
 
 
+def test_a_node_that_a_person_drained_is_no_obstacle_while_others_take_packages(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.up()
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far")
+    site.submit(production())
+    d0ctl("node", "drain", "far", "--reason", "new disk")
+
+    assert "far" not in d0ctl("status").stdout
+    assert "nodes up" not in d0ctl("why", "prod").stdout
+
+    down(site, "localhost")
+
+    assert "`far` drained (new disk)" in d0ctl("status").stdout.replace("\n", " ")
+
+
 def test_a_paused_production_is_a_standstill(site: Site, d0ctl: Type) -> None:
     drive(site)
     site.up()

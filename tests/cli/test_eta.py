@@ -28,6 +28,18 @@ def test_the_end_of_a_job_is_estimated_at_its_submission(d0ctl: Type, tmp_path: 
     assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
 
 
+def test_the_list_of_jobs_has_no_end_of_a_job_that_stands_still(
+    d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+    row = next(row for row in d0ctl("status").stdout.splitlines() if row.startswith("mc "))
+
+    assert "stands still" in row
+    assert "ends" not in row
+
+
 def test_an_estimate_needs_a_job_and_an_audit_none(d0ctl: Type, tmp_path: Path) -> None:
     (tmp_path / "mc.yaml").write_text(JOB)
     d0ctl("submit", str(tmp_path / "mc.yaml"))

@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import leases, registry
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.site import Site
@@ -42,6 +43,22 @@ def test_without_a_home_there_are_no_nodes(d0ctl: Type, usual_home: Home) -> Non
     assert document(d0ctl("node", "list", "--json").stdout) == {"nodes": []}
     assert d0ctl("node", "remove", "localhost").exit_code == 3
     assert not usual_home.root.exists()
+
+
+def test_a_full_disk_is_named_by_every_command_about_its_node(site: Site, d0ctl: Type) -> None:
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.up(disk_free=1_400_000, disk_total=63_000_000)
+
+    assert "its disk is nearly full: 1.4 MB of 63 MB free" in d0ctl("node", "list").stdout
+    assert "its disk is nearly full: 1.4 MB of 63 MB free" in d0ctl("why", "localhost").stdout
+    result = d0ctl("doctor")
+    assert "localhost: is nearly full: 1.4 MB of 63 MB free" in result.stdout.replace("\n   ", "")
+    assert result.exit_code == 5
+
+    site.up(disk_free=900_000_000, disk_total=1_000_000_000)
+
+    assert "nearly full" not in d0ctl("node", "list").stdout
 
 
 def test_a_node_is_drained_and_resumed(site: Site, d0ctl: Type) -> None:

@@ -63,7 +63,7 @@ def test_the_list_has_waiting_unsent_and_sent_messages(d0ctl: Type, site: Site) 
 
     answer = d0ctl("notify", "list").stdout
     assert "people are notified by mail through 127.0.0.1 and the command `/bin/true`" in answer
-    assert "eve@lab.example  1 thing  to be written in " in answer
+    assert "eve@lab.example  1 event  to be written in " in answer
     assert "stuck\\x1b  1 try, next in 0.0 s: busy" in answer
     assert "refused    given up: 550 no" in answer.replace("  given", "    given")
     whole = document(d0ctl("notify", "list", "--json").stdout)

@@ -161,3 +161,7 @@ def test_several_packages_are_listed_counted_and_explained(planted: Site, d0ctl:
     assert "exit-code" in d0ctl("history", "reco001/1/1,2/1").stdout
     assert d0ctl("report", "failures", "reco001/1/1,2").exit_code == 0
     assert d0ctl("why", "reco001/1/1,2/9").exit_code == 3
+
+
+def test_a_misspelt_node_comes_with_the_nearest_name(planted: Site, d0ctl: Type) -> None:
+    assert d0ctl("why", "farm2").stderr.splitlines()[-1] == "did you mean `farm02`?"

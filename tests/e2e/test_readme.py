@@ -18,7 +18,6 @@ FOUND = r"^    (?:\$ )?(d0ctl .*?|chmod .*?)(?:  +#.*)?$|`(d0ctl [^A-Z`]+)`"
 
 ELSEWHERE = {
     "d0ctl tui": "tests/e2e/test_dashboard.py",
-    "d0ctl why zpeak/2": "tests/e2e/test_zpeak.py",
     'd0ctl run examples/zpeak/job.yaml --set python="$PWD/.venv/bin/python"':
         "tests/e2e/test_zpeak.py",
 }  # fmt: skip

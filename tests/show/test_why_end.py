@@ -5,11 +5,11 @@ import time
 import pytest
 
 from d0ctl.nodes.transports.transport import Address
-from d0ctl.show.why import group, node, slots
+from d0ctl.show.why import file, group, node, slots
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, registry
-from d0ctl.store.views import browse, one_package
+from d0ctl.store.views import browse, file_locations, one_package
 from tests.show.asking import NOW, why
 from tests.support.building import job, line, production
 from tests.support.building import package as make
@@ -59,6 +59,25 @@ def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None
         "it is expected to take 1.0 MB of memory (524 kB to 2.1 MB) and"
         " 10 B of outputs (5 B to 20 B)"
     ]
+
+
+def test_a_copy_from_a_node_that_is_down_is_not_said_to_be_under_way(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    registry.add(site.store, Address("far", destination="far"), cpus=4)
+    site.up("far", machine_id="m2")
+    site.assign("prod/1/1/2", "far")
+    with site.store.writing():
+        row = registry.named(site.store, "localhost")
+        contact.down(site.store, row.id, "connection refused", now=NOW)
+
+    view = file_locations.in_job(site.store, "prod", "gen-1")
+    assert view is not None
+
+    facts = file.file(site.store, view, NOW).facts
+
+    assert "it is copied to `far`, once a node that has it answers" in facts
+    assert "file `gen-1` is to be copied to it" in node.node(site.store, "far", NOW).facts
 
 
 def test_a_running_package_says_where_and_for_how_long(site: Site) -> None:

@@ -41,3 +41,11 @@ def test_a_package_without_a_node_says_nothing_of_one(site: Site) -> None:
     site.submit(job("prod", [package(binary())]))
 
     assert "node_choice" not in why(site, "prod/1/1/1").details
+
+
+def test_a_site_of_one_node_has_no_choice_to_explain(site: Site) -> None:
+    site.up(cpus=4)
+    site.submit(job("prod", [package(binary())]))
+    schedule(site)
+
+    assert not [fact for fact in why(site, "prod/1/1/1").facts if "went to" in fact]

@@ -26,6 +26,9 @@ WIDE = 100
 LEAST_TOTALED = 2
 """From how many active jobs on their numbers are added up."""
 
+STOPPED = frozenset({"held", "paused", "stands still"})
+"""The states of jobs whose end nobody can estimate."""
+
 NO_JOBS = "no jobs yet: try `d0ctl run FILE`"
 
 
@@ -85,12 +88,14 @@ def _row(
 ) -> list[Cell]:
     """Return the line of a job without its bar."""
     done = by_status(job.counts)["successful"]
+    word = state(job, cause)
+    moves = end is not None and word not in STOPPED and sheet.columns >= WIDE
     return [
         (job.name, "strong"),
-        signs.mark(state(job, cause), sheet.glyphs),
+        signs.mark(word, sheet.glyphs),
         f"{count(done)}/{count(job.packages)}",
         (duration((job.ended or now) - job.submitted), "faint"),
-        f"ends {signs.estimate(end, now)}" if end is not None and sheet.columns >= WIDE else "",
+        f"ends {signs.estimate(end, now)}" if end is not None and moves else "",
         _tally(job),
     ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from d0ctl.show.drawing.spans import Span
 from d0ctl.show.explanation import explain
 from d0ctl.show.lists import packages
 from d0ctl.show.usage import use_plots
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.common import Explanation, full_disk
 from d0ctl.show.why.phases.node_pauses import trial
 from d0ctl.store.history.use_samples import NodeSample
 from d0ctl.store.nodes.draining import BadNode
@@ -67,6 +67,8 @@ def cells(
         notes.append((f"drained: {row.drain_note or 'no reason given'}", "warn"))
     if row.last_error:
         notes.append((row.last_error, "bad"))
+    if full := full_disk(row):
+        notes.append((full, "bad"))
     is_off = row.state == "unknown" and row.contact is not None
     since = f"since {moment(row.since, now)}" if row.since else ""
     if is_off:

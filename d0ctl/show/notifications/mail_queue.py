@@ -44,7 +44,7 @@ def _section(sheet: Sheet, title: str, rows: Sequence[Sequence[Cell]]) -> None:
 
 def _waiting(row: Row, now: float) -> list[Cell]:
     due = f"in {duration(row['due'] - now)}" if row["due"] > now else "now"
-    return [row["recipient"], count(row["things"], "thing"), f"to be written {due}"]
+    return [row["recipient"], count(row["things"], "event"), f"to be written {due}"]
 
 
 def _on_way(row: MessageRecord, now: float) -> list[Cell]:

@@ -87,7 +87,8 @@ def _more_memory(
     if why := _unfit(store, package, nodes, wanted):
         fact = f"it used {size(used)} of memory, and no node can take it with more: {why}"
         return Advice((fact,), None)
-    return Advice((f"it used {size(used)} of memory",), f" --memory {format_size(wanted)}")
+    peak = (f"its peak was {size(last.rss)} of memory",) if last.rss else ()
+    return Advice(peak, f" --memory {format_size(wanted)}")
 
 
 def _more_time(package: PackageView, last: AttemptView) -> Advice:

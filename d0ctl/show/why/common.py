@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
-from d0ctl.model import Counts, NodeCapacity, Phase
+from d0ctl.model import Counts, Node, NodeCapacity, Phase
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
@@ -186,6 +186,14 @@ def stragglers(packages: "Sequence[Straggler]", now: float) -> list[str]:
     ]
     more = len(packages) - MOST_STRAGGLERS
     return [*sentences, f"and {count(more, 'straggler')} more"] if more > 0 else sentences
+
+
+def full_disk(row: Node) -> str:
+    """Say that the disk of a node is nearly full; empty if it is not."""
+    space = registry.full_disk(row)
+    if space is None:
+        return ""
+    return f"its disk is nearly full: {size(space.free)} of {size(space.total)} free"
 
 
 def chosen_node(choice: "NodeChoiceView", now: float, *, subject: str = "it") -> str:

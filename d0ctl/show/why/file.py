@@ -205,7 +205,8 @@ def _locations(about: _AboutFile) -> None:
         facts.append(f"and {count(len(about.copies) - MOST, 'more copy', 'more copies')}")
     facts += [_found_fact(copy, about.now) for copy in about.found_copies]
     facts += [f"it is stored at `{locator}`" for locator in file.stored_at]
-    facts += [_transfer(transfer) for transfer in about.transfers[:MOST]]
+    is_away = bool(about.copies) and all(copy.state == "down" for copy in about.copies)
+    facts += [_transfer(transfer, is_away) for transfer in about.transfers[:MOST]]
     if file.dispositions:
         facts.append(f"its disposition is {', '.join(file.dispositions.split())}")
     if file.result:
@@ -229,14 +230,16 @@ def _found_fact(copy: FoundCopy, now: float) -> str:
     )
 
 
-def _transfer(transfer: TransferView) -> str:
+def _transfer(transfer: TransferView, is_away: bool) -> str:
+    goes = "is copied" if is_away else "is being copied"
+    once = ", once a node that has it answers" if is_away else ""
     where = "results/" if transfer.result else f"`{transfer.cluster}`"
     tries = (
         f", {count(transfer.tries, 'try', 'tries')} so far: {transfer.last_error}"
         if transfer.last_error
         else ""
     )
-    return f"it is being copied to {where}{tries}"
+    return f"it {goes} to {where}{once}{tries}"
 
 
 def _readers(about: _AboutFile) -> None:

@@ -2,7 +2,7 @@
 
 from d0ctl.model import Node
 from d0ctl.show import direct_streams
-from d0ctl.show.why.common import MOST, Explanation, gone_for_good, usage
+from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
 from d0ctl.show.why.phases import node_pauses
 from d0ctl.show.why.production import overflow
 from d0ctl.store.connection import Store
@@ -53,6 +53,9 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.answer = f"node `{name}` is up, with {free:g} of {row.cpus} cpus free"
     if room.used:
         explanation.facts.append(usage(store, room, now))
+    if full := full_disk(row):
+        explanation.facts.append(full)
+        explanation.commands.append(f"d0ctl node check {name}")
     _blocked(store, row.cluster_id, explanation, is_away=row.state != "up")
     for overflowing in overflows(store, row.cluster_id):
         warning = overflow(overflowing, now)
@@ -110,7 +113,7 @@ def _not_contacted(store: Store, row: Node, explanation: Explanation, now: float
 
 
 def _blocked(store: Store, cluster: int, explanation: Explanation, *, is_away: bool) -> None:
-    where = "to be copied" if is_away else "being copied"
     for row in dependencies.transfers_to(store, cluster, MOST):
+        where = "to be copied" if is_away or row["is_away"] else "being copied"
         error = f": {row['last_error']}" if row["last_error"] else ""
         explanation.facts.append(f"file `{row['name']}` is {where} to it{error}")

@@ -9,6 +9,7 @@ from d0ctl.show.forecast import eta
 from d0ctl.show.why.common import Explanation, choice_document, chosen_node
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import shortfall
@@ -41,7 +42,8 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
 def _chosen_node(store: Store, view: PackageView, explanation: Explanation, now: float) -> None:
     """Say why its node was chosen."""
     if (choice := one_package.node_choice(store, view.id)) is not None:
-        explanation.facts.append(chosen_node(choice, now))
+        if choice.rule != "only" or choice.fits > 1 or len(registry.nodes(store)) > 1:
+            explanation.facts.append(chosen_node(choice, now))
         explanation.details["node_choice"] = choice_document(choice)
 
 

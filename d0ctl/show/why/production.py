@@ -94,11 +94,20 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
     if not production.driven:
         return None
     away = [node for node in production.nodes if node.node.state == "down" or node.node.drained]
+    takes = sum(node.node.takes for node in production.nodes)
+    if takes:
+        away = [node for node in away if not _is_deliberate(node)]
     if not away:
         return None
-    takes = sum(node.node.takes for node in production.nodes)
+    away.sort(key=lambda node: node.node.state != "down")
     text = f"{takes} of {count(len(production.nodes), 'node')} up: {nodes_away(away, now)}"
     return Obstacle(text, tuple(_suggest_nodes(blocked) for blocked in away[:MOST]))
+
+
+def _is_deliberate(node: NodeView) -> bool:
+    """Return whether a node takes nothing because a person drained it."""
+    is_drained = node.node.state == "up" and node.node.drained
+    return is_drained and not node.node.retries and not node.is_doubted
 
 
 def nodes_away(away: Sequence[NodeView], now: float) -> str:

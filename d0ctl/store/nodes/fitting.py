@@ -13,7 +13,7 @@ from d0ctl.schedule.resources import Requirement
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.standstill import node_views
-from d0ctl.units import REQUESTS, listed
+from d0ctl.units import REQUESTS, count, listed
 
 MOST_NAMED = 3
 """How many nodes or requirements a message names; it counts the rest."""
@@ -33,7 +33,7 @@ def in_words(reasons: Mapping[str, str]) -> str:
     """Return the reasons of nodes as one phrase."""
     named = [f"`{name}` is ruled out ({why})" for name, why in list(reasons.items())[:MOST_NAMED]]
     more = len(reasons) - MOST_NAMED
-    return listed([*named, f"{more:,} more nodes likewise"] if more > 0 else named)
+    return listed([*named, f"{count(more, 'more node')} likewise"] if more > 0 else named)
 
 
 class Nodes:

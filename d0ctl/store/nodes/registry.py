@@ -1,5 +1,6 @@
 """The nodes of this site: how they are reached, added and removed."""
 
+import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,9 @@ from d0ctl_wrapper.host.machine import machine_id
 
 CONTROL = 1
 """The cluster of this machine."""
+
+LEAST_FREE, LEAST_FREE_PART = 1 << 30, 0.1
+"""A disk with fewer bytes free, which are less than this part of it, is nearly full."""
 
 LOCAL = "localhost"
 """The node of kind `local` that exists from the start."""
@@ -55,6 +59,23 @@ def disk_of(store: Store, node: int) -> int | None:
     """Return the size of a node's disk, None if it is unknown."""
     size: int | None = store.value("node_disk", node=node)
     return size
+
+
+class DiskSpace(Struct, frozen=True):
+    """How many bytes of a disk are free."""
+
+    free: int
+    total: int
+
+
+def full_disk(row: Node) -> DiskSpace | None:
+    """Return the space on the disk of a node that is up and nearly full; None for all others."""
+    facts = json.loads(row.facts or "{}")
+    free, total = facts.get("disk_free"), facts.get("disk_total")
+    if row.state != "up" or free is None or not total:
+        return None
+    is_full = free < LEAST_FREE and free < total * LEAST_FREE_PART
+    return DiskSpace(free, total) if is_full else None
 
 
 def find(store: Store, name: str) -> Node | None:

@@ -28,7 +28,7 @@ LAUNCHED = tuple(phase for phase, status in STATUS_OF.items() if status is Statu
 
 
 class NodeView(Struct, frozen=True):
-    """A node, and why it takes no packages."""
+    """A node, and why it takes no packages: `is_lost` if nobody waits for its files any more."""
 
     node: NodeState
     since: float | None
@@ -37,7 +37,7 @@ class NodeView(Struct, frozen=True):
     contact: float | None
     is_local: bool = False
     is_lost: bool = False
-    """Whether it has been down for too long, so that nobody waits for its files."""
+    is_doubted: bool = False
 
     @property
     def name(self) -> str:
@@ -181,7 +181,7 @@ def _view(row: Row, patience_s: float, now: float) -> NodeView:
     return NodeView(
         _node(row, patience_s, now), row["since"], row["last_error"], row["drain_note"],
         row["contact"], is_local, not is_local and _down_s(row, now) >= patience_s,
-    )  # fmt: skip
+        row["doubted"] is not None)  # fmt: skip
 
 
 def _node(row: Row, patience_s: float, now: float) -> NodeState:

@@ -481,8 +481,11 @@ select job.name, count(*) as n, sum(requirement.cpus) as cpus
  group by job.id order by cpus desc limit :limit;
 
 -- name: transfers_to
--- A few copies in transit to a cluster.
-select file.name, transfer.tries, transfer.last_error
+-- A few copies in transit to a cluster; `is_away` if no node that has the file is up.
+select file.name, transfer.tries, transfer.last_error,
+       (select count(*) > 0 and max(node.state = 'up') = 0
+          from location join node on node.cluster_id = location.cluster_id
+         where location.file_id = file.id) as is_away
   from (select * from transfer where cluster_id = :cluster and result = 0 limit :limit) as transfer
   join file on file.id = transfer.file_id;
 

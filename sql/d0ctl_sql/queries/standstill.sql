@@ -1,10 +1,10 @@
 -- name: standing_nodes
 -- Every node with the facts that decide whether work moves; those that d0ctl drained are tried again.
--- system counts as a node that is about to come.
+-- A batch system counts as a node that is about to come.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services, node.state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
-       node.speed, bad_node.node_id as bad, node_space.disk, null as left_s
+       node.speed, bad_node.node_id as bad, node.doubted, node_space.disk, null as left_s
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
@@ -12,7 +12,7 @@ select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, nod
 union all
 select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
        pilots ->> 'memory', coalesce(pilots ->> 'gpus', 0), platform,
-       '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null,
+       '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null, null,
        pilots ->> 'wall_time'
   from cluster
  where pilots is not null and coalesce(pilots ->> 'mode', 'pilot') <> 'direct'

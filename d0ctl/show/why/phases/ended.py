@@ -91,7 +91,8 @@ def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
         return False
     last = left[-1]
     until = (last.ended or 0.0) + default(subject.store, "keep-failed")
-    subject.fact(f"its outputs ({size(last.left_size)}) stay on `{last.node_name}` until "
+    if last.left_size:
+        subject.fact(f"its outputs ({size(last.left_size)}) stay on `{last.node_name}` until "
                       f"{moment(until, subject.now)}")  # fmt: skip
     if subject.package.stay:
         subject.fact("a retry only delivers them; with --from-scratch it produces them again")

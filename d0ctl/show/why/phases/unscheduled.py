@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from d0ctl.model import Phase
+from d0ctl.model import Phase, Reason
 from d0ctl.show.remarks import remark
 from d0ctl.show.why.common import MOST, gone_for_good, kept_back, speed, transfer_text
 from d0ctl.show.why.phases import recovery
@@ -54,6 +54,8 @@ def cooloff(subject: Subject) -> None:
     subject.explanation.details["until"] = iso(package.not_before)
     if package.avoid:
         subject.fact(f"not on `{package.avoid}` if another node can take it")
+        if f" after {Reason.DISK_FULL}" in (package.note or ""):
+            subject.command(f"d0ctl node check {package.avoid}")
     subject.explanation.commands += [
         f"d0ctl {verb} {package.path}" for verb in ("retry", "hold", "policy show")
     ]

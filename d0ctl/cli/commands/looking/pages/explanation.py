@@ -70,9 +70,10 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
         if found := _of_system(store, selector, now):
             return found
         missing = browse.no_such_job(store, selector)
-        raise NotFound(
-            f"{missing}, nor a node, batch system or file of that name", hint=missing.hint
-        )
+        meant = browse.nearest(selector, [row.name for row in registry.nodes(store)])
+        hint = missing.hint if (missing.hint or "").startswith("did you mean") else meant
+        raise NotFound(f"{missing}, nor a node, batch system or file of that name",
+                       hint=hint or missing.hint)  # fmt: skip
     return explain(store, wanted, now)
 
 
