@@ -53,7 +53,7 @@ RARE = {"add_cluster", "remove_unused_cluster", "forget_node_copies", "cached_fi
 takes all that its cache has, and now and then if a cache has a capacity."""
 
 
-ASKING = {"rows", "row", "value", "change", "change_many", "run_script"}
+ASKING = {"rows", "row", "value", "change", "change_many", "insert_many", "run_script"}
 """Methods of a store that take the name of a query."""
 
 

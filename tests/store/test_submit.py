@@ -12,9 +12,9 @@ from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import InputSpec, JobSpec
 from d0ctl.store import Store, open_store
-from d0ctl.store.connection import ROWS
 from d0ctl.store.jobs.removal import check_removal, remove_rows, sweep
 from d0ctl.store.jobs.submission.submit import submit
+from d0ctl_sql.insertions import ROWS
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, line, package, phases, simple, stage, submitted
 from tests.support.site import Site
@@ -115,7 +115,6 @@ import os, signal, sys
 from pathlib import Path
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
-from d0ctl.store.connection import ROWS
 from d0ctl.store.jobs.removal import remove_rows
 from d0ctl.store.jobs.submission.submit import submit
 from tests.store.test_submit import chain

@@ -1,7 +1,7 @@
 """Rows of a batch of messages: the temporary tables from which `messages` writes the database."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from d0ctl.model import Phase
 from d0ctl.store.attempts import chains
@@ -125,7 +125,7 @@ def add_states(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
         why = None if state["kind"] == "start" else state["why"]
         rows.append(_State(attempt, control_host_time(at, contexts[attempt]), offset, state["seq"],
                            state["phase"], why))  # fmt: skip
-    _add_rows(store, "report_plain_state", "report_state", rows, _State._fields.index("why"))
+    store.insert_many("report_state", rows, _State._fields.index("why"))
 
 
 def add_progress(store: Store, messages: "Sequence[Message]", now: float) -> None:
@@ -164,14 +164,12 @@ def keep_notes(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
 def add_ends(store: Store, ends: Sequence[End], verdicts: Verdicts) -> None:
     """Add how attempts ended, with the consequences, and their files."""
     rows = [_end(end, context, verdicts) for end, context in ends]
-    _add_rows(store, "report_plain_end", "report_end", rows, _End._fields.index("reason"))
+    store.insert_many("report_end", rows, _End._fields.index("reason"))
     chains.keep(store, (end for end, _ in ends))
     chains.settle(store, ends)
     binaries = [_binary(end, binary, context) for end, context in ends
                 for binary in end["binaries"]]  # fmt: skip
-    _add_rows(
-        store, "report_plain_binary", "report_binary", binaries, _Binary._fields.index("signal")
-    )
+    store.insert_many("report_binary", binaries, _Binary._fields.index("signal"))
     store.change_many(
         "report_output",
         (
@@ -182,18 +180,6 @@ def add_ends(store: Store, ends: Sequence[End], verdicts: Verdicts) -> None:
             for output in end["outputs"]
         ),
     )  # fmt: skip
-
-
-def _add_rows(
-    store: Store, plain: str, full: str, rows: Sequence[tuple[Any, ...]], length: int
-) -> None:
-    """Add rows; those with nulls only after the first columns by a query for these alone.
-
-    A null costs Python's sqlite3 0.5 µs, more than all other values of a row together.
-    """
-    nulls = (None,) * (len(rows[0]) - length) if rows else ()
-    store.change_many(plain, (row[:length] for row in rows if row[length:] == nulls))
-    store.change_many(full, (row for row in rows if row[length:] != nulls))
 
 
 def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:

@@ -26,10 +26,6 @@ select node_name from attempt where id = :attempt;
 insert into reported_state (attempt_id, started, utc_offset, seq, phase, why)
 values (?, ?, ?, ?, ?, ?);
 
--- name: report_plain_state
--- The same without a reason.
-insert into reported_state (attempt_id, started, utc_offset, seq, phase) values (?, ?, ?, ?, ?);
-
 -- name: report_progress
 -- The last progress that an attempt reported.
 insert into reported_progress (attempt_id, seq, binary, done, total, percent, line, eta, cpu, rss)
@@ -56,11 +52,6 @@ select attempt.id,
 insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, disk, signal,
                              reason)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- name: report_plain_binary
--- The same of one that ended well.
-insert into reported_binary (attempt_id, seq, started, ended, exit_code, cpu, rss, disk)
-values (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: report_gap
 -- The longest silence of a binary.
@@ -97,12 +88,6 @@ insert or ignore into reported_end (attempt_id, package_id, outcome, phase, star
                                 utc_offset, binary, exit_code, cpu, rss, partial, reason, message,
                                 signal, stderr, not_before, answer, requirement_id, wall_time, note)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- name: report_plain_end
--- The same of one that went well.
-insert or ignore into reported_end (attempt_id, package_id, outcome, phase, started, ended,
-                                utc_offset, binary, exit_code, cpu, rss, partial)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
 -- Record when attempts started, and the last phase that they reported.

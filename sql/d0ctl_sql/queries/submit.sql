@@ -118,13 +118,9 @@ insert into line (id, stage_id, seq, name, early_start, is_open) values (?, ?, ?
 
 -- name: bring_package
 -- A package of a job being submitted.
-insert into incoming values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- name: bring_plain_package
--- A package of a job being submitted, without settings of how it is run.
 insert into incoming (id, job_id, stage_id, line_id, seq, name, phase, missing, requirement_id,
-                      changed)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                      changed, wall_time, looping, wrapper, wrapper_parameters, environment, policy)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: bring_waiting
 -- A package being submitted waits for files of other jobs.
@@ -161,31 +157,17 @@ insert into binary (package_id, seq, name, script, shell, argv, software, parame
                     image, stdin)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: insert_plain_binary
--- A binary of a job being submitted that is just a command.
-insert into binary (package_id, seq, name, script, shell, argv) values (?, ?, ?, ?, ?, ?);
-
 -- name: insert_file
 -- A file of a job being submitted: made by a package, or from outside and present.
 insert into file (id, job_id, name, package_id, binary, present, dispositions, result, late,
                   locator, size_asked, min_size, checksum_asked)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: insert_plain_file
--- A file of a job being submitted of which nothing is known before it exists.
-insert into file (id, job_id, name, package_id, binary, present, dispositions, result, late)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?);
-
 -- name: insert_input
 -- An input of a job being submitted.
 insert into input (package_id, binary, file_id, position, own, acquire, required, disposition,
                    locator, size, checksum, writable, local)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, 0), ?);
-
--- name: insert_plain_input
--- An input of a job being submitted of which nothing is known before it exists.
-insert into input (package_id, binary, file_id, position, own, acquire, required)
-values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: mark_result
 -- A file without consumer and disposition goes to results/.

@@ -8,23 +8,18 @@ from msgspec import Struct, field
 
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs.submission.intake_rows import Chunk, Row
+from d0ctl.store.jobs.submission.intake_rows import (
+    BinaryRow,
+    Chunk,
+    FileRow,
+    InputRow,
+    PackageRow,
+    Row,
+)
 from d0ctl.units import REQUESTS
 
 TRANSACTION_S = 0.1
 """After this time a transaction takes no further chunk; a writer may take at most 0.2 s."""
-
-_PLAIN = {
-    "bring_package": ("bring_plain_package", 10),
-    "insert_binary": ("insert_plain_binary", 6),
-    "insert_file": ("insert_plain_file", 9),
-    "insert_input": ("insert_plain_input", 7),
-}
-"""The query for rows that end in nulls only, and its number of columns.
-
-Binding a null takes Python ten times as long as binding a number, and most rows have many.
-"""
-
 
 REQUIREMENT = (
     "stage", *REQUESTS, "cpu", "space", "platform", "nodes", "exclude_nodes",
@@ -81,9 +76,10 @@ class Insertion(Struct):
         inputs, matches, absent = self._foreign(chunk.foreign)
         if chunk.packages:
             self._packages(chunk.packages, absent)
-        self._insert_rows("insert_binary", chunk.binaries)
+        store.insert_many("insert_binary", chunk.binaries, BinaryRow._fields.index("software"))
         self._files(chunk.files)
-        self._insert_rows("insert_input", [*chunk.inputs, *inputs])
+        all_inputs = [*chunk.inputs, *inputs]
+        store.insert_many("insert_input", all_inputs, InputRow._fields.index("disposition"))
         early = [
             (there - absent[of], missing + absent[of], of) for there, missing, of in chunk.early
         ]
@@ -94,13 +90,13 @@ class Insertion(Struct):
         self._change_many("mark_result", chunk.results)
 
     def _packages(self, rows: Sequence[Row], absent: Mapping[int, int]) -> None:
-        self._insert_rows("bring_package", rows)
+        self.store.insert_many("bring_package", rows, PackageRow._fields.index("wall_time"))
         self._change_many("bring_waiting", list(absent.items()))
         self.store.change("insert_packages")
         self.store.empty("incoming")
 
     def _files(self, rows: Sequence[Row]) -> None:
-        self._insert_rows("insert_file", rows)
+        self.store.insert_many("insert_file", rows, FileRow._fields.index("locator"))
 
     def _make_requirement(self, fields: Sequence[object]) -> int:
         return int(self.store.value("make_requirement", **self._requirement(fields)))
@@ -127,19 +123,6 @@ class Insertion(Struct):
             if match is not None:
                 matches.append((match, package, binary, row["id"]))
         return inputs, matches, absent
-
-    def _insert_rows(self, query: str, rows: Sequence[Row]) -> None:
-        """Insert rows, each with the smallest query that suffices."""
-        plain, width = _PLAIN[query]
-        short, whole = [], []
-        for row in rows:
-            rest = row[width:]
-            if rest.count(None) == len(rest):
-                short.append(row[:width])
-            else:
-                whole.append(row)
-        self._change_many(plain, short)
-        self._change_many(query, whole)
 
     def _change_many(self, query: str, rows: Sequence[Row]) -> None:
         if rows:
