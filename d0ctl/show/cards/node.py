@@ -42,7 +42,7 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     history = f" since {moment(since, now)}, last heard {moment(row.contact, now)}"
     if row.load is not None and row.state == "up":
         history += f", load {row.load:.1f} then"
-    sheet.add(signs.mark(state, sheet.glyphs), (history, "faint"))
+    sheet.add(signs.mark(signs.node_state(state, row.contact), sheet.glyphs), (history, "faint"))
     facts = json.loads(row.facts or "{}")
     details = [f"{node.used} of {count(row.cpus, 'slot')} in use", size(row.memory),
             count(row.gpus, "GPU") if row.gpus else "",
@@ -69,13 +69,13 @@ def cells(
         notes.append((row.last_error, "bad"))
     if full := full_disk(row):
         notes.append((full, "bad"))
-    is_off = row.state == "unknown" and row.contact is not None
+    state = signs.node_state(row.state, row.contact)
     since = f"since {moment(row.since, now)}" if row.since else ""
-    if is_off:
+    if state != row.state:
         since = f"last heard {moment(row.contact, now)}"
     return [
         (row.name, "strong"),
-        signs.mark("not connected" if is_off else row.state, glyphs),
+        signs.mark(state, glyphs),
         _slots(used, row.cpus),
         row.destination or "this machine",
         row.platform,

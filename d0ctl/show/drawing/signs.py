@@ -101,6 +101,11 @@ def mark(state: str, glyphs: Glyphs) -> list[Span]:
     return [(f"{sign} ", colour), (state, colour)]
 
 
+def node_state(state: str, contact: float | None) -> str:
+    """Return the name of a node's state for people; it is unknown only before the first contact."""
+    return "not connected" if state == "unknown" and contact is not None else state
+
+
 def phase_name(phase: str, *, blocked: bool = False) -> str:
     """Return the word for a package's phase."""
     return "blocked" if phase == Phase.WAITING and blocked else phase

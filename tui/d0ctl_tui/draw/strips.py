@@ -176,7 +176,7 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
     spans += [(f" +{node.ahead} next", "faint")] if node.ahead else []
     spans += [(f" +{node.staging} staging", "faint")] if node.staging else []
     if node.state != "up":
-        spans.append((f" {node.state}", role))
+        spans.append((f" {signs.node_state(node.state, node.contact)}", role))
     if node.load is not None and columns >= 56:
         spans.append((f"  load {node.load:.1f}", "faint"))
     if node.contact is not None and columns >= 48:
