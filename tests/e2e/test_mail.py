@@ -110,7 +110,7 @@ def test_a_mail_server_that_returns_gets_all_waiting_mail(site: Site) -> None:
         answer = site.ok("notify", "test", "eve@lab.example")
         assert answer.endswith("sending 1 waiting message now\n")
         wait_for(back, "reco@fnal.gov", "good: successful")
-    wait_until(lambda: not site.json("notify", "list")["on_way"], PATIENCE_S)
+        wait_until(lambda: not site.json("notify", "list")["on_way"], PATIENCE_S)
     assert site.json("daemon", "status")["unsent"] is None
 
 

@@ -129,7 +129,7 @@ def test_a_request_without_a_known_token_is_refused_and_a_removed_one_at_once(
         assert read(client.get("jobs"))["jobs"][0]["job"] == "first"
         site.ok("token", "remove", "a-reader")
         read(client.get("jobs"), 401)
-    assert read(httpx.get(f"{server.url}/version"))["version"]
+    assert read(httpx.get(f"{server.url}/version", timeout=60))["version"]
 
 
 def test_a_secret_is_kept_as_a_digest_only(site: Site, server: Server) -> None:
@@ -234,7 +234,7 @@ def test_a_submitted_job_is_followed_to_its_end_by_the_stream(
 
 
 def test_every_action_of_the_command_line_is_in_the_openapi_document(server: Server) -> None:
-    document = httpx.get(f"{server.url}/openapi.json").json()
+    document = httpx.get(f"{server.url}/openapi.json", timeout=60).json()
     paths = set(document["paths"])
     names = {name for name in ACTIONS if ACTIONS[name].level != "job file"}
     assert {f"/v1/actions/{name.replace(' ', '/')}" for name in names} == {
@@ -251,7 +251,7 @@ def test_requests_made_from_the_openapi_document_find_no_fault(site: Site, serve
             "--phases", "fuzzing", "--max-examples", "3", "--exclude-path", "/v1/events",
             "--exclude-path", "/v1/actions/node/benchmark",
             "--exclude-checks", "positive_data_acceptance",  # names of jobs are not in the schema
-            "--generation-deterministic",
+            "--generation-deterministic", "--request-timeout", "60",
         ],
         env=site.environment, cwd=site.folder, capture_output=True, text=True,
     )  # fmt: skip
@@ -259,7 +259,8 @@ def test_requests_made_from_the_openapi_document_find_no_fault(site: Site, serve
 
 
 CLIENT = """\
-import sys
+import functools, httpx, sys
+httpx.Client = functools.partial(httpx.Client, timeout=60)  # 5 s are few on a busy machine
 sys.path.insert(0, "made")
 from client.api_config import APIConfig
 from client.models import Kill, Submission
@@ -277,7 +278,7 @@ def test_a_generated_client_submits_and_reads_a_job(site: Site, server: Server) 
     made = site.folder / "made"
     made.mkdir()
     api = site.folder / "openapi.json"
-    api.write_text(httpx.get(f"{server.url}/openapi.json").text)
+    api.write_text(httpx.get(f"{server.url}/openapi.json", timeout=60).text)
     generator = Path(sys.executable).with_name("openapi-python-generator")
     subprocess.run([generator, api, made / "client"], check=True, capture_output=True)
     base = server.url.removesuffix("/v1")

@@ -56,6 +56,7 @@ class PostOffice:
         self._login = login
         self._certificate = certificate
         self._wrapped = wrapped
+        self._sessions: list[SMTP] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -84,6 +85,9 @@ class PostOffice:
 
     async def _close(self) -> None:
         self._server.close()
+        for session in self._sessions:  # TLS would wait for the client to close its end, too
+            if isinstance(session.transport, asyncio.Transport):
+                session.transport.abort()
         others = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
         for task in others:
             task.cancel()
@@ -96,7 +100,8 @@ class PostOffice:
         if self._login:
             more |= {"authenticator": self._authenticate, "auth_required": True,
                      "auth_require_tls": bool(self._certificate)}  # fmt: skip
-        return SMTP(self, hostname="post.test", loop=self._loop, **more)
+        self._sessions.append(SMTP(self, hostname="post.test", loop=self._loop, **more))
+        return self._sessions[-1]
 
     def _authenticate(self, *words: Any) -> AuthResult:
         given = words[-1]

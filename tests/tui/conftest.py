@@ -38,6 +38,8 @@ class Desk:
     def __init__(self, app: Dashboard, hands: Hands) -> None:
         self.app = app
         self.hands = hands
+        self.opened = time.time()
+        """When it was opened: a screen may show a length of time as it was since then."""
 
     @property
     def main(self) -> MainScreen:

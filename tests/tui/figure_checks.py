@@ -23,12 +23,12 @@ def said(site: Site, path: str) -> Documents:
 
 async def check(desk: Desk, parts: Sequence[str], said: Callable[[], Documents]) -> str:
     """Return what parts of the screen show, once each figure of them is explained."""
-    opened, text, wrong = time.time(), "", ["nothing"]
+    text, wrong = "", ["nothing"]
 
     def is_explained() -> bool:
         nonlocal text, wrong
         text = LOAD.sub("", " ".join(line for part in parts for line in desk.lines(part)))
-        wrong = said().unexplained(text, opened, time.time())
+        wrong = said().unexplained(text, desk.opened, time.time())
         return bool(text.strip()) and not wrong
 
     try:

@@ -88,17 +88,19 @@ async def events(
     if last.isascii() and last.isdigit() and len(last) < 19:
         after = int(last)
     store, reader = await run_sync(_begin, request.app.state.home, job, after)
-    listeners: WeakSet[AsyncIterator[ServerSentEventMessage]] = request.app.state.listeners
+    listeners: WeakSet[_Reader] = request.app.state.listeners
     if len(listeners) >= MOST_LISTENERS:
         store.close()
         raise ServiceUnavailableException(f"{MOST_LISTENERS} programs listen already: end one",
                                           headers={"Retry-After": "10"})  # fmt: skip
-    messages = _messages(store, reader)
-    listeners.add(messages)
-    return ServerSentEvent(messages)
+    listeners.add(reader)
+    return ServerSentEvent(_messages(store, reader, listeners))
 
 
-async def _messages(store: Store, reader: _Reader) -> AsyncIterator[ServerSentEventMessage]:
+async def _messages(
+    store: Store, reader: _Reader, listeners: WeakSet[_Reader]
+) -> AsyncIterator[ServerSentEventMessage]:
+    """Yield events until the client leaves; if it does so before the first, nothing runs here."""
     try:
         yield ServerSentEventMessage(data=None, comment="connected")
         while True:
@@ -106,4 +108,5 @@ async def _messages(store: Store, reader: _Reader) -> AsyncIterator[ServerSentEv
                 yield ServerSentEventMessage(data=text.decode(), id=number, event="change")
             await sleep(LOOK_S)
     finally:
+        listeners.discard(reader)
         store.close()
