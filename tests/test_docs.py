@@ -43,6 +43,14 @@ def is_there(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_begins_with_a_sentence_about_who_needs_it(page: Path) -> None:
+    title, blank, first = page.read_text().splitlines()[:3]
+
+    assert (title[:2], blank) == ("# ", "")
+    assert re.match(r"[A-Z`*].*[.:]", first), "a table or a command comes first"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_path_of_the_repository_that_a_page_names_exists(page: Path) -> None:
     paths = [
         text for text in quoted(page) if re.fullmatch(rf"({'|'.join(FOLDERS)})/[\w./*-]*", text)

@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "options.md"
 
 HEAD = """# Options of every command
 
-`make options` writes this page from the program. Every command also takes `--home PATH` and \
+Look here for an option, as `--help` prints it. Every command also takes `--home DIR` and \
 `--debug`. [commands.md](commands.md) has selectors, exit codes and JSON.
 """
 
