@@ -22,6 +22,9 @@ STDERR_LINES = 5
 MESSAGE, REST = 70, 50
 """How many columns of a message go into a list at least, and how many the rest of a row takes."""
 
+WHOLE_MESSAGE = 300
+"""How many columns of a message go into a list where lines continue below."""
+
 MOST_BAR, LEAST_BAR = 24, 8
 """How many columns the bar of a stage or line takes."""
 
@@ -47,7 +50,7 @@ def packages(
 def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[Cell]:
     phase = signs.phase_name(row.phase, blocked=blocked)
     request = f" ({row.request})" if row.request and row.phase != Phase.KILLING else ""
-    most = max(MESSAGE, sheet.columns - REST)
+    most = WHOLE_MESSAGE if sheet.whole else max(MESSAGE, sheet.columns - REST)
     about = (
         how_far(row.percent, row.eta, row.line, now, row.phase) or remark(row.note) or row.message
     )

@@ -100,6 +100,8 @@ def test_a_suspended_package_says_why_it_is_suspended(site: Site) -> None:
 
     assert answer.answer.startswith("package `prod/1/1/1` is suspended on `localhost`; it began ")
     assert answer.facts == ["because: the disk has 7 MB left"]
+    job_facts = group.job(site.store, browse.job(site.store, "prod"), NOW).facts
+    assert [fact for fact in job_facts if fact.endswith(" ago: the disk has 7 MB left")]
 
 
 def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:

@@ -185,8 +185,9 @@ def _moving(
         launched = count(running, "package is", "packages are")
         explanation.add(f"{part.title} is running: {launched} launched", [])
         for row in rows:
+            why = f": {row.note}" if row.phase == Phase.SUSPENDED and row.note else ""
             explanation.facts.append(
-                f"`{row.path}` {for_time(row.phase, row.node, row.started, now)}"
+                f"`{row.path}` {for_time(row.phase, row.node, row.started, now)}{why}"
             )
         if running > len(rows) and rows:
             explanation.facts.append(f"and {count(running - len(rows))} more")
