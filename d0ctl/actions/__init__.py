@@ -15,8 +15,8 @@ from d0ctl.store.jobs import audit
 from d0ctl.store.views.selection import located
 from d0ctl.units import clean
 
-__all__ = ["ACTIONS", "Action", "Plan", "Request", "apply", "describe", "latest", "preview",
-           "report", "request"]  # fmt: skip
+__all__ = ["ACTIONS", "Action", "Plan", "Request", "apply", "describe", "preview", "report",
+           "request"]  # fmt: skip
 
 
 def request(name: str, target: TargetType, /, **options: Any) -> AnyRequest[TargetType, Any]:
@@ -42,8 +42,8 @@ def apply(
 ) -> Plan:
     """Make the plan again and carry it out, in one transaction, and record who did it and why.
 
-    With `seen`, from an earlier plan or `latest`, it is refused if others have changed the same
-    packages since.
+    With `seen`, from an earlier plan or `audit.latest`, it is refused if others have changed the
+    same packages since.
     """
     action, by = request.action, Author(actor, note, now)
     request = action.meet(store, action.prepare(store, request, now), now)
@@ -76,11 +76,6 @@ def describe(plan: Plan) -> list[str]:
 def report(plan: Plan) -> list[str]:
     """Return what was done, one sentence per line."""
     return [clean(line) for line in plan.request.action.report(plan)]
-
-
-def latest(store: Store) -> int:
-    """Return the number of the last action by anybody, for `seen` of `apply`."""
-    return audit.latest(store)
 
 
 def _plan(store: Store, request: AnyRequest[Any, Any], now: float) -> Plan:

@@ -12,6 +12,7 @@ from d0ctl.api.done import Done
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.store import opening
+from d0ctl.store.jobs import audit
 
 
 def requests(
@@ -59,7 +60,7 @@ def carry_out(
             plan = actions.preview(store, request, now=now)
             lines = actions.describe(plan)
         else:
-            seen = actions.latest(store) if seen is None else seen
+            seen = audit.latest(store) if seen is None else seen
             plan = actions.apply(store, request, actor=by or actor(), note=reason, now=now,
                                  seen=seen)  # fmt: skip
             lines = actions.report(plan)

@@ -35,6 +35,7 @@ from d0ctl.cli.terminal.output import emit, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import audit
 from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import clean
 
@@ -268,7 +269,7 @@ def act(store: Store, request: AnyRequest[Any, Any]) -> Any:
 
     It is refused if another person has changed the same packages since it began.
     """
-    action, seen = request.action, actions.latest(store)
+    action, seen = request.action, audit.latest(store)
     if action.question and not changing.is_confirmed():
         plan = actions.preview(store, request, now=time.time())
         changing.confirm(action.question, actions.describe(plan))

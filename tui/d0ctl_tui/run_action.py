@@ -16,6 +16,7 @@ from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, NotFound, Refused
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import audit
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.units import count
@@ -136,7 +137,7 @@ def together(all_of_them: Sequence[PlannedAction]) -> PlannedActions:
 def latest(home: Home) -> int | None:
     """Return the number of the last action by anybody; None if it can't be read."""
     with suppress(D0Error), open_store(home, read_only=True) as store, database_errors(home):
-        return actions.latest(store)
+        return audit.latest(store)
     return None
 
 
