@@ -57,6 +57,7 @@ def test_a_restarted_daemon_logs_in_with_a_kerberos_ticket_and_reports_its_end(
 
     assert refused.code == 6
     assert f"d0ctl node login {where}" in refused.err
+    assert "or get a Kerberos ticket: kinit" in refused.err
     assert added.startswith("added `farm`")
     assert well.code == 0, well
     assert f"KRB5CCNAME={cache} kinit" in ill.out

@@ -27,6 +27,7 @@ MOST_BEFORE = 1 << 20
 SOCKET = "master"
 LOGIN_HINT = "d0ctl node login {}   # if it asks for a password, a passphrase or a second factor"
 KEY_HINT = "; or name its key: d0ctl node add ... --identity FILE"
+TICKET_HINT = "; or get a Kerberos ticket: kinit"
 LOST = 255
 """The exit code of ssh if the connection ended, not the remote command."""
 REFUSED = "can't copy a file: "
@@ -250,6 +251,7 @@ def failure(address: Address, log: str) -> NodeUnreachable:
     hint = None
     if "Permission denied" in log:
         hint = LOGIN_HINT.format(address.destination) + ("" if address.identity else KEY_HINT)
+        hint += TICKET_HINT if "gssapi" in log else ""
     return NodeUnreachable(f"ssh can't reach `{address.name}`: {reason}", hint=hint)
 
 
