@@ -5,6 +5,7 @@ bin := .venv/bin
 python := $(bin)/python
 install := $(python) -m pip install --quiet --disable-pip-version-check
 requirements := examples/zpeak/requirements.txt
+tests = $(shell find tests -name 'test_*.py')
 
 SCHEDULES := 1000
 SEED :=
@@ -33,8 +34,15 @@ demo-slurm: .venv/ready  ## run it on a node behind an sshd and in a Slurm of it
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) examples/demo_slurm.py $(MODE)
 
+# Each worker would compile all tests at the same time, as long as nobody has.
+.cache/tests-compiled: .venv/ready-to-test $(tests)
+	@mkdir -p $(@D)
+	@printf '%s\n' $(filter %.py,$?) | xargs -r -P 2 -n 270 \
+		$(python) -m pytest -q --collect-only >/dev/null || :
+	@touch $@
+
 # More workers than cores: most tests wait for daemons and nodes.
-test: .venv/ready-to-test  ## run all tests
+test: .venv/ready-to-test .cache/tests-compiled  ## run all tests
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.support.durability >/dev/null
 	@PYTEST_DEBUG_TEMPROOT=$$($(python) -m tests.support.memory_disk) \

@@ -34,7 +34,8 @@ def filled(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     site.submit(production("other"))
     with site.store.writing():
         insert(site.store, "software", name="reco", version="v1", script="reco")
-    monkeypatch.setattr(session.settings, "home", None)  # which `--home` sets for the process
+    for name, value in vars(session.Settings()).items():  # options set them for the process
+        monkeypatch.setattr(session.settings, name, value)
     monkeypatch.setenv("D0CTL_HOME", str(site.store.home.root))
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
     return site

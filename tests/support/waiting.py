@@ -14,6 +14,9 @@ SHORTEST_S, LONGEST_S = 0.005, 0.1
 SHARE = 8
 """A look that takes long is repeated after this many times the CPU time that it took."""
 
+MOST_AT_ONCE = 1 << 16
+"""How many bytes about a process are read at once: usually all, as tests look at all processes."""
+
 TIMEOUT_S = 60.0
 """How long to wait for something that is certain to happen, on a machine with other work."""
 
@@ -35,8 +38,14 @@ def wait_until(condition: Callable[[], object], timeout: float = TIMEOUT_S, what
 
 def proc(number: int, name: str) -> bytes:
     """What the kernel says of a process; OSError when that is gone."""
-    with open(f"/proc/{number}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
-        return file.read()
+    descriptor = os.open(f"/proc/{number}/{name}", os.O_RDONLY)
+    try:
+        parts = [os.read(descriptor, MOST_AT_ONCE)]
+        while len(parts[-1]) == MOST_AT_ONCE:
+            parts.append(os.read(descriptor, MOST_AT_ONCE))
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)
 
 
 @dataclass(frozen=True)

@@ -208,21 +208,26 @@ class Daemons(Commands, Packages):
         After a failure of the test, and where jobs may still run, all processes are killed.
         """
         try:
-            if not kills:
+            if kills:
+                self.kill_processes()
+            else:
                 self._stop()
         finally:
-            self.kill_processes()
             self.stack.close()
 
     def _stop(self) -> None:
-        if self.daemons:
-            self.d0ctl("daemon", "stop")
-        self.stack.close()
         try:
-            wait_until(lambda: not self.processes(), 30, "all processes are gone")
+            if self.daemons:
+                self.d0ctl("daemon", "stop")
+            self.stack.close()
+            wait_until(lambda: not self.processes(), what="all processes are gone")
         except TimeoutError:
             answer = [f"{pid.number} {pid.command_line()}" for pid in self.processes()]
+            self.kill_processes()
             raise AssertionError(f"left behind: {answer}") from None
+        except BaseException:
+            self.kill_processes()
+            raise
 
 
 def has_ended(folder: Path) -> bool:

@@ -65,9 +65,10 @@ class Machines:
         """Kill all that was started here, and what it starts meanwhile."""
 
         def gone() -> bool:
-            for pid in self.processes():
+            found = self.processes()
+            for pid in found:
                 pid.kill(signal.SIGKILL)
-            return not self.processes()
+            return not found
 
         wait_until(gone, what="no process is left")
 
