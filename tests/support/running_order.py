@@ -9,7 +9,13 @@ WAITING = {"chaos", "e2e", "hostile"}
 
 LONGEST = (
     "slurm",
+    "rest",
+    "howto",
+    "tutorials",
+    "readme",
     "htcondor",
+    "direct",
+    "batch_pages",
     "pilot_ends",
     "kept",
     "clock",
