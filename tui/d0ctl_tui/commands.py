@@ -155,7 +155,7 @@ MAIN = TREE + LOOK + OUTSIDE + WATCH + ACT + REST
 """The commands of the main screen, besides moving."""
 
 SUB = (
-    Command("escape,q,backspace", "app.pop_screen", "back", "rest", foot="back", name="leave"),
+    Command("escape,q,backspace", "leave", "back", "rest", foot="back", name="leave"),
     Command("T", "app.next_theme", "another theme", "rest", name="theme"),
     Command("ctrl+l", "app.repaint", "draw the screen again", "rest", name="redraw"),
     Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest", name="suspend"),
@@ -179,23 +179,22 @@ TIMELINE = (
 )
 
 FAILURES = (
-    Command(
-        "tab,right,l",
-        "group(1)",
-        "group by the next property",
-        "look",
-        foot="group by",
-        name="next-grouping",
-    ),
-    Command(
-        "left,h", "group(-1)", "group by the previous property", "look", name="previous-grouping"
-    ),
+    Command("tab,right,l", "group(1)", "group by the next property", "look", foot="group by",
+            name="next-grouping"),
+    Command("left,h", "group(-1)", "group by the previous property", "look",
+            name="previous-grouping"),
     Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
     Command("space", "fold", "open or close a group", "look", name="open-group"),
     Command("s", "sort", "sort the groups", "look", foot="sort"),
     Command("t", "log", "the log of a package", "look", foot="log"),
+    Command("v", "view", "the details on the whole screen", "look", foot="details"),
     Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
-)
+    *(
+        Command(ACTIONS[name].key, f"verb('{name}')", ACTIONS[name].title, "act", verb=name,
+                foot=foot)
+        for name, foot in (("retry", "retry"), ("kill-line", "drop"), ("acknowledge", "seen"))
+    ),
+)  # fmt: skip
 
 FIRST_OF_NODES = ("node drain", "node resume", "node add")
 FIRST_OF_TASKS = ("task retry", "task kill", "task pause", "task resume", "task acknowledge")

@@ -69,7 +69,7 @@ def draw(
     explain(sheet, package.why)
     _failures(sheet, package.failures, now)
     _output(sheet, package, log, log_key)
-    _attempts(sheet, package.attempts[-limits.attempts :], now)
+    attempts(sheet, package.attempts[-limits.attempts :], now)
     binary.list_all(sheet, package.binaries, package.view.attempts, now)
     inputs(sheet, package.inputs, limits)
     outputs(sheet, package.outputs, limits)
@@ -162,12 +162,13 @@ def _output(sheet: Sheet, package: Package, log: str | None, key: str) -> None:
         sheet.quote(log, LOG_LINES)
 
 
-def _attempts(sheet: Sheet, attempts: Sequence[AttemptView], now: float) -> None:
-    if not attempts:
+def attempts(sheet: Sheet, made: Sequence[AttemptView], now: float) -> None:
+    """Add the attempts, the last one first."""
+    if not made:
         return
     sheet.head("attempts")
-    sheet.table([_attempt(attempt, now) for attempt in reversed(attempts)])
-    for attempt in reversed(attempts):
+    sheet.table([_attempt(attempt, now) for attempt in reversed(made)])
+    for attempt in reversed(made):
         if details := _details(attempt):
             sheet.say(f"attempt {attempt.number} {'; '.join(details)}", "faint", indent="  ")
 

@@ -1,6 +1,7 @@
 """Commands for failed packages: only those that are accepted and may not fail again."""
 
 import math
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -126,11 +127,16 @@ def _unfit(
     return listed(f"`{name}`: {why}" for name, why in list(reasons.items())[:3])
 
 
-def for_alike(store: Store, selector: str, paths: list[str], reason: str) -> Advice:
-    """Advise one retry for all packages that failed for a reason; `paths` are some of them."""
+def for_alike(
+    store: Store, selector: str, paths: Sequence[str], reason: str, *, node: str = ""
+) -> Advice:
+    """Advise one retry for all packages that failed for a reason; `paths` are some of them.
+
+    With a node, only for those that failed there.
+    """
     from d0ctl.select import parse
 
-    target = f"'{selector}' --failed-for {reason}"
+    target = f"'{selector}'{f' --node {node}' * bool(node)} --failed-for {reason}"
     best: Advice | None = None
     for path in paths:
         package = browse.package(store, parse(path))

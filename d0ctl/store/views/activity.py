@@ -52,6 +52,8 @@ class Failed(Struct, frozen=True):
     ended: float | None
     message: str | None
     acknowledged: bool = False
+    job: str = ""
+    tries: int = 1
 
 
 class FailureGroup(Struct, frozen=True):

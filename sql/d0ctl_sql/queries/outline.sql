@@ -255,13 +255,15 @@ select package.id, attempt.reason, attempt.node_name as node, binary.software, b
        (select file.name from input join file on file.id = input.file_id
          where input.package_id = package.id and input.own = 0 limit 1) as input,
        attempt.ended, attempt.message,
-       exists (select 1 from acknowledgement where package_id = package.id) as acknowledged
+       exists (select 1 from acknowledgement where package_id = package.id) as acknowledged,
+       job.name as job, package.attempts as tries
   from (select package.id
           from json_each(:jobs) as wanted
           cross join package indexed by package_in_phase
             on package.job_id = wanted.value and package.phase = 'failed'
          limit :limit) as some
   join package on package.id = some.id
+  join job on job.id = package.job_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
   left join binary on binary.package_id = package.id and binary.seq = attempt.binary;
 

@@ -1,11 +1,20 @@
 """Failed packages by a common property: reason, node, software, input."""
 
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nlargest
 from typing import Any
 
 from msgspec import Struct, field
 
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, spread
+from d0ctl.show.failures.failure_group import FailureGroup
+from d0ctl.show.lists import likeness
 from d0ctl.store.views.activity import Failed
+from d0ctl.units import count
+from d0ctl_tui.draw.row_cells import clock, gist
 
 PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
     "reason": lambda failed: failed.reason,
@@ -15,26 +24,75 @@ PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
 }
 """The properties by which failures can be grouped, with functions that return them."""
 
+COMPARED = 20_000
+"""How many messages of a group are compared, in 50 ms."""
+
+FIRST = 5
+"""How many packages of each job and reason are looked at, to advise a retry."""
+
+NAME, JOB, WHERE = 32, 24, 24
+"""How many columns name, job and node of a group get at most."""
+
+ROOMY, WIDE = 100, 160
+"""From these widths on there are more columns."""
+
 
 class Cluster(Struct):
     """Failures that share a value of a property."""
 
     name: str
     ids: list[int] = field(default_factory=list)
+    failures: list[Failed] = field(default_factory=list)
     acknowledged: int = 0
+    first: float = 0.0
     last: float = 0.0
     message: str = ""
-    reasons: set[str] = field(default_factory=set)
-    nodes: set[str] = field(default_factory=set)
+    jobs: Counter[str] = field(default_factory=Counter)
+    nodes: Counter[str] = field(default_factory=Counter)
 
     def take(self, failure: Failed) -> None:
         """Count a failure."""
         self.ids.append(failure.id)
+        self.failures.append(failure)
         self.acknowledged += failure.acknowledged
-        self.reasons.add(failure.reason or "unknown")
-        self.nodes.add(failure.node or "no node")
-        if failure.ended is not None and failure.ended >= self.last:
+        self.jobs[failure.job] += 1
+        self.nodes[failure.node or "no node"] += 1
+        if failure.ended is None:
+            return
+        self.first = min(self.first or failure.ended, failure.ended)
+        if failure.ended >= self.last:
             self.last, self.message = failure.ended, failure.message or ""
+
+    @property
+    def kinds(self) -> dict[tuple[str, str], list[int]]:
+        """The latest packages of each job and reason, that of the latest failure first."""
+        found: dict[tuple[str, str], list[Failed]] = {}
+        for failure in self.failures:
+            found.setdefault((failure.job, failure.reason or "unknown"), []).append(failure)
+        latest = {kind: nlargest(FIRST, failures, key=_when) for kind, failures in found.items()}
+        order = sorted(latest, key=lambda kind: _when(latest[kind][0]), reverse=True)
+        return {kind: [failure.id for failure in latest[kind]] for kind in order}
+
+    def summary(self) -> FailureGroup:
+        """Return what is known of the group without reading its packages."""
+        numbers: Counter[tuple[str, ...]] = Counter()
+        latest: dict[tuple[str, ...], str] = {}
+        for failure in sorted(self.failures[:COMPARED], key=_when):
+            message = gist(failure.message)
+            alike = tuple(likeness(message))
+            numbers[alike] += 1
+            latest[alike] = message
+        tries = [failure.tries for failure in self.failures]
+        return FailureGroup(
+            name=self.name, number=len(self.ids), acknowledged=self.acknowledged,
+            tries=(min(tries), max(tries)), jobs=self.jobs, nodes=self.nodes, first=self.first,
+            last=self.last, latest="",
+            causes={latest[alike]: number for alike, number in numbers.items()},
+        )  # fmt: skip
+
+
+def _when(failure: Failed) -> float:
+    return failure.ended or 0.0
 
 
 ORDERS: Mapping[str, tuple[Callable[[Cluster], Any], bool]] = {
@@ -60,3 +118,72 @@ def clusters(
     key, largest_first = ORDERS[order]
     by_name = sorted(found.values(), key=lambda group: group.name)
     return sorted(by_name, key=key, reverse=largest_first is not reverse)
+
+
+class GroupColumns(Struct, frozen=True):
+    """The width of each column of the list of groups; 0 is omitted."""
+
+    name: int
+    job: int
+    where: int
+    acknowledged: int
+    first: int
+
+    @classmethod
+    def of(cls, groups: Sequence[Cluster], columns: int, by: str) -> "GroupColumns":
+        """Return the columns that these groups need and for which there is room."""
+
+        def widest(texts: Iterable[str], title: str, most: int) -> int:
+            return min(most, max(map(cell_len, texts), default=0) + 2, max(columns // 4, 8)) or len(
+                title
+            )
+
+        roomy = columns >= ROOMY
+        several = len({job for group in groups for job in group.jobs}) > 1
+        return cls(
+            max(widest((foreign(group.name) for group in groups), by, NAME), len(by) + 2),
+            widest(map(_jobs, groups), "job", JOB) if roomy and several else 0,
+            widest(map(_where, groups), "where", WHERE) if by != "node" else 0,
+            16 if roomy and any(group.acknowledged for group in groups) else 0,
+            10 if columns >= WIDE else 0,
+        )
+
+
+def heads(columns: GroupColumns, width: int, by: str) -> Line:
+    """Return the names of the columns."""
+    left = [(f"    failed {pad(by, columns.name)}", "faint")]
+    for room, name in ((columns.job, "job"), (columns.where, "where"), (columns.acknowledged, "")):
+        left.append((pad(name, room), "faint"))
+    left.append(("last message", "faint"))
+    right = f"{pad('first', columns.first)}{'last':<8} "
+    return spread(left, [(right, "faint")], width)
+
+
+def row(group: Cluster, opened: bool, columns: GroupColumns, width: int, glyphs: Glyphs) -> Line:
+    """Return a group as a line."""
+    now, seen = time.time(), group.acknowledged
+    ellipsis = glyphs.ellipsis
+    left: list[Span] = [
+        (f" {glyphs.open if opened else glyphs.shut} ", "faint"),
+        (f"{len(group.ids):>7,} ", "bad" if seen < len(group.ids) else ""),
+        (pad(foreign(group.name), columns.name - 2, ellipsis=ellipsis) + "  ", "strong"),
+    ]
+    acknowledged = f"{seen:,} acknowledged" if seen else ""
+    cells = {_jobs(group): columns.job, _where(group): columns.where}
+    for cell, room in [*cells.items(), (acknowledged, columns.acknowledged)]:
+        if room:
+            left.append((pad(cell, room - 2, ellipsis=ellipsis) + "  ", "faint"))
+    left.append((foreign(gist(group.message)), "plain"))
+    first = pad(clock(group.first, now), columns.first) if group.first else ""
+    right = f"{pad(first, columns.first)}{clock(group.last, now):<8} "
+    return spread(fit(left, width, ellipsis=ellipsis), [(right, "faint")], width)
+
+
+def _jobs(group: Cluster) -> str:
+    return foreign(next(iter(group.jobs))) if len(group.jobs) == 1 else count(
+        len(group.jobs), "job")  # fmt: skip
+
+
+def _where(group: Cluster) -> str:
+    return foreign(next(iter(group.nodes))) if len(group.nodes) == 1 else count(
+        len(group.nodes), "node")  # fmt: skip

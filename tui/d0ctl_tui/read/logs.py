@@ -1,5 +1,6 @@
 """The location of a package's output, and pieces of it, on this machine or another."""
 
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,12 +91,19 @@ class Log(Struct):
 
     def tail(self, length: int) -> str:
         """Return the end of the latest output: of the last binary that has printed anything."""
+        return next((text for _, text in self.tails(length)), "")
+
+    def tails(self, length: int) -> Iterator[tuple[str, str]]:
+        """Yield the ends of the streams of the last binary that has printed anything."""
         for binary in range(self.binaries, 0, -1):
+            has_printed = False
             for stream in self._streams:
                 if tail := self.read(f"{binary}.{stream}", -length, length):
                     whole = tail.partition(b"\n")[2] if len(tail) == length else tail
-                    return whole.decode(errors="replace")
-        return ""
+                    has_printed = True
+                    yield f"std{stream}", whole.decode(errors="replace")
+            if has_printed:
+                return
 
     def again(self) -> "Log":
         """Return the same log for another thread."""

@@ -15,7 +15,7 @@ from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.screens.dialogs import finding_choices, search_results
-from d0ctl_tui.screens.failures import FailuresScreen
+from d0ctl_tui.screens.failed.failures import FailuresScreen
 from d0ctl_tui.screens.row_keys import RowKeys
 from d0ctl_tui.screens.site_strips import EventStrip, NodeStrip, RateStrip
 from d0ctl_tui.screens.view_keys import ViewKeys

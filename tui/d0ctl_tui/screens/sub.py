@@ -44,6 +44,10 @@ class SubScreen(Screen[None]):
         """Return the title."""
         raise NotImplementedError
 
+    def action_leave(self) -> None:
+        """Go back to the screen below."""
+        self.app.pop_screen()
+
     def on_screen_resume(self) -> None:
         """Update after another screen was in front."""
         if self.bands[0].is_mounted:

@@ -1,4 +1,4 @@
-"""Failures, grouped by a property; each group opens to its packages."""
+"""Failures, grouped by a property, and all about the selected group."""
 
 import time
 from functools import partial
@@ -7,109 +7,28 @@ from textual import work
 from textual.app import ComposeResult
 
 from d0ctl.errors import D0Error
-from d0ctl.show.drawing.spans import Line, Span, foreign, spread
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign, spread
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl.store.views import activity, outline
-from d0ctl.store.views.shapes import PackageRow
-from d0ctl.units import count, listed
-from d0ctl_tui.app_events import LineOpened, ThreadResult
+from d0ctl.store.views import activity
+from d0ctl.units import count
+from d0ctl_tui.app_events import CursorMoved, LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, bindings
-from d0ctl_tui.draw import tree_rows
-from d0ctl_tui.draw.columns import Columns
-from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, Cluster, clusters
-from d0ctl_tui.draw.row_cells import RowContext, clock, gist
+from d0ctl_tui.draw import failure_groups
+from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, clusters
 from d0ctl_tui.marks import Marks
-from d0ctl_tui.read.outline import Outline
-from d0ctl_tui.read.tree_source import PAGE
 from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
+from d0ctl_tui.screens.failed.group_details import GroupDetails
+from d0ctl_tui.screens.failed.group_list import GroupList
 from d0ctl_tui.screens.sub import SubScreen
-from d0ctl_tui.widgets.lines import LineView
+from d0ctl_tui.widgets.status_lines import StatusLine
 
 MOST = 100_000
 """How many failed packages are grouped; the header counts all."""
 
 AGAIN_S = 1.0
 """How long the groups stay unchanged while more packages fail."""
-
-
-class Groups(LineView):
-    """The groups, and the packages of open ones."""
-
-    has_cursor = True
-
-    def __init__(self, dashboard: AppInterface) -> None:
-        super().__init__(id="groups", glyphs=dashboard.glyphs)
-        self.dashboard = dashboard
-        self.outline = Outline()
-        self.found: list[Cluster] = []
-        self._rows: dict[tuple[int, int], dict[int, PackageRow]] = {}
-
-    def show(self, found: list[Cluster]) -> None:
-        """Show these groups; open ones stay open."""
-        places = {cluster.name: ordinal for ordinal, cluster in enumerate(found)}
-        opened = [self.found[path[0]].name for path in self.outline.expanded()]
-        self.found, self.outline, self._rows = found, Outline(len(found)), {}
-        for name in opened:
-            if name in places:
-                self.outline.expand((places[name],), len(found[places[name]].ids))
-        self.renew()
-
-    def line_count(self) -> int:
-        """Count the groups, and the packages of open ones."""
-        return self.outline.height
-
-    def line(self, number: int, columns: int) -> Line:
-        """Return a group or a package."""
-        path = self.outline.locate(number)
-        if len(path) > 1:
-            context = RowContext(1, self.glyphs, time.time(), with_path=True)
-            row = self.package(number)
-            return tree_rows.draw(row, Columns.of(columns, tree_rows.need(row, context)), context)
-        return self._cluster(self.found[path[0]], self.outline.is_open(path), columns)
-
-    def package(self, number: int) -> PackageRow | None:
-        """Return the package on a line; None on the line of a group."""
-        path = self.outline.locate(number)
-        if len(path) < 2:
-            return None
-        page = path[1] // PAGE
-        ids = self.found[path[0]].ids
-        key = path[0], page
-        if key not in self._rows:
-            page_ids = ids[page * PAGE : (page + 1) * PAGE]
-            self._rows[key] = self.dashboard.source.ask(
-                lambda store: outline.packages_by_id(store, page_ids), {}
-            )
-        return self._rows[key].get(ids[path[1]])
-
-    def toggle(self) -> None:
-        """Open or close the group under the cursor."""
-        if not self.line_count():
-            return
-        path = self.outline.locate(self.cursor)[:1]
-        if self.outline.is_open(path):
-            self.outline.collapse(path)
-            self.move_to(self.outline.line_of(path))
-        else:
-            self.outline.expand(path, len(self.found[path[0]].ids))
-        self.renew()
-
-    def _cluster(self, cluster: Cluster, opened: bool, columns: int) -> Line:
-        glyphs = self.glyphs
-        left: list[Span] = [
-            (f" {glyphs.open if opened else glyphs.shut} ", "faint"),
-            (f"{len(cluster.ids):>7,} ", "bad" if cluster.acknowledged < len(cluster.ids) else ""),
-            (foreign(cluster.name), "strong"),
-        ]
-        if cluster.acknowledged:
-            left.append((f"  {cluster.acknowledged:,} acknowledged", "faint"))
-        about = [listed(sorted(cluster.nodes)[:3])] if len(cluster.nodes) < 4 else []
-        about += [] if about else [count(len(cluster.nodes), "node")]
-        left.append((f"  on {foreign(', '.join(about))}", "faint"))
-        left.append((f"  {foreign(gist(cluster.message))}", "plain"))
-        return spread(left, [(f"last {clock(cluster.last, time.time())} ", "faint")], columns)
 
 
 class FailuresScreen(SubScreen):
@@ -123,14 +42,18 @@ class FailuresScreen(SubScreen):
         self.job = job
         self.job_id = job_id
         self.by = next(iter(PROPERTIES))
-        self.groups = Groups(dashboard)
+        self.groups = GroupList(dashboard)
+        self.heads = StatusLine("columns", self._heads, dashboard.glyphs)
+        self.details = GroupDetails(dashboard)
         self.groups.nothing = "looking ..."
         self._failed: list[activity.Failed] | None = None
         self._read_at = 0.0
 
     def body(self) -> ComposeResult:
-        """Yield the groups."""
+        """Yield the groups, and below them all about the selected one."""
+        yield self.heads
         yield self.groups
+        yield self.details
 
     def on_mount(self) -> None:
         """Read the failures."""
@@ -173,6 +96,10 @@ class FailuresScreen(SubScreen):
         """Open a group, or go to a package in the tree."""
         self.groups.action_open_line()
 
+    def on_cursor_moved(self, message: CursorMoved) -> None:
+        """Show another group, or another package."""
+        self._show_details()
+
     def on_line_opened(self, message: LineOpened) -> None:
         """Open a group, or go to a package in the tree."""
         package = self.groups.package(message.line) if self.groups.line_count() else None
@@ -183,23 +110,37 @@ class FailuresScreen(SubScreen):
             self.dashboard.go_to(package.path)
 
     def action_log(self) -> None:
-        """Show the log of the package."""
-        package = self.groups.package(self.groups.cursor) if self.groups.line_count() else None
-        if package is not None:
-            self.dashboard.show_log(package.path)
+        """Show the log of the package; of a group, that of its latest."""
+        if self.details.card is not None and self.details.card.latest:
+            self.dashboard.show_log(self.details.card.latest)
+
+    def action_view(self) -> None:
+        """Show the details on the whole screen, or again below the groups."""
+        self.toggle_class("-zoomed")
+        (self.details.about if self.has_class("-zoomed") else self.groups).focus()
+
+    def action_leave(self) -> None:
+        """Go back from the whole screen to the groups, or from them to the screen below."""
+        if self.has_class("-zoomed"):
+            self.action_view()
+        else:
+            super().action_leave()
 
     def action_act(self) -> None:
-        """Offer actions on the package, or on all packages that failed for this reason."""
-        if not self.groups.line_count():
-            return
-        package = self.groups.package(self.groups.cursor)
+        """Offer actions on the package, or on all packages of the group."""
+        if marks := self._marks():
+            self.dashboard.choose_action(marks)
+
+    def action_verb(self, verb: str) -> None:
+        """Show what an action would do to the package, or to all packages of the group."""
+        if marks := self._marks():
+            self.dashboard.plan_verb(verb, marks)
+
+    def _marks(self) -> Marks | None:
+        group, package = self.groups.selected, self.groups.selected_package
         if package is not None:
-            self.dashboard.choose_action(Marks({package.path}))
-            return
-        path = self.groups.outline.locate(self.groups.cursor)
-        self.dashboard.choose_action(
-            Marks(set(self.dashboard.source.paths(self.groups.found[path[0]].ids)))
-        )
+            return Marks({package.path})
+        return None if group is None else Marks(set(self.dashboard.source.paths(group.ids)))
 
     @property
     def _sorting(self) -> Sorting:
@@ -213,8 +154,18 @@ class FailuresScreen(SubScreen):
     def _regroup(self) -> None:
         now = self._sorting
         found = clusters(self._failed or [], self.by, now.order, reverse=now.reverse)
-        self.groups.show(found)
+        self.groups.show(found, self.by)
         super().update()
+        self.heads.renew()
+        self._show_details()
+
+    def _show_details(self) -> None:
+        self.details.show(self.groups.selected, self.groups.selected_package, self.by)
+
+    def _heads(self, columns: int) -> Line:
+        if not self.groups.groups:
+            return EMPTY
+        return failure_groups.heads(self.groups.columns_of(columns), columns, self.by)
 
     def _read(self) -> None:
         source = self.dashboard.source

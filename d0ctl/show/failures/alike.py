@@ -1,0 +1,95 @@
+"""Why packages that failed alike are not retried, and commands for all of them."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from d0ctl.errors import NotFound
+from d0ctl.model import Phase
+from d0ctl.select import parse
+from d0ctl.show.why.advice import Advice, for_alike
+from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.package import package
+from d0ctl.show.why.phases import recovery
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse, one_package
+from d0ctl.units import count
+
+MOST_KINDS = 3
+"""How many kinds of failures are explained."""
+
+SAMPLE = 200
+"""How many packages of a job that cool off are read."""
+
+
+class Kind(Struct, frozen=True):
+    """Failures of a job for one reason, with the paths of some, the latest first."""
+
+    job: str
+    reason: str
+    paths: Sequence[str]
+
+
+def single(store: Store, path: str, now: float) -> Explanation | None:
+    """Explain a failed package; None if it was removed."""
+    try:
+        return package(store, browse.package(store, parse(path)), now)
+    except NotFound:
+        return None
+
+
+def several(
+    store: Store, kinds: Sequence[Kind], selectors: Mapping[str, str], *, node: str = ""
+) -> Explanation:
+    """Explain kinds of failures, the kind of the latest first.
+
+    Commands use the `selectors` of the jobs, and with a `node` only failures there; a job without a
+    selector gets none.
+    """
+    explanation = Explanation("", Phase.FAILED, "")
+    kinds, reasons = kinds[:MOST_KINDS], {kind.reason for kind in kinds}
+    for kind in kinds:
+        facts, options = _retry(store, kind, selectors.get(kind.job), node)
+        prefix = f"for {kind.reason}: " if len(reasons) > 1 else ""
+        explanation.facts += [fact if f"`{kind.reason}`" in fact else prefix + fact
+                              for fact in [*facts, *_cooling(store, kind)]]  # fmt: skip
+        explanation.commands += [f"d0ctl retry{options}"] if options is not None else []
+    which = f" --node {node}" if node else f" --failed-for {kinds[0].reason}" * (len(reasons) == 1)
+    explanation.facts = list(dict.fromkeys(explanation.facts))
+    explanation.commands += [
+        *(f"d0ctl acknowledge '{selectors[job]}'{which}"
+          for job in dict.fromkeys(kind.job for kind in kinds) if job in selectors),
+        f"d0ctl why {kinds[0].paths[0]}",
+    ]  # fmt: skip
+    return explanation
+
+
+def _retry(
+    store: Store, kind: Kind, selector: str | None, node: str
+) -> tuple[Sequence[str], str | None]:
+    """Return what the policy did with the latest, what is known of a retry, and its options."""
+    try:
+        latest = browse.package(store, parse(kind.paths[0]))
+        attempts = one_package.attempts(store, latest.id)
+        facts = recovery.refusal(store, latest, attempts[-1] if attempts else None)
+        advice = Advice(options=None)
+        if selector is not None and attempts:
+            advice = for_alike(store, selector, kind.paths, kind.reason, node=node)
+    except NotFound:
+        return [], None
+    return [*facts, *advice.facts], advice.options
+
+
+def _cooling(store: Store, kind: Kind) -> list[str]:
+    """Say how many more packages failed so, and are tried again by the policy."""
+    try:
+        job = browse.job(store, kind.job).id
+    except NotFound:
+        return []
+    rows = [row for row in browse.in_phases(store, job, [Phase.COOLOFF], SAMPLE)
+            if row.reason == kind.reason]  # fmt: skip
+    if not rows:
+        return []
+    more = count(len(rows), "package", "packages")
+    return [f"the policy tries {more} more of `{kind.job}` again that failed for `{kind.reason}`, "
+            f"such as `{rows[0].path}`"]  # fmt: skip

@@ -1,0 +1,163 @@
+"""The screen of failures: groups above, and all about the selected one below or beside them."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.show.failures import alike
+from d0ctl.store.opening import open_store
+from d0ctl.store.views.activity import Failed
+from d0ctl_tui.draw.failure_groups import clusters
+from tests.store.test_past import FIRST, spread_out
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_log import write_log
+
+
+def failing(site: Site) -> None:
+    """Three packages that failed alike, and one that crashed."""
+    site.submit(production(lines=5))
+    for number in (1, 2, 3):
+        site.fail(f"prod/1/{number}/1", detail=f"no calibration for run {number}")
+    site.fail("prod/1/4/1", reason="seg-fault", detail="ended by SIGSEGV")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (300, 100)])
+def test_a_group_shows_its_packages_its_policy_and_what_to_type(
+    site: Site, dashboard: Open, size: tuple[int, int]
+) -> None:
+    failing(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees(
+            "3 failed packages", "3 alike: no calibration for run 3",
+            "the policy (default) does not retry `exit-code`",
+            "$ d0ctl acknowledge 'prod:failed' --failed-for", "$ d0ctl why prod/1/3/1",
+            "R retries all 3",
+        )  # fmt: skip
+        assert all(len(row) <= size[0] for row in desk.screen.splitlines())
+        await desk.press("v")
+        await desk.until(lambda: "3 exit-code" not in desk.screen, "only the details")
+        await desk.sees("prod/1/1/1", "prod/1/2/1")
+        await desk.press("escape")
+        await desk.sees("1 seg-fault")
+        await desk.press("j")
+        await desk.sees("package `prod/1/4/1` failed: seg-fault: ended by")
+
+    dashboard(script, size=size)
+
+
+def test_the_details_follow_the_cursor_into_an_open_group(site: Site, dashboard: Open) -> None:
+    failing(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("3 alike")
+        await desk.press("space", "j", "j")
+        await desk.sees("package `prod/1/2/1`", "attempts")
+        assert "prod/1/2/1  prod" not in desk.screen
+
+    dashboard(script, size=(120, 40))
+
+
+def test_the_log_of_the_latest_failure_is_beside_its_group(
+    tmp_path: Path, site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    log = write_log(site, "prod/1/1/1", "event 1\nevent 2\n")
+    log.with_name("1.err").write_text("Fatal: corrupt block\n")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("log  of prod/1/1/1", "│ Fatal: corrupt block", "│ event 2")
+        await desk.press("t")
+        await desk.sees("attempt 1 on localhost")
+
+    dashboard(script, size=(120, 40))
+
+
+def test_a_whole_group_is_acknowledged_by_a_key(site: Site, dashboard: Open) -> None:
+    failing(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("3 alike")
+        await desk.press("Y")
+        await desk.sees("would acknowledge 3 packages")
+        await desk.press("enter")
+        await desk.sees("acknowledged 3 packages")
+        await desk.press("enter")
+        await desk.sees("3 acknowledged · on localhost", "1 seg-fault")
+
+    dashboard(script, size=(120, 40))
+
+
+def test_the_past_offers_nothing_to_type(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    spread_out(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("✘ 2 failed")
+        desk.app.show_as_of(FIRST + 60.0)
+        await desk.press("F")
+        await desk.sees("2 failed packages", "prod/1/2/1")
+        await desk.misses("d0ctl acknowledge", "R retries")
+
+    dashboard(script, size=(120, 40))
+
+
+def test_messages_that_differ_only_in_numbers_are_shown_once() -> None:
+    def failed(id: int, message: str) -> Failed:
+        return Failed(id, "signal", "a", None, "tool", None, float(id), message, job="prod")
+
+    (group,) = clusters([failed(1, "run 1"), failed(3, "no disk"), failed(2, "run 2")], "reason")
+    card = group.summary()
+
+    assert card.causes == {"run 2": 2, "no disk": 1}
+    assert (card.first, card.last, card.jobs, card.nodes) == (1.0, 3.0, {"prod": 3}, {"a": 3})
+
+
+def test_what_the_policy_tries_again_for_the_same_reason_is_named(site: Site) -> None:
+    final = package(name="final", policy={"stage-in": {"tries": 0}})
+    site.submit(job(("make", [line(final), line(package(name="again"))]), name="prod"))
+    site.fail("prod/1/1/1", reason="stage-in", detail="no such file")
+    site.fail("prod/1/2/1", reason="stage-in", detail="no such file")
+
+    with open_store(Home(site.store.home.root), read_only=True) as store:
+        kinds = [alike.Kind("prod", "stage-in", ["prod/1/1/1"])]
+        explanation = alike.several(store, kinds, {"prod": "prod:failed"})
+
+    assert explanation.facts[-1] == (
+        "the policy tries 1 package more of `prod` again that failed for `stage-in`, "
+        "such as `prod/1/2/1`"
+    )
+    assert explanation.commands[0] == "d0ctl retry 'prod:failed' --failed-for stage-in"
+
+
+def test_failures_on_a_node_are_retried_there_for_each_reason(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", reason="wall-time", detail="ran for too long")
+    site.fail("prod/1/2/1", reason="platform-failure")
+    kinds = [alike.Kind("prod", "wall-time", ["prod/1/1/1"]),
+             alike.Kind("prod", "exit-code", ["prod/1/2/1"])]  # fmt: skip
+
+    explanation = alike.several(site.store, kinds, {"prod": "prod:failed"}, node="localhost")
+
+    assert explanation.commands[0] == (
+        "d0ctl retry 'prod:failed' --node localhost --failed-for wall-time --wall-time 4s"
+    )
+    assert "d0ctl acknowledge 'prod:failed' --node localhost" in explanation.commands
+    assert all("wall-time" in fact or "for exit-code: " in fact or "exit-code" in fact
+               for fact in explanation.facts)  # fmt: skip
+
+
+def test_a_removed_package_is_not_explained(site: Site) -> None:
+    site.submit(production())
+
+    assert alike.single(site.store, "prod/9/9/9", time.time()) is None

@@ -1,0 +1,1 @@
+"""The screen of failures: groups, and all about the selected one."""
