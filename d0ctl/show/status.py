@@ -101,9 +101,10 @@ def draw_part(
     from d0ctl.show.cards import part
 
     card = card_contents.part(store, wanted, now, driven=driven)
-    if card.job.ended is None:
-        jobs.stop(page, obstacles(production(store, now=now, driven=driven), now))
-    part.draw(page, card, now)
+    stops = obstacles(production(store, now=now, driven=driven), now)
+    stops = [] if card.job.ended is not None else stops
+    jobs.stop(page, stops)
+    part.draw(page, card, now, [text for stop in stops for text in (stop.text, *stop.commands)])
 
 
 def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:

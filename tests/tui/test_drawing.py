@@ -137,7 +137,7 @@ def header(columns: int, *, nodes: tuple[NodeLine, ...] = NODES, failed: int = 0
 
 
 def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart() -> None:
-    assert "2/4 nodes up   3/8 slots +2 staging" in header(120)
+    assert "3/4 nodes up, 1 drained   3/8 slots +2 staging" in header(120)
 
 
 @pytest.mark.parametrize("columns", [16, 24, 40, 60, 80, 120])

@@ -70,9 +70,8 @@ def _totals(sheet: Sheet, jobs: Sequence[JobSummary], production: Production) ->
     for phases in active:
         counts.update(phases)
     done = by_status(counts)["successful"]
-    up = sum(view.node.takes for view in production.nodes)
     of = f"{count(done)} of {count(sum(counts.values()), 'package')} done"
-    nodes = f"{count(up)} of {count(len(production.nodes), 'node')} up"
+    nodes = _nodes_up(production)
     summary = f"{of}   {nodes}   {count(len(active), 'active job')}"
     tally = signs.tally_text(counts)
     if cell_width(tally) + 3 + len(summary) <= sheet.columns:
@@ -81,6 +80,13 @@ def _totals(sheet: Sheet, jobs: Sequence[JobSummary], production: Production) ->
         sheet.add(tally)
         sheet.add((summary, "faint"))
     sheet.add()
+
+
+def _nodes_up(production: Production) -> str:
+    """Say how many nodes are up, and how many of these are drained."""
+    up = [view.node.drained for view in production.nodes if view.node.state == "up"]
+    drained = f", {count(sum(up))} drained" if any(up) else ""
+    return f"{count(len(up))} of {count(len(production.nodes), 'node')} up{drained}"
 
 
 def _row(
@@ -115,9 +121,14 @@ def _room_for_bars(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> int:
 
 def stop(sheet: Sheet, obstacles: Iterable[Obstacle]) -> None:
     """Add what stops all jobs, with the commands that help, above everything else."""
+    sign, role = signs.glyph("failed", sheet.glyphs)
     for obstacle in obstacles:
-        text = f" {obstacle.text}: {'; '.join(obstacle.commands)}"
-        sheet.add(signs.glyph("failed", sheet.glyphs), (text, "bad"))
+        text = f"{sign} {obstacle.text}: {'; '.join(obstacle.commands)}"
+        if cell_width(text) <= sheet.columns:
+            sheet.add((text, role))
+        else:
+            sheet.say(f"{sign} {obstacle.text}", role)
+            sheet.commands(obstacle.commands)
     if sheet.lines:
         sheet.add()
 

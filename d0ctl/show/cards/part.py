@@ -1,7 +1,7 @@
 """The card of a job, stage or line: its progress, the reason of its state, failures, packages."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -78,11 +78,12 @@ class Part(Struct, frozen=True):
         return f"{self.path}{'' if isinstance(self.row, JobSummary) else '/*'}:{states}"
 
 
-def draw(sheet: Sheet, part: Part, now: float) -> None:
-    """Draw the card."""
+def draw(sheet: Sheet, part: Part, now: float, above: Iterable[str] = ()) -> None:
+    """Draw the card, without the sentences and commands that are `above` it."""
     _head(sheet, part, now)
     _bar(sheet, part, now)
-    explain(sheet, part.why, stderr=not part.failed)
+    said = [*above, *(part.why.listed if part.live or part.packages else [])]
+    explain(sheet, part.why, stderr=not part.failed, said=said)
     _stages(sheet, part)
     _lines(sheet, part)
     _failed(sheet, part, now)
@@ -106,7 +107,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     if isinstance(row, JobSummary):
         length = duration((job.ended or now) - job.submitted)
         facts.append(f"took {length}" if job.ended else f"{length} so far")
-        facts += [eta.end(part.estimate, now)] if part.estimate else []
+        facts += [eta.end(part.estimate, now)] if part.estimate and part.cause is None else []
     sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):
         text = f"submitted {moment(job.submitted, now)} by {job.originator}"

@@ -33,7 +33,8 @@ NOT_PRODUCED = "its input is produced only after a retry"
 class Explanation(Struct):
     """An answer in one sentence, the facts behind it, the end of stderr, and commands.
 
-    `details` holds the same facts for scripts: times in seconds, null if unknown.
+    `details` holds the same facts for scripts: times in seconds, null if unknown. `listed` has the
+    facts about launched packages, which a card lists, too.
     """
 
     path: str
@@ -44,6 +45,7 @@ class Explanation(Struct):
     stderr: str | None = None
     commands: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
+    listed: list[str] = field(default_factory=list)
 
     def add(self, text: str, commands: list[str]) -> None:
         """Add a text: the first is the answer, each later one a fact."""

@@ -183,6 +183,7 @@ def _moving(
     if running:
         rows = part.sample(set(LIVE) - {Phase.UNREACHABLE}, MOST)
         launched = count(running, "package is", "packages are")
+        known = len(explanation.facts)
         explanation.add(f"{part.title} is running: {launched} launched", [])
         for row in rows:
             why = f": {row.note}" if row.phase == Phase.SUSPENDED and row.note else ""
@@ -191,6 +192,7 @@ def _moving(
             )
         if running > len(rows) and rows:
             explanation.facts.append(f"and {count(running - len(rows))} more")
+        explanation.listed += explanation.facts[known:]
         explanation.commands.append(f"d0ctl status {part.job.name} --watch")
     if silent:
         lost = count(silent, "package is", "packages are")

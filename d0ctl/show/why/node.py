@@ -1,6 +1,7 @@
 """Why a node is in its state, and which packages use it."""
 
-from d0ctl.model import Node
+from d0ctl.model import Node, Phase
+from d0ctl.select import parse
 from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
 from d0ctl.show.why.phases import node_pauses
@@ -9,8 +10,8 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import named
-from d0ctl.store.nodes.standstill import any_driver, overflows
-from d0ctl.store.views import dependencies
+from d0ctl.store.nodes.standstill import any_driver, overflows, production
+from d0ctl.store.views import browse, dependencies
 from d0ctl.units import count, moment
 
 FOUND_S = 7 * 86400.0
@@ -51,6 +52,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.answer = f"node `{name}` is up and full"
     else:
         explanation.answer = f"node `{name}` is up, with {free:g} of {row.cpus} cpus free"
+        explanation.facts += _ready_packages(store, name, now)
     if room.used:
         explanation.facts.append(usage(store, room, now))
     if full := full_disk(row):
@@ -65,6 +67,24 @@ def node(store: Store, name: str, now: float) -> Explanation:
     explanation.facts += direct_streams.lines(store, row.id, name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
+
+
+def _ready_packages(store: Store, name: str, now: float) -> list[str]:
+    """Say why ready packages, one of each job, are not on a node with free CPUs."""
+    from d0ctl.show.why.package import package  # late: most questions are not about nodes
+
+    jobs = [job.id for job in production(store, now=now).jobs if job.work.ready]
+    ready = [row for job in jobs[:MOST] for row in browse.in_phases(store, job, [Phase.READY], 1)]
+    if not ready:
+        return ["no package is ready"]
+    facts = []
+    for row in ready:
+        why = package(store, browse.package(store, parse(row.path)), now)
+        nodes = {node["node"]: node["against"] for node in why.details.get("nodes", ())}
+        against = nodes.get(name)
+        answer = why.answer.partition(": ")[2] if against is None else f"the node {against}"
+        facts.append(f"`{row.path}` is ready: {answer or why.answer}")
+    return facts
 
 
 def _in_doubt(row: Node, explanation: Explanation, now: float) -> None:

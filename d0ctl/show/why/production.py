@@ -100,7 +100,7 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
     if not away:
         return None
     away.sort(key=lambda node: node.node.state != "down")
-    text = f"{takes} of {count(len(production.nodes), 'node')} up: {nodes_away(away, now)}"
+    text = f"{_available(production)}: {nodes_away(away, now)}"
     return Obstacle(text, tuple(_suggest_nodes(blocked) for blocked in away[:MOST]))
 
 
@@ -108,6 +108,16 @@ def _is_deliberate(node: NodeView) -> bool:
     """Return whether a node takes nothing because a person drained it."""
     is_drained = node.node.state == "up" and node.node.drained
     return is_drained and not node.node.retries and not node.is_doubted
+
+
+def _available(production: Production) -> str:
+    """Say how many nodes are up; if all are, how many take packages."""
+    states = [node.node for node in production.nodes]
+    of = f"of {count(len(states), 'node')}"
+    if all(node.state == "up" for node in states):
+        takes = sum(node.takes for node in states)
+        return f"{takes} {of} {'takes' if 1 in (takes, len(states)) else 'take'} packages"
+    return f"{sum(node.state == 'up' for node in states)} {of} up"
 
 
 def nodes_away(away: Sequence[NodeView], now: float) -> str:

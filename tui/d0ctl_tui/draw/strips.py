@@ -99,11 +99,13 @@ def past_header(snapshot: Snapshot, at: float, keys: str, columns: int, glyphs: 
 
 
 def _nodes_up(snapshot: Snapshot) -> list[Span]:
-    """Return how many nodes are up."""
+    """Return how many nodes are up, and how many of these are drained."""
     if not snapshot.nodes:
         return []
-    up = sum(node.state == "up" for node in snapshot.nodes)
-    return [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", "plain")]
+    drained = sum(node.state == "drained" for node in snapshot.nodes)
+    up = drained + sum(node.state == "up" for node in snapshot.nodes)
+    spans = [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", "plain")]
+    return [*spans, (f", {drained} drained", "warn")] if drained else spans
 
 
 def _slots(snapshot: Snapshot) -> list[Span]:

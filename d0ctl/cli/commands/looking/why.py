@@ -12,6 +12,9 @@ from d0ctl.errors import BadUsage
 
 app = single()
 
+KINDS = ("job", "stage", "line", "package", "binary", "node", "file", "system")
+"""Words that may come before the name of what is asked about."""
+
 Noun = Annotated[
     str | None,
     typer.Argument(
@@ -22,6 +25,8 @@ Noun = Annotated[
     ),
 ]
 
+Name = Annotated[str | None, typer.Argument(metavar="NAME", hidden=True)]
+
 File = Annotated[
     str | None,
     typer.Option("--file", metavar="FILE", help="Name of a file, if a job has the same name."),
@@ -29,9 +34,17 @@ File = Annotated[
 
 
 @app.command()
-def why(selector: Noun = None, node: options.Node = None, file: File = None,
+def why(selector: Noun = None, name: Name = None, node: options.Node = None, file: File = None,
         json: options.Json = False) -> None:  # fmt: skip
     """Say why something is as it is, and what would change it."""
+    if name is not None and selector not in KINDS:
+        raise BadUsage(f"unexpected argument `{name}`", hint=f"d0ctl why {selector}")
+    if name is not None:
+        node, file, selector = (
+            name if selector == "node" else node,
+            name if selector == "file" else file,
+            None if selector in ("node", "file") else name,
+        )
     if sum(noun is not None for noun in (selector, node, file)) != 1:
         raise BadUsage("`why` takes one selector, or the name of a node or file")
     explanation.show(selector, node, file, json=json)

@@ -120,4 +120,4 @@ def _is_node(store: Store, name: str) -> bool:
 
 def document(explanation: Explanation) -> dict[str, Any]:
     """Return the explanation as JSON."""
-    return asdict(explanation)
+    return {name: value for name, value in asdict(explanation).items() if name != "listed"}

@@ -1,0 +1,72 @@
+"""`status` says each thing once, and only what is true."""
+
+from d0ctl.show.cards import jobs
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.spans import text
+from d0ctl.show.why.production import Obstacle
+from tests.cli.conftest import Type
+from tests.cli.test_standing import down, drive
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
+
+
+def test_a_card_lists_running_packages_once_and_why_names_them(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    site.launch("prod/1/2/1")
+
+    card, answer = d0ctl("status", "prod").stdout, d0ctl("why", "prod").stdout
+
+    assert (card.count("prod/1/1/1"), card.count("prod/1/2/1")) == (1, 1)
+    assert "`prod/1/1/1` has been running on `localhost` for" in answer
+
+
+def test_what_stops_all_jobs_is_said_once_above_the_card(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("node", "drain", "localhost", "--reason", "new disk")
+
+    card, jobs = d0ctl("status", "prod").stdout, d0ctl("status").stdout
+
+    stop = "✘ 0 of 1 node takes packages: `localhost` drained (new disk): d0ctl node resume"
+    assert card.startswith(stop)
+    assert jobs.startswith(stop)
+    assert (card.count("takes packages"), card.count("d0ctl node resume")) == (1, 1)
+
+
+def test_what_stops_all_jobs_is_whole_on_a_narrow_terminal() -> None:
+    sheet = Sheet(40)
+    jobs.stop(
+        sheet, [Obstacle("0 of 1 node takes packages: `a` drained", ("d0ctl node resume a",))]
+    )
+
+    assert [text(shown) for shown in sheet.lines] == [
+        "✘ 0 of 1 node takes packages: `a`", "drained", "  $ d0ctl node resume a", "",
+    ]  # fmt: skip
+
+
+def test_a_drained_node_that_is_up_counts_as_up(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.submit(production(name="other"))
+    site.up()
+    d0ctl("node", "drain", "localhost")
+
+    assert "1 of 1 node up, 1 drained   2 active jobs" in d0ctl("status").stdout
+
+
+def test_a_job_that_stands_still_has_no_estimated_end(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(job(("a", [line(package(f"x{n}")) for n in range(1, 6)])))
+    for number in (1, 2, 3):
+        site.finish(f"prod/1/{number}/1")
+    moving = d0ctl("status").stdout + d0ctl("status", "prod").stdout
+    down(site, "localhost")
+
+    still = d0ctl("status").stdout + d0ctl("status", "prod").stdout
+
+    assert moving.count(" ends ") > 1
+    assert still.count("stands still") >= 2
+    assert " ends " not in still

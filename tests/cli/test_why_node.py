@@ -1,0 +1,43 @@
+"""`why` of a node says why it gets no packages, however it is asked."""
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.cli.test_standing import drive
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
+
+
+@pytest.mark.parametrize("words", [("node", "localhost"), ("localhost",), ("--node", "localhost")])
+def test_why_of_a_node_says_why_it_gets_no_ready_package(
+    site: Site, d0ctl: Type, words: tuple[str, ...]
+) -> None:
+    drive(site)
+    site.submit(job(("a", [line(package("big", cpus=64))]), name="wide"))
+    site.up()
+
+    answer = d0ctl("why", *words).stdout
+
+    assert answer.startswith("node `localhost` is up, with 4 of 4 cpus free")
+    assert "`wide/1/1/1` is ready: the node is ruled out: 4 CPUs, needs 64" in answer
+
+
+def test_why_of_an_idle_node_says_that_nothing_is_ready(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+
+    assert "- no package is ready" in d0ctl("why", "node", "localhost").stdout
+
+
+def test_why_takes_the_kind_of_a_thing_before_its_name_and_no_other_word(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(production())
+
+    assert d0ctl("why", "job", "prod").stdout == d0ctl("why", "prod").stdout
+    assert "`gen-1`" in d0ctl("why", "file", "gen-1").stdout
+    refused = d0ctl("why", "prod", "gen-1")
+    assert (refused.exit_code, refused.stderr) == (
+        2, "d0ctl: unexpected argument `gen-1`\nd0ctl why prod\n"
+    )  # fmt: skip
