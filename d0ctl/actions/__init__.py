@@ -7,7 +7,6 @@ from d0ctl.actions import conflict
 from d0ctl.actions.action import Action, AnyRequest, Author, Conflict, Plan, Request, TargetType
 from d0ctl.actions.option import logged
 from d0ctl.actions.table import ACTIONS
-from d0ctl.errors import Refused
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -87,5 +86,6 @@ def _plan(store: Store, request: AnyRequest[Any, Any], now: float) -> Plan:
     except Conflict as error:
         if error.entry is None:
             raise
-        raise Refused(f"{error}: {conflict.sentence(error.entry, now)}", hint=error.hint) from None
+        message = f"{error}: {conflict.sentence(error.entry, now)}"
+        raise Conflict(message, hint=error.hint, instead=error.instead) from None
     return replace(plan, undo=action.undo(plan), seen=audit.latest(store))

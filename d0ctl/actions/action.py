@@ -178,14 +178,21 @@ class Plan:
 class Conflict(Refused):
     """An action that is refused, perhaps because another person has changed the packages meanwhile.
 
-    `apply` and `preview` add to the message who that was.
+    `apply` and `preview` add to the message who that was. `instead` is what may be selected
+    instead, and in words.
     """
 
     def __init__(
-        self, message: str, *, hint: str | None = None, entry: AuditEntry | None = None
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        entry: AuditEntry | None = None,
+        instead: tuple[Target, str] | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.entry = entry
+        self.instead = instead
 
 
 def _as_it_is(store: Store, request: Any, now: float) -> Any:

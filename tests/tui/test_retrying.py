@@ -31,6 +31,39 @@ def test_a_failed_package_is_retried(site: Site, dashboard: Open) -> None:
     dashboard(script, start="prod/1/2/1")
 
 
+@pytest.mark.parametrize("start", ["prod/1", "prod"])
+def test_killed_packages_are_retried_by_the_other_way(
+    site: Site, dashboard: Open, start: str
+) -> None:
+    site.submit(production())
+    asked = request("kill", parse("prod/1/1-2"))
+    apply(site.store, asked, actor="me", note=None, now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees("can be retried", "^o retry the canceled ones")
+        await desk.press("ctrl+o")
+        await desk.sees(f"$ d0ctl retry {start}:canceled", "would retry 4 packages", "do it")
+        await desk.press("enter")
+        await desk.sees("retried 4 packages")
+        await desk.until(lambda: site.phase("prod/1/1/1") == "ready", "it is back")
+
+    dashboard(script, start=start, size=(80, 24))
+
+
+def test_a_refused_pause_offers_to_pause_running_packages(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=1))
+    site.launch("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("S")
+        await desk.sees("can't be paused", "^o")
+        await desk.press("ctrl+o")
+        await desk.sees("--running", "would pause")
+
+    dashboard(script, start="prod/1/1/1", size=(80, 24))
+
+
 def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
     site.submit(production())
 

@@ -54,6 +54,10 @@ class PlannedAction(Struct, frozen=True):
         way = self.next_way
         return self if way is None else PlannedAction(self.request.in_way(way))
 
+    def aimed_at(self, target: Target) -> "PlannedAction":
+        """Return the same action on something else."""
+        return PlannedAction(replace(self.request, target=target))
+
     def with_values(self, text: str) -> "PlannedAction":
         """Return the same action with values such as `memory=8GB`. Raises BadUsage."""
         options = read_words(self.request.options, text)

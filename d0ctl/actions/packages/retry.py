@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from msgspec.structs import replace as select_state
+
 from d0ctl.actions import wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Conflict, Plan, Request, Way
 from d0ctl.actions.new_parameters import scripts_of
@@ -118,7 +120,14 @@ def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -
         refusal.hint = f"d0ctl restore-line {line}"
     elif canceled and not target.states and not target.also:
         refusal.hint = f"{canceled} canceled: `d0ctl retry '{target}:canceled'`"
+        refusal.instead = _canceled(target), "retry the canceled ones"
     return refusal
+
+
+def _canceled(target: Selector) -> Selector:
+    """Return the canceled packages of a selection."""
+    also = tuple(select_state(part, states=("canceled",)) for part in target.also)
+    return select_state(target, states=("canceled",), also=also)
 
 
 def _all_refused(target: Selector, reasons: Counter[str]) -> Refused:

@@ -81,6 +81,10 @@ class LineView(ScrollView, can_focus=True):
         pinned = self.pinned(top)
         return pinned[y] if y < len(pinned) else top + y
 
+    def is_under_cursor(self, number: int) -> bool:
+        """Return whether a line is highlighted."""
+        return number == self.cursor
+
     def renew(self) -> None:
         """Draw all visible lines again, and send those that changed."""
         if not self.is_mounted:
@@ -211,7 +215,7 @@ class LineView(ScrollView, can_focus=True):
         spare = columns - width(line)
         if spare > 0:
             line = (*line, (" " * spare, ""))
-        lit = there and self.has_cursor and number == self.cursor
+        lit = there and self.has_cursor and self.is_under_cursor(number)
         over = "pinned" if number != self.scroll_offset.y + y else ""
         if lit:
             over = "cursor" if self.is_lit else "blurred"

@@ -13,6 +13,7 @@ from d0ctl.store.views.finding import wide_search
 from d0ctl.store.views.finding.wide_search import Match
 from d0ctl.store.views.search import Found
 from d0ctl.units import count
+from d0ctl_tui.draw.row_cells import gist
 from d0ctl_tui.read.package_filter import PackageFilter
 from d0ctl_tui.screens.dialogs.search_box import Choice
 from d0ctl_tui.screens.dialogs.search_results import Reach
@@ -127,5 +128,5 @@ def _wide(screen: Reach, match: Match) -> list[Choice]:
                            do=partial(screen.show_only, wanted))]  # fmt: skip
     packages = tuple(dict.fromkeys(match.packages))
     wanted = PackageFilter("found", match.text, packages=packages)
-    return [Choice(match.text, f"{count(len(packages), 'package')} failed", kind="message",
+    return [Choice(gist(match.text), f"{count(len(packages), 'package')} failed", kind="message",
                    do=partial(screen.show_only, wanted))]  # fmt: skip

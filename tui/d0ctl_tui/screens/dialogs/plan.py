@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
+from d0ctl.actions.action import Conflict, Target
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.app_events import ThreadResult
@@ -15,7 +16,8 @@ from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.run_action import PlannedAction, latest
 from d0ctl_tui.screens.dialogs.dialog import Dialog
-from d0ctl_tui.widgets.status_lines import Page, StatusLine
+from d0ctl_tui.widgets.choice_lines import Choice, ChoiceLines
+from d0ctl_tui.widgets.status_lines import Page
 
 KEYS = (
     Command("ctrl+o", "switch", "another way to do it", "act"),
@@ -46,8 +48,9 @@ class PlanDialog(Dialog[bool]):
         self.values = ""
         self.seen: int | None = None
         self.state = "planning"
+        self.instead: tuple[Target, str] | None = None
         self.page = Page("words", self._draw, dashboard.glyphs)
-        self.keys = StatusLine("keys", self._keys, dashboard.glyphs, self._press)
+        self.keys = ChoiceLines("keys", self._choices, self._carry_out, dashboard.glyphs)
         self.set_class(action.destroys, "-danger")
 
     def body(self) -> ComposeResult:
@@ -56,7 +59,7 @@ class PlanDialog(Dialog[bool]):
         if self.action.hint:
             with Horizontal(id="with"):
                 yield Label("with", id="with-prompt")
-                values = Input(id="values", placeholder=f"{self.action.hint}; empty: unchanged")
+                values = Input(id="values", placeholder=self.action.hint)
                 values.cursor_blink = False
                 yield values
         with Horizontal(id="field"):
@@ -113,12 +116,16 @@ class PlanDialog(Dialog[bool]):
         self.dismiss(self.state == "done")
 
     def action_switch(self) -> None:
-        """Plan it in its next way."""
-        if self.state in ("planned", "refused") and self.action.next_way:
+        """Plan it in its next way; what is refused, with what may be selected instead."""
+        if self.state == "refused" and self.instead is not None:
+            self.action = self.action.aimed_at(self.instead[0])
+        elif self.state in ("planned", "refused") and self.action.next_way:
             self.action = self.action.switched()
-            self.state = "planning"
-            self.keys.renew()
-            self._plan()
+        else:
+            return
+        self.state, self.instead = "planning", None
+        self.keys.renew()
+        self._plan()
 
     def _change(self) -> None:
         """Plan with the typed values, or say what is wrong with them."""
@@ -141,9 +148,9 @@ class PlanDialog(Dialog[bool]):
     def _plan(self) -> None:
         home, action = self.dashboard.home, self.action
         self.seen = latest(home)
-        lines, refused = _lines(lambda: action.preview(home), "plain")
-        state = "refused" if refused else "planned"
-        self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state)))
+        lines, error = _lines(lambda: action.preview(home), "plain")
+        state = "planned" if error is None else "refused"
+        self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state, error)))
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
@@ -153,12 +160,13 @@ class PlanDialog(Dialog[bool]):
             self.reason,
             self.seen,
         )
-        lines, refused = _lines(lambda: self.action.apply(home, actor, reason, seen), "good")
-        state = "refused" if refused else "done"
-        self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state)))
+        lines, error = _lines(lambda: self.action.apply(home, actor, reason, seen), "good")
+        state = "done" if error is None else "refused"
+        self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state, error)))
 
-    def _finish(self, lines: Lines, state: str) -> None:
+    def _finish(self, lines: Lines, state: str, error: D0Error | None) -> None:
         self.lines, self.state = lines, state
+        self.instead = error.instead if isinstance(error, Conflict) else None
         if self.is_mounted:
             self.query_one("#typed", Input).focus()
             self._show()
@@ -186,53 +194,48 @@ class PlanDialog(Dialog[bool]):
             lines.append(((f"and {rest:,} more words; `history` keeps them all", "faint"),))
         return lines
 
-    def _press(self, column: int) -> None:
-        """Do what the key or word at a column of the last line does."""
-        left, key = 0, ""
-        for text, role in self._keys(self.keys.size.width):
-            key = text if role == "key" else key
-            left += len(text)
-            if column < left:
-                break
-        else:
-            return
+    def _carry_out(self, key: str) -> None:
+        """Do what a key does."""
         if key == "tab":
             self.query_one("#values", Input).focus()
         else:
             {"enter": self._go_on, "esc": self.action_close, "^o": self.action_switch}[key]()
 
-    def _keys(self, columns: int) -> Line:
-        if self.state in ("done", "refused"):
-            more = self.state == "refused" and bool(self.action.hint)
-            return (("enter", "key"), (" close   ", "plain"), *(self._otherwise() if more else ()))
-        if self.state == "changed":
-            return (("enter", "key"), (" plan with it   ", "plain"), ("esc", "key"),
-                    (" cancel", "plain"))  # fmt: skip
-        if self.state != "planned":
-            return (("esc", "key"), (" close", "plain"))
-        if self.dashboard.read_only:
-            spans = [("esc", "key"), (" close   ", "plain"), (f"{READ_ONLY}   ", "warn")]
-        else:
-            spans = [("enter", "key"), (" do it   ", "plain"), ("esc", "key"),
-                     (" cancel   ", "plain")]  # fmt: skip
-        if way := self.action.next_way:
-            spans += [("^o", "key"), (f" {way.title}   ", "plain")]
-        if self.action.hint:
-            spans += self._otherwise()
-        return tuple(spans)
+    def _choices(self) -> list[Choice]:
+        """Return the keys that do something now."""
+        other = self._other_way()
+        values = [("tab", self._values, "plain")] if self.action.hint else []
+        match self.state:
+            case "done":
+                return [("enter", "close", "plain")]
+            case "refused":
+                return [("enter", "close", "plain"), *other, *values]
+            case "changed":
+                return [("enter", "plan with it", "plain"), ("esc", "cancel", "plain")]
+            case "planned" if self.dashboard.read_only:
+                return [("esc", "close", "plain"), ("", READ_ONLY, "warn"), *other, *values]
+            case "planned":
+                return [("enter", "do it", "plain"), ("esc", "cancel", "plain"), *other, *values]
+        return [("esc", "close", "plain")]
 
-    def _otherwise(self) -> list[tuple[str, str]]:
-        """Return the key that leads to the field of values, and what these are."""
-        effect = "change memory, time or node" if "memory=" in self.action.hint else "set options"
-        return [("tab", "key"), (f" {effect}", "plain")]
+    def _other_way(self) -> list[Choice]:
+        if self.instead is not None:
+            return [("^o", self.instead[1], "plain")]
+        way = self.action.next_way
+        return [("^o", way.title, "plain")] if way is not None else []
+
+    @property
+    def _values(self) -> str:
+        """What the field of values changes."""
+        return "change memory, time or node" if "memory=" in self.action.hint else "set options"
 
 
-def _lines(show_notice: Callable[[], list[str]], role: str) -> tuple[Lines, bool]:
-    """Return the sentences of an action, or why it is refused; and whether it is."""
+def _lines(show_notice: Callable[[], list[str]], role: str) -> tuple[Lines, D0Error | None]:
+    """Return the sentences of an action, or why it is refused, and the error that says so."""
     try:
         return [
             (line, role if not line.startswith(" ") else "plain") for line in show_notice()
-        ], False
+        ], None
     except D0Error as error:
         hint = [(foreign(error.hint), "faint")] if error.hint else []
-        return [(foreign(str(error)), "bad"), *hint], True
+        return [(foreign(str(error)), "bad"), *hint], error

@@ -11,7 +11,16 @@ from textual.widgets import Input, Label
 from textual.worker import get_current_worker
 
 from d0ctl.show.drawing.signs import Glyphs
-from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, spread
+from d0ctl.show.drawing.spans import (
+    EMPTY,
+    Line,
+    Span,
+    cell_len,
+    foreign,
+    spread,
+    width,
+    wrap,
+)
 from d0ctl_tui.app_events import LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
@@ -46,7 +55,7 @@ Deeper = Callable[[str], Iterator[tuple[Sequence[Choice], float]]]
 
 
 class Results(LineView, can_focus=False):
-    """The choices."""
+    """The choices, each in as many lines as it needs."""
 
     has_cursor = True
 
@@ -55,22 +64,46 @@ class Results(LineView, can_focus=False):
         self.choices: Sequence[Choice] = ()
         self.empty = ""
         """The text if there is no choice."""
+        self._broken: tuple[Sequence[Choice], int] = ((), 0)
+        self._rows: list[tuple[int, Line]] = []
+
+    def rows(self) -> list[tuple[int, Line]]:
+        """Return the lines of all choices for this width, each with the number of its choice."""
+        if self._broken[0] is not self.choices or self._broken[1] != self.size.width:
+            self._broken = self.choices, self.size.width
+            self._rows = [(number, row) for number, choice in enumerate(self.choices)
+                          for row in broken(choice, self.size.width)]  # fmt: skip
+        return self._rows
+
+    @property
+    def highlighted(self) -> int:
+        """The number of the highlighted choice."""
+        rows = self.rows()
+        return rows[self.cursor][0] if self.cursor < len(rows) else len(self.choices)
 
     def line_count(self) -> int:
-        """Count the choices, or one line that says there are none."""
-        return len(self.choices) or bool(self.empty)
+        """Count the lines of the choices, or one line that says there are none."""
+        return len(self.rows()) or bool(self.empty)
 
     def line(self, number: int, columns: int) -> Line:
-        """Return a choice."""
-        if number >= len(self.choices):
+        """Return a line of a choice."""
+        rows = self.rows()
+        if number >= len(rows):
             return ((f" {self.empty}", "faint"),) if self.empty else EMPTY
-        choice = self.choices[number]
-        left: list[Span] = [(" ", "")]
-        if choice.kind:
-            left.append((f"{choice.kind:8}", "faint"))
-        left += [(foreign(choice.label), choice.role), (f"  {foreign(choice.about)}", "faint")]
-        right: list[Span] = [(f"{choice.key} ", "key")] if choice.key else []
-        return spread(left, right, columns) if right else fit(left, columns)
+        return rows[number][1]
+
+    def is_under_cursor(self, number: int) -> bool:
+        """Return whether a line belongs to the highlighted choice."""
+        rows = self.rows()
+        return number < len(rows) and rows[number][0] == self.highlighted
+
+    def action_cursor(self, by: int) -> None:
+        """Highlight another choice, all of it in sight."""
+        wanted = max(0, min(self.highlighted + by, len(self.choices) - 1))
+        numbers = [number for number, _ in self.rows()]
+        if wanted in numbers:
+            self.move_to(numbers.index(wanted) + numbers.count(wanted) - 1)
+            self.move_to(numbers.index(wanted))
 
     @property
     def is_lit(self) -> bool:
@@ -79,7 +112,23 @@ class Results(LineView, can_focus=False):
 
     def click_line(self, number: int, column: int) -> None:
         """Take a choice at the first click."""
-        self.post_message(LineOpened(number))
+        self.post_message(LineOpened(self.highlighted))
+
+
+def broken(choice: Choice, columns: int) -> list[Line]:
+    """Return a choice as lines, of which none is cut: the remark follows where it fits."""
+    kind = f"{choice.kind:8}" if choice.kind else ""
+    key: list[Span] = [(f"{choice.key} ", "key")] if choice.key else []
+    indent, room = " " * (len(kind) + 3), max(8, columns - len(kind) - 3 - width(key))
+    first, *rest = wrap(foreign(choice.label), room)
+    lines: list[list[Span]] = [[(f" {kind}", "faint"), (first, choice.role)]]
+    lines += [[(indent, ""), (piece, choice.role)] for piece in rest]
+    about = foreign(choice.about)
+    if about and width(lines[-1]) + 2 + cell_len(about) + width(key) < columns:
+        lines[-1].append((f"  {about}", "faint"))
+    elif about:
+        lines += [[(indent, ""), (piece, "faint")] for piece in wrap(about, room)]
+    return [spread(lines[0], key, columns), *map(tuple, lines[1:])]
 
 
 class Finder(Dialog[Choice]):
@@ -130,7 +179,7 @@ class Finder(Dialog[Choice]):
         """Take the highlighted choice; if the text is still searched for, the first one found."""
         self._is_entered = self._shown != self._typed
         if not self._is_entered:
-            self._take(self.results.cursor)
+            self._take(self.results.highlighted)
 
     def on_line_opened(self, message: LineOpened) -> None:
         """Take the choice that was clicked."""

@@ -1,0 +1,92 @@
+"""Boxes: no line of them is cut, and what they offer can be clicked."""
+
+import pytest
+
+from d0ctl.show.drawing.spans import text, width
+from d0ctl_tui.screens.dialogs.search_box import Choice, Finder, broken
+from d0ctl_tui.terminal import Terminal
+from d0ctl_tui.widgets.choice_lines import arranged
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+
+CHOICES = [("enter", "do it", "plain"), ("esc", "cancel", "plain"),
+           ("^o", "keep the files made so far, marked partial", "plain"),
+           ("", "read-only: nothing is changed from here", "warn")]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [50, 76, 106, 200])
+def test_keys_take_as_many_lines_as_they_need(columns: int) -> None:
+    lines = arranged(CHOICES, columns)
+
+    words = " ".join(" ".join(text(line) for line in lines).split())
+    assert words == " ".join(f"{key} {title}".strip() for key, title, _ in CHOICES)
+    assert all(width(line) <= columns for line in lines)
+
+
+@pytest.mark.parametrize("columns", [30, 60, 76, 200])
+def test_a_long_choice_is_broken_and_not_cut(columns: int) -> None:
+    choice = Choice("ERROR: no calibration for the run 1234567", "12 packages failed lately",
+                    key="right l", kind="message")  # fmt: skip
+
+    lines = broken(choice, columns)
+
+    words = " ".join(text(line) for line in lines).replace("right l", "").split()
+    assert words == f"message {choice.label} {choice.about}".split()
+    assert all(width(line) <= columns for line in lines)
+    assert text(lines[0]).rstrip().endswith("right l")
+
+
+def test_the_cursor_moves_by_choices_and_not_by_lines(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("f")
+        await desk.sees("show only", "transferring")
+        box = desk.app.screen
+        assert isinstance(box, Finder)
+        labels = [choice.label for choice in box.results.choices]
+        for _ in range(labels.index("launched") + 1):
+            await desk.press("down")
+        await desk.until(
+            lambda: labels[box.results.highlighted] == labels[labels.index("launched") + 1],
+            "the choice after the one of two lines",
+        )
+        lit = [row for row in range(box.results.line_count()) if box.results.is_under_cursor(row)]
+        assert len(lit) == 1
+        await desk.press("up")
+        await desk.until(lambda: labels[box.results.highlighted] == "launched", "the one before")
+        lit = [row for row in range(box.results.line_count()) if box.results.is_under_cursor(row)]
+        assert len(lit) == 3
+
+    dashboard(script, size=(80, 24))
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_read_only_plan_names_all_its_keys(site: Site, dashboard: Open, columns: int) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees(
+            "esc close", "read-only: nothing is changed from here", "^o start from scratch",
+            "tab change memory, time or node",
+        )  # fmt: skip
+
+    dashboard(script, size=(columns, 24), start="prod/1/1/1", terminal=Terminal(read_only=True))
+
+
+def test_a_key_in_the_second_line_of_a_plan_can_be_clicked(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees("tab change memory, time or node", "do it")
+        keys = desk.app.screen.query_one("#keys")
+        await desk.until(lambda: keys.size.height == 2, "two lines")
+        await desk.hands.click("#keys", offset=(6, 1))
+        await desk.until(lambda: desk.app.focused and desk.app.focused.id == "values", "the field")
+
+    dashboard(script, size=(80, 24), start="prod/1/1/1")

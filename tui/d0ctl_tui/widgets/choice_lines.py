@@ -1,0 +1,70 @@
+"""What can be done in a box: keys with words, in as many lines as they need; a click does it."""
+
+from collections.abc import Callable, Sequence
+
+from d0ctl.show.drawing.signs import Glyphs
+from d0ctl.show.drawing.spans import EMPTY, Line, width
+from d0ctl_tui.widgets.lines import LineView
+
+Choice = tuple[str, str, str]
+"""A key, which may be empty, what it does, and the role of these words."""
+
+GAP = 3
+
+
+class ChoiceLines(LineView, can_focus=False):
+    """Keys with words, none of which is cut."""
+
+    def __init__(
+        self,
+        id: str,
+        choices: Callable[[], Sequence[Choice]],
+        press: Callable[[str], object],
+        glyphs: Glyphs,
+    ) -> None:
+        super().__init__(id=id, glyphs=glyphs)
+        self._choices = choices
+        self._press_key = press
+        self._lines: list[Line] = []
+
+    def renew(self) -> None:
+        """Draw again, in as many rows as are needed."""
+        if self.size.width:
+            self._lines = arranged(self._choices(), self.size.width)
+            self.styles.height = max(1, len(self._lines))
+        super().renew()
+
+    def on_resize(self, event: object) -> None:
+        """Break the lines for another width."""
+        self.renew()
+
+    def line_count(self) -> int:
+        """Return how many lines the keys take."""
+        return len(self._lines)
+
+    def line(self, number: int, columns: int) -> Line:
+        """Return one of the lines."""
+        return self._lines[number] if number < len(self._lines) else EMPTY
+
+    def click_line(self, number: int, column: int) -> None:
+        """Do what the key or word at this column does."""
+        left, key = 0, ""
+        for text, role in self.line(number, self.size.width):
+            key = text if role == "key" else key
+            left += width([(text, role)])
+            if column < left and key:
+                self._press_key(key)
+                return
+
+
+def arranged(choices: Sequence[Choice], columns: int) -> list[Line]:
+    """Return choices beside each other, in lines of at most these columns."""
+    lines: list[Line] = []
+    line: Line = ()
+    for key, title, role in choices:
+        spans: Line = ((key, "key"), (f" {title}", role)) if key else ((title, role),)
+        if line and width(line) + GAP + width(spans) > columns:
+            lines.append(line)
+            line = ()
+        line = (*line, (" " * GAP, ""), *spans) if line else spans
+    return [*lines, line] if line else lines
