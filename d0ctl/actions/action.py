@@ -1,7 +1,7 @@
 """What an action is: everything that the CLI, the dashboard and the history know about a verb."""
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -167,6 +167,11 @@ class Plan:
     """The number of the last action by anybody when the plan was made."""
     is_empty: bool = False
     """Whether there is nothing to do."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What may be wrong with what it was made from."""
+        return ()
 
     @property
     def selection(self) -> Selection:

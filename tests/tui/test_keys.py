@@ -243,7 +243,7 @@ def test_a_job_file_is_submitted_from_the_palette(
 ) -> None:
     site.submit(production())
     path = tmp_path / "new.yaml"
-    path.write_text("job: new\nstages: [{lines: [{run: 'true'}]}]\n")
+    path.write_text("job: new\nstages: [{lines: [{run: 'true', outputs: [all.txt]}]}]\n")
 
     async def script(desk: Desk) -> None:
         await desk.press("colon")
@@ -251,7 +251,8 @@ def test_a_job_file_is_submitted_from_the_palette(
         await desk.press("enter")
         await desk.type(str(path))
         await desk.press("enter")
-        await desk.sees("would submit `new`: 1 stage, 1 line, 1 package")
+        await desk.sees("would submit `new`: 1 stage, 1 line, 1 package",
+                        "warning:", "`all.txt`")  # fmt: skip
         await desk.press("enter")
         await desk.sees("submitted `new`: 1 package")
 

@@ -15,11 +15,12 @@ from d0ctl.actions.option import fields_of, hint, read_words
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, NotFound, Refused
 from d0ctl.select import Selector
+from d0ctl.show.cards import job_files
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl.units import count
+from d0ctl.units import clean, count
 from d0ctl_tui.marks import DEPTHS, Marks
 
 
@@ -68,9 +69,11 @@ class PlannedAction(Struct, frozen=True):
         return self.request.command(reason)
 
     def preview(self, home: Home) -> list[str]:
-        """Return what it would do. Raises D0Error if it is refused."""
+        """Return what it would do, and warnings. Raises D0Error if it is refused."""
         with open_store(home) as store, database_errors(home):
-            return actions.describe(actions.preview(store, self.request, now=time.time()))
+            plan = actions.preview(store, self.request, now=time.time())
+        warnings = job_files.warnings(plan.warnings, self.request.target.brief)
+        return [*actions.describe(plan), *map(clean, warnings)]
 
     def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> list[str]:
         """Do it, and return what was done. Raises D0Error if it is refused.

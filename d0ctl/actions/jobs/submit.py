@@ -1,7 +1,7 @@
 """submit: make the rows of a job from a job file."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -73,6 +73,11 @@ class SubmitPlan(Plan):
     spec: JobSpec
     job: str
     misfits: tuple[Misfit, ...] = ()
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """The warnings of the job file."""
+        return self.spec.warnings
 
     @property
     def is_held(self) -> bool:

@@ -233,9 +233,14 @@ class PlanDialog(Dialog[bool]):
 def _lines(show_notice: Callable[[], list[str]], role: str) -> tuple[Lines, D0Error | None]:
     """Return the sentences of an action, or why it is refused, and the error that says so."""
     try:
-        return [
-            (line, role if not line.startswith(" ") else "plain") for line in show_notice()
-        ], None
+        return [(line, _role(line, role)) for line in show_notice()], None
     except D0Error as error:
         hint = [(foreign(error.hint), "faint")] if error.hint else []
         return [(foreign(str(error)), "bad"), *hint], error
+
+
+def _role(line: str, role: str) -> str:
+    """Return the role of a line: names below a sentence, and warnings, have their own."""
+    if line.startswith(" "):
+        return "plain"
+    return "warn" if ": warning: " in line else role
