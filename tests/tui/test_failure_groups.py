@@ -91,7 +91,7 @@ def test_a_whole_group_is_acknowledged_by_a_key(site: Site, dashboard: Open) -> 
         await desk.press("enter")
         await desk.sees("acknowledged 3 packages")
         await desk.press("enter")
-        await desk.sees("3 acknowledged · on localhost", "1 seg-fault")
+        await desk.sees("3 failed packages · 3 acknowledged", "1 seg-fault")
 
     dashboard(script, size=(120, 40))
 

@@ -41,7 +41,6 @@ def test_a_new_failure_joins_the_groups(site: Site, dashboard: Open) -> None:
         await desk.press("F")
         await desk.sees("1 failed package")
         for line in (2, 3):
-            await desk.hands.pause(1.1)
             site.fail(f"prod/1/{line}/1")
         await desk.sees("3 failed packages")
 

@@ -64,11 +64,12 @@ def draw(sheet: Sheet, group: FailureGroup, now: float, keys: str = "") -> None:
 def _numbers(sheet: Sheet, group: FailureGroup, now: float) -> None:
     """Say how many have failed, where and when, and how many are acknowledged."""
     role = "bad" if group.acknowledged < group.number else "plain"
-    facts = [_nodes(group.nodes), _when(group, now), _tries(group.tries, group.number)]
+    facts = [_when(group, now), _tries(group.tries, group.number)]
     if group.acknowledged:
         facts.insert(0, f"{count(group.acknowledged)} acknowledged")
     packages = count(group.number, "failed package")
     sheet.flow([*signs.mark("failed", sheet.glyphs)[:1], (packages, role)], facts)
+    sheet.say(_nodes(group.nodes), indent="  ")
 
 
 def _nodes(nodes: Mapping[str, int]) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 
 from textual import work
 from textual.app import ComposeResult
+from textual.timer import Timer
 
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign, spread
@@ -48,6 +49,7 @@ class FailuresScreen(SubScreen):
         self.groups.nothing = "looking ..."
         self._failed: list[activity.Failed] | None = None
         self._read_at = 0.0
+        self._again: Timer | None = None
 
     def body(self) -> ComposeResult:
         """Yield the groups, and below them all about the selected one."""
@@ -77,7 +79,10 @@ class FailuresScreen(SubScreen):
     def update(self) -> None:
         """Read again after a change, but not too often."""
         super().update()
-        if time.monotonic() - self._read_at > AGAIN_S:
+        wait = self._read_at + AGAIN_S - time.monotonic()
+        if self._again is None and wait > 0:
+            self._again = self.set_timer(wait, self._read)
+        elif self._again is None:
             self._read()
 
     def action_group(self, by: int) -> None:
@@ -168,6 +173,7 @@ class FailuresScreen(SubScreen):
         return failure_groups.heads(self.groups.columns_of(columns), columns, self.by)
 
     def _read(self) -> None:
+        self._again, self._read_at = None, time.monotonic()
         source = self.dashboard.source
         jobs = [self.job_id] if self.job_id is not None else list(source.jobs)
         if source.at is not None:
@@ -189,7 +195,6 @@ class FailuresScreen(SubScreen):
         self.dashboard.post_message(ThreadResult(partial(self._take, found)))
 
     def _take(self, found: list[activity.Failed]) -> None:
-        self._read_at = time.monotonic()
         if self.is_mounted and found != self._failed:
             self._failed = found
             self.groups.nothing = f"no package of {foreign(self.job or 'these jobs')} has failed"
