@@ -69,7 +69,7 @@ def test_a_production_that_fails_sends_mail_by_starttls_and_login(
         site.start_daemon()
         site.submit(RECO)
 
-        text = wait_for(post, "reco@fnal.gov", "reco001: stands still, 3 of 5 packages")
+        text = wait_for(post, "reco@fnal.gov", "reco001: failed, 3 of 5 packages")
         assert "reco001/1/2/1  failed: seg-fault: binary 1 (" in text
         assert "bad header in raw-3\n" in text
         assert "reco001/2/1/1  blocked: waits for file `2.reco` of `reco001/1/2/1`" in text

@@ -32,7 +32,7 @@ def test_a_digest_has_the_failures_their_last_words_and_what_to_type(
     assert "3 failures: 3 failed, not tried again" in post.text()
     assert "prod/1/3/1, attempt 1 on localhost\n    binary 1 (reco) was ended" in post.text()
     assert "    | \\x1b[31mred\\x1b[0m\n    | Help\n" in post.text()
-    assert "  d0ctl retry 'prod/*/*:failed'\n" in post.text()
+    assert "  d0ctl retry 'prod:failed'\n" in post.text()
     assert post.mails[0]["Auto-Submitted"] == "auto-generated"
     assert len({str(mail["Message-ID"]) for mail in post.mails}) == 3
 
@@ -66,7 +66,7 @@ def test_the_mail_at_the_end_lists_what_did_not_complete_and_why(
     carry(NOW)
 
     assert post.titles() == [
-        ("me@here", "prod: stands still, 2 of 4 packages did not complete, and 1 more")
+        ("me@here", "prod: failed, 2 of 4 packages did not complete, and 1 more")
     ]
     text = post.text()
     assert "  Reco\\r\\nBcc: all@lab\n  2 of 4 packages successful\n" in text
@@ -140,7 +140,7 @@ def test_no_mail_reports_the_end_of_a_job_that_moves_again(
     NotificationSender(home, is_command=False, clock=Clock(NOW + 7200)).round(site.store)
 
     assert [title.split(",")[0] for _, title in post.titles()] == [
-        "prod: stands still", "prod: 1 package failed (exit-code)",
+        "prod: failed", "prod: 1 package failed (exit-code)",
     ]  # fmt: skip
 
 

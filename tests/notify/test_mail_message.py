@@ -92,7 +92,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
             parse(rest[0])
     heads = [mail.headline(notice, {1: ended}) for notice in notices]
     assert heads == [
-        "reco001: stands still, 9 of 9 packages did not complete",
+        "reco001: failed, 9 of 9 packages did not complete",
         "reco001: 1 package failed (seg-fault)", "node farm07 is down",
         "node farm07 is drained: packages fail there that succeed elsewhere",
         "the cache of node farm08 is in doubt: most of its files are missing",
@@ -118,7 +118,7 @@ def test_an_event_is_one_json_document_whatever_is_in_it(notice: Notice) -> None
 
 
 def test_a_subject_is_one_line_of_the_raw_mail() -> None:
-    words_of_it = "prod: stands still, 100,001 of 100,001 packages did not complete, and 1 more"
+    words_of_it = "prod: failed, 100,001 of 100,001 packages did not complete, and 1 more"
     raw = mail_message(sender="d0ctl@lab", recipient="me@here", message_id=make_id("d0ctl@lab"),
                  title=words_of_it, text="é\n" * 99, at=1e9)  # fmt: skip
 

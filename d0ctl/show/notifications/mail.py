@@ -75,7 +75,7 @@ def _ended(notice: Notice, endings: Endings) -> str:
     end = endings[notice.subject_id]
     if end.status == Group.FAILED:
         counts = f"{count(end.incomplete)} of {count(end.packages, 'package')} did not complete"
-        return f"{notice.subject}: stands still, {counts}"
+        return f"{notice.subject}: {end.status}, {counts}"
     done = end.phases.get("done", 0)
     if end.incomplete and done:
         return f"{notice.subject}: {end.status}, {done:,} of {count(end.packages, 'package')} done"
@@ -186,11 +186,11 @@ def _commands_for_failures(notice: Notice) -> Iterator[str]:
         yield f"  d0ctl logs {sample['path']} --attempt {sample['attempt']}"
     yield f"  d0ctl report failures {notice.subject}"
     if notice.failed:
-        yield f"  d0ctl retry '{notice.subject}/*/*:failed'"
+        yield f"  d0ctl retry '{notice.subject}:failed'"
     if _stopped(notice):
         yield f"  d0ctl release {notice.subject}"
     if notice.held:
-        yield f"  d0ctl release '{notice.subject}/*/*:held'"
+        yield f"  d0ctl release '{notice.subject}:held'"
 
 
 def _about_end(end: Ending) -> Iterator[str]:
@@ -224,7 +224,7 @@ def _commands_for_end(end: Ending) -> Iterator[str]:
     yield f"  d0ctl why {end.name}"
     if end.phases.get("failed"):
         yield f"  d0ctl report failures {end.name}"
-        yield f"  d0ctl retry '{end.name}/*/*:failed'"
+        yield f"  d0ctl retry '{end.name}:failed'"
 
 
 def _about_node(notice: Notice) -> Iterator[str]:
