@@ -64,6 +64,8 @@ class Desk(Struct):
     job: int | None = None
     is_over: bool = False
     """Whether all is done for which this process drives: pilots without packages end at once."""
+    turn_s: float = 0.0
+    """How long a turn of the loop takes, on average of the last ones."""
     lead_s: float = 0.0
     """For how many seconds all nodes had work when packages were last scheduled."""
     pass_due: float = math.inf

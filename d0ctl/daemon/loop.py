@@ -97,6 +97,9 @@ LONG_REST_S = 0.1
 Nothing waits then, and few large turns cost half as much as many small ones.
 """
 
+AVERAGED = 16
+"""About how many turns count for their average time."""
+
 LOOK_S = 0.2
 """How often the loop checks whether another process has written to the database."""
 
@@ -162,7 +165,9 @@ class Loop(Struct):
             return
         self.reports.clear()
         self.ended = time.monotonic()
-        self.rest_s = rest_s(self.ended - began, desk.lead_s)
+        took_s = self.ended - began
+        desk.turn_s += (took_s - desk.turn_s) / AVERAGED
+        self.rest_s = rest_s(took_s, desk.lead_s)
         for courier in desk.couriers.values():
             courier.receiver.rest_s = self.rest_s
         if received.has_more:

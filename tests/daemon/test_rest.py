@@ -4,7 +4,7 @@ import math
 import threading
 
 from d0ctl.daemon.desk import Desk
-from d0ctl.daemon.loop import LONG_REST_S, MOST_REST_S, REST_S, Loop, rest_s
+from d0ctl.daemon.loop import AVERAGED, LONG_REST_S, MOST_REST_S, REST_S, Loop, rest_s
 
 
 def test_the_pause_is_half_as_long_as_the_turn_within_limits() -> None:
@@ -28,3 +28,13 @@ def test_a_turn_comes_when_inputs_have_to_leave_although_nothing_has_happened(de
     loop.turn(stop)
 
     assert desk.pass_due == math.inf
+
+
+def test_the_average_time_of_turns_follows_the_last_ones(desk: Desk) -> None:
+    loop, stop = Loop(desk), threading.Event()
+    desk.turn_s = 1000.0
+
+    for turns in range(1, 3):
+        desk.wake.set()
+        loop.turn(stop)
+        assert 1000.0 * (1 - 1 / AVERAGED) ** turns < desk.turn_s < 1000.0

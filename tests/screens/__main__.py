@@ -144,6 +144,20 @@ async def photograph(home: Home, profile: Path) -> None:
         await server.wait()
 
 
+async def photograph_report(home: Home, folder: Path) -> None:
+    """Write what the page of the report of a job looks like."""
+    d0ctl(home, "report", "usage", "zpeak", "--html", str(folder / "report.html"))
+    async with browser(folder / "profile", "1100,1400") as page:
+        await page.open(f"file://{folder}/report.html")
+        await page.sees("zpeak")
+        height = await page.run("document.documentElement.scrollHeight")
+        whole = {"x": 0, "y": 0, "width": 1100, "height": height, "scale": 1}
+        taken = await page.call("Page.captureScreenshot", format="png", clip=whole,
+                                captureBeyondViewport=True)  # fmt: skip
+    (FOLDER / "report.png").write_bytes(base64.b64decode(taken["data"]))
+    print("docs/screens/report.png")
+
+
 def ended(home: Home, job: str) -> Callable[[], bool]:
     """Whether nothing of a job moves any more."""
     words = '"ended": null'
@@ -179,6 +193,7 @@ def main() -> int:
         for shot in ENDED:
             asyncio.run(take(home, shot))
         asyncio.run(photograph(home, Path(folder) / "profile"))
+        asyncio.run(photograph_report(home, Path(folder)))
     return 0
 
 

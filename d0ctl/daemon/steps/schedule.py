@@ -26,9 +26,9 @@ from d0ctl.store.tasks.content_follower import any_open
 
 log = logging.getLogger(__name__)
 
-SEND_S = 0.15
-"""From the decision to the start of a package, besides its inputs: the turns that begin transfers,
-learn of their ends and send the order.
+SEND_S, SEND_TURNS = 0.1, 2
+"""From the decision to the start of a package, besides its inputs: seconds, and turns of the loop,
+which learn that inputs have arrived and send the order.
 """
 
 NEEDED_S = 1.0
@@ -48,7 +48,8 @@ def schedule(desk: Desk, turn: Turn) -> None:
     requirements = _brokered(desk, ready_requirements(store, desk.job), nodes, now)
     desk.lead_s = lead_s(nodes, requirements)
     desk.pass_due = math.inf
-    decisions = _decide(store, desk.job, nodes, requirements, now, desk.set_pass_due)
+    early_s = SEND_S + SEND_TURNS * desk.turn_s
+    decisions = _decide(store, desk.job, nodes, requirements, now, early_s, desk.set_pass_due)
     if decisions:
         placement.assign(store, decisions, now=now)
 
@@ -106,6 +107,7 @@ def _decide(
     nodes: Sequence[NodeRoom],
     requirements: list[Requirement],
     now: float,
+    early_s: float = SEND_S,
     due: Callable[[float], None] = lambda seconds: None,
 ) -> list[Decision]:
     if not nodes or not requirements:
@@ -132,7 +134,7 @@ def _decide(
         quota,
         lambda: placement.busy(store, now=now),
         lambda: placement.links(store),
-        SEND_S,
+        early_s,
         due,
     )
     throttles.count(store, allowed, now=now)
