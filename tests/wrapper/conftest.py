@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.archives import RECO, packed
 from tests.support.forks import Server
-from tests.support.waiting import wait_until
+from tests.support.waiting import numbers, proc, wait_until
 from tests.support.web import Web, serving
 from tests.wrapper.client import Client
 from tests.wrapper.fetching import DATA
@@ -97,7 +97,7 @@ def small_disk(mounted: Callable[[str], Path]) -> Path:
 def _kill_left(folder: Path, server: Server) -> list[int]:
     """Kill all relays, wrappers and binaries of a test, and give those that were there."""
     mark = os.fsencode(f"D0CTL_TEST={folder}/")
-    pids = [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if _is_marked(entry, mark)]
+    pids = [number for number in numbers() if _is_marked(number, mark)]
     pids += [pid.number for pid in server.processes()]
     for pid in pids:
         with suppress(ProcessLookupError):
@@ -105,9 +105,9 @@ def _kill_left(folder: Path, server: Server) -> list[int]:
     return pids
 
 
-def _is_marked(entry: Path, mark: bytes) -> bool:
+def _is_marked(number: int, mark: bytes) -> bool:
     try:
-        return mark in (entry / "environ").read_bytes()
+        return mark in proc(number, "environ")
     except OSError:
         return False
 
