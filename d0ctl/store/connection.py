@@ -13,8 +13,7 @@ from d0ctl.config import Home
 from d0ctl.errors import DatabaseMoved, Refused
 from d0ctl.store.locks import writer_lock
 from d0ctl.store.sqlite_errors import unavailable
-from d0ctl_sql import queries
-from d0ctl_sql.insertions import ROWS, of_first_columns, of_many_rows
+from d0ctl_sql import ROWS, of_first_columns, of_many_rows, queries
 
 LEAST_SHRUNK = 1024 * 1024
 """How many free bytes a database must have before it is made smaller."""

@@ -3,7 +3,7 @@
 import re
 
 from d0ctl.model import Remark
-from d0ctl.show.remarks import REMARKS, remark
+from d0ctl.show.drawing.signs import REMARKS, remark
 from d0ctl_sql import queries
 
 

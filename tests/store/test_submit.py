@@ -14,7 +14,7 @@ from d0ctl.jobfile.spec import InputSpec, JobSpec
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.removal import check_removal, remove_rows, sweep
 from d0ctl.store.jobs.submission.submit import submit
-from d0ctl_sql.insertions import ROWS
+from d0ctl_sql import ROWS
 from tests.support.homes import faults
 from tests.support.jobs import NOW, binary, job, line, package, phases, simple, stage, submitted
 from tests.support.site import Site

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from d0ctl.model import Reason
-from d0ctl.show.remarks import remark
+from d0ctl.show.drawing.signs import remark
 from d0ctl.show.why.advice import Advice, advice
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import recovery
