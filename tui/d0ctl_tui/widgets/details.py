@@ -35,14 +35,14 @@ class Details(Vertical):
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Start dragging the edge."""
         self._is_dragged = False
-        if event.widget is self and event.x == 0 and self._is_beside:
+        if int(event.screen_x) == self.region.x and self._is_beside:
             self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Move the edge to the mouse."""
-        if self.app.mouse_captured is self and event.screen_x != self.region.x:
+        if self.app.mouse_captured is self and int(event.screen_x) != self.region.x:
             self._is_dragged = True
-            self._columns = self.region.right - event.screen_x
+            self._columns = self.region.right - int(event.screen_x)
             self._fit()
 
     def on_mouse_up(self, _: events.MouseUp) -> None:

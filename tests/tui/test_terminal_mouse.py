@@ -1,0 +1,77 @@
+"""The mouse of a real terminal, whose events do not say which part of the screen they are on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyte
+import pytest
+
+from tests.support.building import production
+from tests.support.site import Site
+from tests.support.waiting import wait_until
+from tests.tui.test_terminal import PROGRAM, Screen
+
+COLUMNS, ROWS, ROW = 120, 36, 5
+PATIENCE_S = 60
+
+
+def shown(screen: Screen) -> list[str]:
+    """The rows that the terminal shows."""
+    picture = pyte.Screen(COLUMNS, ROWS)
+    pyte.ByteStream(picture).feed(screen.read())
+    return list(picture.display)
+
+
+def edge(screen: Screen) -> int:
+    """The column of the line between tree and details; -1 if there is none."""
+    return next((at for at, sign in enumerate(shown(screen)[ROW]) if sign in "│|"), -1)
+
+
+@pytest.fixture
+def screen(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+    """A dashboard on a terminal, with a job."""
+    for name in ("COLUMNS", "LINES"):  # of the terminal where the tests were started
+        monkeypatch.delenv(name, raising=False)
+    site.submit(production())
+    screen = Screen(PROGRAM, "tui", home=Path(site.store.home.root), size=(ROWS, COLUMNS))
+    try:
+        wait_until(lambda: edge(screen) > 0, PATIENCE_S, "the line between tree and details")
+        wait_until(lambda: "q quit" in shown(screen)[-1], PATIENCE_S, "the keys")
+        yield screen
+    finally:
+        screen.program.kill()
+        screen.program.wait()
+
+
+def mouse(*events: tuple[int, int, int, str]) -> bytes:
+    """Buttons, columns, rows and ends of events, as a terminal sends them."""
+    return b"".join(f"\x1b[<{button};{column + 1};{row + 1}{end}".encode()
+                    for button, column, row, end in events)  # fmt: skip
+
+
+def test_the_line_between_tree_and_details_is_dragged(screen: Screen) -> None:
+    at = edge(screen)
+    screen.type(mouse((0, at, ROW, "M")))
+
+    def follows() -> bool:
+        """Move the mouse on; a hand is slower than the dashboard."""
+        screen.type(mouse((32, at - 10, ROW, "M"), (32, 50, ROW, "M")))
+        return edge(screen) == 50
+
+    wait_until(follows, PATIENCE_S, "it is where the mouse is")
+
+
+def test_a_click_on_that_line_makes_the_details_wider(screen: Screen) -> None:
+    at = edge(screen)
+
+    screen.type(mouse((0, at, ROW, "M"), (0, at, ROW, "m")))
+
+    wait_until(lambda: edge(screen) == 48, PATIENCE_S, "wider details")
+
+
+def test_a_click_on_a_key_does_what_the_key_does(screen: Screen) -> None:
+    column = shown(screen)[-1].index("o nodes")
+
+    screen.type(mouse((0, column, ROWS - 1, "M"), (0, column, ROWS - 1, "m")))
+
+    wait_until(lambda: "why it takes no more" in shown(screen)[1], PATIENCE_S, "the nodes")
