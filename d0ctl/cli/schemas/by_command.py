@@ -17,7 +17,6 @@ from d0ctl.cli.schemas import (
     software,
     tasks,
 )
-from d0ctl.show.why.common import Explanation
 
 DOCUMENTS: Mapping[str, Any] = {
     "validate": site.Valid,
@@ -37,7 +36,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "archives": jobs.Archives,
     "eta": estimates.Eta,
     "eta --audit": estimates.Audit,
-    "why": Explanation,
+    "why": reports.Explanation,
     "history": history.History,
     "logs --failed": history.FailedLogs,
     "peek": packages.Peek,
@@ -71,7 +70,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "task submit": tasks.TaskSubmitted,
     "task list": tasks.Tasks,
     "task status": tasks.TaskCard,
-    "task why": Explanation,
+    "task why": reports.Explanation,
     "task history": tasks.TaskHistory,
     "daemon status": site.Daemon,
     "notify list": site.MailQueue,

@@ -273,3 +273,16 @@ class Doctor(TypedDict):
     unseen: Annotated[dict[str, str], Meta(description="Why others were not, by node.")]
     standstill: str | None
     service: Annotated[str | None, Meta(description="What starts the daemon after a reboot.")]
+
+
+class Explanation(TypedDict):
+    """Why something is in its state: an answer, the facts behind it, and commands to type."""
+
+    path: str
+    status: str
+    answer: str
+    phase: str | None
+    facts: list[str]
+    stderr: str | None
+    commands: list[str]
+    details: Annotated[dict[str, Any], Meta(description="The facts for scripts; times in seconds.")]
