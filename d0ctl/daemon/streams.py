@@ -29,6 +29,11 @@ FIRST_FILES, FIRST_BYTES = 4, 4_000_000
 before it.
 """
 
+MOST_PARTED = 100
+"""A stream with more files has one part: a merge that reads them waits for all, and each part costs
+a turn of the loop. With parts, a merge of 20,000 files took 9 s of CPU of the daemon instead of 5.
+"""
+
 DIRECT = 8_000_000
 """From this many bytes on, a login of one node at the other is worth its start."""
 
@@ -90,6 +95,9 @@ def _large_size(job: Any) -> int:
 
 def parts(jobs: Sequence[Any]) -> Iterator[list[Any]]:
     """Divide a stream into parts that grow: packages start as soon as their part has arrived."""
+    if len(jobs) > MOST_PARTED:
+        yield list(jobs)
+        return
     growth = (1 << number for number in itertools.count())
     yield from _divided(jobs, ((FIRST_FILES * by, FIRST_BYTES * by) for by in growth))
 

@@ -13,6 +13,7 @@ from d0ctl.daemon.streams import (
     FIRST_FILES,
     MOST_BYTES,
     MOST_FILES,
+    MOST_PARTED,
     Limits,
     Pair,
     Streams,
@@ -76,6 +77,7 @@ def test_the_parts_of_a_stream_grow() -> None:
     assert by_files == [FIRST_FILES, 2 * FIRST_FILES, 4 * FIRST_FILES, 3 * FIRST_FILES]
     assert by_bytes == [1, 2, 3]
     assert [len(part) for part in parts(sizes(3 * FIRST_BYTES))] == [1]
+    assert [len(part) for part in parts(sizes(*[10] * (MOST_PARTED + 1)))] == [MOST_PARTED + 1]
 
 
 def begun(desk: Desk, *pairs: Pair) -> int:
