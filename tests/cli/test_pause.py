@@ -110,6 +110,8 @@ def test_a_stopped_wrapper_reports_it_and_continues_on_request(site: Site, d0ctl
     say(site, attempt, "suspended", seq=2)
     answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert (answer["phase"], answer["request"]) == ("suspended", None)
+    assert "1 suspended" in d0ctl("status").stdout
+    assert "1 running" not in d0ctl("status").stdout
     assert launches.requested(site.store, here) == {}
 
     d0ctl("resume", "prod")

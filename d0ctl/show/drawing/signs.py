@@ -176,12 +176,13 @@ def tally(
     totals = by_status(counts)
     held, waiting = counts.get("held", 0), counts.get("waiting", 0)
     unreachable, dropped = counts.get("unreachable", 0), counts.get("dropped", 0)
-    cooling = counts.get("cooloff", 0)
+    cooling, suspended = counts.get("cooloff", 0), counts.get("suspended", 0)
     entries = (
         (totals["failed"], "failed", "bad"),
         (held, "held", "warn"),
         (unreachable, "unreachable", "warn"),
-        (totals["launched"] - unreachable, "running", "live"),
+        (suspended, "suspended", "warn"),
+        (totals["launched"] - unreachable - suspended, "running", "live"),
         (totals["scheduled"], "scheduled", "live"),
         (cooling, "cooling off", "warn"),
         (totals["unscheduled"] - held - waiting - cooling, "ready", "plain"),
