@@ -1,6 +1,10 @@
 """`status` says each thing once, and only what is true."""
 
+import time
+
+from d0ctl.show.card_contents import about
 from d0ctl.show.cards import jobs
+from d0ctl.show.cards import package as package_card
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import text
 from d0ctl.show.why.production import Obstacle
@@ -70,3 +74,19 @@ def test_a_job_that_stands_still_has_no_estimated_end(site: Site, d0ctl: Type) -
     assert moving.count(" ends ") > 1
     assert still.count("stands still") >= 2
     assert " ends " not in still
+
+
+def test_the_card_of_a_failed_package_quotes_its_errors_once(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", stderr="Fatal: corrupt block\n")
+    now = time.time()
+    card = about(site.store, "prod/1/1/1", now)
+    assert isinstance(card, package_card.Package)
+
+    quoted = []
+    for log in ("event 1\nFatal: corrupt block\n", "event 1\n", None):
+        sheet = Sheet()
+        package_card.draw(sheet, card, now, log=log)
+        quoted.append("\n".join(map(text, sheet.lines)).count("│ Fatal: corrupt block"))
+
+    assert quoted == [1, 1, 1]

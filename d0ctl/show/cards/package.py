@@ -154,9 +154,10 @@ def _failures(sheet: Sheet, failures: Sequence[Failures], now: float) -> None:
 
 def _output(sheet: Sheet, package: Package, log: str | None, key: str) -> None:
     last = package.attempts[-1] if package.attempts else None
-    if last is not None and last.stderr and last.outcome != "successful":
+    errors = (last.stderr or "").rstrip() if last and last.outcome != "successful" else ""
+    if errors and not (log or "").rstrip().endswith(errors):  # a log of a failure ends with it
         sheet.head("stderr", "last lines")
-        sheet.quote(last.stderr, LOG_LINES)
+        sheet.quote(errors, LOG_LINES)
     if log:
         sheet.head("log", f"last lines; {key} shows all")
         sheet.quote(log, LOG_LINES)
