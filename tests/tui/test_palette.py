@@ -25,7 +25,7 @@ def test_the_palette_shows_every_verb_and_says_why_some_are_not_there(
     async def script(desk: Desk) -> None:
         await desk.press("colon")
         await desk.type("report usage")
-        await desk.sees("d0ctl report usage  not here, enter copies it: it prints a list")
+        await desk.sees("d0ctl report usage", "not here, enter copies it: it prints a list")
         await desk.press("enter")
         await desk.until(lambda: desk.app.clipboard == "d0ctl report usage", "it is copied")
         await desk.press("colon")
