@@ -90,7 +90,7 @@ def nodes(store: Store) -> list[NodeLine]:
     use = activity.node_use(store)
     found = []
     for row in registry.nodes(store):
-        state = "drained" if row.drained and row.state != "down" else row.state
+        state = "drained" if row.drained and row.state == "up" else row.state
         note = row.last_error or (row.drain_note if row.drained else "") or ""
         load = row.load if row.state == "up" else None
         use_of_node = use.get(row.id, activity.NodeUse())
