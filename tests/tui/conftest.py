@@ -35,11 +35,11 @@ def draw_nothing(compositor: Compositor, *_: object, **__: object) -> None:
 class Desk:
     """A dashboard at work, its keyboard, and eyes on what it shows."""
 
-    def __init__(self, app: Dashboard, hands: Hands) -> None:
+    def __init__(self, app: Dashboard, hands: Hands, opened: float) -> None:
         self.app = app
         self.hands = hands
-        self.opened = time.time()
-        """When it was opened: a screen may show a length of time as it was since then."""
+        self.opened = opened
+        """When it was opened: a screen that nothing changes shows times as they were since then."""
 
     @property
     def main(self) -> MainScreen:
@@ -145,12 +145,13 @@ def dashboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
         draws: bool = False,
     ) -> None:
         async def main() -> None:
+            opened = time.time()
             app = Dashboard(
                 Home(home or tmp_path / "home", archive=archive), terminal, "emmy", start
             )
             async with app.run_test(size=size) as hands:
                 await hands.pause()
-                await script(Desk(app, hands))
+                await script(Desk(app, hands, opened))
 
         with monkeypatch.context() as patch:
             if not draws:

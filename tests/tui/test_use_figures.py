@@ -140,11 +140,10 @@ def are_drawn(
 
 def test_the_plots_of_a_node_are_its_samples(sampled: Site, dashboard: Open) -> None:
     async def script(desk: Desk) -> None:
-        opened = time.time()
         await desk.press("o")
         await desk.sees("use  in the last")
         await desk.until(
-            lambda: are_drawn(desk.lines("nodeabout"), node_plots(sampled), 60, opened,
+            lambda: are_drawn(desk.lines("nodeabout"), node_plots(sampled), 60, desk.opened,
                               is_package=False),
             f"the plots of {node_plots(sampled)}",
         )  # fmt: skip
@@ -154,11 +153,10 @@ def test_the_plots_of_a_node_are_its_samples(sampled: Site, dashboard: Open) -> 
 
 def test_the_plots_of_a_package_are_its_samples(sampled: Site, dashboard: Open) -> None:
     async def script(desk: Desk) -> None:
-        opened = time.time()
         await desk.press("v")
         await desk.sees("use  in the last")
         await desk.until(
-            lambda: are_drawn(desk.lines("about"), package_plots(sampled), 60, opened,
+            lambda: are_drawn(desk.lines("about"), package_plots(sampled), 60, desk.opened,
                               is_package=True),
             f"the plots of {package_plots(sampled)}",
         )  # fmt: skip
@@ -192,7 +190,6 @@ def test_rates_are_those_of_the_ends_in_the_histories(busy: Site, dashboard: Ope
     assert len(found) >= 5
 
     async def script(desk: Desk) -> None:
-        opened = time.time()
         await desk.sees(f"{len(found)} ended")
         strip = desk.main.strips[2]
         columns, high = strip.size.width, strip.size.height - 2
@@ -200,9 +197,9 @@ def test_rates_are_those_of_the_ends_in_the_histories(busy: Site, dashboard: Ope
         def is_right() -> bool:
             lines = desk.lines("rates")
             words = [one for line in lines[high:] for one in re.split(r" {2,}", line.strip())]
-            ticks = [opened + tick for tick in range(int(time.time() - opened) + 2)]
+            ticks = [desk.opened + tick for tick in range(int(time.time() - desk.opened) + 2)]
             return any([*lines[:high], *words] == rates(found, at, columns, high) for at in ticks)
 
-        await desk.until(is_right, f"{rates(found, opened, columns, high)}")
+        await desk.until(is_right, f"{rates(found, desk.opened, columns, high)}")
 
     dashboard(script, home=busy.home.root, size=(240, 60))
