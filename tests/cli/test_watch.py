@@ -4,6 +4,7 @@ import signal
 from pathlib import Path
 
 from tests.cli.conftest import Type
+from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
 from tests.support.building import production
 from tests.support.live import live
@@ -85,6 +86,7 @@ def test_the_list_uses_the_width_for_bars_and_says_when_jobs_end(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
     d0ctl("submit", str(tmp_path / "mc.yaml"))
     site.submit(production())
     site.fail("prod/1/1/1")
@@ -95,10 +97,10 @@ def test_the_list_uses_the_width_for_bars_and_says_when_jobs_end(
             screen.end()
             lines = screen.raw.splitlines()
         assert max(map(len, lines)) <= columns
-        assert lines[2].startswith("1 failed")
+        assert lines[0].startswith("1 failed")
         row = next(line for line in lines if line.startswith("mc "))
         bars.append(row.count("─"))
         assert ("ends about" in row) == (columns > 80)
 
     assert bars[0] < bars[2]
-    assert "0 of 29 packages done" in lines[2]
+    assert "0 of 29 packages done" in lines[0]
