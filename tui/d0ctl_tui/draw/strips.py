@@ -102,7 +102,7 @@ def _nodes_up(snapshot: Snapshot) -> list[Span]:
     """Return how many nodes are up, and how many of these are drained."""
     if not snapshot.nodes:
         return []
-    drained = sum(node.state == "drained" for node in snapshot.nodes)
+    drained = sum(node.state == "drained" and node.is_up for node in snapshot.nodes)
     up = drained + sum(node.state == "up" for node in snapshot.nodes)
     spans = [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", "plain")]
     return [*spans, (f", {drained} drained", "warn")] if drained else spans

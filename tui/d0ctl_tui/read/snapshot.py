@@ -32,6 +32,7 @@ class NodeLine(Struct, frozen=True):
     load: float | None
     contact: float | None
     note: str
+    is_up: bool = True
 
 
 class Snapshot(Struct, frozen=True):
@@ -90,7 +91,7 @@ def nodes(store: Store) -> list[NodeLine]:
     use = activity.node_use(store)
     found = []
     for row in registry.nodes(store):
-        state = "drained" if row.drained and row.state == "up" else row.state
+        state = "drained" if row.drained and row.state != "down" else row.state
         note = row.last_error or (row.drain_note if row.drained else "") or ""
         load = row.load if row.state == "up" else None
         use_of_node = use.get(row.id, activity.NodeUse())
@@ -105,6 +106,7 @@ def nodes(store: Store) -> list[NodeLine]:
                 load,
                 row.contact,
                 note,
+                row.state == "up",
             )
         )
     return found
