@@ -55,7 +55,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "wait": ("selectors",),
     "clone": ("job_names*",),
     "status": ("selectors",),
-    "why": ("subjects",),
+    "why": ("subjects", "-"),
     "top": (),
     "eta": ("selectors",),
     "history": ("selectors",),
