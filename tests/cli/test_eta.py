@@ -3,13 +3,18 @@
 from pathlib import Path
 
 from tests.cli.conftest import Type
+from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
 from tests.support.building import document
 from tests.support.printed import check
+from tests.support.site import Site
 
 
-def test_the_end_of_a_job_is_estimated_at_its_submission(d0ctl: Type, tmp_path: Path) -> None:
+def test_the_end_of_a_job_is_estimated_at_its_submission(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
     (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
 
     submitted = d0ctl("submit", str(tmp_path / "mc.yaml"))
 
