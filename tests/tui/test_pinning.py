@@ -102,7 +102,7 @@ def test_a_list_of_a_filter_and_a_low_tree_pin_nothing(site: Site, dashboard: Op
 
     async def script(desk: Desk) -> None:
         tree = desk.main.tree_view
-        await desk.sees("make")
+        await desk.until(lambda: tree.cursor_path == (0, 0, 2, 0), "the start is shown")
         tree.show_only(array("q", range(1, 61)))
         await desk.press("G")
         await desk.until(lambda: tree.scroll_offset.y, "it is scrolled")

@@ -19,6 +19,7 @@ from d0ctl_wrapper.protocol.lease import ELSEWHERE
 from tests.support import forks
 from tests.support.forks import Process
 from tests.support.site.commands import Commands
+from tests.support.site.machines import PATIENCE_S
 from tests.support.site.packages import Packages
 from tests.support.waiting import Pid, kill_all, wait_until
 
@@ -212,6 +213,8 @@ class Daemons(Commands, Packages):
                 self.kill_processes()
             else:
                 self._stop()
+            for process in self.forked:
+                process.wait(PATIENCE_S)  # it has ended, but its code may not be read yet
         finally:
             self.stack.close()
 

@@ -16,11 +16,10 @@ from d0ctl.cli.commands.looking import history as history_command
 from d0ctl.cli.commands.looking.pages import explanation, metrics
 from d0ctl.cli.commands.nodes import node as node_command
 from d0ctl.cli.commands.rest.http_errors import RESPONSES
-from d0ctl.cli.schemas import estimates, jobs, nodes, packages
+from d0ctl.cli.schemas import estimates, jobs, nodes, packages, reports
 from d0ctl.cli.schemas import history as histories
 from d0ctl.errors import BadUsage
 from d0ctl.select import Selector
-from d0ctl.show.why.common import Explanation
 from d0ctl.store import opening
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, selection
@@ -97,10 +96,11 @@ def one_package(state: State, selector: Selection) -> packages.Package:
 
 @get("/why", summary="Why something is as it is", operation_id="why", responses=RESPONSES,
      sync_to_thread=True)  # fmt: skip
-def why(state: State, selector: Selection) -> Explanation:
+def why(state: State, selector: Selection) -> reports.Explanation:
     """Say why a job, package, node or file is in its state, as `d0ctl why --json`."""
     with _reading(state) as store:
-        return explanation.explained(store, selector, None, None, time.time())
+        found = explanation.explained(store, selector, None, None, time.time())
+        return explanation.document(found)
 
 
 @get("/history", summary="Failures and changes", operation_id="history", responses=RESPONSES,

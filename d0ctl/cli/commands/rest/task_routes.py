@@ -9,11 +9,11 @@ from litestar.datastructures import State
 from msgspec import Meta, Struct
 
 from d0ctl.cli import documents
+from d0ctl.cli.commands.looking.pages.explanation import document
 from d0ctl.cli.commands.rest.bearer import only
 from d0ctl.cli.commands.rest.http_errors import RESPONSES
-from d0ctl.cli.schemas import tasks
+from d0ctl.cli.schemas import reports, tasks
 from d0ctl.show.tasks import task_why
-from d0ctl.show.why.common import Explanation
 from d0ctl.store import opening
 from d0ctl.store.tasks import submission, views
 from d0ctl.store.views.job_files.known_names import known_names
@@ -52,10 +52,10 @@ def one_task(state: State, task: str) -> tasks.TaskCard:
 
 @get("/tasks/{task:str}/why", summary="Why a task has its status", operation_id="why_task",
      responses=RESPONSES, sync_to_thread=True)  # fmt: skip
-def why_task(state: State, task: str) -> Explanation:
+def why_task(state: State, task: str) -> reports.Explanation:
     """Say why a task has its status, as `d0ctl task why TASK --json`."""
     with opening.reader(state.home) as store, store.reading():
-        return task_why.why(store, views.task(store, task).id, time.time())
+        return document(task_why.why(store, views.task(store, task).id, time.time()))
 
 
 @get("/tasks/{task:str}/history", summary="Changes of a task", operation_id="task_history",

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import asdict
 
@@ -19,6 +19,9 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import FileView
+
+if TYPE_CHECKING:
+    from d0ctl.cli.schemas import reports
 
 
 def show(
@@ -118,6 +121,7 @@ def _is_node(store: Store, name: str) -> bool:
     return registry.find(store, name) is not None and not browse.has_job(store, name)
 
 
-def document(explanation: Explanation) -> dict[str, Any]:
+def document(explanation: Explanation) -> "reports.Explanation":
     """Return the explanation as JSON."""
-    return {name: value for name, value in asdict(explanation).items() if name != "listed"}
+    values = {name: value for name, value in asdict(explanation).items() if name != "listed"}
+    return cast("reports.Explanation", values)
