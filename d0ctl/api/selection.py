@@ -169,9 +169,9 @@ class Selection(Verbs):
         return _text(self._sheet())
 
     def _repr_html_(self) -> str:
-        from d0ctl.show.drawing.spans import page
+        from d0ctl.show.drawing.spans import as_html
 
-        return page(self._sheet().lines)
+        return as_html(self._sheet().lines)
 
     def _sheet(self) -> "Sheet":
         from d0ctl.show import status

@@ -11,7 +11,7 @@ from d0ctl.show import lists
 from d0ctl.show.cards import jobs
 from d0ctl.show.drawing.archived import is_possible
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.why.production import obstacles
+from d0ctl.show.why.production import Obstacle, obstacles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.standstill import production
 from d0ctl.store.views import browse, selection
@@ -101,8 +101,9 @@ def draw_part(
     from d0ctl.show.cards import part
 
     card = card_contents.part(store, wanted, now, driven=driven)
-    stops = obstacles(production(store, now=now, driven=driven), now)
-    stops = [] if card.job.ended is not None else stops
+    stops: list[Obstacle] = []
+    if card.job.ended is None:
+        stops = obstacles(production(store, now=now, driven=driven), now)
     jobs.stop(page, stops)
     part.draw(page, card, now, [text for stop in stops for text in (stop.text, *stop.commands)])
 

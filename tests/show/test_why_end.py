@@ -251,3 +251,20 @@ def test_a_job_that_has_slots_itself_waits_for_no_others(site: Site) -> None:
 
     assert slots.taken(site.store, "prod", NOW) is None
     assert "1 package of `prod`" in (slots.taken(site.store, "other", NOW) or "")
+
+
+def test_a_package_whose_input_was_dropped_says_so_beside_the_reason_of_a_person(
+    site: Site,
+) -> None:
+    raw, reco = make("raw"), make("reco", needs=["raw"])
+    site.submit(job(("make", [line(raw)]), ("reco", [line(reco)]), name="prod"))
+
+    with site.store.writing():
+        selected = site.store.select([site.id_of("prod/1/1/1")])
+        requested = lifecycle.line_ids(selected)
+        lifecycle.choose_without_inputs(selected)
+        lifecycle.drop(selected, requested, actor="ada", note="bad run", now=NOW)
+
+    answer = why(site, "prod/2/1/1")
+    assert answer.answer.endswith(": bad run")
+    assert "an input that it needs was dropped" in answer.facts

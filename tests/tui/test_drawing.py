@@ -17,7 +17,7 @@ from d0ctl.store.views.shapes import StageSummary
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
 from d0ctl_tui.draw import strips, tree_rows
 from d0ctl_tui.draw.columns import Columns
-from d0ctl_tui.draw.failure_groups import clusters
+from d0ctl_tui.draw.failure_groups import grouped
 from d0ctl_tui.draw.rates import Rates, plot
 from d0ctl_tui.draw.row_cells import RowContext
 from d0ctl_tui.read.snapshot import NodeLine, Snapshot
@@ -86,7 +86,7 @@ def test_failures_are_grouped_the_largest_group_first() -> None:
     def failed(id: int, reason: str, node: str) -> Failed:
         return Failed(id, reason, node, None, "tool", None, float(id), f"words {id}")
 
-    found = clusters([failed(1, "signal", "a"), failed(2, "lost", "a"), failed(3, "lost", "b")],
+    found = grouped([failed(1, "signal", "a"), failed(2, "lost", "a"), failed(3, "lost", "b")],
                      "reason")  # fmt: skip
 
     assert [(one.name, one.ids, one.message) for one in found] == [
@@ -183,7 +183,7 @@ def test_a_group_of_failures_shows_the_message_of_the_latest() -> None:
     def failed(id: int, ended: float, words: str) -> Failed:
         return Failed(id, "signal", "a", None, "tool", None, ended, words)
 
-    (found,) = clusters([failed(1, 5.0, "old"), failed(2, 9.0, "new"), failed(3, 7.0, "mid")],
+    (found,) = grouped([failed(1, 5.0, "old"), failed(2, 9.0, "new"), failed(3, 7.0, "mid")],
                         "reason")  # fmt: skip
 
     assert (found.message, found.last) == ("new", 9.0)

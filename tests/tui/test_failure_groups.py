@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
+from d0ctl.show.drawing.signs import UNICODE
+from d0ctl.show.drawing.spans import text
 from d0ctl.show.failures import alike
 from d0ctl.store.opening import open_store
 from d0ctl.store.views.activity import Failed
-from d0ctl_tui.draw.failure_groups import clusters
+from d0ctl_tui.draw import failure_groups
+from d0ctl_tui.draw.failure_groups import GroupColumns, grouped
 from tests.store.test_past import FIRST, spread_out
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
@@ -116,11 +119,27 @@ def test_messages_that_differ_only_in_numbers_are_shown_once() -> None:
     def failed(id: int, message: str) -> Failed:
         return Failed(id, "signal", "a", None, "tool", None, float(id), message, job="prod")
 
-    (group,) = clusters([failed(1, "run 1"), failed(3, "no disk"), failed(2, "run 2")], "reason")
+    (group,) = grouped([failed(1, "run 1"), failed(3, "no disk"), failed(2, "run 2")], "reason")
     card = group.summary()
 
     assert card.causes == {"run 2": 2, "no disk": 1}
     assert (card.first, card.last, card.jobs, card.nodes) == (1.0, 3.0, {"prod": 3}, {"a": 3})
+
+
+@pytest.mark.parametrize("job", ["alpha", "beta"])
+def test_a_job_and_a_node_of_the_same_name_have_cells_of_their_own(job: str) -> None:
+    one = Failed(1, "signal", "beta", None, None, None, 1.0, "no disk", job=job)
+    groups = grouped(
+        [one, Failed(2, "lost", "beta", None, None, None, 2.0, "x", job="b")], "reason"
+    )
+    columns = GroupColumns.of(groups, 120, "reason")
+
+    heads = text(failure_groups.heads(columns, 120, "reason"))
+    row = text(failure_groups.row(groups[-1], False, columns, 120, UNICODE))
+
+    assert heads.index("last message") == row.index("no disk")
+    assert row[heads.index("job") :].startswith(job)
+    assert row[heads.index("where") :].startswith("beta")
 
 
 def test_what_the_policy_tries_again_for_the_same_reason_is_named(site: Site) -> None:

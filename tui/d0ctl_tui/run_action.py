@@ -23,6 +23,9 @@ from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.units import clean, count
 from d0ctl_tui.marks import DEPTHS, Marks
 
+Lines = Sequence[tuple[str, str]]
+"""Lines with the role of each."""
+
 
 class PlannedAction(Struct, frozen=True):
     """An action with its target and options, as the dialog shows it."""
@@ -68,14 +71,15 @@ class PlannedAction(Struct, frozen=True):
         """Return the command that does the same."""
         return self.request.command(reason)
 
-    def preview(self, home: Home) -> list[str]:
+    def preview(self, home: Home) -> Lines:
         """Return what it would do, and warnings. Raises D0Error if it is refused."""
         with open_store(home) as store, database_errors(home):
             plan = actions.preview(store, self.request, now=time.time())
         warnings = job_files.warnings(plan.warnings, self.request.target.brief)
-        return [*actions.describe(plan), *map(clean, warnings)]
+        return [*((line, "plain") for line in actions.describe(plan)),
+                *((clean(warning), "warn") for warning in warnings)]  # fmt: skip
 
-    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> list[str]:
+    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> Lines:
         """Do it, and return what was done. Raises D0Error if it is refused.
 
         With `seen`, from `latest`, it is refused if another person changed the same since.
@@ -83,7 +87,8 @@ class PlannedAction(Struct, frozen=True):
         with open_store(home) as store, database_errors(home):
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,
                                  now=time.time(), seen=seen)  # fmt: skip
-        return [*actions.report(plan), *filter(None, [undo.sentence(plan)])]
+        done = [*actions.report(plan), *filter(None, [undo.sentence(plan)])]
+        return [(line, "plain" if line.startswith(" ") else "good") for line in done]
 
 
 class PlannedActions(PlannedAction, frozen=True):
@@ -115,16 +120,16 @@ class PlannedActions(PlannedAction, frozen=True):
             for at, action in enumerate(self._all)
         )
 
-    def preview(self, home: Home) -> list[str]:
+    def preview(self, home: Home) -> Lines:
         """Return what each would do, or why it is refused. Raises D0Error if all are."""
         return self._each(lambda action: action.preview(home))
 
-    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> list[str]:
+    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> Lines:
         """Do them, and return what was done. Raises D0Error if all are refused."""
         return self._each(lambda action: action.apply(home, actor, reason, seen))
 
-    def _each(self, do: Callable[[PlannedAction], list[str]]) -> list[str]:
-        lines: list[str] = []
+    def _each(self, do: Callable[[PlannedAction], Lines]) -> Lines:
+        lines: list[tuple[str, str]] = []
         refused: list[D0Error] = []
         for action in self._all:
             try:
@@ -133,7 +138,7 @@ class PlannedActions(PlannedAction, frozen=True):
                 refused.append(error)
         if not lines:
             raise refused[0]
-        return lines + [str(error) for error in refused]
+        return lines + [(str(error), "warn") for error in refused]
 
 
 def together(all_of_them: Sequence[PlannedAction]) -> PlannedActions:

@@ -34,11 +34,11 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
                        hint=f"d0ctl clone {jobs[0].name}")  # fmt: skip
     name = jobs[0].name
     if is_whole_job(target):
-        text = text_of(store, jobs[0].id)
-        if text is None:
+        job_file = text_of(store, jobs[0].id)
+        if job_file is None:
             raise Refused(f"job `{name}` was not made from a job file, so it can't be cloned")
-        values = {**text.parameters, **options.parameters}
-        spec = reader.read_text(text.text, text.source, text.directory, values,
+        values = {**job_file.parameters, **options.parameters}
+        spec = reader.read_text(job_file.text, job_file.source, job_file.directory, values,
                                 known_names(store))  # fmt: skip
     elif options.parameters:
         raise BadUsage("--set takes a whole job", hint=f"d0ctl clone {name}")

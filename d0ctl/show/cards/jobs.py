@@ -95,13 +95,13 @@ def _row(
     """Return the line of a job without its bar."""
     done = by_status(job.counts)["successful"]
     word = state(job, cause)
-    moves = end is not None and word not in STOPPED and sheet.columns >= WIDE
+    has_end = word not in STOPPED and sheet.columns >= WIDE
     return [
         (job.name, "strong"),
         signs.mark(word, sheet.glyphs),
         f"{count(done)}/{count(job.packages)}",
         (duration((job.ended or now) - job.submitted), "faint"),
-        f"ends {signs.estimate(end, now)}" if end is not None and moves else "",
+        f"ends {signs.estimate(end, now)}" if end is not None and has_end else "",
         _tally(job),
     ]  # fmt: skip
 

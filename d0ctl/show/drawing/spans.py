@@ -211,8 +211,8 @@ _STYLES = {
 """The style of each role; the others are plain."""
 
 
-def page(lines: Iterable[Line]) -> str:
-    """Return lines as one block, in which no text from outside can be markup."""
+def as_html(lines: Iterable[Line]) -> str:
+    """Return lines as one block for notebooks, in which no text from outside can be markup."""
     return "<pre>" + "\n".join("".join(map(_span, line)) for line in lines) + "</pre>"
 
 

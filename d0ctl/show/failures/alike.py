@@ -90,6 +90,7 @@ def _cooling(store: Store, kind: Kind) -> list[str]:
             if row.reason == kind.reason]  # fmt: skip
     if not rows:
         return []
-    more = count(len(rows), "package", "packages")
+    packages = count(len(rows), "package")
+    more = f"at least {packages}" if len(rows) == SAMPLE else packages
     return [f"the policy tries {more} more of `{kind.job}` again that failed for `{kind.reason}`, "
             f"such as `{rows[0].path}`"]  # fmt: skip

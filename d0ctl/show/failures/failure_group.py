@@ -22,7 +22,7 @@ WIDE = 90
 """From this width on there is room for the message of each package, even if all are alike."""
 
 
-class FailureGroup(Struct, frozen=True):
+class GroupCard(Struct, frozen=True):
     """Everything on the card; `jobs` and `nodes` say how many packages failed in each.
 
     `causes` has the messages, those that are alike once, with their numbers; `packages` the first
@@ -45,7 +45,7 @@ class FailureGroup(Struct, frozen=True):
     """Those of the package if it is just one."""
 
 
-def draw(sheet: Sheet, group: FailureGroup, now: float, keys: str = "") -> None:
+def draw(sheet: Sheet, group: GroupCard, now: float, keys: str = "") -> None:
     """Draw all but the packages; `keys` says what can be pressed."""
     jobs = listed(group.jobs) if len(group.jobs) <= MOST_CAUSES else count(len(group.jobs), "job")
     is_in_it = any(group.name.startswith(f"{job}/") for job in group.jobs)
@@ -61,7 +61,7 @@ def draw(sheet: Sheet, group: FailureGroup, now: float, keys: str = "") -> None:
         sheet.say(keys, "faint", indent="  ")
 
 
-def _numbers(sheet: Sheet, group: FailureGroup, now: float) -> None:
+def _numbers(sheet: Sheet, group: GroupCard, now: float) -> None:
     """Say how many have failed, where and when, and how many are acknowledged."""
     role = "bad" if group.acknowledged < group.number else "plain"
     facts = [_when(group, now), _tries(group.tries, group.number)]
@@ -81,7 +81,7 @@ def _nodes(nodes: Mapping[str, int]) -> str:
     return ", ".join([*shown, *([f"and {count(rest, 'more node')}"] if rest else [])])
 
 
-def _when(group: FailureGroup, now: float) -> str:
+def _when(group: GroupCard, now: float) -> str:
     first, last = moment(group.first, now), moment(group.last, now)
     return f"at {last}" if first == last else f"{first} to {last}"
 
@@ -94,7 +94,7 @@ def _tries(tries: tuple[int, int], number: int) -> str:
     ) + each
 
 
-def _causes(sheet: Sheet, group: FailureGroup) -> None:
+def _causes(sheet: Sheet, group: GroupCard) -> None:
     causes = sorted(group.causes.items(), key=lambda pair: -pair[1])
     for message, number in causes[:MOST_CAUSES]:
         times = f"{count(number)} alike: " if number > 1 else ""
@@ -111,7 +111,7 @@ def _explanation(sheet: Sheet, why: Explanation | None) -> None:
     sheet.commands(why.commands)
 
 
-def draw_packages(sheet: Sheet, group: FailureGroup, now: float) -> None:
+def draw_packages(sheet: Sheet, group: GroupCard, now: float) -> None:
     """Draw the packages, one line each; of just one its attempts."""
     if group.number < 2:
         package.attempts(sheet, group.attempts, now)
@@ -140,7 +140,7 @@ def _package(sheet: Sheet, row: PackageRow, now: float, with_cause: bool) -> lis
 
 
 def draw_log(
-    sheet: Sheet, group: FailureGroup, ends: Sequence[tuple[str, str]], key: str, rows: int
+    sheet: Sheet, group: GroupCard, ends: Sequence[tuple[str, str]], key: str, rows: int
 ) -> None:
     """Draw the ends of the streams of the latest package, in some rows."""
     sheet.head("log", f"of {group.latest}; {key} shows all")

@@ -135,12 +135,12 @@ def stages(store: Store, job: JobSummary) -> list[StageSummary]:
 def stage(store: Store, job: JobSummary, wanted: Selector) -> StageSummary:
     """Return the stage that a selector names. Raises NotFound, saying which there are."""
     there = stages(store, job)
-    for stages_found in there:
-        if wanted.stage_name == stages_found.name or (not wanted.stage_name and
-                                               wanted.stage.first == stages_found.seq):  # fmt: skip
-            return stages_found
+    for one in there:
+        if wanted.stage_name == one.name or (not wanted.stage_name and
+                                               wanted.stage.first == one.seq):  # fmt: skip
+            return one
     if wanted.stage_name:
-        names = [stages_found.name for stages_found in there]
+        names = [one.name for one in there]
         hint = nearest(wanted.stage_name, names)
         raise NotFound(f"job `{job.name}` has no stage `{wanted.stage_name}`",
                        hint=hint or f"it has {listing(names)}")  # fmt: skip

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, spread
-from d0ctl.show.failures.failure_group import FailureGroup
+from d0ctl.show.failures.failure_group import GroupCard
 from d0ctl.show.lists import likeness
 from d0ctl.store.views.activity import Failed
 from d0ctl.units import count
@@ -37,7 +37,7 @@ ROOMY, WIDE = 100, 160
 """From these widths on there are more columns."""
 
 
-class Cluster(Struct):
+class FailedPackages(Struct):
     """Failures that share a value of a property."""
 
     name: str
@@ -73,7 +73,7 @@ class Cluster(Struct):
         order = sorted(latest, key=lambda kind: _when(latest[kind][0]), reverse=True)
         return {kind: [failure.id for failure in latest[kind]] for kind in order}
 
-    def summary(self) -> FailureGroup:
+    def summary(self) -> GroupCard:
         """Return what is known of the group without reading its packages."""
         numbers: Counter[tuple[str, ...]] = Counter()
         latest: dict[tuple[str, ...], str] = {}
@@ -83,7 +83,7 @@ class Cluster(Struct):
             numbers[alike] += 1
             latest[alike] = message
         tries = [failure.tries for failure in self.failures]
-        return FailureGroup(
+        return GroupCard(
             name=self.name, number=len(self.ids), acknowledged=self.acknowledged,
             tries=(min(tries), max(tries)), jobs=self.jobs, nodes=self.nodes, first=self.first,
             last=self.last, latest="",
@@ -95,7 +95,7 @@ def _when(failure: Failed) -> float:
     return failure.ended or 0.0
 
 
-ORDERS: Mapping[str, tuple[Callable[[Cluster], Any], bool]] = {
+ORDERS: Mapping[str, tuple[Callable[[FailedPackages], Any], bool]] = {
     "number": (lambda group: len(group.ids) - group.acknowledged, True),
     "name": (lambda group: group.name, False),
     "last": (lambda group: group.last, True),
@@ -104,16 +104,16 @@ ORDERS: Mapping[str, tuple[Callable[[Cluster], Any], bool]] = {
 """What groups can be sorted by, and whether the largest comes first; the first is usual."""
 
 
-def clusters(
+def grouped(
     failed: Iterable[Failed], by: str, order: str = "number", *, reverse: bool = False
-) -> list[Cluster]:
+) -> list[FailedPackages]:
     """Return the groups in an order: the most failures that are not acknowledged first."""
     read = PROPERTIES[by]
-    found: dict[str, Cluster] = {}
+    found: dict[str, FailedPackages] = {}
     for failure in failed:
         name = read(failure) or "unknown"
         if name not in found:
-            found[name] = Cluster(name)
+            found[name] = FailedPackages(name)
         found[name].take(failure)
     key, largest_first = ORDERS[order]
     by_name = sorted(found.values(), key=lambda group: group.name)
@@ -130,18 +130,17 @@ class GroupColumns(Struct, frozen=True):
     first: int
 
     @classmethod
-    def of(cls, groups: Sequence[Cluster], columns: int, by: str) -> "GroupColumns":
+    def of(cls, groups: Sequence[FailedPackages], columns: int, by: str) -> "GroupColumns":
         """Return the columns that these groups need and for which there is room."""
 
         def widest(texts: Iterable[str], title: str, most: int) -> int:
-            return min(most, max(map(cell_len, texts), default=0) + 2, max(columns // 4, 8)) or len(
-                title
-            )
+            needed = max(map(cell_len, (title, *texts))) + 2
+            return min(most, needed, max(columns // 4, 8))
 
         roomy = columns >= ROOMY
         several = len({job for group in groups for job in group.jobs}) > 1
         return cls(
-            max(widest((foreign(group.name) for group in groups), by, NAME), len(by) + 2),
+            widest((foreign(group.name) for group in groups), by, NAME),
             widest(map(_jobs, groups), "job", JOB) if roomy and several else 0,
             widest(map(_where, groups), "where", WHERE) if by != "node" else 0,
             16 if roomy and any(group.acknowledged for group in groups) else 0,
@@ -159,7 +158,9 @@ def heads(columns: GroupColumns, width: int, by: str) -> Line:
     return spread(left, [(right, "faint")], width)
 
 
-def row(group: Cluster, opened: bool, columns: GroupColumns, width: int, glyphs: Glyphs) -> Line:
+def row(
+    group: FailedPackages, opened: bool, columns: GroupColumns, width: int, glyphs: Glyphs
+) -> Line:
     """Return a group as a line."""
     now, seen = time.time(), group.acknowledged
     ellipsis = glyphs.ellipsis
@@ -169,8 +170,8 @@ def row(group: Cluster, opened: bool, columns: GroupColumns, width: int, glyphs:
         (pad(foreign(group.name), columns.name - 2, ellipsis=ellipsis) + "  ", "strong"),
     ]
     acknowledged = f"{seen:,} acknowledged" if seen else ""
-    cells = {_jobs(group): columns.job, _where(group): columns.where}
-    for cell, room in [*cells.items(), (acknowledged, columns.acknowledged)]:
+    for cell, room in ((_jobs(group), columns.job), (_where(group), columns.where),
+                       (acknowledged, columns.acknowledged)):  # fmt: skip
         if room:
             left.append((pad(cell, room - 2, ellipsis=ellipsis) + "  ", "faint"))
     left.append((foreign(gist(group.message)), "plain"))
@@ -179,11 +180,11 @@ def row(group: Cluster, opened: bool, columns: GroupColumns, width: int, glyphs:
     return spread(fit(left, width, ellipsis=ellipsis), [(right, "faint")], width)
 
 
-def _jobs(group: Cluster) -> str:
+def _jobs(group: FailedPackages) -> str:
     return foreign(next(iter(group.jobs))) if len(group.jobs) == 1 else count(
         len(group.jobs), "job")  # fmt: skip
 
 
-def _where(group: Cluster) -> str:
+def _where(group: FailedPackages) -> str:
     return foreign(next(iter(group.nodes))) if len(group.nodes) == 1 else count(
         len(group.nodes), "node")  # fmt: skip

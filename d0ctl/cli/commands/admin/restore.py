@@ -1,4 +1,4 @@
-"""`d0ctl restore`: replace the database by a administration."""
+"""`d0ctl restore`: replace the database by a backup."""
 
 import time
 from pathlib import Path

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from d0ctl.model import Reason
+from d0ctl.model import Reason, Remark
 from d0ctl.show.drawing.signs import remark
 from d0ctl.show.why.advice import Advice, advice
 from d0ctl.show.why.common import MOST
@@ -140,7 +140,10 @@ def canceled(subject: Subject) -> None:
         _last_attempt(subject, tries[-1])
         subject.fact(f"it {ended}")
         subject.command(f"d0ctl logs {package.path}")
-    elif package.phase == "dropped" and not package.note:
+    elif package.phase == "dropped" and package.note not in (
+        Remark.REPACKAGED,
+        Remark.OUTDATED_MERGE,
+    ):
         subject.fact("an input that it needs was dropped")
     if package.phase == "canceled":
         package_advice = advice(subject.store, package, None)

@@ -54,7 +54,8 @@ def cooloff(subject: Subject) -> None:
     subject.explanation.details["until"] = iso(package.not_before)
     if package.avoid:
         subject.fact(f"not on `{package.avoid}` if another node can take it")
-        if f" after {Reason.DISK_FULL}" in (package.note or ""):
+        attempts = one_package.attempts(subject.store, package.id)
+        if attempts and attempts[-1].reason == Reason.DISK_FULL:
             subject.command(f"d0ctl node check {package.avoid}")
     subject.explanation.commands += [
         f"d0ctl {verb} {package.path}" for verb in ("retry", "hold", "policy show")

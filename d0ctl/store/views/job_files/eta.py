@@ -86,12 +86,12 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     whole = Range(row["low"], row["seconds"], row["high"])
     if row["began"] is not None:
         return PackageTimes(None, _end_of_running(row, whole.times(1.0 / row["speed"]), now))
-    of_jobs = horizon(store, now=now)
-    start = at(of_jobs.start(row["job_id"], row["stage"], row["rank"]), now)
+    ahead = horizon(store, now=now)
+    start = at(ahead.start(row["job_id"], row["stage"], row["rank"]), now)
     if start is None:
         return None
     start = start.at_least(row["not_before"] or 0.0)
-    speed = of_jobs.capacity.power / of_jobs.capacity.cpus if row["speed"] is None else row["speed"]
+    speed = ahead.capacity.power / ahead.capacity.cpus if row["speed"] is None else row["speed"]
     return PackageTimes(start, start + whole.times(1.0 / speed))
 
 

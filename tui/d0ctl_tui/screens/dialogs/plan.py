@@ -1,6 +1,6 @@
 """The dialog before every action: its plan, its reason, and the command that does the same."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from textual import work
@@ -14,7 +14,7 @@ from d0ctl.show.drawing.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.run_action import PlannedAction, latest
+from d0ctl_tui.run_action import Lines, PlannedAction, latest
 from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.widgets.choice_lines import Choice, ChoiceLines
 from d0ctl_tui.widgets.status_lines import Page
@@ -29,9 +29,6 @@ READ_ONLY = "read-only: nothing is changed from here"
 
 LONGEST = 600
 """How many characters of a command are shown."""
-
-Lines = Sequence[tuple[str, str]]
-"""Lines with their looks."""
 
 
 class PlanDialog(Dialog[bool]):
@@ -148,7 +145,7 @@ class PlanDialog(Dialog[bool]):
     def _plan(self) -> None:
         home, action = self.dashboard.home, self.action
         self.seen = latest(home)
-        lines, error = _lines(lambda: action.preview(home), "plain")
+        lines, error = _lines(lambda: action.preview(home))
         state = "planned" if error is None else "refused"
         self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state, error)))
 
@@ -160,7 +157,7 @@ class PlanDialog(Dialog[bool]):
             self.reason,
             self.seen,
         )
-        lines, error = _lines(lambda: self.action.apply(home, actor, reason, seen), "good")
+        lines, error = _lines(lambda: self.action.apply(home, actor, reason, seen))
         state = "done" if error is None else "refused"
         self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state, error)))
 
@@ -230,17 +227,10 @@ class PlanDialog(Dialog[bool]):
         return "change memory, time or node" if "memory=" in self.action.hint else "set options"
 
 
-def _lines(show_notice: Callable[[], list[str]], role: str) -> tuple[Lines, D0Error | None]:
+def _lines(do: Callable[[], Lines]) -> tuple[Lines, D0Error | None]:
     """Return the sentences of an action, or why it is refused, and the error that says so."""
     try:
-        return [(line, _role(line, role)) for line in show_notice()], None
+        return do(), None
     except D0Error as error:
         hint = [(foreign(error.hint), "faint")] if error.hint else []
         return [(foreign(str(error)), "bad"), *hint], error
-
-
-def _role(line: str, role: str) -> str:
-    """Return the role of a line: names below a sentence, and warnings, have their own."""
-    if line.startswith(" "):
-        return "plain"
-    return "warn" if ": warning: " in line else role

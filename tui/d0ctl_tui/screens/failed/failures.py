@@ -17,7 +17,7 @@ from d0ctl_tui.app_events import CursorMoved, LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import failure_groups
-from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, clusters
+from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, grouped
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
 from d0ctl_tui.screens.failed.group_details import GroupDetails
@@ -158,7 +158,7 @@ class FailuresScreen(SubScreen):
 
     def _regroup(self) -> None:
         now = self._sorting
-        found = clusters(self._failed or [], self.by, now.order, reverse=now.reverse)
+        found = grouped(self._failed or [], self.by, now.order, reverse=now.reverse)
         self.groups.show(found, self.by)
         super().update()
         self.heads.renew()

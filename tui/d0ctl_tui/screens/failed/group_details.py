@@ -15,7 +15,7 @@ from d0ctl.select import union
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import Line
 from d0ctl.show.failures import alike, failure_group
-from d0ctl.show.failures.failure_group import FailureGroup
+from d0ctl.show.failures.failure_group import GroupCard
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
@@ -24,7 +24,7 @@ from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count
 from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.draw.failure_groups import Cluster
+from d0ctl_tui.draw.failure_groups import FailedPackages
 from d0ctl_tui.marks import condense
 from d0ctl_tui.read import logs
 from d0ctl_tui.widgets.status_lines import Page
@@ -47,7 +47,7 @@ class GroupDetails(Horizontal):
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__(id="failed")
         self.dashboard = dashboard
-        self.card: FailureGroup | None = None
+        self.card: GroupCard | None = None
         self.ends: list[tuple[str, str]] | None = None
         self.about = Page("failure", self._about, dashboard.glyphs)
         self.list = Page("failures", self._list, dashboard.glyphs, is_list=True)
@@ -69,21 +69,21 @@ class GroupDetails(Horizontal):
         for page in (self.about, self.list, self.log_page):
             page.renew()
 
-    def show(self, cluster: Cluster | None, package: PackageRow | None, by: str) -> None:
+    def show(self, failed: FailedPackages | None, package: PackageRow | None, by: str) -> None:
         """Show a group, or one of its packages, once the cursor rests."""
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(REST_S, partial(self._read, cluster, package, by))
+        self._timer = self.set_timer(REST_S, partial(self._read, failed, package, by))
 
-    def _read(self, cluster: Cluster | None, package: PackageRow | None, by: str) -> None:
+    def _read(self, failed: FailedPackages | None, package: PackageRow | None, by: str) -> None:
         before = self.card.latest if self.card is not None else None
-        if cluster is None:
+        if failed is None:
             self.card = None
         elif package is None:
-            read = partial(group, cluster=cluster, by=by, is_past=self._is_past)
+            read = partial(group, failed=failed, by=by, is_past=self._is_past)
             self.card = self.dashboard.source.ask(read, self.card)
         else:
-            read = partial(single, cluster=cluster, package=package, is_past=self._is_past)
+            read = partial(single, failed=failed, package=package, is_past=self._is_past)
             self.card = self.dashboard.source.ask(read, self.card)
         latest = self.card.latest if self.card is not None else None
         if latest != before:
@@ -149,7 +149,7 @@ class GroupDetails(Horizontal):
     def _sheet(self, columns: int) -> Sheet:
         return Sheet(columns - 1, self.dashboard.glyphs, archive=self.dashboard.home.archive)
 
-    def _keys(self, card: FailureGroup) -> str:
+    def _keys(self, card: GroupCard) -> str:
         key, number = self.dashboard.key_of, card.number
         them = "it" if number == 1 else f"all {count(number)}"
         return (
@@ -158,54 +158,56 @@ class GroupDetails(Horizontal):
         )
 
 
-def group(store: Store, cluster: Cluster, by: str, *, is_past: bool) -> FailureGroup:
+def group(store: Store, failed: FailedPackages, by: str, *, is_past: bool) -> GroupCard:
     """Read the card of a group."""
-    shown = cluster.ids[:MOST]
-    latest = [id for ids in cluster.kinds.values() for id in ids]
+    shown = failed.ids[:MOST]
+    latest = [id for ids in failed.kinds.values() for id in ids]
     rows = outline.packages_by_id(store, dict.fromkeys([*shown, *latest]))
     kinds = [
         alike.Kind(job, reason, [rows[id].path for id in ids if id in rows])
-        for (job, reason), ids in cluster.kinds.items()
+        for (job, reason), ids in failed.kinds.items()
     ]
     kinds = [kind for kind in kinds if kind.paths]
     card = replace(
-        cluster.summary(),
+        failed.summary(),
         packages=[rows[id] for id in shown if id in rows],
         latest=kinds[0].paths[0] if kinds else "",
     )
     if is_past or not kinds:
         return card
-    if len(cluster.ids) == 1:
+    if len(failed.ids) == 1:
         return _explained(store, card)
-    node = cluster.name if by == "node" else ""
-    return replace(card, why=alike.several(store, kinds, _selectors(cluster, by, rows), node=node))
+    node = failed.name if by == "node" else ""
+    return replace(card, why=alike.several(store, kinds, _selectors(failed, by, rows), node=node))
 
 
-def _selectors(cluster: Cluster, by: str, rows: Mapping[int, PackageRow]) -> dict[str, str]:
+def _selectors(failed: FailedPackages, by: str, rows: Mapping[int, PackageRow]) -> dict[str, str]:
     """Return a selector of the group for each job; without those that are too long to read."""
     if by in ("reason", "node"):
-        return {job: f"{job}:failed" for job in cluster.jobs}
-    if len(cluster.ids) > MOST:
+        return {job: f"{job}:failed" for job in failed.jobs}
+    if len(failed.ids) > MOST:
         return {}
     found: dict[str, str] = {}
-    for job in cluster.jobs:
-        parts = condense(rows[failure.id].path for failure in cluster.failures
+    for job in failed.jobs:
+        parts = condense(rows[failure.id].path for failure in failed.failures
                          if failure.job == job and failure.id in rows)  # fmt: skip
         if 0 < len(parts) <= MOST_PARTS:
             found[job] = str(union(parts))
     return found
 
 
-def single(store: Store, cluster: Cluster, package: PackageRow, *, is_past: bool) -> FailureGroup:
+def single(
+    store: Store, failed: FailedPackages, package: PackageRow, *, is_past: bool
+) -> GroupCard:
     """Read the card of one package of a group."""
-    its = Cluster(package.path)
-    for failure in cluster.failures:
+    its = FailedPackages(package.path)
+    for failure in failed.failures:
         if failure.id == package.id:
             its.take(failure)
     card = replace(its.summary(), packages=[package], latest=package.path)
     return card if is_past else _explained(store, card)
 
 
-def _explained(store: Store, card: FailureGroup) -> FailureGroup:
+def _explained(store: Store, card: GroupCard) -> GroupCard:
     attempts = one_package.attempts(store, card.packages[0].id) if card.packages else []
     return replace(card, why=alike.single(store, card.latest, time.time()), attempts=attempts)

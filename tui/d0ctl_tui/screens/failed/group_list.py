@@ -8,7 +8,7 @@ from d0ctl.store.views.shapes import PackageRow
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.draw import failure_groups, tree_rows
 from d0ctl_tui.draw.columns import Columns
-from d0ctl_tui.draw.failure_groups import Cluster, GroupColumns
+from d0ctl_tui.draw.failure_groups import FailedPackages, GroupColumns
 from d0ctl_tui.draw.row_cells import RowContext
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.tree_source import PAGE
@@ -24,15 +24,15 @@ class GroupList(LineView):
         super().__init__(id="groups", glyphs=dashboard.glyphs)
         self.dashboard = dashboard
         self.outline = Outline()
-        self.groups: list[Cluster] = []
+        self.groups: list[FailedPackages] = []
         self.by = ""
         self._rows: dict[tuple[int, int], dict[int, PackageRow]] = {}
 
-    def show(self, groups: list[Cluster], by: str) -> None:
+    def show(self, groups: list[FailedPackages], by: str) -> None:
         """Show these groups; open ones stay open, and the cursor stays on its group."""
         before = self.outline.locate(self.cursor) if self.line_count() else ()
         name = self.groups[before[0]].name if before else ""
-        places = {cluster.name: ordinal for ordinal, cluster in enumerate(groups)}
+        places = {group.name: ordinal for ordinal, group in enumerate(groups)}
         opened = [self.groups[path[0]].name for path in self.outline.expanded()]
         self.groups, self.outline, self._rows, self.by = groups, Outline(len(groups)), {}, by
         for known in opened:
@@ -76,7 +76,7 @@ class GroupList(LineView):
         return GroupColumns.of(self.groups, columns, self.by)
 
     @property
-    def selected(self) -> Cluster | None:
+    def selected(self) -> FailedPackages | None:
         """The group under the cursor, or that of the package there."""
         if not self.line_count():
             return None

@@ -129,7 +129,10 @@ class DiskGuard:
 
 
 class SpaceQueue:
-    """The place of one attempt among those that wait for space."""
+    """The place of one attempt among those of its node that wait for space.
+
+    Each locks a byte of one file, whose position is its id, so the lock ends with its process.
+    """
 
     def __init__(self, folder: AttemptFolder) -> None:
         self._folder = folder

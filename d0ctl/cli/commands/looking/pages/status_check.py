@@ -44,15 +44,15 @@ def run(json: bool) -> ExitCode:
     try:
         if not session.home().exists():
             result = _broken(f"there is no home at `{session.home().root}`")
-            problem = None
+            state = None
         else:
             with session.reader() as store, store.reading():
-                problem = standstill.production(store, now=time.time())
-            result = check(problem, time.time())
+                state = standstill.production(store, now=time.time())
+            result = check(state, time.time())
     except D0Error as error:
-        result, problem = _broken(str(error)), None
+        result, state = _broken(str(error)), None
     if json:
-        emit_json(_document(result, problem))
+        emit_json(_document(result, state))
     else:
         emit(clean(result.headline))
     return result.code
