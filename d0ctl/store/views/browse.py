@@ -135,12 +135,12 @@ def stages(store: Store, job: JobSummary) -> list[StageSummary]:
 def stage(store: Store, job: JobSummary, wanted: Selector) -> StageSummary:
     """Return the stage that a selector names. Raises NotFound, saying which there are."""
     there = stages(store, job)
-    for one in there:
-        if wanted.stage_name == one.name or (not wanted.stage_name and
-                                               wanted.stage.first == one.seq):  # fmt: skip
-            return one
+    for summary in there:
+        if wanted.stage_name == summary.name or (not wanted.stage_name and
+                                               wanted.stage.first == summary.seq):  # fmt: skip
+            return summary
     if wanted.stage_name:
-        names = [one.name for one in there]
+        names = [summary.name for summary in there]
         hint = nearest(wanted.stage_name, names)
         raise NotFound(f"job `{job.name}` has no stage `{wanted.stage_name}`",
                        hint=hint or f"it has {listing(names)}")  # fmt: skip

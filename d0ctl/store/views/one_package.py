@@ -63,9 +63,9 @@ def _readable(binary: BinaryView) -> BinaryView:
 def binary(store: Store, package: PackageView, number: int) -> BinaryView:
     """Return one binary of a package. Raises NotFound."""
     all_binaries = binaries(store, package.id)
-    for one in all_binaries:
-        if one.seq == number:
-            return one
+    for view in all_binaries:
+        if view.seq == number:
+            return view
     raise NotFound(
         f"package `{package.path}` has {count(len(all_binaries), 'binary', 'binaries')}, "
         f"so there is no binary {number}",
