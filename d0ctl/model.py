@@ -290,3 +290,7 @@ class NodeCapacity(Struct, frozen=True):
     taken: float | None
     disk: int | None
     disk_free: int | None
+    disk_spare: int | None
+    """The free space that packages may use: without the reserve."""
+    disk_short: int
+    disk_reserve: int

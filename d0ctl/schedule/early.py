@@ -23,7 +23,11 @@ def place_open(
     Packages that wait and packages that deliver are counted apart: one may wait for what another
     delivers, and would wait forever if there were no room for that one.
     """
-    fits = [node for node in suited(requirement, nodes) if node.on_trial is None]
+    fits = [
+        node
+        for node in suited(requirement, nodes)
+        if node.on_trial is None and (requirement.stay or not node.disk_short)
+    ]
     places = {
         node.id: MOST_OPEN - (node.delivering if requirement.stay else node.open) for node in fits
     }

@@ -63,8 +63,11 @@ class NodeCapacity(Struct):
     def holds(self, requirement: Requirement) -> int:
         """Return how many packages with a requirement fit into its memory, GPUs and disk.
 
-        Estimates alone keep no package from a node on which nothing is reserved.
+        Estimates alone keep no package from a node on which nothing is reserved. A disk below its
+        reserve takes none: their programs would be suspended at once.
         """
+        if self.node.disk_short:
+            return 0
         memory = requirement.memory or requirement.memory_expected
         space = requirement.space_expected or requirement.space
         if not memory and not space and not requirement.gpus:

@@ -265,6 +265,7 @@ def _worth_waiting_for(
         for capacity in fits
         if (requirement.fetches or capacity.node.speed > slowest)
         and capacity.node.on_trial is None
+        and not capacity.node.disk_short
         and capacity.bound(requirement) > 0
     ]
 

@@ -32,8 +32,9 @@ class NodeRoom(Struct, frozen=True):
     drained node that is tried again takes a single package: of the stage `on_trial` if one is
     ready, else of any other. `memory_used` and `disk_used` are what the packages there may use,
     in bytes; those of all nodes of its cluster use the same disk. `disk` is its size,
-    `disk_free` its free space, None if unknown. `speed` is how many times as
-    fast as a standard node it is. The allocation of a pilot ends in `left_s`.
+    `disk_free` the free space that they may use, None if unknown; `disk_short` is by how much it
+    is below its reserve. `speed` is how many times as fast as a standard node it is. The
+    allocation of a pilot ends in `left_s`.
     """
 
     id: int
@@ -52,6 +53,7 @@ class NodeRoom(Struct, frozen=True):
     memory_used: int = 0
     disk: int | None = None
     disk_free: int | None = None
+    disk_short: int = 0
     disk_used: int = 0
     speed: float = 1.0
     left_s: float | None = None

@@ -29,7 +29,7 @@ def site(site: Site) -> Site:
     [
         ({"cpus": 64}, "--cpus 2"),
         ({"memory": 900 * 10**9}, "--memory 4GB"),
-        ({"disk": 900 * 10**9}, "--disk 50GB"),
+        ({"disk": 900 * 10**9}, "--disk 49800MB"),
         ({"cpus": 8, "memory": 5 * 10**9}, "--cpus 2 --memory 4GB"),
         ({"nodes": ("far",)}, "--on localhost"),
     ],

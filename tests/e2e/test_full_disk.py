@@ -1,6 +1,7 @@
 """A disk that fills while packages and transfers use it: all are done in the end."""
 
 import re
+import shutil
 from pathlib import Path
 
 from tests.support.site import Site
@@ -24,6 +25,44 @@ stages:
       - {for: {n: {range: [1, 2]}}, nodes: [farm], inputs: ["in{n}"], outputs: ["size{n}"],
          run: "wc -c < in{n} > size{n}"}
 """
+
+PLAIN = """\
+job: plain
+stages:
+  - lines:
+      - {nodes: [farm], run: echo done}
+"""
+
+
+@needs_root
+def test_a_node_below_its_reserve_gets_no_package_until_it_has_space(
+    site: Site, tmp_path: Path
+) -> None:
+    with mounted(tmp_path / "disk", "100m") as disk:
+        site.add("farm", None, "--dir", disk)
+        site.alone()
+        filler = disk / "filler"
+        free = shutil.disk_usage(disk).free
+        filler.write_bytes(bytes(free - 2_000_000))
+        site.start_daemon()
+        site.wait_node("farm", "up")
+        site.submit(PLAIN)
+
+        site.wait(lambda: "less than its reserve" in site.ok("why", "plain/1/1/1"), "a reason")
+        answer = site.ok("why", "plain/1/1/1")
+        assert "it waits for memory, GPUs or disk on `farm`" in answer
+        assert re.search(
+            r"^- node `farm` has \S+ MB of disk left, less than its reserve of 5\.\d MB$",
+            answer,
+            re.MULTILINE,
+        ), answer
+        assert site.phase("plain/1/1/1") == "ready"
+        filler.unlink()
+        site.ok("wait", "plain")
+
+        assert site.counts("plain") == {"done": 1}
+        assert "suspended" not in site.ok("history", "plain/1/1/1")
+        site.close()
 
 
 @needs_root

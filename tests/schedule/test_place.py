@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from d0ctl.schedule.choice import Decision
+from d0ctl.schedule.early import place_open
 from d0ctl.schedule.place import place
 from d0ctl.schedule.resources import AHEAD_MOST, NodeRoom, Requirement, misfit, suited
 from d0ctl.units import size
@@ -229,6 +230,15 @@ def test_packages_on_a_node_share_its_free_disk() -> None:
         misfit(Requirement(1, ready=1, space=1200), node)
         == f"a disk of {size(1000)}, needs {size(1200)}"
     )
+
+
+def test_a_node_below_its_reserve_takes_no_package_and_none_waits_for_it() -> None:
+    full = NodeRoom(1, "a", 1, cpus=1, used=0, disk_short=1, speed=4.0)
+    other = NodeRoom(2, "b", 2, cpus=1, used=0)
+
+    assert [one.node for one in decide([full, other], [Requirement(1, 9, seconds=9.0)])] == [2]
+    assert decide([full], [Requirement(1, ready=9)]) == []
+    assert place_open([full], Requirement(1, 1, early=True), [7], {}) == []
 
 
 def test_an_estimate_of_disk_keeps_no_package_off_a_node_where_nothing_is_reserved() -> None:

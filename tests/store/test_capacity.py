@@ -7,12 +7,13 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.drive import driving
-from d0ctl.daemon.steps.cleanup import keep_capacities
+from d0ctl.daemon.steps.cleanup import free_space, keep_capacities
 from d0ctl.daemon.steps.schedule import decide
 from d0ctl.daemon.turn import Turn
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import BinarySpec, Disposition, OutputSpec, PackageSpec
 from d0ctl.model import Address
+from d0ctl.sitefile.defaults import RESERVE
 from d0ctl.store import Store
 from d0ctl.store.clusters import capacity
 from d0ctl.store.nodes import placement, registry
@@ -65,12 +66,36 @@ def test_packages_go_only_where_the_cache_has_room_for_them(farm: Site) -> None:
     assert decision.package == farm.id_of("small/1/1/1")
 
 
-def test_a_disk_smaller_than_the_capacity_counts_as_before(farm: Site) -> None:
+def test_a_disk_smaller_than_the_capacity_counts_without_its_reserve(farm: Site) -> None:
     rows.change(farm.store, "cluster", {"name": "n1"}, capacity=10_000 * MB)
 
     (node,) = placement.nodes(farm.store)
 
-    assert (node.disk, node.disk_free) == (1000 * MB, 900 * MB)
+    assert (node.disk, node.disk_free, node.disk_short) == (1000 * MB, 850 * MB, 0)
+
+
+def test_a_large_disk_keeps_the_reserve_of_the_site(farm: Site) -> None:
+    farm.up("n1", machine_id="m1", disk_total=10**6 * MB, disk_free=150 * MB)
+
+    (node,) = placement.nodes(farm.store)
+    assert (node.disk_free, node.disk_short) == (150 * MB - RESERVE, RESERVE - 150 * MB)
+
+    rows.insert(farm.store, "setting", name="defaults", value='{"reserve": 100000000}')
+    (node,) = placement.nodes(farm.store)
+    assert (node.disk_free, node.disk_short) == (50 * MB, 0)
+
+
+def test_copies_that_no_package_needs_are_removed_from_a_node_below_its_reserve(
+    farm: Site, home: Home
+) -> None:
+    files(farm, 15, 15, 15, disposition=Disposition.RETAIN_TEMP)
+    farm.up("n1", machine_id="m1", disk_total=1000 * MB, disk_free=40 * MB)
+
+    with driving(home, None) as desk, desk.store.writing():
+        free_space(desk, Turn(time.time()))
+
+    left = rows.read(farm.store, "location", "path", by="path")
+    assert left == [("/tmp/base/cache/3/f",)]
 
 
 def test_nodes_that_share_a_cache_do_not_promise_its_space_twice(farm: Site) -> None:

@@ -7,6 +7,7 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.store.clusters import capacity, disk_forecast
 from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.nodes.registry import below_reserve
 from d0ctl.store.nodes.site import default
 from d0ctl.units import count
 
@@ -15,6 +16,9 @@ CAPACITY_S = 60.0
 
 CAPACITY_SHARE = 100
 """If that takes more than one part in so many of the time, they are counted less often."""
+
+SPACE_S = 30.0
+"""How often space is made on nodes below their reserve."""
 
 FORECAST_S = 30.0
 """How often the fill levels of caches are forecast."""
@@ -29,11 +33,14 @@ MOST_SWEPT = 1000
 
 
 def free_space(desk: Desk, turn: Turn) -> None:
-    """Purge copies that are kept only while there is space, on nodes whose wrappers need it.
+    """Purge copies that are kept only while there is space, on nodes that need it.
 
     A wrapper whose disk is full suspends its binary and asks repeatedly (InGrid,
-    "Response to Failures").
+    "Response to Failures"). A node below its reserve gets no packages, so that none may ask.
     """
+    if (began := time.monotonic()) >= desk.space_due:
+        desk.space_due = began + SPACE_S
+        desk.space_requests = below_reserve(desk.store) | desk.space_requests
     for node, size in desk.space_requests.items():
         purged = unneeded_files.make_space(desk.store, node, size, now=turn.now)
         if purged:

@@ -204,5 +204,5 @@ def requirement_of_package(store: Store, package: int) -> Requirement:
 
 def room_of(row: Row | NodeCapacity, **more: Any) -> NodeRoom:
     """Return a node as the scheduler sees it, from the columns of the same names."""
-    columns = asdict(row) if isinstance(row, NodeCapacity) else row
+    columns = {**asdict(row), "disk_free": row.disk_spare} if isinstance(row, NodeCapacity) else row
     return make(NodeRoom, columns, services=services_of(columns), **more)

@@ -61,6 +61,11 @@ def disk_of(store: Store, node: int) -> int | None:
     return size
 
 
+def below_reserve(store: Store) -> dict[int, int]:
+    """Return the nodes that take no packages because of their disks, and the bytes to be freed."""
+    return {row["id"]: row["bytes"] for row in store.rows("nodes_below_reserve")}
+
+
 class DiskSpace(Struct, frozen=True):
     """How many bytes of a disk are free."""
 

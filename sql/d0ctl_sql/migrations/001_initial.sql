@@ -1058,16 +1058,25 @@ create table node_sample (
 ) strict, without rowid;
 
 -- The size of the disk of a node, and its free space: as the node reports, and no more than the
--- capacity of its cluster.
+-- capacity of its cluster; the bytes that stay free on the disk (`reserve`, at most 5 % of it), how
+-- many of these are in use, and the free space that packages may use.
 create view node_space as
-    select node.id as node_id,
-           case when cluster_space.bytes < (node.facts ->> 'disk_total')
-                  or node.facts ->> 'disk_total' is null then cluster_space.bytes
-                else node.facts ->> 'disk_total' end as disk,
-           case when cluster_space.free < (node.facts ->> 'disk_free')
-                  or node.facts ->> 'disk_free' is null then cluster_space.free
-                else node.facts ->> 'disk_free' end as disk_free
-      from node left join cluster_space on cluster_space.cluster_id = node.cluster_id;
+    with space as (
+        select node.id as node_id, node.facts ->> 'disk_free' as on_disk,
+               cast(coalesce(min(coalesce((select value ->> '$.reserve' from setting
+                                            where name = 'defaults'), 200000000),
+                                 (node.facts ->> 'disk_total') / 20), 0) as integer) as disk_reserve,
+               case when cluster_space.bytes < (node.facts ->> 'disk_total')
+                      or node.facts ->> 'disk_total' is null then cluster_space.bytes
+                    else node.facts ->> 'disk_total' end as disk,
+               case when cluster_space.free < (node.facts ->> 'disk_free')
+                      or node.facts ->> 'disk_free' is null then cluster_space.free
+                    else node.facts ->> 'disk_free' end as disk_free
+          from node left join cluster_space on cluster_space.cluster_id = node.cluster_id)
+    select node_id, disk, disk_free, disk_reserve,
+           max(0, disk_reserve - coalesce(on_disk, disk_reserve)) as disk_short,
+           min(disk_free, coalesce(on_disk - disk_reserve, disk_free)) as disk_spare
+      from space;
 
 -- What the live packages of a node use there: CPUs, and those of packages whose inputs are in
 -- transit; memory, GPUs and disk, which ones that only deliver outputs do not use; how many wait for

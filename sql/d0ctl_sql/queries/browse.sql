@@ -463,7 +463,8 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
          where package.node_id = node.id
            and package.is_live = 1
            and package.slot = 0) as taken,
-       node_space.disk, node_space.disk_free
+       node_space.disk, node_space.disk_free, node_space.disk_spare, node_space.disk_short,
+       node_space.disk_reserve
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id

@@ -11,7 +11,7 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
        bad_node.stage_id as on_trial,
        coalesce(live.memory, 0) as memory_used, coalesce(live.gpus, 0) as gpus_used,
        cast(coalesce(sum(live.space) over (partition by node.cluster_id), 0) as integer) as disk_used,
-       node_space.disk, node_space.disk_free,
+       node_space.disk, node_space.disk_spare as disk_free, node_space.disk_short,
        (select pilot.ends - :now from pilot indexed by pilot_of_node
          where pilot.node_id = node.id and pilot.state <> 'ended') as left_s,
        node.job = 'direct' and cluster.pilots ->> 'mode' = 'auto' as is_for_long,

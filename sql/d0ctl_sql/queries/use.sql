@@ -45,6 +45,13 @@ select package_sample.at, package_sample.cpu, package_sample.rss
  where package.id = :package
  order by package_sample.at;
 
+-- name: nodes_below_reserve
+-- Nodes that are up whose disks have less free space than their reserve, and how much is to be freed
+-- so that packages continue: up to 1.25 times the reserve.
+select node.id, node_space.disk_short + node_space.disk_reserve / 4 + 1 as bytes
+  from node join node_space on node_space.node_id = node.id
+ where node.state = 'up' and node_space.disk_short > 0;
+
 -- name: node_disk
 -- The size of a node's disk, and no more than the capacity of its cluster.
 select disk from node_space where node_id = :node;

@@ -79,6 +79,9 @@ def _limit(subject: Subject) -> str | None:
 
 def _lacks(row: NodeCapacity, requirement: Requirement) -> str | None:
     """Return which resource of a node is short, memory, GPUs or disk; None if none is."""
+    if row.disk_short:
+        below = f"less than its reserve of {size(row.disk_reserve)}"
+        return f"has {size(max(0, row.disk_reserve - row.disk_short))} of disk left, {below}"
     memory, used = row.memory, row.memory_used
     asked = requirement.memory or (requirement.memory_expected if used else None)
     if asked and memory and memory - used < asked:
@@ -86,7 +89,7 @@ def _lacks(row: NodeCapacity, requirement: Requirement) -> str | None:
         return f"has {size(max(0, memory - used))} of memory left, {verb} {size(asked)}"
     if (free_gpus := row.gpus - row.gpus_used) < requirement.gpus:
         return f"has {count(free_gpus, 'GPU')} left, needs {requirement.gpus}"
-    free, promised = row.disk_free, row.disk_used
+    free, promised = row.disk_spare, row.disk_used
     if requirement.space and free is not None and free - promised < requirement.space:
         left = size(max(0, free - promised))
         return f"has {left} of disk left, needs {size(requirement.space)}"
