@@ -56,6 +56,11 @@ class JobLeft(Struct, frozen=True):
     most_running: int | None = None
     is_halted: bool = False
     """Whether a person holds or pauses it."""
+    away: Sequence[str] = ()
+    """The nodes that are down and alone have files that it waits for: nobody knows when it ends."""
+    least_begun: float | None = None
+    most_begun: float | None = None
+    """The range of `begun`, if packages have reported when they end."""
     cooling: float = 0.0
     """Seconds until the packages that cool off have done so, with the chains that begin then."""
 
@@ -72,7 +77,9 @@ class JobLeft(Struct, frozen=True):
     @property
     def work(self) -> Range:
         """The CPU seconds on a standard node that it needs, as far as they are known."""
-        total = Range(self.begun, self.begun, self.begun)
+        least = self.begun if self.least_begun is None else self.least_begun
+        most = self.begun if self.most_begun is None else self.most_begun
+        total = Range(least, self.begun, most)
         for stage in self.stages:
             total += stage.work
         return total
@@ -104,7 +111,7 @@ class Horizon(Struct, frozen=True):
         job_left = self.jobs.get(job)
         if job_left is None or job_left.is_halted or job_left.unknown or not self.capacity.power:
             return None
-        if not job_left.has_any:
+        if job_left.away or not job_left.has_any:
             return None
         work, before = job_left.work, self.before(job)
         if not work.middle:
@@ -114,6 +121,11 @@ class Horizon(Struct, frozen=True):
         shared = (before + work.middle) / self.power(job_left)
         busy = Range(low * max(chain, shared), math.hypot(chain, shared), high * (chain + shared))
         return busy.at_least(job_left.cooling)
+
+    def away(self, job: int) -> Sequence[str]:
+        """Return the nodes that have to come back before anybody knows when a job ends."""
+        job_left = self.jobs.get(job)
+        return () if job_left is None or job_left.is_halted else job_left.away
 
     def start(self, job: int, stage: int, rank: float) -> Range | None:
         """Return in how many seconds a package of a stage of a job begins that is not on a node;
@@ -137,6 +149,9 @@ class Horizon(Struct, frozen=True):
         if job.most_running is None:
             return self.capacity.power
         return self.capacity.power * min(1.0, job.most_running / max(1, self.capacity.cpus))
+
+
+NO_HORIZON = Horizon(Capacity(0, 0.0, 1.0))
 
 
 def error(estimates: Iterable[tuple[float, float]]) -> float | None:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from d0ctl.errors import NotFound
 from d0ctl.model import LIVE, Phase
+from d0ctl.schedule.horizon import NO_HORIZON
 from d0ctl.select import Selector, parse
 from d0ctl.show.cards.part import Part
 from d0ctl.show.why import group
@@ -168,6 +169,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         browse.dropped_lines(store, job.id),
     )
     site = standstill.production(store, now=now, driven=driven)
+    horizon = eta.horizon(store, now=now) if job.ended is None else NO_HORIZON
     return Part(
         job.name, job, job, group.job(store, job, now, driven=driven),
         cause=next((other.standing.cause for other in site.jobs if other.id == job.id), None),
@@ -183,7 +185,8 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         dropped=dropped,
         progress=progress.job,
         settings=browse.settings(store, job.id),
-        estimate=eta.end_of(store, job.id, now=now) if job.ended is None else None,
+        estimate=eta.at(horizon.end(job.id), now),
+        away=horizon.away(job.id),
         stage_progress=progress.stages,
         rates=activity.rates_of_job(store, job, now=now),
     )  # fmt: skip

@@ -5,7 +5,7 @@ Modules that only some of these need are imported late: imports take most of the
 
 from collections.abc import Sequence
 
-from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.select import Selector
 from d0ctl.show import lists
 from d0ctl.show.cards import jobs
@@ -47,7 +47,7 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
         shown_jobs = jobs_of(store, wanted)
         all_jobs = production(store, now=now)
         troubled = all_jobs.failures or {job.name for job in all_jobs.stopped}
-        jobs.draw(page, shown_jobs, all_jobs, now, _ends(store, shown_jobs, now))
+        jobs.draw(page, shown_jobs, all_jobs, now, _horizon(store, shown_jobs, now))
         if shown_jobs:
             first = next(
                 (job.name for job in shown_jobs if job.name in troubled), shown_jobs[0].name
@@ -61,14 +61,11 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
         draw_part(page, store, wanted, now)
 
 
-def _ends(store: Store, jobs: Sequence[JobSummary], now: float) -> dict[int, Range]:
-    """Return when jobs end, as far as known."""
-    active = [job.id for job in jobs if job.ended is None]
-    if not active:
-        return {}
-    horizon = eta.horizon(store, now=now)
-    ends = {job: eta.at(horizon.end(job), now) for job in active if job in horizon.jobs}
-    return {job: end for job, end in ends.items() if end is not None}
+def _horizon(store: Store, jobs: Sequence[JobSummary], now: float) -> Horizon:
+    """Return what is left of all jobs, if one of these has not ended."""
+    if all(job.ended is not None for job in jobs):
+        return NO_HORIZON
+    return eta.horizon(store, now=now)
 
 
 def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:

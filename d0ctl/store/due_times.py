@@ -15,6 +15,12 @@ DOUBT = 4.0
 still takes a fraction of the range, one in so many.
 """
 
+EARLY = 0.1
+"""After this part of its run, a package may take twice or half as long as it reports."""
+
+LEAST_PART = 0.001
+"""A report is no worse than after this part of a run."""
+
 
 def advance(store: Store, by_s: float, *, now: float) -> None:
     """Shift all due times, so that each is as far from `now` as before the clock was set back."""
@@ -39,3 +45,12 @@ def left_s(row: Row, now: float) -> float:
     if row["spread"] is not None and passed < expected + row["spread"] / 2:
         least = min(least, row["spread"] / DOUBT)
     return max(expected - passed, least)
+
+
+def doubt(began: float, end: float, now: float) -> float:
+    """Return by which factor the rest of a run may differ from a progress report.
+
+    After a hundredth of the run it is 11, after a tenth 2, after half 1.2.
+    """
+    part = max(now - began, 0.0) / max(end - began, 1e-9)
+    return 1 + EARLY / max(min(part, 1.0), LEAST_PART)

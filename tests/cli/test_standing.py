@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.model import Address, known_eta
 from d0ctl.store.nodes import contact, leases, registry
@@ -87,16 +88,46 @@ def test_a_job_that_has_run_never_says_that_nothing_runs_yet(site: Site, d0ctl: 
     assert d0ctl("why", "prod").stdout.startswith("no package of job `prod` is running now: ")
 
 
-def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Type) -> None:
+def await_far(site: Site) -> None:
+    """A package on `localhost` waits for the file of another on `far`, which is down."""
     drive(site)
     registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
     site.up("far", machine_id="m2", base="/tmp/far")
-    site.submit(job(("a", [line(package("x"))]), ("b", [line(package("y", needs=["x"]))])))
+    first, second, *others = (
+        replace(spec, binaries=(replace(spec.binaries[0], runtime=60.0),))
+        for spec in (package("x"), package("y", needs=["x"]), package("z1"), package("z2"))
+    )
+    more = [line(spec) for spec in others]
+    site.submit(job(("a", [line(first)]), ("b", [line(second)]), ("c", more)))
     site.launch("prod/1/1/1", "far")
     site.end("prod/1/1/1")
     site.up()
     site.assign("prod/2/1/1")
     down(site, "far")
+
+
+def test_a_job_with_a_file_on_a_node_that_is_down_has_no_end_and_says_what_it_awaits(
+    site: Site, d0ctl: Type
+) -> None:
+    await_far(site)
+    waits = "it waits for files on `far`, which is down"
+
+    assert d0ctl("eta", "prod").stdout.startswith(f"prod  no estimate: {waits}\n")
+    assert waits in d0ctl("status", "prod").stdout
+    estimate = document(d0ctl("eta", "prod", "--json").stdout)
+    assert (estimate["end"], estimate["waits_for_nodes"]) == (None, ["far"])
+    (shown,) = document(d0ctl("status", "--json").stdout)["jobs"]
+    assert (shown["estimated_end"], shown["waits_for_nodes"]) == (None, ["far"])
+
+    site.up("far", machine_id="m2", base="/tmp/far")
+
+    assert "ends about" in d0ctl("eta", "prod").stdout
+    assert waits not in d0ctl("status", "prod").stdout
+    assert document(d0ctl("eta", "prod", "--json").stdout)["waits_for_nodes"] == []
+
+
+def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Type) -> None:
+    await_far(site)
 
     answer = d0ctl("why", "prod/2/1/1").stdout
 

@@ -63,6 +63,15 @@ def test_a_tile_has_all_facts_in_any_size(
     assert ("█▀" in shown) == (alphabet is UNICODE and height >= wall_tiles.BIG_HEIGHT)
 
 
+def test_a_tile_names_the_node_that_a_job_waits_for(job: WallJob) -> None:
+    waiting = replace(job, end=None, away=["far"])
+
+    shown = "\n".join(map(text, wall_tiles.tile(waiting, 120, 12, time.time(), UNICODE)))
+
+    assert "it waits for files on `far`, which is down" in shown
+    assert "ends " not in shown
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_nothing_is_cut_at_the_right_edge(job: WallJob, jobs: int) -> None:
     plain = replace(job, trouble=None)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypedDict
 
 from msgspec import Meta
 
-from d0ctl.cli.schemas.jobs import SizeRange, TimeRange
+from d0ctl.cli.schemas.jobs import SizeRange, TimeRange, WaitsForNodes
 
 
 class OneMoreNode(TypedDict):
@@ -94,6 +94,7 @@ class Eta(TypedDict):
 
     job: str
     end: TimeRange | None
+    waits_for_nodes: WaitsForNodes
     cpu_left: float
     cpu_before: Annotated[float, Meta(description="Of jobs that come before it.")]
     longest_chain: float

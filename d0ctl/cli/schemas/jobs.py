@@ -1,6 +1,6 @@
 """The documents of jobs, stages, lines and lists of packages."""
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypeAlias, TypedDict
 
 from msgspec import Meta
 
@@ -50,6 +50,12 @@ class Acknowledgement(TypedDict):
     reason: str | None
 
 
+WaitsForNodes: TypeAlias = Annotated[
+    list[str],
+    Meta(description="Nodes that are down and have files that it waits for: its end is unknown."),
+]
+
+
 class Job(TypedDict):
     """A job in the list of all."""
 
@@ -63,6 +69,7 @@ class Job(TypedDict):
     submitted: Time | None
     ended: Time | None
     estimated_end: TimeRange | None
+    waits_for_nodes: WaitsForNodes
     held: Hold | None
     paused: bool
     pause: Pause | None

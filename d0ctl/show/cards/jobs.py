@@ -1,16 +1,18 @@
 """The list of all jobs, and the obstacles that stop them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from d0ctl.model import by_status
-from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import Span
+from d0ctl.show.forecast import eta
 from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
 from d0ctl.store.nodes.standstill import Production
+from d0ctl.store.views.job_files.eta import at
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count, duration
 
@@ -37,11 +39,11 @@ def draw(
     jobs: Sequence[JobSummary],
     production: Production,
     now: float,
-    ends: Mapping[int, Range] | None = None,
+    horizon: Horizon = NO_HORIZON,
 ) -> None:
     """Draw what stops production or single jobs, the numbers of all, and a line per job.
 
-    `ends` is when jobs end, as far as known.
+    `horizon` tells when jobs end, as far as known.
     """
     if not jobs:
         sheet.say(NO_JOBS)
@@ -54,7 +56,7 @@ def draw(
         sheet.add()
     _totals(sheet, jobs, production)
     causes = {job.name: job.standing.cause for job in production.jobs}
-    rows = [_row(sheet, job, causes.get(job.name), (ends or {}).get(job.id), now) for job in jobs]
+    rows = [_row(sheet, job, causes.get(job.name), horizon, now) for job in jobs]
     bar = _room_for_bars(sheet, rows)
     for job, row in zip(jobs, rows, strict=True):
         row.insert(2, signs.bar(job.counts, bar, sheet.glyphs))
@@ -90,18 +92,19 @@ def _nodes_up(production: Production) -> str:
 
 
 def _row(
-    sheet: Sheet, job: JobSummary, cause: Cause | None, end: Range | None, now: float
+    sheet: Sheet, job: JobSummary, cause: Cause | None, horizon: Horizon, now: float
 ) -> list[Cell]:
     """Return the line of a job without its bar."""
     done = by_status(job.counts)["successful"]
     word = state(job, cause)
     has_end = word not in STOPPED and sheet.columns >= WIDE
+    end = eta.end(at(horizon.end(job.id), now), now) or eta.waits(horizon.away(job.id))
     return [
         (job.name, "strong"),
         signs.mark(word, sheet.glyphs),
         f"{count(done)}/{count(job.packages)}",
         (duration((job.ended or now) - job.submitted), "faint"),
-        f"ends {signs.estimate(end, now)}" if end is not None and has_end else "",
+        end if has_end else "",
         _tally(job),
     ]  # fmt: skip
 

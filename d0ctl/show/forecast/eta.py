@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ENDED = frozenset({"done", "failed", "canceled", "dropped"})
 """The phases of packages that have ended."""
 
+MOST_AWAY = 3
+"""How many nodes that are down a text names; it counts the rest."""
+
 LEAST_ENDS, SPREAD = 5, 1.28
 """How many ends an estimate by their rate needs, and its range in standard deviations."""
 
@@ -27,6 +30,16 @@ NO_ESTIMATES = "no job or package with an estimate has ended"
 def end(interval: Range | None, now: float) -> str:
     """Say when something ends, with the range; empty if unknown."""
     return "" if interval is None else f"ends {estimate(interval, now)}"
+
+
+def waits(away: Sequence[str]) -> str:
+    """Say which nodes have to come back before anybody knows when a job ends; empty if none."""
+    if not away:
+        return ""
+    names = [f"`{name}`" for name in away[:MOST_AWAY]]
+    more = [f"{len(away) - MOST_AWAY:,} more"] if len(away) > MOST_AWAY else []
+    verb = "is" if len(away) == 1 else "are"
+    return f"it waits for files on {listed(names + more)}, which {verb} down"
 
 
 def rate(stage_rate: "StageRate | None") -> str:
@@ -136,6 +149,8 @@ def verdict(
         return "nothing is left to run"
     if left.is_halted:
         return "no estimate: it is held or paused"
+    if left.away:
+        return f"no estimate: {waits(left.away)}"
     if not of.capacity.power:
         return "no estimate: no node takes packages"
     stages = listed(f"`{names.get(seq, str(seq))}`" for seq in left.unknown[:5])

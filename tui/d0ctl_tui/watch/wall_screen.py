@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from textual.app import ComposeResult
 
@@ -80,7 +80,7 @@ class WallScreen(SubScreen):
         facts = source.ask(lambda store: _facts(store, [row for _, row in shown], now), none)
         self.jobs = [
             WallJob(row, task_rows.status(row, source.job_hold(path)), source.progress(path),
-                    *facts.get(row.id, (None, None, None)), row.id in source.followed)
+                    *facts.get(row.id, (None, None, (), None)), row.id in source.followed)
             for path, row in shown
         ]  # fmt: skip
         for band in self.bands:
@@ -93,21 +93,23 @@ class WallScreen(SubScreen):
         return wall_tiles.lines(self.jobs, columns, rows, now, self.dashboard.glyphs)
 
 
-Facts = tuple[StageRate | None, Range | None, FailureView | None]
+Facts = tuple[StageRate | None, Range | None, Sequence[str], FailureView | None]
 
 
 def _facts(store: Store, jobs: list[JobSummary], now: float) -> dict[int, Facts]:
-    """Return for each job by its id its rate, its end, and its last failure."""
+    """Return for each job by its id its rate, its end, the nodes that it waits for, and its last
+    failure."""
     horizon = eta.horizon(store, now=now)
     found: dict[int, Facts] = {}
     for job in jobs:
         rate, end, trouble = None, None, None
+        away: Sequence[str] = ()
         if job.ended is None:
             rate = _whole(activity.stage_rates(store, job.id, now=now).values())
-            end = eta.at(horizon.end(job.id), now) if job.id in horizon.jobs else None
+            end, away = eta.at(horizon.end(job.id), now), horizon.away(job.id)
         if _has_failed(job):
             trouble = next(iter(browse.failures(store, job.id, 1)), None)
-        found[job.id] = (rate, end, trouble)
+        found[job.id] = (rate, end, away, trouble)
     return found
 
 

@@ -9,7 +9,7 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import ASCII, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
-from d0ctl.show.forecast.eta import per_minute
+from d0ctl.show.forecast.eta import per_minute, waits
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.shapes import FailureView, JobSummary
 from d0ctl_tui.draw import task_rows
@@ -43,6 +43,8 @@ class WallJob(Struct, frozen=True):
     progress: RunningProgress = NO_PROGRESS
     rate: StageRate | None = None
     end: Range | None = None
+    away: Sequence[str] = ()
+    """The nodes that are down and have files that it waits for."""
     trouble: FailureView | None = None
     is_followed: bool = False
 
@@ -144,7 +146,7 @@ def _end(job: WallJob, now: float) -> str:
     if job.job.ended is not None:
         return f"ended {clock(job.job.ended, now)}"
     if job.end is None:
-        return ""
+        return waits(job.away)
     if job.end.high <= now:
         return signs.LATE
     low, high = (clock(at, now, short=True) for at in (job.end.low, job.end.high))

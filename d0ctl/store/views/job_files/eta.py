@@ -6,10 +6,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from d0ctl.schedule.estimates import NO_SIZES, Range, Sizes, sizes_of, work_of
+from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, sizes_of, work_of
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.due_times import left_s
+from d0ctl.store.due_times import doubt, left_s
 
 
 def horizon(store: Store, *, now: float) -> Horizon:
@@ -19,20 +19,27 @@ def horizon(store: Store, *, now: float) -> Horizon:
     stages: dict[int, list[StageLeft]] = defaultdict(list)
     for counted in store.rows("eta_stages"):
         stages[counted["job_id"]].append(_stage(counted))
-    begun: dict[int, float] = defaultdict(float)
+    begun: dict[int, Range] = defaultdict(lambda: NOTHING)
     chains: dict[int, float] = defaultdict(float)
     for counted in store.rows("eta_live"):
         rest = left_s(counted, now) * counted["speed"]
-        begun[counted["job_id"]] += rest * counted["cpus"]
+        factor = 1.0
+        if counted["eta"] is not None:
+            factor = doubt(counted["since"], counted["eta"], now)
+        begun[counted["job_id"]] += Range(rest / factor, rest, rest * factor).times(counted["cpus"])
         after = max(0.0, counted["rank"] - (counted["seconds"] or 0.0))
         chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
     for counted in store.rows("eta_ready"):
         chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
+    away: dict[int, list[str]] = defaultdict(list)
+    for counted in store.rows("eta_away"):
+        away[counted["job_id"]].append(counted["name"])
     cooling = {row["job_id"]: row["left"] for row in store.rows("eta_cooling", now=now)}
     jobs = {
         row["id"]: JobLeft(
-            row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
-            row["max_running"], bool(row["hold"] or row["pause"]), cooling.get(row["id"], 0.0),
+            row["name"], stages[row["id"]], begun[row["id"]].middle, chains[row["id"]],
+            row["max_running"], bool(row["hold"] or row["pause"]), away[row["id"]],
+            begun[row["id"]].low, begun[row["id"]].high, cooling.get(row["id"], 0.0),
         )
         for row in store.rows("eta_jobs")
     }  # fmt: skip
@@ -100,7 +107,11 @@ def _end_of_running(row: Row, whole: Range, now: float) -> Range:
     began = float(row["began"])
     if row["eta"] is not None:
         end = max(now, float(row["eta"]))
-        return Range(min(end, max(now, began + whole.low)), end, max(end, began + whole.high))
+        factor = doubt(began, end, now)
+        return Range(
+            min(now + (end - now) / factor, max(now, began + whole.low)), end,
+            max(now + (end - now) * factor, began + whole.high),
+        )  # fmt: skip
     return (Range(began, began, began) + whole).at_least(now)
 
 
