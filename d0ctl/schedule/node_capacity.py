@@ -1,9 +1,9 @@
 """What a node can still take during one pass of the scheduler."""
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from d0ctl.schedule.costs import ANY, Cost, Links
 from d0ctl.schedule.quota import UNBOUNDED, Allowance, least
@@ -22,6 +22,9 @@ class Busy(Struct, frozen=True):
     cpus: int
     left_s: float
     queued: bool = False
+    job: int = 0
+    after: float = 0.0
+    """Seconds of the longest chain of packages of its job that begins when it ends."""
 
 
 class Disk(Struct):
@@ -53,6 +56,8 @@ class NodeCapacity(Struct):
     """What throttles still allow it."""
     slots: list[float] | None = None
     """When each of its CPUs is free, in seconds from now, as a heap; None if not computed yet."""
+    chains: dict[tuple[float, int], float] = field(default_factory=dict)
+    """The longest chain that begins when a package ends, by the seconds until then and its job."""
 
     def __post_init__(self) -> None:
         node = self.node
@@ -144,9 +149,22 @@ class NodeCapacity(Struct):
         run_s = requirement.run_s(self.node.speed)
         return Cost(transfer_s, self.wait_s(requirement), run_s, rate, each_s)
 
-    def set_busy(self, busy: Iterable[Busy]) -> None:
+    def precedes(self, requirement: Requirement, cost: Cost) -> bool:
+        """Return whether CPUs become free by a package of its job with a longer chain after it.
+
+        They are for the next package of that chain, which may be ready then.
+        """
+        after = self.chains.get((cost.wait_s, requirement.job), 0.0)
+        return after > requirement.rank + cost.transfer_s
+
+    def set_busy(self, busy: Collection[Busy]) -> None:
         """Learn when its CPUs become free, from the packages there."""
         slots = [0.0] * self.node.cpus
+        self.chains = {}
+        for package in busy:
+            if not package.queued:
+                key = package.left_s, package.job
+                self.chains[key] = max(package.after, self.chains.get(key, 0.0))
         for package in sorted(busy, key=lambda package: (package.queued, package.left_s)):
             _occupy(slots, package.cpus, 0.0, package.left_s)
         self.slots = slots

@@ -201,7 +201,9 @@ class _Pass(Struct):
             if self.has_enough_waiting and not capacity.starts(requirement):
                 continue
             if rivals:
-                capacity, cost, is_later = self.weigh(later, places, files, capacity, cost)
+                capacity, cost, is_later = self.weigh(
+                    requirement, later, places, files, capacity, cost
+                )
                 if is_later:
                     capacity.occupy(requirement, cost)
                     left += 1
@@ -219,6 +221,7 @@ class _Pass(Struct):
 
     def weigh(
         self,
+        requirement: Requirement,
         rivals: Choice,
         places: Mapping[int, int],
         files: InputCopies | None,
@@ -234,9 +237,10 @@ class _Pass(Struct):
                 return rival, later, True
         # bound to a node long before it can start, it would keep others from it
         is_early = capacity.brings(files) and cost.wait_s > cost.transfer_s + self.early_s
-        if not is_early or self.has_enough_waiting:
+        if self.has_enough_waiting or not (is_early or capacity.precedes(requirement, cost)):
             return capacity, cost, False
-        self.note_due(cost)
+        if is_early:
+            self.note_due(cost)
         return capacity, cost, True
 
     def note_due(self, cost: Cost) -> None:

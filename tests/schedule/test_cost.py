@@ -95,6 +95,22 @@ def test_a_package_is_bound_to_a_node_in_use_only_when_its_inputs_have_to_come()
     assert decide([node], wanted, {1: [Busy(1, 40.0)]}, where) == [(1000, 1)]
 
 
+def test_cpus_that_a_longer_chain_is_about_to_need_are_not_promised_in_advance() -> None:
+    node = NodeRoom(1, "a", 1, cpus=1, used=1)
+    where = {1000: {0: 50_000_000, 2: 50_000_000}}
+
+    def decided(rank: float, job: int = 1, *, queued: bool = False) -> list[tuple[int, int]]:
+        wanted = Requirement(1, ready=1, seconds=60.0, rank=rank, job=job, fetches=True)
+        busy = Busy(1, 40.0, queued, job=1, after=200.0)
+        return decide([node], [wanted], {1: [busy]}, where)
+
+    assert decided(rank=60.0) == []
+    assert decided(rank=200.0) == [(1000, 1)]
+    assert decided(rank=160.0) == [(1000, 1)]
+    assert decided(rank=60.0, job=2) == [(1000, 1)]
+    assert decided(rank=60.0, queued=True) == [(1000, 1)]
+
+
 def test_bytes_in_transit_to_a_cluster_delay_later_ones() -> None:
     busy = Links({7: 30e6}, rate=1e6, file_s=0.5)
 

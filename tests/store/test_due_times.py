@@ -102,8 +102,9 @@ def test_a_node_whose_clock_is_slow_makes_no_package_begin_before_its_launch(sto
     launch(Site.of(store, cpus=2))
     change(store, "attempt", launched=NOW, started=NOW - 0.5)
     change(store, "package", phase="running", changed=NOW + 0.2)
-    change(store, "requirement", seconds=10.0)
+    change(store, "requirement", seconds=10.0, rank=45.0)
 
     ((package,),) = placement.busy(store, now=NOW + 4.0).values()
 
     assert package.left_s == pytest.approx(6.0)
+    assert (package.job, package.after) == (1, 35.0)

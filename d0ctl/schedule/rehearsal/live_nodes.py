@@ -86,7 +86,10 @@ class LiveNodes:
 
     def _takes(self, task: int, left_s: float, *, queued: bool = False) -> Busy:
         requirement = self.ready.requirement(task)
-        return Busy(requirement.cpus, left_s * requirement.cpu / 100, queued)
+        after = requirement.rank - (requirement.seconds or 0.0)
+        return Busy(
+            requirement.cpus, left_s * requirement.cpu / 100, queued, requirement.job, after
+        )
 
     def in_hand(self, stage: int, node: int) -> int:
         """Return how many packages of a stage a node has."""

@@ -41,7 +41,9 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
     found: dict[int, list[Busy]] = {}
     for row in store.rows("busy_slots"):
         left = left_s(row, now) * row["cpu"] / 100
-        found.setdefault(row["node_id"], []).append(Busy(row["cpus"], left, bool(row["queued"])))
+        after = row["rank"] - (row["seconds"] or 0.0)
+        package = Busy(row["cpus"], left, bool(row["queued"]), row["job_id"], after)
+        found.setdefault(row["node_id"], []).append(package)
     return found
 
 

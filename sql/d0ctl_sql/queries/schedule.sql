@@ -107,7 +107,8 @@ select id from package
 -- The packages that use CPUs of nodes or will: how long each takes on a standard node, since when it
 -- runs, how wide the range of its estimate is, and when it expects to end. Its start is
 -- reported a moment later, so that is when it began if it was not suspended or staging in.
-select package.node_id, requirement.cpus, requirement.cpu, requirement.seconds, node.speed,
+select package.node_id, package.job_id, requirement.cpus, requirement.cpu, requirement.seconds,
+       requirement.rank, node.speed,
        case when package.changed - attempt.started < 1.0
             then max(attempt.launched, min(attempt.started, package.changed))
             else package.changed end as since,
