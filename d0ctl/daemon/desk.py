@@ -68,6 +68,10 @@ class Desk(Struct):
     """How long a turn of the loop takes, on average of the last ones."""
     lead_s: float = 0.0
     """For how many seconds all nodes had work when packages were last scheduled."""
+    ready_left: int = 0
+    """How many packages were ready after the last pass of the scheduler."""
+    is_between_passes: bool = False
+    """Whether this turn needs a pass only if something that arrived, or became ready, needs it."""
     pass_due: float = math.inf
     """When packages are to be scheduled although nothing may have happened, by the monotonic clock:
     their inputs have to leave before CPUs become free."""

@@ -116,6 +116,8 @@ class Loop(Struct):
     """When the last turn ended."""
     rest_s: float = 0.0
     """The shortest pause before the next turn."""
+    needs_pass: bool = True
+    """Whether the next turn schedules packages: the last one failed, or ran the slow steps."""
     slow_done: float = 0.0
     """When the slow steps last ran."""
     trimmed: float = 0.0
@@ -141,7 +143,8 @@ class Loop(Struct):
         desk = self.desk
         desk.store.check_in_place()
         is_woken = desk.wake.wait(min(LOOK_S, max(0.0, desk.pass_due - time.monotonic())))
-        is_woken = is_woken or time.monotonic() >= desk.pass_due
+        is_due = time.monotonic() >= desk.pass_due
+        is_woken = is_woken or is_due
         stop.wait(max(0.0, self.ended + self.rest_s - time.monotonic()))
         # cleared before anything is read: whatever arrives from here on wakes the next turn
         desk.wake.clear()
@@ -149,7 +152,8 @@ class Loop(Struct):
         is_slow = time.monotonic() - self.slow_done >= SLOW_S
         if not (is_woken or is_slow or version != self.seen):
             return
-        self.seen = version
+        needs_pass = self.needs_pass or is_due or is_slow or version != self.seen
+        desk.is_between_passes, self.needs_pass, self.seen = not needs_pass, True, version
         began = time.monotonic()
         received = desk.dropbox.collect()
         while not desk.mailbox.empty():
@@ -164,6 +168,7 @@ class Loop(Struct):
             desk.wake.set()
             return
         self.reports.clear()
+        self.needs_pass = is_slow
         self.ended = time.monotonic()
         took_s = self.ended - began
         desk.turn_s += (took_s - desk.turn_s) / AVERAGED

@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 
 from d0ctl.daemon.desk import Desk
+from d0ctl.daemon.in_progress import Transfer
 from d0ctl.daemon.line_maker import LineMaker
 from d0ctl.daemon.turn import Turn
+from d0ctl.nodes.courier_reports import Received, Report, StreamEnded, TransferEnded
 from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import place
@@ -31,6 +33,9 @@ SEND_S, SEND_TURNS = 0.1, 2
 which learn that inputs have arrived and send the order.
 """
 
+QUIET_MESSAGES = frozenset({"start", "progress", "note"})
+"""The messages after which no node can take more than before."""
+
 NEEDED_S = 1.0
 """How often a process that drives one job searches for the packages of other jobs it needs."""
 
@@ -44,6 +49,9 @@ def schedule(desk: Desk, turn: Turn) -> None:
     _make_lines(desk, turn)
     placement.advance(store, now=now)
     _find_needed(desk)
+    is_idle = desk.is_between_passes and _brings_nothing(turn)
+    if is_idle and placement.ready(store) <= desk.ready_left:
+        return
     nodes = placement.nodes(store, now=now)
     requirements = _brokered(desk, ready_requirements(store, desk.job), nodes, now)
     desk.lead_s = lead_s(nodes, requirements)
@@ -52,6 +60,28 @@ def schedule(desk: Desk, turn: Turn) -> None:
     decisions = _decide(store, desk.job, nodes, requirements, now, early_s, desk.set_pass_due)
     if decisions:
         placement.assign(store, decisions, now=now)
+    desk.ready_left = placement.ready(store)
+
+
+def _brings_nothing(turn: Turn) -> bool:
+    """Return whether all that arrived are copies for nodes, starts and progress.
+
+    They free no CPU and end no package.
+    """
+    return all(message["kind"] in QUIET_MESSAGES for message in turn.received.messages) and all(
+        map(_is_quiet, turn.reports)
+    )
+
+
+def _is_quiet(report: Report) -> bool:
+    match report:
+        case StreamEnded():
+            return True
+        case TransferEnded(name=Transfer() as transfer):
+            return not transfer.is_here
+        case Received(frame={"kind": "accepted"}):
+            return True
+    return False
 
 
 def _make_lines(desk: Desk, turn: Turn) -> None:

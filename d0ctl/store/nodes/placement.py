@@ -29,6 +29,12 @@ def nodes(store: Store, *, now: float = 0.0) -> list[NodeRoom]:
     return [room_of(row) for row in store.rows("schedulable_nodes", now=now)]
 
 
+def ready(store: Store) -> int:
+    """Return how many packages are ready."""
+    number: int = store.value("count_ready")
+    return number
+
+
 def requirements(store: Store, job: int | None = None) -> list[Requirement]:
     """Return requirements with ready packages, the most urgent first; of one job, or of all."""
     rows = store.rows("ready_requirements", job=job)

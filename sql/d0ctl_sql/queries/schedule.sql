@@ -48,6 +48,10 @@ select requirement.*
           requirement.avoid is null and requirement.failed_on is null, requirement.rank desc,
           requirement.id;
 
+-- name: count_ready
+-- How many packages are ready.
+select coalesce(sum(ready), 0) from requirement indexed by requirement_ready where ready > 0;
+
 -- name: limited_stages
 -- Stages that limit how many of their packages run at once, with how many more may start; packages
 -- that wait for inputs after an early start do not count.
