@@ -28,9 +28,14 @@ class Estimate(Struct, frozen=True):
 
 
 def shares(store: Store, jobs: Sequence[int]) -> dict[int, dict[int, Share]]:
-    """Return the stages of jobs that have something left, by the ids of both."""
+    """Return the stages of jobs that have something left, by the ids of both.
+
+    Jobs with files that only nodes have that are down are omitted: their ends are unknown.
+    """
     found: dict[int, dict[int, Share]] = defaultdict(dict)
-    for row in store.rows("finding_shares", jobs=json.dumps(list(jobs))):
+    away = {row["job_id"] for row in store.rows("eta_away")}
+    known = [job for job in jobs if job not in away]
+    for row in store.rows("finding_shares", jobs=json.dumps(known)):
         found[row["job_id"]][row["stage_id"]] = Share(row["left"], row["pace"], row["cpus"])
     return found
 
