@@ -34,7 +34,8 @@ class Explanation(Struct):
     """An answer in one sentence, the facts behind it, the end of stderr, and commands.
 
     `details` holds the same facts for scripts: times in seconds, null if unknown. `listed` has the
-    facts about launched packages, which a card lists, too.
+    facts about launched packages, which a card lists, too. `reason` is the answer without its
+    subject and state, for sentences about more than that; empty if the answer has no such part.
     """
 
     path: str
@@ -46,6 +47,7 @@ class Explanation(Struct):
     commands: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
     listed: list[str] = field(default_factory=list)
+    reason: str = ""
 
     def add(self, text: str, commands: list[str]) -> None:
         """Add a text: the first is the answer, each later one a fact."""
@@ -128,18 +130,34 @@ def with_rest(row: NodeCapacity, now: float) -> NodeRoom:
     return room_of(row, left_s=None if row.ends is None else row.ends - now)
 
 
-def objection(row: NodeCapacity, requirement: Requirement, now: float) -> str | None:
+class Objection(Struct, frozen=True):
+    """Why a node can't take a package: `text` follows its name, `many` the names of several."""
+
+    text: str
+    many: str
+
+
+def objection(row: NodeCapacity, requirement: Requirement, now: float) -> Objection | None:
     """Return why a node can't take a package, other than being full; None if it can."""
     if row.state == "down":
-        return f"has been down since {moment(row.since, now)}: {row.last_error or 'no answer'}"
+        since = moment(row.since, now)
+        return Objection(
+            f"has been down since {since}: {row.last_error or 'no answer'}", "are down"
+        )
     if row.drained:
-        return "is drained" + (f": {row.drain_note}" if row.drain_note else "")
+        note = f": {row.drain_note}" if row.drain_note else ""
+        return Objection(f"is drained{note}", "are drained")
     is_known = row.state == "up"
     if (is_known or requirement.nodes or requirement.exclude_nodes) and (
         unfit := misfit(requirement, with_rest(row, now))
     ):
-        return f"is ruled out: {unfit}"
-    return None if is_known else "is not in contact yet"
+        return ruled_out(unfit)
+    return None if is_known else Objection("is not in contact yet", "are not in contact yet")
+
+
+def ruled_out(why: str) -> Objection:
+    """Return that a node is unfit for a package."""
+    return Objection(f"is ruled out: {why}", f"are ruled out: {why}")
 
 
 def usage(store: Store, row: NodeCapacity, now: float) -> str:

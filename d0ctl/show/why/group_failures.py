@@ -59,7 +59,7 @@ def _by_reason(
 
 
 def _after(last: Explanation) -> str:
-    return f"`{last.path}`" + last.answer.partition(" failed")[2]
+    return f"`{last.path}`" + (f": {last.reason}" if last.reason else "")
 
 
 def retry_first(part: GroupPart, explanation: Explanation) -> None:

@@ -82,8 +82,8 @@ def _ready_packages(store: Store, name: str, now: float) -> list[str]:
         why = package(store, browse.package(store, parse(row.path)), now)
         nodes = {node["node"]: node["against"] for node in why.details.get("nodes", ())}
         against = nodes.get(name)
-        answer = why.answer.partition(" is ready, and ")[2] or why.answer
-        facts.append(f"`{row.path}` is ready: {f'the node {against}' if against else answer}")
+        reason = f"the node {against}" if against else why.reason or why.answer
+        facts.append(f"`{row.path}` is ready: {reason}")
     return facts
 
 

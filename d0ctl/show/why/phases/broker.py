@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from d0ctl.model import NodeCapacity
-from d0ctl.show.why.common import MOST
+from d0ctl.show.why.common import MOST, Objection
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.nodes.site import setting
 from d0ctl.units import count, listed, moment
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from d0ctl.store.brokers import BrokerAnswer
 
 
-def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:
+def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, Objection]:
     """Return the suitable nodes that the broker refuses, with reasons; add its other answers."""
     name = setting(subject.store, "broker")
     if name is None:
@@ -24,8 +24,9 @@ def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:
         return {}
     if first := _preferred(answer, {row.name for row in fits}):
         subject.fact(f"broker `{name}` prefers {first}")
+    refused = f"refused by broker `{name}`"
     return {
-        row.name: f"is refused by broker `{name}`: {answer.refused[row.name]}"
+        row.name: Objection(f"is {refused}: {answer.refused[row.name]}", f"are {refused}")
         for row in fits
         if row.name in answer.refused
     }

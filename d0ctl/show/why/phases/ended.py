@@ -35,8 +35,8 @@ def failed(subject: Subject) -> None:
     package, explanation = subject.package, subject.explanation
     tries = one_package.attempts(subject.store, package.id)
     last = tries[-1] if tries else None
-    why = _reason(last) or remark(package.note) or "for no known reason"
-    explanation.answer = f"{subject.name} failed: {why}"
+    explanation.reason = _reason(last) or remark(package.note) or "for no known reason"
+    explanation.answer = f"{subject.name} failed: {explanation.reason}"
     if last:
         _last_attempt(subject, last)
     consumers = dependencies.readers_of(subject.store, package.id, MOST)

@@ -1,6 +1,5 @@
 """Why no node has taken a ready package: which are ruled out, and which are full."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ from msgspec.structs import replace
 from d0ctl.model import NodeCapacity
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.show.why import pilots
-from d0ctl.show.why.common import MOST, named, objection
+from d0ctl.show.why.common import MOST, Objection, named, objection
 from d0ctl.show.why.phases import (
     broker,
     node_pauses,
@@ -30,24 +29,21 @@ REQUESTS: Mapping[str, dict[str, Any]] = {
 }  # fmt: skip
 """Each thing that a package requests of a node, and the value that drops it."""
 
-_OWN_PART = " since | until |:"
-"""The start of the part of an objection that is about one node only."""
-
-VERBS = {"is": "are", "has": "have", "pauses": "pause"}
-
 
 def why_not_taken(subject: Subject) -> str:
     """Return why no node has taken it yet; add a fact for each node, or each group of nodes."""
     explanation, rows = subject.explanation, registry.capacities(subject.store)
     requirement = requirement_of_package(subject.store, subject.package.id)
-    out = {row.name: why for row in rows if (why := objection(row, requirement, subject.now))}
+    out = {
+        row.name: against for row in rows if (against := objection(row, requirement, subject.now))
+    }
     out |= node_pauses.objection(subject, [row for row in rows if row.name not in out])
     out |= broker.objection(subject, [row for row in rows if row.name not in out])
     fits = [row for row in rows if row.name not in out]
     explanation.facts += grouped(out)
     explanation.details["nodes"] = [
-        {"node": row.name, "against": out.get(row.name), "cpus": row.cpus,
-         "used": row.used, "taken": iso(row.taken)} for row in rows
+        {"node": row.name, "against": out[row.name].text if row.name in out else None,
+         "cpus": row.cpus, "used": row.used, "taken": iso(row.taken)} for row in rows
     ]  # fmt: skip
     fits = recovery.without_last_node(subject.package, fits, explanation)
     coming = _pilots(subject, requirement)
@@ -86,34 +82,22 @@ def _pilots(subject: Subject, requirement: Requirement) -> list[str]:
     ]
 
 
-def grouped(out: Mapping[str, str]) -> list[str]:
+def grouped(out: Mapping[str, Objection]) -> list[str]:
     """Say why nodes can't take a package, in groups if there are many."""
     if len(out) <= MOST:
-        return [f"node `{name}` {why}" for name, why in out.items()]
+        return [f"node `{name}` {why.text}" for name, why in out.items()]
     kinds: dict[str, list[str]] = {}
     for name, why in out.items():
-        kinds.setdefault(_kind(why), []).append(name)
+        kinds.setdefault(why.many, []).append(name)
     facts = []
     for kind, names in sorted(kinds.items(), key=lambda pair: -len(pair[1])):
         if len(names) == 1:
-            facts.append(f"node `{names[0]}` {out[names[0]]}")
+            facts.append(f"node `{names[0]}` {out[names[0]].text}")
             continue
         more = [f"{len(names) - MOST:,} more"] if len(names) > MOST else []
         listing = listed([f"`{name}`" for name in names[:MOST]] + more)
-        facts.append(f"{len(names):,} nodes {_plural(kind)}: {listing}")
+        facts.append(f"{len(names):,} nodes {kind}: {listing}")
     return facts
-
-
-def _kind(why: str) -> str:
-    """Return an objection without its times, notes and errors, to group similar ones."""
-    if why.startswith("is ruled out"):
-        return why
-    return re.split(_OWN_PART, why, maxsplit=1)[0].replace("has been", "is", 1)
-
-
-def _plural(kind: str) -> str:
-    verb, _, rest = kind.partition(" ")
-    return f"{VERBS.get(verb, verb)} {rest}"
 
 
 def _suggest_nodes(

@@ -5,7 +5,7 @@ from typing import Any
 
 from d0ctl.model import Node, NodeCapacity
 from d0ctl.policy import bad_nodes
-from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.common import MOST, Explanation, Objection, ruled_out
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
@@ -13,7 +13,7 @@ from d0ctl.store.nodes.draining import BadNode, bad_node, drainings
 from d0ctl.units import count, listed, moment
 
 
-def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:
+def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, Objection]:
     """Return which of the suitable nodes are avoided because of earlier failures, and why."""
     package, limits = subject.package, node_record.limits(subject.store)
     exclusions = _excluded_for(subject, fits)
@@ -24,20 +24,20 @@ def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:
         if row.name not in exclusions and (how := resting.get(row.id)):
             until = moment(bad_nodes.pause_end(how, limits), subject.now)
             failed = count(how.streak, "package of its stage", "packages of its stage")
-            exclusions[row.name] = f"pauses until {until}: {failed} failed there in a row"
+            text = f"pauses until {until}: {failed} failed there in a row"
+            exclusions[row.name] = Objection(text, "pause")
     return exclusions
 
 
-def _excluded_for(subject: Subject, fits: list[NodeCapacity]) -> dict[str, str]:
+def _excluded_for(subject: Subject, fits: list[NodeCapacity]) -> dict[str, Objection]:
     """Return the node on which it failed, if its job excludes that node and another is suitable."""
     package = subject.package
     if package.failed_on is None or {row.name for row in fits} <= {package.failed_on}:
         return {}
     for row in node_record.exclusions(subject.store, package.job_id):
         if row["name"] == package.failed_on:
-            return {
-                package.failed_on: f"is ruled out: it failed there, as did {_failure_share(row)}"
-            }
+            why = f"it failed there, as did {_failure_share(row)}"
+            return {package.failed_on: ruled_out(why)}
     return {}
 
 

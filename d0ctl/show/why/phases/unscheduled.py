@@ -26,7 +26,8 @@ def ready(subject: Subject) -> None:
         explanation.answer = f"{subject.name} is ready, but {why[0]}"
         subject.command(why[1])
         return
-    explanation.answer = f"{subject.name} is ready, and {why_not_taken(subject)}"
+    explanation.reason = why_not_taken(subject)
+    explanation.answer = f"{subject.name} is ready, and {explanation.reason}"
     if not _remade(subject) and subject.package.note:
         subject.fact(f"it was put back: {remark(subject.package.note)}")
 

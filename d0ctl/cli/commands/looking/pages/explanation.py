@@ -123,5 +123,9 @@ def _is_node(store: Store, name: str) -> bool:
 
 def document(explanation: Explanation) -> "reports.Explanation":
     """Return the explanation as JSON."""
-    values = {name: value for name, value in asdict(explanation).items() if name != "listed"}
+    values = {
+        name: value
+        for name, value in asdict(explanation).items()
+        if name not in {"listed", "reason"}
+    }
     return cast("reports.Explanation", values)
