@@ -72,6 +72,27 @@ def test_the_list_has_waiting_unsent_and_sent_messages(d0ctl: Type, site: Site) 
     assert [(mail["message"], mail["sent"]) for mail in whole["last"]] == [(3, False), (1, True)]
 
 
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [({"command": ["/bin/true"]}, "`/bin/true`"),
+     ({"webhook": "https://lab.example/hook"}, "the webhook"),
+     ({"notifier": "chat"}, "the plug-in `chat`")],
+    ids=["command", "webhook", "notifier"],
+)  # fmt: skip
+def test_the_list_names_what_gets_the_events(
+    d0ctl: Type, site: Site, settings: dict[str, Any], name: str
+) -> None:
+    say(site, **settings)
+    with site.store.writing():
+        mail_queue.add(site.store, Notice("command", "failures", 1, "prod", 1, 1, 4e9, "x"))
+    post(site, "command")
+
+    answer = d0ctl("notify", "list").stdout
+
+    assert f"{name}  1 event" in answer
+    assert f"1  {name}" in answer
+
+
 def test_a_message_is_shown_as_it_will_be_sent_and_without_escapes(d0ctl: Type, site: Site) -> None:
     say(site, **server())
     post(site)

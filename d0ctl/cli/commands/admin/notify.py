@@ -49,7 +49,7 @@ def show_list(json: options.Json = False) -> None:
     if json:
         emit_json(_document(settings, waiting, on_way, ended))
         return
-    draw(queue.draw, _ways(settings), waiting, on_way, ended, time.time())
+    draw(queue.draw, _ways(settings), _names(settings), waiting, on_way, ended, time.time())
 
 
 def _ways(settings: dict[str, Any]) -> list[str]:
@@ -59,6 +59,15 @@ def _ways(settings: dict[str, Any]) -> list[str]:
     ways = [f"mail through {settings['host']}"] if "host" in settings else []
     kind = "the command " if "command" in settings else ""
     return ways + [kind + name for name in filter(None, [way(settings)])]
+
+
+def _names(settings: dict[str, Any]) -> dict[str, str]:
+    """Return what gets each event, by the name that it has as a recipient."""
+    from d0ctl.notify.notifier import way
+    from d0ctl.notify.routes import COMMAND
+
+    name = way(settings)
+    return {} if name is None else {COMMAND: name}
 
 
 @app.command()
