@@ -9,7 +9,6 @@ from d0ctl.schedule.standstill import Cause
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import Span
-from d0ctl.show.forecast import eta
 from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files.eta import at
@@ -98,15 +97,25 @@ def _row(
     done = by_status(job.counts)["successful"]
     word = state(job, cause)
     has_end = word not in STOPPED and sheet.columns >= WIDE
-    end = eta.end(at(horizon.end(job.id), now), now) or eta.waits(horizon.away(job.id))
     return [
         (job.name, "strong"),
         signs.mark(word, sheet.glyphs),
         f"{count(done)}/{count(job.packages)}",
         (duration((job.ended or now) - job.submitted), "faint"),
-        end if has_end else "",
+        _end(job.id, horizon, now) if has_end else "",
         _tally(job),
     ]  # fmt: skip
+
+
+def _end(job: int, horizon: Horizon, now: float) -> str:
+    """Return when a job ends, or what it waits for."""
+    if (end := at(horizon.end(job), now)) is not None:
+        return f"ends {signs.estimate(end, now)}"
+    if not (away := horizon.away(job)):
+        return ""
+    from d0ctl.show.forecast.eta import waits  # few jobs wait for nodes
+
+    return waits(away)
 
 
 def _tally(job: JobSummary) -> list[Span]:
