@@ -32,13 +32,16 @@ select drained_at, name, 'drained', drain_note
  limit :limit;
 
 -- name: notable_jobs
--- The jobs that ended last until a time, and how many of their packages did not end well.
-select at, subject, left, case when left > 0 then 'failed' when done > 0 then 'done'
-                               else 'dropped' end as state
+-- The jobs that ended last until a time, their status, and how many of their packages did not end
+-- well.
+select at, subject, left, case when left > canceled then 'failed'
+                               when done > 0 and canceled = 0 then 'successful'
+                               else 'canceled' end as state
   from (select job.ended as at, job.name as subject,
                total(stage_count.n) filter (where stage_count.phase = 'done') as done,
                cast(total(stage_count.n) filter (
-                    where stage_count.phase not in ('done', 'dropped')) as integer) as left
+                    where stage_count.phase not in ('done', 'dropped')) as integer) as left,
+               total(stage_count.n) filter (where stage_count.phase = 'canceled') as canceled
           from (select * from job
                  where ended <= :until and visible = 1
                  order by ended desc

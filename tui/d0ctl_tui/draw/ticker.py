@@ -58,10 +58,8 @@ def with_switch(
 
 def _note(event: Notable) -> str | None:
     match event.what:
-        case "job" if event.left:
-            return f"ended, {count(event.left, 'package')} without success"
         case "job":
-            return "ended"
+            return f"{count(event.left, 'package')} without success" if event.left else None
         case "failure" if event.is_tried_again:
             return f"tried again: {gist(event.note)}" if event.note else "tried again"
         case "failure":
