@@ -46,7 +46,7 @@ test: .venv/ready-to-test .cache/tests-compiled  ## run all tests
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.support.durability >/dev/null
 	@PYTEST_DEBUG_TEMPROOT=$$($(python) -m tests.support.memory_disk) \
-		$(python) -m pytest -n 6 --dist worksteal -o tmp_path_retention_policy=failed
+		$(python) -m pytest -n 8 --dist worksteal -o tmp_path_retention_policy=failed
 
 check: .venv/ready-to-test  ## run formatter, linter, type checker, import contracts and tests
 	@$(bin)/ruff format --check
