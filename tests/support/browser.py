@@ -119,6 +119,7 @@ async def browser(folder: Path, size: str = "1200,700") -> AsyncIterator[Page]:
 async def _browser(folder: Path, size: str, variables: dict[str, str]) -> AsyncIterator[Page]:
     port = folder / "DevToolsActivePort"
     folder.mkdir(exist_ok=True)
+    port.unlink(missing_ok=True)  # that of the browser that had the profile before
     process = subprocess.Popen(
         [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
          f"--user-data-dir={folder}", "--no-first-run", "--disable-dev-shm-usage",
