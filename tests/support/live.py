@@ -19,18 +19,20 @@ PATIENCE_S = 120.0
 _PIECE = re.compile(r"\x1b\[(\d+);1H|(\x1b\[K)|\x1b\[[?\d;]*[a-zA-Z]|([^\x1b]+)")
 
 
+def without_size() -> dict[str, str]:
+    """The environment, for a terminal with a size of its own: not that of where the tests run."""
+    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+
+
 class LiveTerminal:
     """A pseudo-terminal of a size, and the program on it."""
 
     def __init__(self, *words: str, columns: int = 80, rows: int = 24) -> None:
         self.descriptor, theirs = pty.openpty()
         self.resize(columns, rows)
-        # A terminal has its own size, whatever that of the one where the tests were started.
-        others = {name: value for name, value in os.environ.items()
-                  if name not in ("COLUMNS", "LINES")}  # fmt: skip
         self.process = subprocess.Popen(
             [PROGRAM, *words], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-            env=others | {"TERM": "xterm", "NO_COLOR": "1"},
+            env=without_size() | {"TERM": "xterm", "NO_COLOR": "1"},
         )  # fmt: skip
         os.close(theirs)
         self._seen = b""

@@ -15,12 +15,13 @@ from statistics import median
 import pytest
 
 from tests.support.building import job, line, package, production
-from tests.support.live import LiveTerminal
+from tests.support.live import LiveTerminal, without_size
 from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 
+PATIENCE_S = 60
 ALTERNATE, NORMAL, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 
 
@@ -34,8 +35,8 @@ class Screen:
         self.program = subprocess.Popen(
             words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
             preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
-            env=os.environ | {"TERM": "xterm-256color", "D0CTL_HOME": str(home), "PS1": "$ ",
-                              "COLORTERM": ""},
+            env=without_size() | {"TERM": "xterm-256color", "D0CTL_HOME": str(home), "PS1": "$ ",
+                                  "COLORTERM": ""},
         )  # fmt: skip
         os.close(theirs)
         os.set_blocking(self.ours, False)
@@ -51,7 +52,7 @@ class Screen:
 
     def sees(self, text: bytes, after: int = 0) -> None:
         """Return once the program has written this."""
-        wait_until(lambda: text in self.read()[after:], 30)
+        wait_until(lambda: text in self.read()[after:], PATIENCE_S)
 
     def type(self, keys: bytes) -> int:
         """Press keys; how much had been written before."""
@@ -80,6 +81,18 @@ def terminal(site: Site) -> Iterator[Open]:
         os.close(one.ours)
 
 
+def test_a_program_sees_the_size_of_its_own_terminal(
+    terminal: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("LINES", "60")
+    words = "import shutil; print(shutil.get_terminal_size())"
+
+    screen = terminal(sys.executable, "-c", words, size=(40, 120))
+
+    screen.sees(b"columns=120, lines=40")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_that_ends_the_dashboard_restores_the_terminal(
     site: Site, terminal: Open, number: signal.Signals
@@ -91,7 +104,7 @@ def test_a_signal_that_ends_the_dashboard_restores_the_terminal(
 
     screen.program.send_signal(number)
 
-    assert screen.program.wait(30) == 128 + number
+    assert screen.program.wait(PATIENCE_S) == 128 + number
     screen.sees(NORMAL)
     assert screen.read().rindex(CURSOR) > screen.read().rindex(ALTERNATE)
     modes = [b"\x1b[?1000l", b"\x1b[?1006l", b"\x1b[?2004l"]
@@ -107,7 +120,7 @@ def test_the_dashboard_ends_when_its_terminal_goes(site: Site, terminal: Open) -
     screen.ours = os.open(os.devnull, os.O_RDONLY)
     os.close(spare)
 
-    wait_until(lambda: screen.program.poll() is not None, 30)
+    wait_until(lambda: screen.program.poll() is not None, PATIENCE_S)
 
 
 def test_the_whole_screen_is_drawn_again_after_fg(site: Site, terminal: Open) -> None:
@@ -249,7 +262,7 @@ def test_a_shell_opens_in_the_folder_of_the_attempt_and_leads_back(
     screen.sees(b"exit-code", again)
     screen.type(b"q")
     screen.sees(NORMAL, again)
-    assert screen.program.wait(30) == 0
+    assert screen.program.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.parametrize(("key", "variable"), [(b"|", "PAGER"), (b"e", "EDITOR")])

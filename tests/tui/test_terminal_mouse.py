@@ -28,10 +28,8 @@ def edge(screen: Screen) -> int:
 
 
 @pytest.fixture
-def screen(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+def screen(site: Site) -> Iterator[Screen]:
     """A dashboard on a terminal, with a job."""
-    for name in ("COLUMNS", "LINES"):  # of the terminal where the tests were started
-        monkeypatch.delenv(name, raising=False)
     site.submit(production())
     screen = Screen(PROGRAM, "tui", home=Path(site.store.home.root), size=(ROWS, COLUMNS))
     try:
