@@ -98,6 +98,7 @@ def test_only_pause_with_running_suspends_running_packages(site: Site, d0ctl: Ty
     assert "1 package is being suspended" in result.stdout
     answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert (answer["phase"], answer["request"]) == ("running", "pause")
+    assert "- it was asked to pause; if it does not" in d0ctl("why", "prod/1/1/1").stdout
 
 
 def test_a_stopped_wrapper_reports_it_and_continues_on_request(site: Site, d0ctl: Type) -> None:
@@ -116,6 +117,7 @@ def test_a_stopped_wrapper_reports_it_and_continues_on_request(site: Site, d0ctl
 
     d0ctl("resume", "prod")
     assert launches.requested(site.store, here) == {attempt: "resume"}
+    assert "- it was asked to continue, and has not" in d0ctl("why", "prod/1/1/1").stdout
     say(site, attempt, "running", seq=3)
     answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
     assert (answer["phase"], answer["request"]) == ("running", None)

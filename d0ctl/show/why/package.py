@@ -16,6 +16,12 @@ from d0ctl.store.views.left_out import shortfall
 from d0ctl.store.views.shapes.of_package import BinaryView, PackageView
 from d0ctl.units import moment
 
+REQUESTS = {
+    "pause": "it was asked to pause; if it does not do so by itself soon, it is stopped",
+    "resume": "it was asked to continue, and has not answered yet",
+}
+"""What a request of a person for a package on a node means until its wrapper confirms it."""
+
 
 def package(store: Store, view: PackageView, now: float) -> Explanation:
     """Explain the phase of a package."""
@@ -31,7 +37,7 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     if where := one_package.destination(store, view.id):
         explanation.facts.append(f"its task merges at `{where[0]}`: {where[1]}")
     if view.request and view.phase != "killing" and not view.request.endswith(view.note or "\n"):
-        explanation.facts.append(f"a request: {view.request}")
+        explanation.facts.append(REQUESTS.get(view.request, f"a request: {view.request}"))
     if short := shortfall(store, view.id, view.path):
         explanation.facts.append(
             f"it {'ran' if view.attempts else 'will run'} with {short.sentence()}"
