@@ -81,18 +81,6 @@ def terminal(site: Site) -> Iterator[Open]:
         os.close(one.ours)
 
 
-def test_a_program_sees_the_size_of_its_own_terminal(
-    terminal: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("LINES", "60")
-    words = "import shutil; print(shutil.get_terminal_size())"
-
-    screen = terminal(sys.executable, "-c", words, size=(40, 120))
-
-    screen.sees(b"columns=120, lines=40")
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_that_ends_the_dashboard_restores_the_terminal(
     site: Site, terminal: Open, number: signal.Signals

@@ -1,5 +1,8 @@
-"""The mouse of a real terminal, whose events do not say which part of the screen they are on."""
+"""A real terminal: its size, and its mouse, whose events do not say which part of the screen they
+are on."""
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,3 +76,17 @@ def test_a_click_on_a_key_does_what_the_key_does(screen: Screen) -> None:
     screen.type(mouse((0, column, ROWS - 1, "M"), (0, column, ROWS - 1, "m")))
 
     wait_until(lambda: "why it takes no more" in shown(screen)[1], PATIENCE_S, "the nodes")
+
+
+def test_a_program_sees_the_size_of_its_own_terminal(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("LINES", "60")
+    words = "import shutil; print(shutil.get_terminal_size())"
+
+    screen = Screen(sys.executable, "-c", words, home=Path(site.store.home.root), size=(40, 120))
+
+    screen.sees(b"columns=120, lines=40")
+    screen.program.wait(PATIENCE_S)
+    os.close(screen.ours)
