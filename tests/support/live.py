@@ -16,7 +16,8 @@ from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 PATIENCE_S = 120.0
-_PIECE = re.compile(r"\x1b\[(\d+);1H|(\x1b\[K)|\x1b\[[?\d;]*[a-zA-Z]|([^\x1b]+)")
+_TITLE = r"\x1b\][^\a\x1b]*\a"
+_PIECE = re.compile(rf"\x1b\[(\d+);1H|(\x1b\[K)|\x1b\[[?\d;]*[a-zA-Z]|{_TITLE}|([^\x1b]+)")
 
 
 def without_size() -> dict[str, str]:
