@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from d0ctl import __version__
+from d0ctl.cli import completion_table
 from d0ctl.cli.completion_table import HEADINGS
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import settings
@@ -27,13 +28,11 @@ GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 ELSEWHERE = {
-    "ack": "acknowledge", "apply": "site apply", "cancel": "kill", "cat": "logs",
-    "check": "node check", "delete": "remove", "drain": "node drain", "forget": "remove",
-    "info": "status", "jobs": "status", "list": "status", "log": "logs",
-    "ls": "status", "nodes": "node list", "ps": "status", "queue": "status",
-    "rerun": "retry", "rm": "remove", "sacct": "history", "show": "status", "start": "daemon start",
-    "stop": "daemon stop", "tail": "logs", "tasks": "task list", "unhold": "release",
-    "watch": "tui",
+    "ack": "acknowledge", "cancel": "kill", "cat": "logs", "check": "node check",
+    "delete": "remove", "forget": "remove", "info": "status", "jobs": "status", "list": "status",
+    "log": "logs", "ls": "status", "nodes": "node list", "ps": "status", "queue": "status",
+    "rerun": "retry", "rm": "remove", "sacct": "history", "show": "status", "tail": "logs",
+    "tasks": "task list", "unhold": "release", "watch": "tui",
 }  # fmt: skip
 """What people type who know other programs, and the command that does it here."""
 
@@ -49,6 +48,12 @@ To begin: `d0ctl init` writes a job file, `d0ctl run FILE` runs it, `d0ctl statu
 Exit status: 0 done, 1 the work failed, 2 bad usage or file, 3 not found, 4 refused, 5 trouble
 with the database or the daemon, 6 a node can't be reached, 130 interrupted."""
 """The end of the help of `d0ctl` itself."""
+
+
+def _in_a_group(name: str) -> str | None:
+    """Return the command of this name that a single group has: `node free` for `free`."""
+    groups = [group for group, names in completion_table.COMMANDS.items() if name in names]
+    return f"{groups[0]} {name}" if len(groups) == 1 else None
 
 
 class Commands(TyperGroup):
@@ -68,7 +73,7 @@ class Commands(TyperGroup):
         """Find the typed command. Raises BadUsage for a name that is not here."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:  # TAB asks, too
-            ours, meant = ELSEWHERE.get(name), near(name, COMMANDS)
+            ours, meant = ELSEWHERE.get(name) or _in_a_group(name), near(name, COMMANDS)
             guess = f"did you mean `d0ctl {meant}`?" if meant else "d0ctl --help"
             raise BadUsage(f"no such command `{name}`", hint=f"d0ctl {ours}" if ours else guess)
         return super().resolve_command(ctx, args)

@@ -46,7 +46,7 @@ def job(job: JobSummary, of: Horizon, now: float) -> jobs.Job:
         job,
         job=job.name,
         estimated_end=time_range(eta.at(of.end(job.id), now)),
-        waits_for_nodes=list(of.away(job.id)),
+        waits_for_nodes=list(of.nodes_down(job.id)),
         held=_stop(jobs.Hold, job, "hold") if job.hold else None,
         paused=bool(job.pause),
         pause=_stop(jobs.Pause, job, "pause", running=bool(job.pause_running))

@@ -51,23 +51,20 @@ class JobLeft(Struct, frozen=True):
 
     name: str
     stages: Sequence[StageLeft] = ()
-    begun: float = 0.0
+    begun: Range = NOTHING
     chain: float = 0.0
     most_running: int | None = None
     is_halted: bool = False
     """Whether a person holds or pauses it."""
-    away: Sequence[str] = ()
+    nodes_down: Sequence[str] = ()
     """The nodes that are down and alone have files that it waits for: nobody knows when it ends."""
-    least_begun: float | None = None
-    most_begun: float | None = None
-    """The range of `begun`, if packages have reported when they end."""
     cooling: float = 0.0
     """Seconds until the packages that cool off have done so, with the chains that begin then."""
 
     @property
     def has_any(self) -> bool:
         """Whether packages are left that have not ended."""
-        return bool(self.begun) or any(stage.packages for stage in self.stages)
+        return bool(self.begun.middle) or any(stage.packages for stage in self.stages)
 
     @property
     def unknown(self) -> list[int]:
@@ -77,9 +74,7 @@ class JobLeft(Struct, frozen=True):
     @property
     def work(self) -> Range:
         """The CPU seconds on a standard node that it needs, as far as they are known."""
-        least = self.begun if self.least_begun is None else self.least_begun
-        most = self.begun if self.most_begun is None else self.most_begun
-        total = Range(least, self.begun, most)
+        total = self.begun
         for stage in self.stages:
             total += stage.work
         return total
@@ -111,7 +106,7 @@ class Horizon(Struct, frozen=True):
         job_left = self.jobs.get(job)
         if job_left is None or job_left.is_halted or job_left.unknown or not self.capacity.power:
             return None
-        if job_left.away or not job_left.has_any:
+        if job_left.nodes_down or not job_left.has_any:
             return None
         work, before = job_left.work, self.before(job)
         if not work.middle:
@@ -122,10 +117,10 @@ class Horizon(Struct, frozen=True):
         busy = Range(low * max(chain, shared), math.hypot(chain, shared), high * (chain + shared))
         return busy.at_least(job_left.cooling)
 
-    def away(self, job: int) -> Sequence[str]:
+    def nodes_down(self, job: int) -> Sequence[str]:
         """Return the nodes that have to come back before anybody knows when a job ends."""
         job_left = self.jobs.get(job)
-        return () if job_left is None or job_left.is_halted else job_left.away
+        return () if job_left is None or job_left.is_halted else job_left.nodes_down
 
     def start(self, job: int, stage: int, rank: float) -> Range | None:
         """Return in how many seconds a package of a stage of a job begins that is not on a node;
@@ -138,7 +133,7 @@ class Horizon(Struct, frozen=True):
             return None
         longer = sum(of.work.middle for of in job_left.stages if of.seq != stage and of.rank > rank)
         own = sum(of.work.middle for of in job_left.stages if of.seq == stage)
-        before, power = self.before(job) + job_left.begun + longer, self.power(job_left)
+        before, power = self.before(job) + job_left.begun.middle + longer, self.power(job_left)
         chain = max(0.0, job_left.chain - rank) / self.capacity.fastest
         first, last = before / power, (before + own) / power
         late = min(whole.high, chain + last)

@@ -186,7 +186,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         progress=progress.job,
         settings=browse.settings(store, job.id),
         estimate=eta.at(horizon.end(job.id), now),
-        away=horizon.away(job.id),
+        nodes_down=horizon.nodes_down(job.id),
         stage_progress=progress.stages,
         rates=activity.rates_of_job(store, job, now=now),
     )  # fmt: skip

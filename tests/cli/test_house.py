@@ -106,16 +106,18 @@ def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
     assert d0ctl("xyzzy").stderr == "d0ctl: no such command `xyzzy`\nd0ctl --help\n"
 
 
-@pytest.mark.parametrize(("word", "ours"), ELSEWHERE.items())
-def test_a_word_of_other_programs_names_the_command_that_does_it_here(
+@pytest.mark.parametrize(
+    ("word", "ours"),
+    [*ELSEWHERE.items(), ("apply", "site apply"), ("drain", "node drain"), ("free", "node free"),
+     ("start", "daemon start"), ("stop", "daemon stop")],
+)  # fmt: skip
+def test_a_word_of_other_programs_or_of_a_group_names_the_command_that_does_it_here(
     d0ctl: Type, word: str, ours: str
 ) -> None:
     answer = d0ctl(word, "mc")
 
-    assert (answer.exit_code, answer.stderr) == (
-        2,
-        f"d0ctl: no such command `{word}`\nd0ctl {ours}\n",
-    )
+    expected = f"d0ctl: no such command `{word}`\nd0ctl {ours}\n"
+    assert (answer.exit_code, answer.stderr) == (2, expected)
     assert d0ctl(*ours.split(), "--help").exit_code == 0
 
 

@@ -110,17 +110,17 @@ def test_a_job_does_not_end_before_its_packages_have_cooled_off() -> None:
 
 
 def test_a_job_that_waits_for_a_node_that_is_down_has_no_end() -> None:
-    stranded = Horizon(Capacity(4, 4.0, 1.0), {1: left(4, 60.0, away=["n1"])})
+    stranded = Horizon(Capacity(4, 4.0, 1.0), {1: left(4, 60.0, nodes_down=["n1"])})
 
-    assert (stranded.end(1), stranded.away(1)) == (None, ["n1"])
-    assert (stranded.start(1, 1, 0.0), stranded.away(2)) == (None, ())
+    assert (stranded.end(1), stranded.nodes_down(1)) == (None, ["n1"])
+    assert (stranded.start(1, 1, 0.0), stranded.nodes_down(2)) == (None, ())
 
 
 def test_an_early_progress_report_leaves_a_wide_range_and_a_late_one_a_narrow_one() -> None:
     factors = [doubt(0.0, 100.0, now) for now in (0.0, 1.0, 10.0, 50.0, 100.0, 200.0)]
 
     assert factors == pytest.approx([101.0, 11.0, 2.0, 1.2, 1.1, 1.1])
-    begun = JobLeft("a", begun=60.0, chain=60.0, least_begun=30.0, most_begun=120.0)
+    begun = JobLeft("a", begun=Range(30.0, 60.0, 120.0), chain=60.0)
     found = Horizon(Capacity(1, 1.0, 1.0), {1: begun}).end(1)
     assert found is not None
     assert found.low <= 30.0 and found.high >= 120.0

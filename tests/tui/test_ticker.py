@@ -38,28 +38,17 @@ def test_the_ticker_shows_failures_actions_nodes_and_ends_of_jobs(site: Site) ->
     assert len(notable.latest(site.store, 2, until=now + 3)) == 2
 
 
-def test_a_job_that_ended_well_with_dropped_packages_did_not_fail(site: Site) -> None:
+@pytest.mark.parametrize(("phase", "status"), [("dropped", "successful"), ("canceled", "canceled")])
+def test_a_job_ends_with_the_status_of_its_packages(site: Site, phase: str, status: str) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
-    rows.change(site.store, "package", {"phase": "ready"}, phase="dropped")
-    rows.change(site.store, "package", {"phase": "waiting"}, phase="dropped")
+    for left in ("ready", "waiting"):
+        rows.change(site.store, "package", {"phase": left}, phase=phase)
     rows.change(site.store, "job", ended=time.time())
 
     (end, *_) = notable.latest(site.store, 10, until=time.time() + 9)
 
-    assert (end.what, end.state, end.left) == ("job", "successful", 0)
-
-
-def test_a_killed_job_did_not_fail(site: Site) -> None:
-    site.submit(production())
-    site.finish("prod/1/1/1")
-    rows.change(site.store, "package", {"phase": "ready"}, phase="canceled")
-    rows.change(site.store, "package", {"phase": "waiting"}, phase="canceled")
-    rows.change(site.store, "job", ended=time.time())
-
-    (end, *_) = notable.latest(site.store, 10, until=time.time() + 9)
-
-    assert (end.what, end.state, end.left > 0) == ("job", "canceled", True)
+    assert (end.what, end.state, end.left == 0) == ("job", status, phase == "dropped")
 
 
 def test_a_failure_that_is_tried_again_says_so(site: Site) -> None:
@@ -85,12 +74,14 @@ def test_the_switch_is_on_the_first_line(columns: int) -> None:
 def test_the_ticker_says_how_jobs_ended() -> None:
     ends = [
         Notable("job", 0.0, "prod", "successful"), Notable("job", 0.0, "mc", "failed", left=3),
+        Notable("job", 0.0, "reco", "canceled", left=1),
     ]  # fmt: skip
 
-    good, bad = ticker.what_matters(ends, 100, 0.0, UNICODE)
+    good, bad, killed = ticker.what_matters(ends, 100, 0.0, UNICODE)
 
     assert text(good).endswith("prod successful")
     assert text(bad).endswith("mc failed 3 packages without success")
+    assert text(killed).endswith("reco canceled 1 package without success")
 
 
 def test_a_dashboard_that_starts_knows_the_last_change_that_is_no_event(

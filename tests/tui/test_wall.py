@@ -64,7 +64,7 @@ def test_a_tile_has_all_facts_in_any_size(
 
 
 def test_a_tile_names_the_node_that_a_job_waits_for(job: WallJob) -> None:
-    waiting = replace(job, end=None, away=["far"])
+    waiting = replace(job, end=None, nodes_down=["far"])
 
     shown = "\n".join(map(text, wall_tiles.tile(waiting, 120, 12, time.time(), UNICODE)))
 

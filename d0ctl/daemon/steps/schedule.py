@@ -49,8 +49,8 @@ def schedule(desk: Desk, turn: Turn) -> None:
     _make_lines(desk, turn)
     placement.advance(store, now=now)
     _find_needed(desk)
-    is_idle = desk.is_between_passes and _brings_nothing(turn)
-    if is_idle and placement.ready(store) <= desk.ready_left:
+    can_place_no_more = desk.is_between_passes and _frees_no_cpu(turn)
+    if can_place_no_more and placement.ready(store) <= desk.ready_left:
         return
     nodes = placement.nodes(store, now=now)
     requirements = _brokered(desk, ready_requirements(store, desk.job), nodes, now)
@@ -63,11 +63,8 @@ def schedule(desk: Desk, turn: Turn) -> None:
     desk.ready_left = placement.ready(store)
 
 
-def _brings_nothing(turn: Turn) -> bool:
-    """Return whether all that arrived are copies for nodes, starts and progress.
-
-    They free no CPU and end no package.
-    """
+def _frees_no_cpu(turn: Turn) -> bool:
+    """Return whether only copies for nodes, starts and progress have arrived."""
     return all(message["kind"] in QUIET_MESSAGES for message in turn.received.messages) and all(
         map(_is_quiet, turn.reports)
     )

@@ -111,11 +111,11 @@ def _end(job: int, horizon: Horizon, now: float) -> str:
     """Return when a job ends, or what it waits for."""
     if (end := at(horizon.end(job), now)) is not None:
         return f"ends {signs.estimate(end, now)}"
-    if not (away := horizon.away(job)):
+    if not (nodes := horizon.nodes_down(job)):
         return ""
     from d0ctl.show.forecast.eta import waits  # few jobs wait for nodes
 
-    return waits(away)
+    return waits(nodes)
 
 
 def _tally(job: JobSummary) -> list[Span]:

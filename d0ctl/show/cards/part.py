@@ -63,8 +63,8 @@ class Part(Struct, frozen=True):
     progress: RunningProgress = NO_PROGRESS
     settings: JobSettings | None = None
     estimate: Range | None = None
-    away: Sequence[str] = ()
-    """When a job ends, and the nodes that are down and have files that it waits for."""
+    nodes_down: Sequence[str] = ()
+    """The nodes that are down and have files that a job waits for."""
     stage_progress: Mapping[int, RunningProgress] = field(default_factory=dict)
     rates: Mapping[int, StageRate] = field(default_factory=dict)
     """How fast the packages of stages end, by the ids of the stages."""
@@ -108,7 +108,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     if isinstance(row, JobSummary):
         length = duration((job.ended or now) - job.submitted)
         facts.append(f"took {length}" if job.ended else f"{length} so far")
-        end = eta.end(part.estimate, now) or eta.waits(part.away)
+        end = eta.end(part.estimate, now) or eta.waits(part.nodes_down)
         facts += [end] if end and part.cause is None else []
     sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):

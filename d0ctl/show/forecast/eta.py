@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ENDED = frozenset({"done", "failed", "canceled", "dropped"})
 """The phases of packages that have ended."""
 
-MOST_AWAY = 3
+MOST_NODES = 3
 """How many nodes that are down a text names; it counts the rest."""
 
 LEAST_ENDS, SPREAD = 5, 1.28
@@ -32,13 +32,13 @@ def end(interval: Range | None, now: float) -> str:
     return "" if interval is None else f"ends {estimate(interval, now)}"
 
 
-def waits(away: Sequence[str]) -> str:
+def waits(nodes: Sequence[str]) -> str:
     """Say which nodes have to come back before anybody knows when a job ends; empty if none."""
-    if not away:
+    if not nodes:
         return ""
-    names = [f"`{name}`" for name in away[:MOST_AWAY]]
-    more = [f"{len(away) - MOST_AWAY:,} more"] if len(away) > MOST_AWAY else []
-    verb = "is" if len(away) == 1 else "are"
+    names = [f"`{name}`" for name in nodes[:MOST_NODES]]
+    more = [f"{len(nodes) - MOST_NODES:,} more"] if len(nodes) > MOST_NODES else []
+    verb = "is" if len(nodes) == 1 else "are"
     return f"it waits for files on {listed(names + more)}, which {verb} down"
 
 
@@ -149,8 +149,8 @@ def verdict(
         return "nothing is left to run"
     if left.is_halted:
         return "no estimate: it is held or paused"
-    if left.away:
-        return f"no estimate: {waits(left.away)}"
+    if left.nodes_down:
+        return f"no estimate: {waits(left.nodes_down)}"
     if not of.capacity.power:
         return "no estimate: no node takes packages"
     stages = listed(f"`{names.get(seq, str(seq))}`" for seq in left.unknown[:5])

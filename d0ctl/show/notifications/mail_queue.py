@@ -30,13 +30,19 @@ def draw(
 
     `names` has the recipients that are not shown by their own names.
     """
+
+    def called(recipient: str) -> str:
+        return names.get(recipient, recipient)
+
     nothing = "" if waiting or on_way else "; nothing is waiting"
     sheet.add(
         f"people are notified by {listed(ways)}{nothing}" if ways else f"{NO_MAIL}: docs/mail.md"
     )
-    _section(sheet, "waiting", [_waiting(row, names, now) for row in waiting])
-    _section(sheet, "on the way", [_on_way(row, names, now) for row in on_way])
-    _section(sheet, "last", [_ended(row, names, now, sheet.glyphs) for row in ended])
+    _section(sheet, "waiting", [_waiting(called(row["recipient"]), row, now) for row in waiting])
+    _section(sheet, "on the way", [_on_way(called(row.recipient), row, now) for row in on_way])
+    _section(
+        sheet, "last", [_ended(called(row.recipient), row, now, sheet.glyphs) for row in ended]
+    )
 
 
 def _section(sheet: Sheet, title: str, rows: Sequence[Sequence[Cell]]) -> None:
@@ -46,25 +52,22 @@ def _section(sheet: Sheet, title: str, rows: Sequence[Sequence[Cell]]) -> None:
         sheet.table(rows)
 
 
-def _waiting(row: Row, names: Mapping[str, str], now: float) -> list[Cell]:
+def _waiting(recipient: str, row: Row, now: float) -> list[Cell]:
     due = f"in {duration(row['due'] - now)}" if row["due"] > now else "now"
-    recipient = names.get(row["recipient"], row["recipient"])
     return [recipient, count(row["things"], "event"), f"to be written {due}"]
 
 
-def _on_way(row: MessageRecord, names: Mapping[str, str], now: float) -> list[Cell]:
+def _on_way(recipient: str, row: MessageRecord, now: float) -> list[Cell]:
     details = row.last_error or ""
     if row.tries:
         again = duration(max(0.0, (row.not_before or 0.0) - now))
         details = f"{count(row.tries, 'try', 'tries')}, next in {again}: {details}"
-    recipient = names.get(row.recipient, row.recipient)
     return [str(row.id), recipient, moment(row.made, now), row.title, details]
 
 
-def _ended(row: MessageRecord, names: Mapping[str, str], now: float, glyphs: Glyphs) -> list[Cell]:
+def _ended(recipient: str, row: MessageRecord, now: float, glyphs: Glyphs) -> list[Cell]:
     details = "" if row.sent else f"given up: {row.last_error or ''}"
     mark = signs.glyph("successful" if row.sent else "failed", glyphs)
-    recipient = names.get(row.recipient, row.recipient)
     return [mark, str(row.id), recipient, moment(row.ended, now), row.title,
             details]  # fmt: skip
 

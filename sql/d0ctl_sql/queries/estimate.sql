@@ -150,9 +150,9 @@ select job_id, max(left) as left
          limit 1000)
  group by job_id;
 
--- name: eta_away
+-- name: eta_nodes_down
 -- The nodes that are down and alone have inputs that assigned packages wait for, by job.
-select distinct package.job_id, away.name
+select distinct package.job_id, down.name
   from package indexed by package_in_phase
   join node on node.id = package.node_id
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
@@ -160,7 +160,7 @@ select distinct package.job_id, away.name
   join transfer on transfer.file_id = file.id and transfer.cluster_id = node.cluster_id
                and transfer.result = 0
   join location on location.file_id = file.id
-  join node as away on away.cluster_id = location.cluster_id and away.state = 'down'
+  join node as down on down.cluster_id = location.cluster_id and down.state = 'down'
  where package.phase = 'assigned' and package.staging > 0
    and exists (select 1 from node where state = 'down')
    and not exists (select 1 from location as other
@@ -168,7 +168,7 @@ select distinct package.job_id, away.name
                       and other.cluster_id not in (select cluster_id from node
                                                     group by cluster_id
                                                    having min(state = 'down') = 1))
- order by package.job_id, away.name;
+ order by package.job_id, down.name;
 
 -- name: eta_package
 -- The run time of a package that has not ended on a standard node, and when it began to run.

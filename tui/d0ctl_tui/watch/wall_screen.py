@@ -103,13 +103,14 @@ def _facts(store: Store, jobs: list[JobSummary], now: float) -> dict[int, Facts]
     found: dict[int, Facts] = {}
     for job in jobs:
         rate, end, trouble = None, None, None
-        away: Sequence[str] = ()
+        nodes_down: Sequence[str] = ()
         if job.ended is None:
             rate = _whole(activity.stage_rates(store, job.id, now=now).values())
-            end, away = eta.at(horizon.end(job.id), now), horizon.away(job.id)
+            end = eta.at(horizon.end(job.id), now)
+            nodes_down = horizon.nodes_down(job.id)
         if _has_failed(job):
             trouble = next(iter(browse.failures(store, job.id, 1)), None)
-        found[job.id] = (rate, end, away, trouble)
+        found[job.id] = (rate, end, nodes_down, trouble)
     return found
 
 

@@ -43,7 +43,7 @@ class WallJob(Struct, frozen=True):
     progress: RunningProgress = NO_PROGRESS
     rate: StageRate | None = None
     end: Range | None = None
-    away: Sequence[str] = ()
+    nodes_down: Sequence[str] = ()
     """The nodes that are down and have files that it waits for."""
     trouble: FailureView | None = None
     is_followed: bool = False
@@ -146,7 +146,7 @@ def _end(job: WallJob, now: float) -> str:
     if job.job.ended is not None:
         return f"ended {clock(job.job.ended, now)}"
     if job.end is None:
-        return waits(job.away)
+        return waits(job.nodes_down)
     if job.end.high <= now:
         return signs.LATE
     low, high = (clock(at, now, short=True) for at in (job.end.low, job.end.high))

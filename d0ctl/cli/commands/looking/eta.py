@@ -84,7 +84,7 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
     return {
         "job": job.name,
         "end": time_range(eta.at(horizon.end(job.id), now)),
-        "waits_for_nodes": list(left.away),
+        "waits_for_nodes": list(left.nodes_down),
         "cpu_left": left.work.middle,
         "cpu_before": horizon.before(job.id),
         "longest_chain": left.chain,

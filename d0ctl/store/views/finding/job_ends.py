@@ -33,8 +33,8 @@ def shares(store: Store, jobs: Sequence[int]) -> dict[int, dict[int, Share]]:
     Jobs with files that only nodes have that are down are omitted: their ends are unknown.
     """
     found: dict[int, dict[int, Share]] = defaultdict(dict)
-    away = {row["job_id"] for row in store.rows("eta_away")}
-    known = [job for job in jobs if job not in away]
+    unknown = {row["job_id"] for row in store.rows("eta_nodes_down")}
+    known = [job for job in jobs if job not in unknown]
     for row in store.rows("finding_shares", jobs=json.dumps(known)):
         found[row["job_id"]][row["stage_id"]] = Share(row["left"], row["pace"], row["cpus"])
     return found

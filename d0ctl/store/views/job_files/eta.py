@@ -31,15 +31,15 @@ def horizon(store: Store, *, now: float) -> Horizon:
         chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
     for counted in store.rows("eta_ready"):
         chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
-    away: dict[int, list[str]] = defaultdict(list)
-    for counted in store.rows("eta_away"):
-        away[counted["job_id"]].append(counted["name"])
+    nodes_down: dict[int, list[str]] = defaultdict(list)
+    for counted in store.rows("eta_nodes_down"):
+        nodes_down[counted["job_id"]].append(counted["name"])
     cooling = {row["job_id"]: row["left"] for row in store.rows("eta_cooling", now=now)}
     jobs = {
         row["id"]: JobLeft(
-            row["name"], stages[row["id"]], begun[row["id"]].middle, chains[row["id"]],
-            row["max_running"], bool(row["hold"] or row["pause"]), away[row["id"]],
-            begun[row["id"]].low, begun[row["id"]].high, cooling.get(row["id"], 0.0),
+            row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
+            row["max_running"], bool(row["hold"] or row["pause"]), nodes_down[row["id"]],
+            cooling.get(row["id"], 0.0),
         )
         for row in store.rows("eta_jobs")
     }  # fmt: skip
