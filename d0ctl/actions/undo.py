@@ -16,6 +16,11 @@ def command(verb: str, targets: Iterable[str], *more: str) -> str:
     return shlex.join(["d0ctl", *verb.split(), *targets, *more])
 
 
+def verb(command: str | None) -> str:
+    """Return the action of such a command line; empty if there is none."""
+    return shlex.split(command)[1] if command else ""
+
+
 def paths(target: Selector) -> list[str]:
     """Return the paths of a selection, without states."""
     return list(dict.fromkeys(part.path for part in target.parts))

@@ -24,7 +24,7 @@ def answer(
     """Add the answer, the facts behind it, and commands to type, except those already `said`."""
     sheet.say(why.answer)
     for fact in why.facts:
-        if fact in said or (sheet.archive and "d0ctl retry" in fact):
+        if fact in said or (sheet.archive and fact in why.retries):
             continue
         sheet.say(fact, "faint", indent="- ")
     if stderr and why.stderr:

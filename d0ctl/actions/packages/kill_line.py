@@ -20,6 +20,9 @@ from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views import browse, selection
 from d0ctl.units import count
 
+RESTORE = "restore-line"
+"""The action that undoes a drop."""
+
 
 @dataclass(frozen=True, slots=True)
 class KillLineOptions(Options):
@@ -128,7 +131,7 @@ def undo_kill_line(plan: KillLinePlan) -> str | None:
     """Return the command that undoes it."""
     paths = undo.paths(plan.request.target)
     if plan.request.options.drop_outputs:
-        return undo.command("restore-line", paths)
+        return undo.command(RESTORE, paths)
     return undo.command("retry", [f"{path}:canceled,failed" for path in paths]) if (
         plan.packages) else None  # fmt: skip
 
@@ -193,7 +196,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
 
 def past(entry: AuditEntry) -> str:
     """Return the past tense, which depends on its undo."""
-    return "dropped" if (entry.undo or "").startswith("d0ctl restore-line ") else "killed"
+    return "dropped" if undo.verb(entry.undo) == RESTORE else "killed"
 
 
 ACTION = Action(

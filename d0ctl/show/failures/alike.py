@@ -7,7 +7,8 @@ from msgspec import Struct
 from d0ctl.errors import NotFound
 from d0ctl.model import Phase
 from d0ctl.select import parse
-from d0ctl.show.why.advice import Advice, for_alike
+from d0ctl.show.why import advice as retry_advice
+from d0ctl.show.why.advice import Advice
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.package import package
 from d0ctl.show.why.phases import recovery
@@ -49,11 +50,9 @@ def several(
     explanation = Explanation("", Phase.FAILED, "")
     kinds, reasons = kinds[:MOST_KINDS], {kind.reason for kind in kinds}
     for kind in kinds:
-        facts, options = _retry(store, kind, selectors.get(kind.job), node)
         prefix = f"for {kind.reason}: " if len(reasons) > 1 else ""
-        explanation.facts += [fact if f"`{kind.reason}`" in fact else prefix + fact
-                              for fact in [*facts, *_cooling(store, kind)]]  # fmt: skip
-        explanation.commands += [f"d0ctl retry{options}"] if options is not None else []
+        _retry(store, kind, selectors.get(kind.job), node, explanation, prefix)
+        explanation.facts += _cooling(store, kind)
     which = f" --node {node}" if node else f" --failed-for {kinds[0].reason}" * (len(reasons) == 1)
     explanation.facts = list(dict.fromkeys(explanation.facts))
     explanation.commands += [
@@ -65,19 +64,27 @@ def several(
 
 
 def _retry(
-    store: Store, kind: Kind, selector: str | None, node: str
-) -> tuple[Sequence[str], str | None]:
-    """Return what the policy did with the latest, what is known of a retry, and its options."""
+    store: Store,
+    kind: Kind,
+    selector: str | None,
+    node: str,
+    explanation: Explanation,
+    prefix: str,
+) -> None:
+    """Add what the policy did with the latest, and what is known of a retry."""
+    target = retry_advice.alike(selector or "", kind.reason, node)
+    advice = Advice(may_retry=False)
     try:
         latest = browse.package(store, parse(kind.paths[0]))
         attempts = one_package.attempts(store, latest.id)
-        facts = recovery.refusal(store, latest, attempts[-1] if attempts else None)
-        advice = Advice(options=None)
         if selector is not None and attempts:
-            advice = for_alike(store, selector, kind.paths, kind.reason, node=node)
+            advice = retry_advice.for_alike(store, target, kind.paths)
     except NotFound:
-        return [], None
-    return [*facts, *advice.facts], advice.options
+        return
+    last = attempts[-1] if attempts and attempts[-1].reason == kind.reason else None
+    if refusal := recovery.refusal(store, latest, last):
+        explanation.facts += [refusal.rule, *(prefix + why for why in refusal.why)]
+    advice.add_to(explanation, target, prefix)
 
 
 def _cooling(store: Store, kind: Kind) -> list[str]:

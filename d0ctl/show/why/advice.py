@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from operator import attrgetter
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.model import Reason
+from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.missing_command import again, missing
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import requirement_of_package
@@ -33,34 +36,66 @@ STEP = 100_000_000
 """Suggested sizes above this many bytes are multiples of it."""
 
 
+class Raise(NamedTuple):
+    """An option of `retry` that gives a package more of a resource, in bytes or seconds."""
+
+    option: str
+    amount: int
+
+    def __str__(self) -> str:
+        write = format_time if self.option == "--wall-time" else format_size
+        return f"{self.option} {write(self.amount)}"
+
+
+USUAL_MEMORY = Raise("--memory", 2_000_000_000)
+"""Suggested if neither a use nor a limit of memory is known."""
+
+
 class Advice(Struct, frozen=True):
-    """Facts about a retry, and `options` to add; None if it should not be retried now."""
+    """Facts about a failure, how to fix it, whether a retry makes sense now, and its option."""
 
     facts: tuple[str, ...] = ()
-    options: str | None = ""
+    fixes: tuple[str, ...] = ()
+    may_retry: bool = True
+    more: Raise | None = None
+
+    def add_to(self, explanation: Explanation, target: str, prefix: str = "") -> None:
+        """Add the facts, and the command that retries the target."""
+        option = f" {self.more}" if self.more else ""
+        commands = [f"d0ctl retry {target}{option}"] if self.may_retry else []
+        fixes = [prefix + fix for fix in self.fixes]
+        explanation.facts += [*(prefix + fact for fact in self.facts), *fixes]
+        explanation.commands += commands
+        explanation.retries += [*fixes, *commands]
 
 
-def advice(store: Store, package: PackageView, last: AttemptView | None) -> Advice:
-    """Advise on retrying a failed or canceled package."""
-    nodes = node_views(store)
+def _against(*facts: str, fixes: tuple[str, ...] = ()) -> Advice:
+    return Advice(facts, fixes, may_retry=False)
+
+
+def advice(
+    store: Store, package: PackageView, last: AttemptView | None, target: str = ""
+) -> Advice:
+    """Advise on retrying a failed or canceled package, with others if there is a target."""
+    nodes, target = node_views(store), target or package.path
     if dropped := _dropped_input(store, package):
-        return Advice((f"it can't be retried: it needs `{dropped}` of a dropped line",), None)
+        return _against(f"it can't be retried: it needs `{dropped}` of a dropped line")
     if last is not None and last.reason == Reason.OUT_OF_MEMORY and package.phase == "failed":
         return _more_memory(store, package, last, nodes)
     if unfit := _unfit(store, package, nodes, package.memory):
-        return Advice((f"it can't be retried: no node can take it: {unfit}",), None)
+        return _against(f"it can't be retried: no node can take it: {unfit}")
     if last is None or package.phase != "failed":
         return Advice()
     if last.reason == Reason.WALL_TIME:
         return _more_time(package, last)
     if last.reason == Reason.DISK_FULL and package.disk:
-        return Advice(options=f" --disk {format_size(_grown(package.disk))}")
+        return Advice(more=Raise("--disk", _grown(package.disk)))
     if problem := missing(store, package, last):
-        return Advice((problem.fact, *([_fix(package.path)] if problem.may_retry else [])), None)
+        return _against(problem.fact, fixes=(_fix(target),) if problem.may_retry else ())
     if last.reason in BY_JOB_FILE:
-        return Advice((_fix(package.path), OLD_FILE + again(store, package)), None)
+        return _against(fixes=(_fix(target), OLD_FILE + again(store, package)))
     if is_deterministic(last.reason, last.exit_code):
-        return Advice((_fix(package.path),), None)
+        return _against(fixes=(_fix(target),))
     return Advice()
 
 
@@ -80,16 +115,15 @@ def _more_memory(
 ) -> Advice:
     used = max(last.rss or 0, package.memory or 0)
     if not used:
-        return Advice(options=" --memory 2GB" if package.memory is None else None)
+        return Advice(more=USUAL_MEMORY) if package.memory is None else Advice(may_retry=False)
     largest = max((node.node.room.memory or 0 for node in nodes), default=0)
     wanted = _grown(used)
     if largest and wanted > largest > used:
         wanted = largest
     if why := _unfit(store, package, nodes, wanted):
-        fact = f"it used {size(used)} of memory, and no node can take it with more: {why}"
-        return Advice((fact,), None)
+        return _against(f"it used {size(used)} of memory, and no node can take it with more: {why}")
     peak = (f"its peak was {size(last.rss)} of memory",) if last.rss else ()
-    return Advice(peak, f" --memory {format_size(wanted)}")
+    return Advice(peak, more=Raise("--memory", wanted))
 
 
 def _more_time(package: PackageView, last: AttemptView) -> Advice:
@@ -98,7 +132,7 @@ def _more_time(package: PackageView, last: AttemptView) -> Advice:
         limit = last.ended - last.started
     if not limit:
         return Advice()
-    return Advice(options=f" --wall-time {format_time(math.ceil(limit * 2))}")
+    return Advice(more=Raise("--wall-time", math.ceil(limit * 2)))
 
 
 def _grown(used: int) -> int:
@@ -127,39 +161,23 @@ def _unfit(
     return listed(f"`{name}`: {why}" for name, why in list(reasons.items())[:3])
 
 
-def for_alike(
-    store: Store, selector: str, paths: Sequence[str], reason: str, *, node: str = ""
-) -> Advice:
-    """Advise one retry for all packages that failed for a reason; `paths` are some of them.
+def for_alike(store: Store, target: str, paths: Sequence[str]) -> Advice:
+    """Advise one retry of the target: packages that failed for a reason; `paths` are some of them.
 
-    With a node, only for those that failed there.
+    It has the largest of the resources that are advised for them.
     """
     from d0ctl.select import parse
 
-    target = f"'{selector}'{f' --node {node}' * bool(node)} --failed-for {reason}"
-    best: Advice | None = None
-    for path in paths:
-        package = browse.package(store, parse(path))
-        package_advice = advice(store, package, one_package.attempts(store, package.id)[-1])
-        if package_advice.options is None:
-            continue
-        if best is None or _requested(package_advice) > _requested(best):
-            best = package_advice
-    if best is not None:
-        return Advice((), f" {target}{best.options}")
-    package = browse.package(store, parse(paths[0]))
-    package_advice = advice(store, package, one_package.attempts(store, package.id)[-1])
-    fix = _fix(package.path)
-    return Advice(
-        tuple(_fix(target) if fact == fix else fact for fact in package_advice.facts), None
-    )
+    packages = [browse.package(store, parse(path)) for path in paths]
+    each = [advice(store, package, one_package.attempts(store, package.id)[-1], target)
+            for package in packages]  # fmt: skip
+    retries = [single for single in each if single.may_retry]
+    if not retries:
+        return each[0]
+    return Advice(more=max((single.more for single in retries if single.more),
+                           key=attrgetter("amount"), default=None))  # fmt: skip
 
 
-def _requested(package_advice: Advice) -> float:
-    """Return the amount in a suggested option, to choose the largest."""
-    from d0ctl.units import parse_size, parse_time
-
-    option, _, figure = (package_advice.options or "").strip().partition(" ")
-    if not figure:
-        return 0.0
-    return parse_time(figure) if option == "--wall-time" else float(parse_size(figure))
+def alike(selector: str, reason: str, node: str = "") -> str:
+    """Return the words that select packages that failed for a reason, with a node only there."""
+    return f"'{selector}'{f' --node {node}' * bool(node)} --failed-for {reason}"

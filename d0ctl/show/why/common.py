@@ -34,8 +34,9 @@ class Explanation(Struct):
     """An answer in one sentence, the facts behind it, the end of stderr, and commands.
 
     `details` holds the same facts for scripts: times in seconds, null if unknown. `listed` has the
-    facts about launched packages, which a card lists, too. `reason` is the answer without its
-    subject and state, for sentences about more than that; empty if the answer has no such part.
+    facts about launched packages, which a card lists, too; `retries` the facts and commands about
+    a retry, and `edit` the command after which a node can take a package. `reason` is the answer
+    without its subject and state, for sentences about more than that; empty if it has no such part.
     """
 
     path: str
@@ -47,6 +48,8 @@ class Explanation(Struct):
     commands: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
     listed: list[str] = field(default_factory=list)
+    retries: list[str] = field(default_factory=list)
+    edit: str = ""
     reason: str = ""
 
     def add(self, text: str, commands: list[str]) -> None:
@@ -56,6 +59,12 @@ class Explanation(Struct):
         else:
             self.answer = text
         self.commands += commands
+
+    def take(self, other: "Explanation") -> None:
+        """Add the facts and commands of another one."""
+        self.facts += other.facts
+        self.commands += other.commands
+        self.retries += other.retries
 
 
 class GroupPart(Struct, frozen=True):

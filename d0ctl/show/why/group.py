@@ -1,6 +1,7 @@
 """Why a line, stage or job is in its state, by its most significant packages."""
 
 from functools import partial
+from itertools import islice
 
 from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
 from d0ctl.schedule.standstill import Cause
@@ -139,11 +140,8 @@ def _obstacle(site: standstill.Production, part: GroupPart) -> str | None:
 
 def _edits(part: GroupPart) -> list[str]:
     """Return an `edit` command for the first package that no node can take, if any."""
-    for row in part.sample([Phase.READY], MOST):
-        for text in part.explain(row.path).commands:
-            if text.startswith("d0ctl edit "):
-                return [text]
-    return []
+    edits = (part.explain(row.path).edit for row in part.sample([Phase.READY], MOST))
+    return list(islice(filter(None, edits), 1))
 
 
 def _add_hold(
@@ -216,8 +214,7 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
         for row in part.sample(phases, 1):
             first = part.explain(row.path)
             explanation.answer = f"{problem}: {first.answer}"
-            explanation.facts += first.facts
-            explanation.commands += first.commands
+            explanation.take(first)
             explanation.details = first.details
             return
     if not part.job.packages:

@@ -27,8 +27,7 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
     explanation.add(f"{part.title} {verb}: {failed}", [])
     explanation.stderr = last.stderr
     if len(latest) == 1:
-        explanation.facts += last.facts
-        explanation.commands += last.commands
+        explanation.take(last)
     else:
         _by_reason(store, part, explanation, latest, total)
         explanation.commands += [f"d0ctl why {latest[0][0]}", f"d0ctl history {part.path}"]
@@ -50,12 +49,10 @@ def _by_reason(
         paths = [path for path, why in latest if why == reason][:MOST]
         if not paths:
             continue
-        from d0ctl.show.why.advice import for_alike  # most parts have no such failures
+        from d0ctl.show.why.advice import alike, for_alike  # most parts have no such failures
 
-        alike_advice = for_alike(store, part.failed, paths, reason)
-        explanation.facts += [f"for {reason}: {fact}" for fact in alike_advice.facts]
-        if alike_advice.options is not None:
-            explanation.commands.append(f"d0ctl retry{alike_advice.options}")
+        target = alike(part.failed, reason)
+        for_alike(store, target, paths).add_to(explanation, target, f"for {reason}: ")
 
 
 def _after(last: Explanation) -> str:
@@ -71,12 +68,12 @@ def retry_first(part: GroupPart, explanation: Explanation) -> None:
 
     if part.job.hold_actor != alike_failures.ACTOR:
         return
-    retries = [text for text in explanation.commands if text.startswith("d0ctl retry ")]
+    retries = [text for text in explanation.commands if text in explanation.retries]
     if not retries:
-        from d0ctl.show.why.advice import is_deterministic
+        from d0ctl.show.why.advice import alike, is_deterministic
 
         reasons = dict.fromkeys(failure.reason for failure in part.failures(SAMPLE))
-        retries = [f"d0ctl retry '{part.failed}' --failed-for {reason}"
-                   for reason in reasons if is_deterministic(reason, 127)]  # fmt: skip
+        retries = [f"d0ctl retry {alike(part.failed, reason)}"
+                   for reason in reasons if reason and is_deterministic(reason, 127)]  # fmt: skip
     others = [text for text in explanation.commands if text not in retries]
     explanation.commands[:] = retries + others

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from d0ctl.model import Reason, Remark
 from d0ctl.show.drawing.signs import remark
-from d0ctl.show.why.advice import Advice, advice
+from d0ctl.show.why.advice import advice
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.subject import Subject
@@ -45,13 +45,12 @@ def failed(subject: Subject) -> None:
         are = "waits" if len(consumers) == 1 else "wait"
         names = listed(f"`{path}`" for path in consumers)
         subject.fact(f"{names}{more} {are} for its files")
-    explanation.facts += recovery.refusal(subject.store, package, last)
+    if refusal := recovery.refusal(subject.store, package, last):
+        explanation.facts += [refusal.rule, *refusal.why]
     acceptable = _left_outputs(subject, tries)
-    package_advice = advice(subject.store, package, last)
-    explanation.facts += package_advice.facts
     if last:
         subject.command(f"d0ctl logs {package.path}")
-    _retry(subject, package_advice)
+    advice(subject.store, package, last).add_to(explanation, package.path)
     if package.line_dropped is None:
         line = package.path.rpartition("/")[0]
         subject.command(f"d0ctl kill-line {line} --drop-outputs")
@@ -72,11 +71,6 @@ def _last_attempt(subject: Subject, last: AttemptView) -> None:
                       f"attempt {last.number}")  # fmt: skip
     stderr = (last.stderr or "").strip()
     subject.explanation.stderr = None if stderr and stderr in (last.message or "") else last.stderr
-
-
-def _retry(subject: Subject, package_advice: Advice) -> None:
-    if package_advice.options is not None:
-        subject.command(f"d0ctl retry {subject.package.path}{package_advice.options}")
 
 
 def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
@@ -146,9 +140,7 @@ def canceled(subject: Subject) -> None:
     ):
         subject.fact("an input that it needs was dropped")
     if package.phase == "canceled":
-        package_advice = advice(subject.store, package, None)
-        subject.explanation.facts += package_advice.facts
-        _retry(subject, package_advice)
+        advice(subject.store, package, None).add_to(subject.explanation, package.path)
     elif package.line_named:
         subject.command(f"d0ctl restore-line {package.path.rpartition('/')[0]}")
     subject.command(f"d0ctl history {package.path}")

@@ -123,7 +123,8 @@ def _close_matches(
         if able:
             explanation.facts.append(f"without {request}, {_named_or_counted(able)} could take it")
     if options := options_for(requirement, [room_of(row) for row in usable]):
-        explanation.commands.append(f"d0ctl edit {subject.package.path}{options}")
+        explanation.edit = f"d0ctl edit {subject.package.path}{options}"
+        explanation.commands.append(explanation.edit)
 
 
 def _named_or_counted(rows: Sequence[NodeCapacity]) -> str:

@@ -1,5 +1,7 @@
 """What a policy did with a package."""
 
+from typing import NamedTuple
+
 from d0ctl.model import NodeCapacity, Reason
 from d0ctl.policy.rules import Policy
 from d0ctl.show.why.common import Explanation
@@ -36,15 +38,22 @@ def held(actor: str | None, until: float | None, now: float) -> str:
     return f"after a release it cools off until {moment(until, now)}"
 
 
-def refusal(store: Store, package: PackageView, last: AttemptView | None) -> list[str]:
+class Refusal(NamedTuple):
+    """The rule for a failure, which names its reason, and why there was no retry, if known."""
+
+    rule: str
+    why: list[str]
+
+
+def refusal(store: Store, package: PackageView, last: AttemptView | None) -> Refusal | None:
     """Say why a failure was not retried, and which rule applies."""
     if last is None or last.reason is None:
-        return []
+        return None
     prefix = f"{last.reason}: {last.message}; " if last.message else f"{last.reason}; "
-    facts = [rule(of_package(store, package.id), last.reason)]
+    refusal = Refusal(rule(of_package(store, package.id), last.reason), [])
     if package.note and package.note.startswith(prefix):
-        facts.append(f"not retried: {package.note.removeprefix(prefix)}")
-    return facts
+        refusal.why.append(f"not retried: {package.note.removeprefix(prefix)}")
+    return refusal
 
 
 def without_last_node(

@@ -126,6 +126,6 @@ def document(explanation: Explanation) -> "reports.Explanation":
     values = {
         name: value
         for name, value in asdict(explanation).items()
-        if name not in {"listed", "reason"}
+        if name not in {"listed", "retries", "edit", "reason"}
     }
     return cast("reports.Explanation", values)
