@@ -98,9 +98,9 @@ def _values(texts: Mapping[str, str]) -> dict[str, Any]:
 def read(**sections: Mapping[str, Any]) -> Site:
     """Read settings by the rules of a site file. Raises BadUsage."""
     try:
-        return reader.read_text(json.dumps(sections))
+        return reader.read_text(json.dumps(sections), source=None)
     except BadJobFile as error:
-        raise BadUsage(error.faults[0].split(": ", 1)[1]) from error
+        raise BadUsage(error.faults[0]) from error
 
 
 def _undo(plan: SetPlan) -> str | None:

@@ -75,7 +75,8 @@ def read_text(
     named = "job" in recipe.fields.fixed
     name = recipe.fields.fixed.get("job") or job_name_of(source)
     spec = spec_of(recipe, name, named, source, folder, known, faults, is_seen=is_seen)
-    return replace(spec, text=text, warnings=tuple(faults.warnings.lines()))
+    return replace(spec, text=text, warnings=tuple(faults.warnings.lines()),
+                   left_out=tuple(faults.left_out.lines()))  # fmt: skip
 
 
 def spec_of(

@@ -231,3 +231,5 @@ class JobSpec(Struct, frozen=True):
     """The job file as it was read; empty if the job was made otherwise."""
     warnings: tuple[str, ...] = ()
     """One line for each thing that can run, but may be a mistake."""
+    left_out: tuple[str, ...] = ()
+    """Those that name files which are in no group, without their positions."""

@@ -51,7 +51,7 @@ def draw(
     for finding in findings:
         advice = f"repaired by `{finding.advice}`" if finding.heals else finding.advice
         text = f"{finding.check}: {finding.subject}: {finding.detail}"
-        _item(sheet, "failed", text, f": {advice}" if advice else "")
+        _item(sheet, "failed", text, advice)
     unchecked = [_unchecked(list(names), why) for why, names in _by_reason(unseen).items()]
     if findings:
         for text in unchecked:
@@ -67,14 +67,15 @@ def draw(
 def _item(sheet: Sheet, state: str, text: str, advice: str = "") -> None:
     """Add an item on a line; if it is too long, wrapped, and its advice below."""
     mark = signs.glyph(state, sheet.glyphs)
-    if cell_width([mark, (f" {text}{advice}", "")]) <= sheet.columns:
-        sheet.add(mark, f" {text}", (advice, "faint"))
+    beside = f": {advice}" if advice else ""
+    if cell_width([mark, (f" {text}{beside}", "")]) <= sheet.columns:
+        sheet.add(mark, f" {text}", (beside, "faint"))
         return
     first = len(sheet.lines)
     sheet.say(text, indent="  ")
     sheet.lines[first] = (mark, (" ", ""), *sheet.lines[first][1:])
     if advice:
-        sheet.say(advice.removeprefix(": "), "faint", indent="    ")
+        sheet.say(advice, "faint", indent="    ")
 
 
 def _by_reason(unseen: Mapping[str, str]) -> dict[str, list[str]]:

@@ -35,9 +35,12 @@ def read(path: Path, inspect: Inspect = inspect) -> Site:
 
 @few_comparisons()
 def read_text(
-    text: str, source: str = "-", directory: Path | None = None, inspect: Inspect = inspect
+    text: str, source: str | None = "-", directory: Path | None = None, inspect: Inspect = inspect
 ) -> Site:
-    """Read a site from a text; its relative paths are relative to `directory`."""
+    """Read a site from a text; its relative paths are relative to `directory`.
+
+    Without a source, as of a generated text, faults have no position.
+    """
     faults = Faults(source, "a site file")
     root = mapping_of(text, faults, "`nodes` and `software`")
     reading = Reading(faults, local_files.absolute(str(directory or ".")), Scope())

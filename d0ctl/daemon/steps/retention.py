@@ -8,6 +8,7 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import Archiver
 from d0ctl.daemon.turn import Turn
 from d0ctl.store.nodes.site import default
+from d0ctl.store.views import browse
 from d0ctl.units import clean, format_time
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,8 @@ def archive_ended(desk: Desk, turn: Turn) -> None:
     if age == archiver.age and archiver.begun <= turn.now < archiver.begun + EVERY_S:
         return
     archiver.age, archiver.begun = age, turn.now
-    turn.after(_begin, desk)
+    if any(job.ended and job.ended <= turn.now - age for job in browse.jobs(desk.store, "*")):
+        turn.after(_begin, desk)
 
 
 def _begin(desk: Desk) -> None:
@@ -56,5 +58,5 @@ def _report_end(archiver: Archiver) -> None:
     first = clean(said.partition("\n")[0])
     if process.returncode:
         log.warning("archiving ended jobs failed: %s", first)
-    elif not first.startswith("nothing"):
+    else:
         log.info("%s: %s", AS, first)

@@ -80,7 +80,7 @@ def _grouped(
         if not groups:
             reading.fault(by, f"{len(members)} files do not fill a group of {limit.size}")
         message = f"{len(left)} of {len(members)} left out because of `whole`: {names}"
-        reading.faults.warnings.add(by, message)
+        reading.faults.leave_out(by, message)
     return groups
 
 

@@ -55,7 +55,7 @@ def split(
     left = [member.name for member in members if member.name not in taken]
     if left:
         message = f"{len(left)} of {len(members)} left out by plug-in `{plugin.name}`"
-        reading.faults.warnings.add(by, f"{message}: {shown(left[0])}")
+        reading.faults.leave_out(by, f"{message}: {shown(left[0])}")
     if members and not groups:
         reading.fault(by, f"plug-in `{plugin.name}` made no group")
     return groups

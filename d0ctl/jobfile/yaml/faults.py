@@ -94,6 +94,13 @@ class Faults(Notes):
         self.hides_outputs = False
         """Whether a fault may hide an output, so that its readers are not at fault."""
         self.warnings = Notes(source, "warning: ")
+        self.left_out = Notes(None)
+        """Those of the warnings that name files which are in no group, without their positions."""
+
+    def leave_out(self, position: Position, message: str) -> None:
+        """Warn that files are in no group."""
+        self.warnings.add(position, message)
+        self.left_out.add(position, message)
 
     @property
     def beside(self) -> str:

@@ -183,10 +183,10 @@ def _made(
     server = setting(store, "code-server")
     settings = {"code-server": server} if server and "://" in server else {}
     try:
-        (found,) = read_text(text(Site(software=(entry,), settings=settings))).software
+        site = Site(software=(entry,), settings=settings)
+        (found,) = read_text(text(site), source=None).software
     except BadJobFile as error:
-        first = error.faults[0].split(": ", 1)[1]
-        raise BadUsage(f"software `{title}`: {first}") from error
+        raise BadUsage(f"software `{title}`: {error.faults[0]}") from error
     return replace(found, runtime=None)
 
 

@@ -39,9 +39,6 @@ ACTOR = "d0ctl"
 
 NOTE = "the names of late outputs are known"
 
-LEFT_OUT = " left out"
-"""A part of the warnings that name files which are in no group."""
-
 Clock = Callable[[], float]
 
 
@@ -227,12 +224,8 @@ class _Making(Struct):
         left = {(stage.seq, line.seq) for stage in found.stages if not stage.is_left
                 for _, line in stage.numbered}  # fmt: skip
         found.added = [added for added in found.added if (added.stage, added.line) in left]
-        left_out = [
-            warning.partition("warning: ")[2]
-            for warning in self.spec.warnings
-            if LEFT_OUT in warning
-        ]
-        note = "; ".join([f"{NOTE}: {count(found.added_lines, 'line')} more", *left_out])
+        more = f"{NOTE}: {count(found.added_lines, 'line')} more"
+        note = "; ".join([more, *self.spec.left_out])
         with store.writing():
             self._check()
             self._check_phases()
