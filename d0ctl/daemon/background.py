@@ -19,6 +19,7 @@ from d0ctl.store import Store, open_store
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes import leases
+from d0ctl.store.nodes.holder import process_id
 from d0ctl.store.nodes.leases import LEASE
 
 START_TIMEOUT_S = 20.0
@@ -39,7 +40,7 @@ def only_daemon(home: Home) -> Iterator[None]:
             with open_store(home, read_only=True) as store:
                 holder = leases.living_holder(store, LEASE)
             if holder or time.monotonic() > deadline:
-                who = f"process {holder.split()[1]}" if holder else "another process"
+                who = f"process {process_id(holder)}" if holder else "another process"
                 raise Refused(
                     f"a daemon is already running in the home `{home.root}`: {who}",
                     hint="d0ctl daemon status",
@@ -56,7 +57,7 @@ def start(home: Home) -> int:
     """
     with open_store(home, create=True) as store:
         if holder := leases.living_holder(store, LEASE):
-            return int(holder.split()[1])
+            return process_id(holder)
         if (service := installed(home)) and (pid := _start_service(service, store)):
             return pid
         log_file = home.logs / "daemon.log"
@@ -90,7 +91,7 @@ def _start_service(service: Service, store: Store) -> int | None:
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
         if holder := leases.living_holder(store, LEASE):
-            return int(holder.split()[1])
+            return process_id(holder)
         time.sleep(LOOK_S)
     return None
 
@@ -119,11 +120,11 @@ def stop(home: Home) -> bool:
         if holder is None:
             return False
         with suppress(ProcessLookupError):
-            os.kill(int(holder.split()[1]), signal.SIGTERM)
+            os.kill(process_id(holder), signal.SIGTERM)
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while leases.living_holder(store, LEASE) == holder or not _is_unlocked(home):
             if time.monotonic() > deadline:
-                raise DatabaseUnavailable(f"daemon process {holder.split()[1]} does not stop")
+                raise DatabaseUnavailable(f"daemon process {process_id(holder)} does not stop")
             time.sleep(LOOK_S)
     return True
 
@@ -141,4 +142,4 @@ def status(home: Home) -> dict[str, Any]:
         unsent = mail_queue.unsent(store)
     if holder is None:
         return {"running": False, "pid": None, "since": None, "unsent": unsent}
-    return {"running": True, "pid": int(holder.split()[1]), "since": since, "unsent": unsent}
+    return {"running": True, "pid": process_id(holder), "since": since, "unsent": unsent}

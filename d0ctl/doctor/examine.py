@@ -21,6 +21,7 @@ from d0ctl.sitefile.transfer.stores import commands
 from d0ctl.store import Store
 from d0ctl.store.checks.check import Fault, faults, lasting
 from d0ctl.store.jobs import removal
+from d0ctl.store.nodes.holder import process_id
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import any_driver
 
@@ -115,7 +116,7 @@ def broken_for_long(store: Store) -> Iterator[Finding]:
 def half_jobs(store: Store) -> Iterator[Finding]:
     """Jobs whose submission or removal was interrupted."""
     for row in removal.interrupted(store):
-        detail = f"is incomplete: process {row['submitter'].split()[1]} is gone"
+        detail = f"is incomplete: process {process_id(row['submitter'])} is gone"
         yield repaired_at_start("hidden", row["name"], detail)
 
 

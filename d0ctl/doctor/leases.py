@@ -9,7 +9,7 @@ from d0ctl.config import Home
 from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.store import Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.holder import is_dead
+from d0ctl.store.nodes.holder import is_dead, process_id
 from d0ctl.store.nodes.leases import LEASE, leases, living_holder
 from d0ctl.store.views import activity
 
@@ -26,11 +26,11 @@ def has_daemon(store: Store) -> bool:
 
 def holders(store: Store) -> Iterator[Finding]:
     """Leases of dead processes with work left, or of a process other than the daemon."""
-    living: dict[str, str] = {}
+    living: dict[str, int] = {}
     is_missed = activity.has_work(store)
     names = {f"node {row.id}": f"node `{row.name}`" for row in registry.nodes(store)}
     for row in leases(store):
-        name, pid = names.get(row["name"], row["name"]), row["holder"].split()[1]
+        name, pid = names.get(row["name"], row["name"]), process_id(row["holder"])
         if is_dead(row["holder"]) and is_missed:
             yield repaired_at_start("lease", name, f"is held by process {pid}, which is gone")
         elif not is_dead(row["holder"]):

@@ -13,6 +13,7 @@ from d0ctl.model import Node
 from d0ctl.nodes.transports import standing_login
 from d0ctl.store import Store
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.holder import process_id
 from d0ctl.store.nodes.leases import LEASE, living_holder
 
 ANSWER_S = 5.0
@@ -25,7 +26,7 @@ def logins(store: Store) -> Iterator[Finding]:
     """Yield what a logout ends, or has ended: the daemon, its ssh agent, its tickets, logins."""
     far = [row for row in registry.nodes(store) if row.kind != "local"]
     holder = living_holder(store, LEASE)
-    process = Path("/proc", holder.split()[1] if holder else "self")
+    process = Path("/proc", str(process_id(holder)) if holder else "self")
     if holder:
         yield from session(process)
     if not far:

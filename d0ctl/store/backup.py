@@ -13,7 +13,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
 from d0ctl.store.locks import daemon_lock, writer_lock
 from d0ctl.store.migrate import migrate
-from d0ctl.store.nodes.holder import is_dead
+from d0ctl.store.nodes.holder import is_dead, process_id
 from d0ctl.store.opening import refuse_newer, remove_database, schema_version
 from d0ctl_wrapper.disk import sync
 
@@ -187,7 +187,7 @@ def _refuse_if_driven(home: Home) -> None:
     for holder in holders:
         if not is_dead(holder):
             raise Refused(
-                f"process {holder.split()[1]} drives packages by this database",
+                f"process {process_id(holder)} drives packages by this database",
                 hint="d0ctl daemon stop",
             )
 

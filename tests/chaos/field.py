@@ -14,6 +14,7 @@ from pathlib import Path
 from d0ctl.model import Address
 from d0ctl.store import open_store
 from d0ctl.store.nodes import leases, registry
+from d0ctl.store.nodes.holder import process_id
 from tests.chaos import work
 from tests.chaos.disk import Disk
 from tests.chaos.orders import Orders
@@ -168,7 +169,7 @@ class Field(Site):
             self.call("daemon", "start")
             with open_store(self.home, read_only=True) as store:
                 holder = leases.living_holder(store, "daemon")
-            self.pilot = Pid.of(int(holder.split()[1])) if holder else None
+            self.pilot = Pid.of(process_id(holder)) if holder else None
             return
         self.pilot = self._run_driver("daemon", "daemon", "run")
 

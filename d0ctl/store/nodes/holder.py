@@ -33,7 +33,12 @@ def holder() -> str:
     return f"{boot_id()} {pid} {start_time(pid)}"
 
 
+def process_id(name: str) -> int:
+    """Return the process id of the holder of that name."""
+    return int(name.split(" ")[1])
+
+
 def is_dead(name: str) -> bool:
     """Return whether the holder of that name is certainly gone."""
-    boot, pid, started = name.split(" ")
-    return boot != boot_id() or start_time(int(pid)) != started
+    boot, _, started = name.split(" ")
+    return boot != boot_id() or start_time(process_id(name)) != started

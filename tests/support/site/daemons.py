@@ -13,6 +13,7 @@ from pathlib import Path
 
 from d0ctl.daemon.drive import drive
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.holder import process_id
 from d0ctl.store.nodes.leases import LEASE, living_holder
 from d0ctl.store.nodes.site import site_name
 from d0ctl_wrapper.protocol.lease import ELSEWHERE
@@ -121,7 +122,7 @@ class Daemons(Commands, Packages):
         def works() -> bool:
             assert daemon.poll() is None, self.log()
             holder = living_holder(store, LEASE)
-            return holder is not None and int(holder.split()[1]) == daemon.pid
+            return holder is not None and process_id(holder) == daemon.pid
 
         with self.opened(read_only=True) as store:
             wait_until(works, what="the daemon works")
