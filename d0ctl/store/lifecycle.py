@@ -1,10 +1,30 @@
 """Changes of phases: a set-based function for each, over the selected packages."""
 
+import enum
 import json
 from collections.abc import Iterable, Sequence
 
 from d0ctl.store import input_stream
 from d0ctl.store.connection import Row, Selection, Store
+
+
+class PackageRequest(enum.StrEnum):
+    """What a package was asked to do, until it has done it: its column `request`."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    RESUBMIT = "resubmit"
+    KILL = "kill"
+    KILL_PARTIAL = "kill partial"
+    """End, and keep the outputs so far."""
+    KILL_NOW = "kill now"
+    DROP = "drop"
+    DROP_NOW = "drop now"
+
+
+DROPS = frozenset({PackageRequest.DROP, PackageRequest.DROP_NOW})
+AT_ONCE = frozenset({PackageRequest.KILL_NOW, PackageRequest.DROP_NOW})
+"""The requests that leave a package no time to end by itself."""
 
 
 def choose_launched(store: Store, jobs: Iterable[int]) -> Selection:
@@ -89,8 +109,10 @@ def kill(
     # First, or packages that this call kills would lose their grace.
     hastened = 0 if partial else selected.change("hasten_killing")
     idle = selected.change("kill_idle_packages", actor=actor, note=note, now=now)
-    launched = selected.change("kill_launched_packages", actor=actor, note=note, now=now,
-                            request="kill partial" if partial else "kill")  # fmt: skip
+    request = PackageRequest.KILL_PARTIAL if partial else PackageRequest.KILL
+    launched = selected.change(
+        "kill_launched_packages", actor=actor, note=note, now=now, request=request
+    )
     selected.change("end_canceled_attempts", now=now)
     selected.change("cancel_transfers")
     if idle + launched:
@@ -164,7 +186,8 @@ def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | Non
     selected.change("drop_files")
     selected.change("drop_lines", requested=json.dumps(requested), now=now)
     selected.change("drop_idle_packages", actor=actor, note=note, now=now)
-    selected.change("kill_launched_packages", actor=actor, note=note, now=now, request="drop")
+    selected.change("kill_launched_packages", actor=actor, note=note, now=now,
+                    request=PackageRequest.DROP)  # fmt: skip
     selected.change("drop_killing_packages")
     # Of packages that are dropped by now, attempts out of contact no longer count.
     selected.change("end_canceled_attempts", now=now)

@@ -11,6 +11,7 @@ from d0ctl.store import input_stream
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.lifecycle import AT_ONCE, PackageRequest
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import default
 
@@ -34,9 +35,6 @@ ORDER_AGAIN_S = 15.0
 
 PAUSE_GRACE_S = 10.0
 """How long a binary has to pause by itself before it is stopped."""
-
-PARTIAL = "kill partial"
-"""The request to end attempts and keep their outputs so far."""
 
 
 def send_orders(desk: Desk, turn: Turn) -> None:
@@ -81,8 +79,8 @@ def kill_orders(store: Store, requests: Mapping[int, str]) -> list[Frame]:
         {
             "kind": "kill",
             "attempts": attempts,
-            "grace": 0.0 if request.endswith(" now") else grace,
-            "partial": request == PARTIAL,
+            "grace": 0.0 if request in AT_ONCE else grace,
+            "partial": request == PackageRequest.KILL_PARTIAL,
             "partial_grace": partial_grace,
         }
         for request, attempts in by_request.items()
@@ -102,11 +100,14 @@ def _pause(desk: Desk, turn: Turn, courier: Courier) -> None:
     """
     requests = launches.requested(desk.store, courier.node)
     orders = [AttemptOrder(*entry) for entry in requests.items()]
-    silent = [order.attempt for order in orders if order.request == "resume"
+    silent = [order.attempt for order in orders if order.request == PackageRequest.RESUME
               and turn.now - desk.orders.get(order, turn.now) > ORDER_AGAIN_S]  # fmt: skip
     launches.settle_resumed(desk.store, silent)
     due = _due(desk, turn, requests)
-    for kind, more in (("pause", {"grace": PAUSE_GRACE_S}), ("resume", {})):
+    for kind, more in (
+        (PackageRequest.PAUSE, {"grace": PAUSE_GRACE_S}),
+        (PackageRequest.RESUME, {}),
+    ):
         attempts = [order.attempt for order in due if order.request == kind]
         if attempts:
             turn.after(courier.order, {"kind": kind, "attempts": attempts, **more})

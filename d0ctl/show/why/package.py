@@ -1,6 +1,6 @@
 """Why a package is in its phase; each phase has its function."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
@@ -9,6 +9,7 @@ from d0ctl.show.forecast import eta
 from d0ctl.show.why.common import Explanation, choice_document, chosen_node
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
+from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
@@ -16,9 +17,10 @@ from d0ctl.store.views.left_out import shortfall
 from d0ctl.store.views.shapes.of_package import BinaryView, PackageView
 from d0ctl.units import moment
 
-REQUESTS = {
-    "pause": "it was asked to pause; if it does not do so by itself soon, it is stopped",
-    "resume": "it was asked to continue, and has not answered yet",
+REQUESTS: Mapping[str, str] = {
+    PackageRequest.PAUSE: "it was asked to pause; if it does not do so by itself soon, it is "
+    "stopped",
+    PackageRequest.RESUME: "it was asked to continue, and has not answered yet",
 }
 """What a request of a person for a package on a node means until its wrapper confirms it."""
 

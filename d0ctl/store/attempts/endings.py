@@ -12,6 +12,7 @@ from d0ctl.store.attempts.failures import Answer, Failure
 from d0ctl.store.attempts.node_record import Ended
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
+from d0ctl.store.lifecycle import DROPS
 from d0ctl.store.nodes import software
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ class Verdicts(Struct, frozen=True):
         if end["outcome"] == "successful":
             has_results = context["package_id"] in self.with_results
             return Phase.TRANSFERRING if has_results else Phase.DONE
-        is_dropped = str(context["request"]).startswith("drop")
-        return Phase.DROPPED if is_dropped else Phase.CANCELED
+        return Phase.DROPPED if context["request"] in DROPS else Phase.CANCELED
 
 
 def ended_by_control(

@@ -16,6 +16,7 @@ from d0ctl.jobfile.language.file_names import output_name, takes
 from d0ctl.jobfile.yaml.faults import escape
 from d0ctl.store.attempts.endings import End
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.lifecycle import DROPS
 from d0ctl_wrapper.attempt.chain.late_outputs import MOST
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _counts(message: "Ending", context: Row) -> bool:
         return False
     if message["outcome"] == "successful":
         return True
-    is_killed = context["phase"] == "killing" and not str(context["request"]).startswith("drop")
+    is_killed = context["phase"] == "killing" and context["request"] not in DROPS
     return is_killed and bool(message.get("partial"))
 
 

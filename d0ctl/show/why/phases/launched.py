@@ -7,6 +7,7 @@ from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
 from d0ctl.show.why.pilots import direct_job
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import direct_job_of
+from d0ctl.store.lifecycle import AT_ONCE
 from d0ctl.store.views import activity, dependencies, one_package
 from d0ctl.units import count, moment
 
@@ -73,7 +74,7 @@ def killing(subject: Subject) -> None:
     if (until := recovery.ends_by_itself_until(subject.store, package)) is not None:
         subject.fact(f"its binary has until {moment(until, subject.now)} to end by itself, "
                      "so that its outputs are kept")  # fmt: skip
-    if package.request not in ("kill now", "drop now"):
+    if package.request not in AT_ONCE:
         subject.command(f"d0ctl kill {package.path}   # ends it sooner")
     subject.command(f"d0ctl why {package.node}")
 

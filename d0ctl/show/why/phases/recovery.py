@@ -6,6 +6,7 @@ from d0ctl.model import NodeCapacity, Reason
 from d0ctl.policy.rules import Policy
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
+from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views.policies import of_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
@@ -89,6 +90,6 @@ def rule(policy: Policy, reason: str) -> str:
 
 def ends_by_itself_until(store: Store, package: PackageView) -> float | None:
     """Return when a binary that may end by itself gets SIGTERM; None if it never does."""
-    if package.request != "kill partial":
+    if package.request != PackageRequest.KILL_PARTIAL:
         return None
     return package.changed + float(default(store, "partial-grace"))
