@@ -75,6 +75,18 @@ def test_lines_are_made_when_the_names_are_known(site: Site, tmp_path: Path) -> 
     assert faults(site.store) == {}
 
 
+def test_outputs_that_no_group_can_take_are_results(site: Site, tmp_path: Path) -> None:
+    with_log = SPLIT.replace("min-count: 0}}", "min-count: 0}}\n      - {run: l, outputs: [p.log]}")
+    submit(site, tmp_path, with_log.replace("from: split,", 'from: split, match: "part-*",'))
+
+    assert ("p.log", 1) in read(site.store, "file", "name", "result")
+    site.settle()
+
+    assert made(site) == [{"part-0", "part-2"}]
+    assert ("p.log", 1) in read(site.store, "file", "name", "result")
+    assert faults(site.store) == {}
+
+
 def test_an_export_reads_the_files_of_each_group_only(site: Site, tmp_path: Path) -> None:
     submit(site, tmp_path)
     end_with(site, begun(site.store, site), "part-1", "part-2", "part-3")

@@ -140,13 +140,24 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
         reading.grouped[name] = _of_stage(stage, reading)
     members: Members = reading.grouped[name]
     if members.is_open:
-        return members
+        if any(line.loop.is_open for line in stage.lines):
+            return members
+        return members._replace(found=_possible(members.found, name, node, reading))
     if "match" not in node.items and not members.are_there and not reading.faults:
         message = f"stage {shown(name)} has no output that other stages can read"
         reading.fault(scalar.position, message)
     return members._replace(
         found=_matching(members.found, name, node, reading, is_late=members.is_late)
     )
+
+
+def _possible(
+    members: Sequence[Member], stage: str, node: Mapping, reading: Reading
+) -> Sequence[Member]:
+    """Return the late outputs, and the outputs that match: all others go to results."""
+    late = [member for member in members if is_pattern(member.name)]
+    plain = [member for member in members if not is_pattern(member.name)]
+    return [*_matching(plain, stage, node, reading, is_late=True), *late]
 
 
 def _of_stage(stage: StageRecipe, reading: Reading) -> Members:
