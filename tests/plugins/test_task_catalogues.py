@@ -227,7 +227,7 @@ def test_no_more_looks_are_in_progress_at_once_than_there_are_agents(
         bare_site.ok("task", "submit", bare_site.write(TASK.format(name=name, ask=ask), "t.yaml"))
 
     bare_site.start_daemon()
-    wait_until(lambda: at_once.exists() and at_once.read_text() == "1\n2\n", what="two look")
+    wait_until(lambda: at_once.exists() and len(at_once.read_text().split()) == 2, what="two look")
     (tmp_path / "go").touch()
 
     wait_until(
