@@ -34,11 +34,11 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Transport:
     return opened
 
 
-def read_until(stream: Stream, wanted: bytes) -> bytes:
-    """All that comes up to and with `wanted`."""
+def read_until(stream: Stream, wanted: bytes, limit: float | None = None) -> bytes:
+    """All that comes up to and with `wanted`, none of it more than `limit` seconds late."""
     came = b""
     while wanted not in came:
-        piece = stream.read()
+        piece = stream.read(limit)
         assert piece, came
         came += piece
     return came
@@ -118,7 +118,7 @@ def test_stderr_keeps_its_last_kilobyte_and_blocks_nothing(node: Transport, tmp_
     script.write_text("head -c 3000000 /dev/zero | tr '\\0' x >&2; echo the end >&2; echo done\n")
     stream = node.start(f"exec sh {script}")
 
-    assert read_until(stream, b"done\n") == b"done\n"
+    assert read_until(stream, b"done\n", limit=50) == b"done\n"
     assert stream.read() == b""
     assert len(stream.stderr()) <= 1024
     assert stream.stderr().endswith("x" * 100 + "the end")

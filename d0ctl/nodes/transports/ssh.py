@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 import paramiko
 
@@ -24,8 +25,6 @@ log = logging.getLogger(__name__)
 CHUNK = 32768
 MOST_READ = 1 << 20
 READ_AHEAD = 64
-PATIENCE_S = 60.0
-"""How long a reader without a limit sleeps at a time; data and the end of a connection wake it."""
 FILE_SESSIONS = 3
 """Concurrent file copies; sshd allows ten sessions per connection."""
 
@@ -48,32 +47,46 @@ def quiet_reader_threads() -> None:
     threading.excepthook = hook
 
 
+def arrivals(channel: paramiko.Channel) -> threading.Event:
+    """Return an event that the buffers of a channel set, for data as for the end.
+
+    A buffer also clears its event, although the other may have data: only the reader may.
+    """
+    arrived = threading.Event()
+    for buffer in (channel.in_buffer, channel.in_stderr_buffer):
+        buffer.set_event(SimpleNamespace(set=arrived.set, clear=lambda: None))
+    return arrived
+
+
 class ChannelStream:
     """The stream of one remote process over an ssh channel."""
 
     def __init__(self, node: "FabricTransport", channel: paramiko.Channel) -> None:
         self._node, self._channel = node, channel
+        self._arrived = arrivals(channel)
         self._errors = b""
         self._closed = False
 
     def read(self, limit: float | None = None) -> bytes:
-        """Wait for bytes, at most `limit` seconds if that is given; empty at the end."""
+        """Wait for bytes, at most `limit` seconds if that is given; empty at the end.
+
+        Stderr wakes it too: the process stops when its stderr fills the window of the channel.
+        """
         deadline = None if limit is None else time.monotonic() + limit
         while not self._closed:
-            wait_s = PATIENCE_S if deadline is None else deadline - time.monotonic()
-            self._channel.settimeout(max(0.001, wait_s))
-            try:
-                data: bytes = self._channel.recv(MOST_READ)
-            except TimeoutError:
-                if deadline and time.monotonic() > deadline:
-                    raise self._node.silent() from None
-                continue
-            finally:
-                self._keep_errors()
-            if data or self._closed or self._is_ended():
-                return data
-            raise self._node.broken()
+            self._arrived.clear()
+            self._keep_errors()
+            if self._channel.recv_ready() or self._channel.eof_received or self._channel.closed:
+                return self._received()
+            if not self._arrived.wait(None if deadline is None else deadline - time.monotonic()):
+                raise self._node.silent()
         return b""
+
+    def _received(self) -> bytes:
+        data: bytes = self._channel.recv(MOST_READ)
+        if data or self._closed or self._is_ended():
+            return data
+        raise self._node.broken()
 
     def write(self, data: bytes) -> None:
         """Send all of `data`; NodeUnreachable if nothing is accepted within the time-out."""
