@@ -8,7 +8,7 @@ from d0ctl.nodes.transports.transport import Address
 from d0ctl.show.why import file, group, node, slots
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.views import browse, file_locations, one_package
 from tests.show.asking import NOW, why
 from tests.support.building import job, line, production
@@ -32,6 +32,19 @@ def test_a_held_package_says_by_whom_and_why(site: Site) -> None:
     assert answer.answer.startswith("package `prod/1/1/1` has been held by ada since ")
     assert answer.answer.endswith(": bad seed")
     assert answer.commands == ["d0ctl release prod/1/1/1"]
+
+
+def test_a_job_whose_last_package_is_held_does_not_blame_the_missing_daemon(site: Site) -> None:
+    with site.store.writing():
+        leases.give_lease(site.store, "daemon")
+    site.submit(job(("make", [line(make("a"))]), name="held"))
+    site.submit(job(("make", [line(make("b"))]), name="other"))
+    hold(site, "held/1/1/1", "bad seed")
+
+    answer = group.job(site.store, browse.job(site.store, "held"), NOW)
+
+    assert "package `held/1/1/1` has been held by ada" in answer.answer
+    assert answer.commands == ["d0ctl release held/1/1/1"]
 
 
 def test_a_held_job_holds_what_is_ready_and_what_waits(site: Site) -> None:

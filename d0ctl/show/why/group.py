@@ -156,9 +156,14 @@ def _add_hold(
 def _site(
     site: standstill.Production, part: GroupPart, explanation: Explanation, now: float
 ) -> None:
-    """Add what stops all jobs: no daemon, no node, nodes that are down."""
-    standing = next((job.standing for job in site.jobs if job.id == part.job.id), None)
-    stops = standing is not None and standing.stands_still
+    """Add what stops all jobs: no daemon, no node, nodes that are down.
+
+    A job of which nothing could start anyway, as the rest is held or blocked, has other reasons.
+    """
+    own = next((job for job in site.jobs if job.id == part.job.id), None)
+    if own is not None and not own.work.open:
+        return
+    stops = own is not None and own.standing.stands_still
     for obstacle in obstacles(site, now):
         text = (
             f"{part.title} stands still: {obstacle.text}"
