@@ -27,7 +27,7 @@ class AddOptions(Options):
         "[user@]host[:port]", "Address of the node, as for ssh.", log=lambda text: [text]
     )
     cpus: int | None = value(
-        "--cpus", "N", "Number of slots (default: the node's CPUs).", type=NUMBER, example="8"
+        "--cpus", "N", "CPUs that packages may use (default: all).", type=NUMBER, example="8"
     )
     gpus: int | None = value(
         "--gpus", "N", "Number of GPUs (default: the node's).", type=COUNT, example="4"
@@ -40,7 +40,7 @@ class AddOptions(Options):
         none=tuple, type=NAMES, example="SHA256:...",
     )  # fmt: skip
     directory: str | None = value(
-        "--dir", "DIR", "Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE)."
+        "--dir", "DIR", "Folder for d0ctl's files on the node (default: ~/.d0ctl)."
     )
     python: str | None = value(
         "--python", "PATH", "Path of Python 3.6 or newer on the node (default: detected)."
