@@ -285,11 +285,11 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         """Add a node, once its host key is trusted and it answers.
 
         destination: Address of the node, as for ssh.
-        cpus: Number of slots (default: the node's CPUs).
+        cpus: CPUs that packages may use (default: all).
         gpus: Number of GPUs (default: the node's).
         identity: Private key to log in with (default: ssh's).
         accept_keys: Fingerprint of a host key to trust; may be repeated.
-        directory: Folder for d0ctl's files on the node (default: ~/.d0ctl/SITE/NODE).
+        directory: Folder for d0ctl's files on the node (default: ~/.d0ctl).
         python: Path of Python 3.6 or newer on the node (default: detected).
         via: Program for the connection: auto, fabric or openssh.
         local: The node is this machine.
