@@ -33,6 +33,22 @@ def test_the_end_of_a_job_is_estimated_at_its_submission(
     assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
 
 
+def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(
+        JOB.replace(", runtime: 10m", "").replace(", runtime: 1h", "")
+    )
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+    head, left, *rows = d0ctl("eta", "mc").stdout.splitlines()
+
+    assert head.startswith("mc  no estimate")
+    assert left.split(maxsplit=3)[3] == "21 packages whose run time is unknown"
+    assert "packages that have not begun" in rows
+
+
 def test_the_list_of_jobs_has_no_end_of_a_job_that_stands_still(
     d0ctl: Type, tmp_path: Path
 ) -> None:

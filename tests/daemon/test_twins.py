@@ -25,12 +25,14 @@ def raw(tmp_path: Path) -> Path:
     return path
 
 
-def chain(raw: Path, reco: str = RECO, root: str = "cat reco > hist") -> PackageSpec:
+def chain(
+    raw: Path, reco: str = RECO, root: str = "cat reco > hist", name: str = "reco"
+) -> PackageSpec:
     """Two binaries, of whose files the first one is kept."""
     kept = OutputSpec("reco", dispositions=frozenset({Disposition.RETAIN_TEMP}))
     ran = OutputSpec("ran", dispositions=frozenset({Disposition.RETAIN_TEMP}))
     return package(
-        binary(reco, [str(raw)], [kept, ran], name="reco"),
+        binary(reco, [str(raw)], [kept, ran], name=name),
         binary(root, ["reco", "ran"], ["hist"], name="root"),
     )
 
@@ -54,9 +56,9 @@ def test_a_chain_begins_with_the_kept_file_of_another_job_and_leaves_it_as_it_is
 ) -> None:
     assert ran(desk, "one", chain(raw)) == [1, 2]
 
-    changing = chain(raw, root="echo more >> reco; cat reco > hist")
+    changing = chain(raw, root="echo more >> reco; cat reco > hist", name="analyze-1")
     assert ran(desk, "two", changing) == [2]
-    assert "reused it without running binary `reco`: the outputs of binary 1 are intact, " \
+    assert "reused it without running binary `analyze-1`: the outputs of binary 1 are intact, " \
         "as `one/1/1/1` left them" in " ".join(facts(desk, "two"))  # fmt: skip
 
     taken = [run.taken for run in provenance.runs_of_job(desk.store, "two", now=0.0)]

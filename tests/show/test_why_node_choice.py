@@ -32,7 +32,9 @@ def test_a_package_on_a_node_says_why_that_node(site: Site) -> None:
     assert {node, other} == {"localhost", "other"}
     said = f"it went to `{node}`: `{other}` would have been as good (decided at "
     assert [fact for fact in found.facts if fact.startswith(said)]
-    only = "it went to `other`: no other node meets its request (decided at "
+    only = (
+        "it went to `other`: no other node that was up and not drained met its request (decided at "
+    )
     assert [fact for fact in why(site, "only/1/1/1").facts if fact.startswith(only)]
 
 

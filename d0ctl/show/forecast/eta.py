@@ -86,11 +86,9 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     left = of.jobs[job]
     interval = of.end(job)
     sheet.head(left.name, verdict(of, left, interval, names, now))
-    work, before = left.work, of.before(job)
-    capacity = of.capacity
+    before, capacity = of.before(job), of.capacity
     rows: list[list[Cell]] = [
-        [("left of it", "faint"), f"{duration(work.middle)} of CPU time "
-         f"({duration(work.low)} to {duration(work.high)}) on a standard node"],
+        [("left of it", "faint"), _work(left)],
         [("before it", "faint"), f"{duration(before)} of jobs with a higher priority, or older"],
         [("longest chain", "faint"), f"{duration(left.chain)} on a standard node"],
         [("nodes", "faint"),
@@ -98,15 +96,28 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     ]  # fmt: skip
     sheet.table(rows)
     stages: list[list[Cell]] = [
-        [names.get(stage.seq, str(stage.seq)), f"{count(stage.packages, 'package')} left",
+        [names.get(stage.seq, str(stage.seq)), count(stage.packages, "package"),
          "run time unknown" if stage.seconds is None else each(stage.seconds),
          sizes(stage.sizes), f"from {count(stage.runs, 'run')}" if stage.runs else ""]
         for stage in left.stages
         if stage.packages
     ]  # fmt: skip
     if stages:
-        sheet.head("stages with packages left")
+        sheet.head("packages that have not begun")
         sheet.table(stages)
+
+
+def _work(left: JobLeft) -> str:
+    work = left.work
+    known = (
+        f"{duration(work.middle)} of CPU time ({duration(work.low)} to {duration(work.high)}) "
+        "on a standard node"
+    )
+    unknown = sum(stage.packages for stage in left.stages if stage.seq in left.unknown)
+    more = f"{count(unknown, 'package')} whose run time is unknown"
+    if not unknown:
+        return known
+    return f"{known}, and {more}" if work.high else more
 
 
 def each(seconds: Range) -> str:

@@ -236,7 +236,7 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
     mine, theirs = choice.mine or 0.0, choice.theirs or 0.0
     if rule == "only":
         if (others := choice.fits - 1) < 1:
-            return "no other node meets its request"
+            return "no other node that was up and not drained met its request"
         if others == 1:
             return "the other node that meets its request had no room"
         return f"none of the {count(others, 'other node')} that meet its request had room"

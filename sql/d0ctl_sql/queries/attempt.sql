@@ -188,9 +188,9 @@ select package.id as package_id, twin.id as twin_id, path.path as twin, attempt.
            left join binary as theirs on theirs.package_id = twin.id and theirs.seq = mine.seq
           where mine.package_id = package.id and mine.seq <= file.binary
             and (theirs.seq is null
-                 or (mine.name, mine.script, mine.shell, mine.argv, mine.software, mine.version,
+                 or (mine.script, mine.shell, mine.argv, mine.software, mine.version,
                      mine.parameters, mine.events, mine.image, mine.stdin)
-                    is not (theirs.name, theirs.script, theirs.shell, theirs.argv, theirs.software,
+                    is not (theirs.script, theirs.shell, theirs.argv, theirs.software,
                             theirs.version, theirs.parameters, theirs.events, theirs.image,
                             theirs.stdin)))
  order by package.id, twin.id desc, file.binary, file.id;
