@@ -116,6 +116,19 @@ def test_every_part_of_a_home_is_in_its_table() -> None:
     assert [part for part in parts if f"`{part}" not in table] == []
 
 
+INTERNAL = {"D0CTL_COMPLETE", "D0CTL_PILOT"}
+"""Variables by which parts of d0ctl call each other."""
+
+
+def test_every_variable_of_the_environment_is_on_a_page_for_users() -> None:
+    pages = "".join(page.read_text() for page in PAGES if page.stem != "protocol")
+    code = "".join(file.read_text() for folder in CODE for file in (ROOT / folder).rglob("*.py"))
+    variables = set(re.findall(r"\bD0CTL_[A-Z]+(?:_[A-Z]+)*\b", code)) - INTERNAL
+
+    assert len(variables) > 15
+    assert [name for name in sorted(variables) if name not in pages] == []
+
+
 def test_the_guide_has_the_steps_of_a_turn_in_their_order() -> None:
     guide = (ROOT / "docs" / "architecture.md").read_text()
     rows = re.findall(r"^\| (?:every turn|once a second) \| (.*) \|$", guide, re.MULTILINE)
