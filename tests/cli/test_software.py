@@ -151,3 +151,12 @@ def test_misspelt_software_is_guessed(site: Site, d0ctl: Type) -> None:
     d0ctl("software", "add", "reco/v1", "--script", "true")
 
     assert d0ctl("software", "push", "reco/v2").stderr.endswith("did you mean `reco/v1`?\n")
+
+
+def test_nodes_without_their_option_are_answered_with_it(d0ctl: Type) -> None:
+    answer = d0ctl("software", "push", "reco/v12", "farm01", "farm02")
+
+    assert answer.stderr == (
+        "d0ctl: unexpected argument `farm01 farm02`\n"
+        "if these are nodes: --node farm01 --node farm02\n"
+    )

@@ -30,6 +30,7 @@ _OUR_WORDS = (
 
 
 _NO_COMMAND = re.compile(r"No such command '(.+?)'")
+_EXTRA = re.compile(r"Got unexpected extra argument\S* \((.+)\)")
 
 _KINDS: dict[Any, Callable[[Any], Any]] = {
     str: str, int: int, float: float, bool: bool, Path: Path,
@@ -146,8 +147,12 @@ def with_help(command: Any) -> None:
 
 
 def _meant(error: Any) -> str | None:
-    """Return a hint at the command of a group that was probably meant."""
-    typed = _NO_COMMAND.match(error.format_message())
+    """Return a hint at the command of a group, or at the option, that was probably meant."""
+    message = error.format_message()
+    extra, typed = _EXTRA.match(message), _NO_COMMAND.match(message)
+    if extra and any("--node" in parameter.opts for parameter in error.ctx.command.params):
+        options = " ".join(f"--node {name}" for name in extra[1].split())
+        return f"if these are nodes: {options}"
     if typed is None or not error.ctx:
         return None
     from d0ctl.jobfile.yaml.faults import near
