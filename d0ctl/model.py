@@ -78,22 +78,6 @@ MOVING = frozenset({Phase.READY, Phase.COOLOFF, Phase.HELD}) | {
 """Phases that a package can leave without a change of the things it waits for."""
 
 
-class Remark(enum.StrEnum):
-    """Why a package changed without a person: the notes of the store, whose words `show` has."""
-
-    REPACKAGED = "repackaged"
-    OUTDATED_MERGE = "outdated-merge"
-    INPUT_REPLACED = "input-replaced"
-    INPUT_LOST = "input-lost"
-    INPUT_COPY_LOST = "input-copy-lost"
-    OUTPUT_LOST = "output-lost"
-    INPUTS_CHANGED = "inputs-changed"
-    INPUT_REMADE = "input-remade"
-    MAKER_REMOVED = "maker-removed"
-    NODE_DRAINED = "node-drained"
-    RELEASED_BY_POLICY = "released-by-policy"
-
-
 class Reason(enum.StrEnum):
     """Why an attempt failed; a site adds its own as `site:NAME`."""
 

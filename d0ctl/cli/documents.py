@@ -9,7 +9,7 @@ from d0ctl.model import LIVE, known_eta
 from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
-from d0ctl.show.drawing.signs import remark
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummary

@@ -9,7 +9,7 @@ from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.model import known_eta
 from d0ctl.show.cards.binary import Binary
-from d0ctl.show.drawing.signs import remark
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.live_status import LiveStatus
 from d0ctl.store.connection import Store
 from d0ctl.store.views import one_package

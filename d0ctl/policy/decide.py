@@ -1,12 +1,13 @@
 """What follows a failed attempt, by the policy of its package."""
 
 import enum
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from d0ctl.model import Reason
+from d0ctl.policy.remarks import Against, GivenUp, TriedAgain, noted
 from d0ctl.policy.rules import JOB, ONLY, RESTARTED, Policy, RetryLimits, Rule
-from d0ctl.units import duration, size, times
 
 MEMORY_STEP = 10**8
 """The step by which the memory of packages without a request grows."""
@@ -50,6 +51,13 @@ class Case(Struct, frozen=True):
     reported: bool = True
 
 
+class Limit(NamedTuple):
+    """What is against another try, and the limit that is reached: a number, seconds or bytes."""
+
+    against: Against
+    limit: float | None = None
+
+
 class Judgement(Struct, frozen=True):
     """A verdict, the seconds until the package is tried again or released, and the changes then.
 
@@ -64,7 +72,7 @@ class Judgement(Struct, frozen=True):
     priority: int = 0
     memory: int | None = None
     wall_time: float | None = None
-    why: str = ""
+    why: Limit | None = None
     stops_job: bool = False
     """Whether the whole job is held."""
 
@@ -79,16 +87,13 @@ def judge(policy: Policy, case: Case) -> Judgement:
     rule = policy.rule(case.reason)
     is_restart = case.reason in RESTARTED
     number = case.restarts + 1 if is_restart else case.tries
-    against = (
-        _used_up(rule, number)
-        or _no_more_memory(rule, case)
-        or _too_large(case)
-        or _nowhere(rule, case)
-    )
-    never = "" if is_restart else _never(policy.never, rule, case)
+    against = _against(rule, case, number)
+    never = None if is_restart else _never(policy.never, rule, case)
     if rule.passive:
-        would = "it would be tried again" if rule.tries and not (against or never) else ""
-        return Judgement(Verdict.FAIL, why=f"the rule is passive{': ' + would if would else ''}")
+        would_try = rule.tries and not (against or never)
+        return Judgement(
+            Verdict.FAIL, why=Limit(Against.PASSIVE_TRIES if would_try else Against.PASSIVE)
+        )
     if against or never:
         return _give_up(rule, never, against)
     return Judgement(
@@ -103,9 +108,9 @@ def judge(policy: Policy, case: Case) -> Judgement:
     )
 
 
-def _give_up(rule: Rule, never: str, against: str) -> Judgement:
+def _give_up(rule: Rule, never: Limit | None, against: Limit | None) -> Judgement:
     """Fail or hold; a package that must never be tried again is not released by itself."""
-    why = never or (against if rule.tries else "")
+    why = never or (against if rule.tries else None)
     if rule.hold == JOB:
         return Judgement(Verdict.FAIL, why=why, stops_job=True)
     if not rule.hold:
@@ -114,44 +119,42 @@ def _give_up(rule: Rule, never: str, against: str) -> Judgement:
     return Judgement(Verdict.HOLD, delay=delay, elsewhere=bool(rule.elsewhere), why=why)
 
 
-def _used_up(rule: Rule, number: int) -> str:
-    return f"it was tried again {times(rule.tries)}" if number > rule.tries else ""
+def _against(rule: Rule, case: Case, number: int) -> Limit | None:
+    """Return why the rule has no other try, or why none could succeed."""
+    if number > rule.tries:
+        return Limit(Against.TRIES, rule.tries)
+    if rule.memory is not None and _has_most_memory(case):
+        return Limit(Against.NO_LARGER_NODE)
+    if case.reason == Reason.DISK_FULL and _has_filled_disk(case):
+        return Limit(Against.DISK)
+    if rule.elsewhere == ONLY and not case.has_others:
+        return Limit(Against.NO_OTHER_NODE)
+    return None
 
 
-def _never(never: RetryLimits, rule: Rule, case: Case) -> str:
-    """Return which limit of `never` forbids another attempt; empty if none does."""
+def _has_most_memory(case: Case) -> bool:
+    return case.memory is not None and case.largest is not None and case.memory >= case.largest
+
+
+def _has_filled_disk(case: Case) -> bool:
+    """Return whether it would fill its disk again; otherwise other packages have filled it."""
+    return case.disk is not None and case.most_disk is not None and case.disk > case.most_disk
+
+
+def _never(never: RetryLimits, rule: Rule, case: Case) -> Limit | None:
+    """Return which limit of `never` forbids another attempt."""
     if never.attempt is not None and case.lasted > never.attempt:
-        return f"the last attempt lasted more than {duration(never.attempt)}"
+        return Limit(Against.TIME, never.attempt)
     if never.all_attempts is not None and case.all_lasted > never.all_attempts:
-        return f"all attempts together lasted more than {duration(never.all_attempts)}"
+        return Limit(Against.ALL_TIME, never.all_attempts)
     limit = case.memory or never.memory
     if rule.memory is None and limit is not None and (case.rss or 0) > limit:
-        return f"the last attempt used more than {size(limit)} of memory"
+        return Limit(Against.MEMORY, limit)
     if not case.reported:
-        return "the last attempt left no report of its end"
+        return Limit(Against.NO_REPORT)
     if never.tries is not None and case.failures > never.tries:
-        return f"it was tried again {times(never.tries)} since it was submitted"
-    return ""
-
-
-def _too_large(case: Case) -> str:
-    """Return why it would fill its disk again; empty if other packages filled it."""
-    if case.reason != Reason.DISK_FULL or case.disk is None or case.most_disk is None:
-        return ""
-    return "it needs more disk than it requests" if case.disk > case.most_disk else ""
-
-
-def _nowhere(rule: Rule, case: Case) -> str:
-    if rule.elsewhere != ONLY or case.has_others:
-        return ""
-    return "no other node can take it"
-
-
-def _no_more_memory(rule: Rule, case: Case) -> str:
-    """Return why more memory is impossible; empty if it is possible or not needed."""
-    if rule.memory is None or case.memory is None or case.largest is None:
-        return ""
-    return "no node has more memory" if case.memory >= case.largest else ""
+        return Limit(Against.ALL_TRIES, never.tries)
+    return None
 
 
 def _more_memory(rule: Rule, case: Case) -> int | None:
@@ -171,9 +174,9 @@ def _more_time(rule: Rule, case: Case) -> float | None:
     return case.wall_time * rule.wall_time
 
 
-def sentence(reason: str, message: str | None, judgement: Judgement) -> str:
-    """Return the reason, its message, and why there is no other try."""
-    cause = f"{reason}: {message}" if message else reason
+def note(reason: str, message: str | None, judgement: Judgement) -> str:
+    """Return what is noted of a failure: the next try, or why there is none."""
     if judgement.is_again:
-        return f"try {judgement.number} of {judgement.tries}, after {cause}"
-    return f"{cause}; {judgement.why}" if judgement.why else cause
+        return noted(TriedAgain(reason, judgement.number, judgement.tries, message or None))
+    why, limit = judgement.why or (None, None)
+    return noted(GivenUp(reason, message or None, why, limit))

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.model import Counts, Group, by_status, job_status
-from d0ctl.show.drawing.signs import remark
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
 from d0ctl.store.mail import new_events

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet, cell_width
-from d0ctl.show.drawing.signs import remark
 from d0ctl.show.drawing.spans import cut
 from d0ctl.show.why.common import NOT_PRODUCED
 from d0ctl.store.views.shapes import FailureView, LineSummary, PackageRow, StageSummary

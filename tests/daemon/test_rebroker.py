@@ -4,6 +4,7 @@ from pathlib import Path
 
 from d0ctl.daemon.loop import Loop
 from d0ctl.daemon.steps.schedule import rebroker, schedule
+from d0ctl.show.drawing.remark_texts import remark
 from tests.daemon.field import Field
 from tests.support.jobs import job, simple, submitted
 from tests.support.rows import change, insert, read, value
@@ -51,7 +52,7 @@ def test_a_package_whose_inputs_are_much_too_late_goes_to_another_node(
     Loop(field.desk).work([schedule])
 
     assert phase == "ready"
-    assert note == (
+    assert remark(note) == (
         "it waited 10 min 00 s for its inputs on first, and would end earlier on second"
     )
     assert assigned_to(field) == "second"

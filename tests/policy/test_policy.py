@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Reason
-from d0ctl.policy.decide import Case, Verdict, judge, sentence
+from d0ctl.policy.decide import Case, Limit, Verdict, judge, note
+from d0ctl.policy.remarks import Against
 from d0ctl.policy.rules import Policy, Rule, combine
+from d0ctl.show.drawing.remark_texts import remark
 
 HOUR, GB = 3600.0, 10**9
 
@@ -91,7 +93,7 @@ def test_an_unexpected_and_unrecoverable_disconnect_restarts_whatever_is_never(r
 def test_software_that_is_missing_is_looked_for_only_elsewhere() -> None:
     found = judge(DEFAULT, case("software-missing", has_others=False))
 
-    assert (found.verdict, found.why) == (Verdict.FAIL, "no other node can take it")
+    assert (found.verdict, found.why) == (Verdict.FAIL, Limit(Against.NO_OTHER_NODE))
 
 
 def test_packages_that_are_lost_again_and_again_are_left_to_a_person() -> None:
@@ -187,7 +189,7 @@ def test_escalation_gives_more_memory_up_to_what_a_node_has() -> None:
     assert asks(memory=2 * GB, largest=16 * GB) == 3 * GB
     assert asks(memory=12 * GB, largest=16 * GB) == 16 * GB
     last = judge(policy, case("out-of-memory", memory=16 * GB, largest=16 * GB))
-    assert (last.verdict, last.why) == (Verdict.FAIL, "no node has more memory")
+    assert (last.verdict, last.why) == (Verdict.FAIL, Limit(Against.NO_LARGER_NODE))
 
 
 def test_without_a_limit_escalation_goes_by_what_was_used_in_steps() -> None:
@@ -212,7 +214,7 @@ def test_a_passive_rule_says_what_it_would_do_and_does_nothing() -> None:
     found = judge(policy, case("exit-code"))
 
     assert found.verdict is Verdict.FAIL
-    assert sentence("exit-code", "code 3", found) == (
+    assert remark(note("exit-code", "code 3", found)) == (
         "exit-code: code 3; the rule is passive: it would be tried again"
     )
 

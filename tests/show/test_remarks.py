@@ -1,20 +1,80 @@
 """The words for the notes that the store keeps as codes."""
 
 import re
+from typing import get_args
 
-from d0ctl.model import Remark
-from d0ctl.show.drawing.signs import REMARKS, remark
+import pytest
+
+from d0ctl.policy.remarks import (
+    Against,
+    GivenUp,
+    InputsLate,
+    NodeAtFault,
+    NodeMoved,
+    NodeRemoved,
+    Remark,
+    TriedAgain,
+    Valued,
+    noted,
+    read,
+)
+from d0ctl.show.drawing.remark_texts import AGAINST, REMARKS, against, remark
 from d0ctl_sql import queries
 
 
 def test_every_code_has_words() -> None:
     assert set(REMARKS) == set(Remark)
+    assert set(AGAINST) == set(Against)
 
 
 def test_a_code_is_shown_as_its_words_and_the_note_of_a_person_as_it_is() -> None:
     assert remark("repackaged") == "its files go into other packages"
     assert remark("wrong calibration") == "wrong calibration"
     assert remark(None) is None
+
+
+VALUED = (
+    (NodeRemoved("farm02"), "node farm02 was removed"),
+    (NodeMoved("farm02"), "node farm02 was moved"),
+    (NodeAtFault("farm02"), "it failed because of `farm02`, so it runs elsewhere"),
+    (
+        InputsLate("farm02", 600.0, "farm03"),
+        "it waited 10 min 00 s for its inputs on farm02, and would end earlier on farm03",
+    ),
+    (TriedAgain("exit-code", 1, 2, "code 3"), "try 1 of 2, after exit-code: code 3"),
+    (TriedAgain("lost", 1, 10), "try 1 of 10, after lost"),
+    (GivenUp("hook"), "hook"),
+    (
+        GivenUp("hook", "no grid", Against.TRIES, 3),
+        "hook: no grid; it was tried again 3 times",
+    ),
+)
+
+
+@pytest.mark.parametrize(("value", "words"), VALUED)
+def test_a_note_keeps_the_values_of_its_code(value: Valued, words: str) -> None:
+    assert read(noted(value)) == value
+    assert remark(noted(value)) == words
+
+
+def test_every_code_with_values_was_tried_above() -> None:
+    assert {type(value) for value, _ in VALUED} == set(get_args(Valued))
+
+
+@pytest.mark.parametrize("why", Against)
+def test_each_thing_against_another_try_has_words(why: Against) -> None:
+    words = against(GivenUp("lost", why=why, limit=2))
+
+    assert words not in ("", why)
+    assert remark(noted(GivenUp("lost", why=why, limit=2))) == f"lost; {words}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["node-moved", '{"remark":"node-moved"}', '{"remark":"node-moved","node":7}', '{"remark"'],
+)
+def test_words_of_a_person_that_only_resemble_a_remark_stay_as_they_are(words: str) -> None:
+    assert remark(words) == words
 
 
 def test_notes_that_queries_write_are_codes() -> None:

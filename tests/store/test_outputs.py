@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from d0ctl.jobfile.spec import OutputSpec
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store, open_store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.outputs import forget_wrong
@@ -138,7 +139,7 @@ def test_a_package_is_held_whose_output_never_reaches_its_reader_as_it_said(stor
 
     assert list(phases(store).values()) == ["held", "waiting"]
     note = store.connection.execute("select note from package where id = 1").fetchone()[0]
-    assert note == "verification: `x` is larger than its 7 bytes"
+    assert remark(note) == "verification: `x` is larger than its 7 bytes"
     assert faults(store) == {}
 
 

@@ -1,5 +1,6 @@
 """Failures answered by policies in the store: what packages, attempts and requirements become."""
 
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store
 from d0ctl.store.nodes import placement
 from tests.store.failing import fail, kinds, launch, person, row, say, wait
@@ -16,7 +17,7 @@ def test_a_recoverable_error_cools_off_until_its_time_and_is_resubmitted(store: 
     found = fail(store, "stage-in", detail="no route")
 
     assert (found["phase"], found["not_before"]) == ("cooloff", NOW + 300)
-    assert found["note"] == "try 1 of 10, after stage-in: no route"
+    assert remark(found["note"]) == "try 1 of 10, after stage-in: no route"
     assert wait(store, NOW + 299) == "cooloff"
     assert wait(store, NOW + 300) == "ready"
     launch(site)
@@ -37,7 +38,7 @@ def test_a_failure_after_the_last_try_stays_until_a_person_lets_tries_count_anew
     for phase in ("ready", "ready", "failed"):
         launch(site)
         assert fail(store, "exit-code")["phase"] == phase
-    assert row(store)["note"] == "exit-code; it was tried again 2 times"
+    assert remark(row(store)["note"]) == "exit-code; it was tried again 2 times"
 
     person(store, "ready")
     for phase in ("ready", "ready", "failed"):
@@ -81,7 +82,9 @@ def test_all_attempts_together_lasted_too_long(store: Store) -> None:
         began = ended - 19 * 3600
         assert fail(store, "stage-in", started=began, now=ended)["phase"] == phase
         wait(store, ended + 9999)
-    assert row(store)["note"].endswith("all attempts together lasted more than 1 d 12 h")
+    assert (remark(row(store)["note"]) or "").endswith(
+        "all attempts together lasted more than 1 d 12 h"
+    )
 
 
 def test_the_next_try_goes_elsewhere_when_another_node_fits(store: Store) -> None:
@@ -107,7 +110,7 @@ def test_missing_software_is_looked_for_on_each_node_once(store: Store) -> None:
 
     assert launch(site) != first
     assert fail(store, "software-missing")["phase"] == "failed"
-    assert row(store)["note"] == "software-missing; no other node can take it"
+    assert remark(row(store)["note"]) == "software-missing; no other node can take it"
 
 
 def test_where_no_other_node_fits_it_goes_where_it_was(store: Store) -> None:
@@ -126,7 +129,7 @@ def test_a_full_disk_is_tried_again_also_where_there_is_no_other_node(store: Sto
     site = Site.of(store, cpus=2)
     first = launch(site)
 
-    assert fail(store, "disk-full")["note"] == "try 1 of 3, after disk-full"
+    assert remark(fail(store, "disk-full")["note"]) == "try 1 of 3, after disk-full"
     wait(store, NOW + 600)
     assert launch(site) == first
 
@@ -139,7 +142,7 @@ def test_a_package_that_took_more_disk_than_it_requests_is_left_to_a_person(stor
 
     found = fail(store, "disk-full", binaries=[record])
 
-    assert found["note"] == "disk-full; it needs more disk than it requests"
+    assert remark(found["note"]) == "disk-full; it needs more disk than it requests"
 
 
 def test_a_package_out_of_memory_asks_for_more_and_keeps_it(store: Store) -> None:

@@ -16,6 +16,7 @@ from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import place
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import NodeRoom, Requirement, lead_s
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store, brokers, stage_order
 from d0ctl.store.attempts import behind, node_record
 from d0ctl.store.attempts.history import share_usage
@@ -195,8 +196,8 @@ def _list_of(requirement: int, others: Collection[int]) -> ModuleType:
 
 def rebroker(desk: Desk, turn: Turn) -> None:
     """assigned -> ready: on drained nodes, and on those where inputs arrive much too late."""
-    for why in behind.rebroker(desk.store, now=turn.now):
-        log.info("a package moves: %s", why)
+    for note in behind.rebroker(desk.store, now=turn.now):
+        log.info("a package moves: %s", remark(note))
 
 
 def work_on_tasks(desk: Desk, turn: Turn) -> None:

@@ -9,8 +9,8 @@ from d0ctl.model import known_eta
 from d0ctl.show.cards import binary
 from d0ctl.show.cards.file_lists import WHOLE, Limits, inputs, outputs
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.drawing.signs import remark
 from d0ctl.show.explanation import explain
 from d0ctl.show.lists import cause, how_far, package_state
 from d0ctl.show.why.common import Explanation

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from d0ctl.model import STATUS_OF, Counts, Phase, Remark, Status, by_status
+from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status
 from d0ctl.show.drawing.spans import Span
 from d0ctl.units import count, duration, moment
 
@@ -83,22 +83,6 @@ ROLES: Mapping[str, str] = {
 
 STACK = (("successful", "good"), ("launched", "live"), ("failed", "bad"), ("canceled", "faint"))
 """The parts of a bar, from left to right."""
-
-
-REMARKS: Mapping[str, str] = {
-    Remark.REPACKAGED: "its files go into other packages",
-    Remark.OUTDATED_MERGE: "it has merged an old version of a file",
-    Remark.INPUT_REPLACED: "an input file was replaced",
-    Remark.INPUT_LOST: "an input was lost",
-    Remark.INPUT_COPY_LOST: "a copy of an input was lost",
-    Remark.OUTPUT_LOST: "remake: an output was lost before its last consumer",
-    Remark.INPUTS_CHANGED: "its inputs are others than before",
-    Remark.INPUT_REMADE: "an input is being made again",
-    Remark.MAKER_REMOVED: "the job was removed that makes its inputs",
-    Remark.NODE_DRAINED: "its node was drained before it was launched",
-    Remark.RELEASED_BY_POLICY: "released by the policy",
-}
-"""The words for the codes that the store keeps."""
 
 
 def role(state: str) -> str:
@@ -231,8 +215,3 @@ def estimate(interval: "Range", now: float) -> str:
     low, high = moment(interval.low, now), moment(interval.high, now)
     between = f" ({low} to {high})" if low != high else ""
     return f"about {moment(interval.middle, now)}{between}"
-
-
-def remark(note: str | None) -> str | None:
-    """Return the words for the note of a package or event; a person's own stays as it is."""
-    return REMARKS.get(note, note) if note else note

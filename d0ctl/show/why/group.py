@@ -6,6 +6,7 @@ from itertools import islice
 from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import parse
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why import group_failures
 from d0ctl.show.why.common import (
     MOST,
@@ -189,7 +190,7 @@ def _moving(
         known = len(explanation.facts)
         explanation.add(f"{part.title} is running: {launched} launched", [])
         for row in rows:
-            why = f": {row.note}" if row.phase == Phase.SUSPENDED and row.note else ""
+            why = f": {remark(row.note)}" if row.phase == Phase.SUSPENDED and row.note else ""
             explanation.facts.append(
                 f"`{row.path}` {for_time(row.phase, row.node, row.started, now)}{why}"
             )
@@ -253,7 +254,8 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
         for row in part.sample([Phase.CANCELED], 1):
             last = browse.package(store, parse(row.path))
             if last.actor:
-                explanation.facts.append(f"`{row.path}` was canceled by {last.actor}: {last.note}")
+                why = remark(last.note)
+                explanation.facts.append(f"`{row.path}` was canceled by {last.actor}: {why}")
         explanation.commands.append(f"d0ctl retry '{part.path}:canceled'")
     explanation.commands.append(f"d0ctl history {part.path}")
 

@@ -38,13 +38,19 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     _expected_sizes(store, view, explanation)
     if where := one_package.destination(store, view.id):
         explanation.facts.append(f"its task merges at `{where[0]}`: {where[1]}")
-    if view.request and view.phase != "killing" and not view.request.endswith(view.note or "\n"):
+    if view.request and not _says_itself(view):
         explanation.facts.append(REQUESTS.get(view.request, f"a request: {view.request}"))
     if short := shortfall(store, view.id, view.path):
         explanation.facts.append(
             f"it {'ran' if view.attempts else 'will run'} with {short.sentence()}"
         )
     return explanation
+
+
+def _says_itself(view: PackageView) -> bool:
+    """Return whether the phase says what became of a request: a hold has the same reason."""
+    is_refused = view.request not in frozenset(PackageRequest)
+    return view.phase == Phase.KILLING or (view.phase == Phase.HELD and is_refused)
 
 
 def _chosen_node(store: Store, view: PackageView, explanation: Explanation, now: float) -> None:

@@ -1,5 +1,6 @@
 """Move packages to another node if they have waited much longer for their inputs than expected."""
 
+from d0ctl.policy.remarks import InputsLate, noted
 from d0ctl.schedule.candidates import costs
 from d0ctl.schedule.moves import behind
 from d0ctl.schedule.resources import suited
@@ -7,7 +8,6 @@ from d0ctl.store.attempts import failures
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
-from d0ctl.units import duration
 
 MOST = 100
 """How many packages are considered at a time."""
@@ -16,25 +16,22 @@ MOST = 100
 def rebroker(store: Store, *, now: float) -> list[str]:
     """assigned -> ready: packages on drained nodes, and those that end earlier elsewhere.
 
-    Return why each of the latter moves.
+    Return the notes of the latter, which say why they move.
     """
     store.change("unassign_drained", now=now)
     rows = store.rows("late_packages", before=now - behind.LEAST_LATE_S, limit=MOST)
     if not rows:
         return []
     better = [(row, name) for row in rows if (name := _better(store, row, now)) is not None]
-    said = []
+    notes = []
     for (row, name), requirement in zip(
         better, failures.avoiding(store, [row for row, _ in better]), strict=True
     ):
-        waited = duration(now - row["changed"])
-        note = (
-            f"it waited {waited} for its inputs on {row['node']}, and would end earlier on {name}"
-        )
+        note = noted(InputsLate(row["node"], round(now - row["changed"], 1), name))
         store.change("take_back", package=row["package"], requirement=requirement, note=note,
                      now=now)  # fmt: skip
-        said.append(note)
-    return said
+        notes.append(note)
+    return notes
 
 
 def _better(store: Store, row: Row, now: float) -> str | None:

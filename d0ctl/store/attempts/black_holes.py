@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from d0ctl.model import Reason
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, counts_against_node
+from d0ctl.policy.remarks import NodeAtFault, Remark, noted
 from d0ctl.store.attempts import node_record
 from d0ctl.store.attempts.failures import elsewhere
 from d0ctl.store.attempts.node_record import Ended
@@ -128,7 +129,7 @@ def _drain(store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: fl
         began=row["since"], now=now, evidence=reason, next_try=now + limits.try_again,
         details=json.dumps(_details(row, others, failed)),
     )  # fmt: skip
-    store.change("unassign_node", node=row["node_id"], now=now, note=f"{row['node']} was drained")
+    store.change("unassign_node", node=row["node_id"], now=now, note=Remark.NODE_DRAINED)
     _keep(store, "node drain", row["node"], reason, now)
     _rerun_uncounted(store, failed, row["node"], now)
     return [f"node `{row['node']}` is drained: {reason}"]
@@ -167,7 +168,7 @@ def _rerun_uncounted(store: Store, failed: Sequence[Row], node: str, now: float)
     """Let packages that failed because of a node run elsewhere, without counting a try."""
     store.change_many("forgive_attempt", ((row["id"],) for row in failed))
     standing = [row for row in failed if row["stands"]]
-    note = f"it failed because of `{node}`, so it runs elsewhere"
+    note = noted(NodeAtFault(node))
     for row, requirement in zip(standing, elsewhere(store, standing), strict=True):
         store.change(
             "run_elsewhere", package=row["package_id"], requirement=requirement, now=now, note=note

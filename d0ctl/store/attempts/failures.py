@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from d0ctl.model import Reason
-from d0ctl.policy.decide import Case, Judgement, Verdict, judge, sentence
+from d0ctl.policy.decide import Case, Judgement, Verdict, judge, note
 from d0ctl.policy.rules import ONLY
 from d0ctl.schedule.resources import NodeRoom, misfit
 from d0ctl.store.connection import Row, Store
@@ -89,7 +89,7 @@ def _answer(
         not_before=now + judgement.delay if judgement.delay else None,
         requirement=requirements.after(row, judgement, is_whole=failure.is_whole),
         wall_time=judgement.wall_time,
-        note=sentence(failure.reason, failure.message, judgement),
+        note=note(failure.reason, failure.message, judgement),
         stops_job=judgement.stops_job,
     )
 
@@ -246,7 +246,7 @@ def refused(
             phase="cooloff" if judgement.is_again else "held",
             not_before=None if delay is None else now + delay,
             requirement=_Requirements(store).after(row, judgement) or row["requirement_id"],
-            note=sentence(failure.reason, message, judgement),
+            note=note(failure.reason, message, judgement),
             failure=f"{failure.reason}: {message}",
         )
     )  # fmt: skip

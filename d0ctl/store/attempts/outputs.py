@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from d0ctl.jobfile.yaml.faults import escape
 from d0ctl.model import Phase, Reason
+from d0ctl.policy.remarks import GivenUp, noted
 from d0ctl.store.attempts import black_holes, failures
 from d0ctl.store.attempts.endings import End
 from d0ctl.store.attempts.failures import Failure
@@ -94,7 +95,7 @@ def forget_wrong(
             made = store.rows("made_copies", package=row["id"])
             lost += [(copy["file_id"], copy["cluster_id"]) for copy in made]
     lose(store, dict.fromkeys(lost), now=now)
-    note = f"{Reason.VERIFICATION}: {message}"
+    note = noted(GivenUp(Reason.VERIFICATION, message))
     for row in makers:
         if row["phase"] == Phase.DONE:
             store.change("hold_unbelieved", package=row["id"], now=now, note=note)

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from d0ctl.errors import NotFound, Refused
 from d0ctl.model import Address, Node, NodeCapacity, Processors
+from d0ctl.policy.remarks import NodeMoved, NodeRemoved, noted
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
 from d0ctl.store.rows import make, make_all
@@ -201,7 +202,7 @@ def forget(store: Store, name: str, *, now: float) -> None:
     """
     row = named(store, name)
     check_unused(store, row)
-    store.change("unassign_node", node=row.id, now=now, note=f"node {name} was removed")
+    store.change("unassign_node", node=row.id, now=now, note=noted(NodeRemoved(name)))
     copies.lose_all_of_node(store, cluster=row.cluster_id, node=row.id, now=now)
     give_up(store, name)
     store.change("remove_node", node=row.id)
@@ -215,7 +216,7 @@ def move(store: Store, row: Node, cluster: str | None, *, now: float) -> None:
     """
     check_unused(store, row)
     name, node, old = row.name, row.id, row.cluster_id
-    store.change("unassign_node", node=node, now=now, note=f"node {name} was moved")
+    store.change("unassign_node", node=node, now=now, note=noted(NodeMoved(name)))
     copies.lose_all_of_node(store, cluster=old, node=node, now=now)
     give_up(store, name)
     own = CONTROL if row.kind == "local" else store.value("add_cluster", name=name)

@@ -1,6 +1,6 @@
 """Files of datasets follow their packages, by the history of changes and in batches."""
 
-from d0ctl.model import Remark
+from d0ctl.policy.remarks import Remark
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.tasks import event_ranges

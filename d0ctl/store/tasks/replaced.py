@@ -1,6 +1,6 @@
 """Input files that were replaced by others of the same name after packages had processed them."""
 
-from d0ctl.model import Remark
+from d0ctl.policy.remarks import Remark
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry

@@ -6,7 +6,7 @@ from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import Phase, known_eta
 from d0ctl.show.cards import binary
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.signs import remark
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.spans import Line, Span, cell_len, foreign, pad, width
 from d0ctl.store.views.shapes import OnlyPackage, PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from d0ctl.select import brief
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.signs import Glyphs, remark
+from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign, spread, width
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.views.activity import Event

@@ -17,7 +17,7 @@ from d0ctl import select
 from d0ctl.cli.commands.rest.http_errors import RESPONSES
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage
-from d0ctl.show.drawing.signs import remark
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.views import activity, browse

@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Sequence
 
-from d0ctl.model import Reason, Remark
-from d0ctl.show.drawing.signs import remark
+from d0ctl.model import Reason
+from d0ctl.policy.remarks import Remark
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.advice import advice
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import recovery

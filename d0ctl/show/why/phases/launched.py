@@ -1,6 +1,7 @@
 """The state of a launched package, and what it still waits for."""
 
 from d0ctl.model import Phase
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST, for_time, straggler, transfer_text
 from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
@@ -24,7 +25,7 @@ def live(subject: Subject) -> None:
         f"{subject.name} {for_time(package.phase, package.node, began, subject.now)}"
     )
     if package.phase == Phase.SUSPENDED and package.note:
-        subject.fact(f"because: {package.note}")
+        subject.fact(f"because: {remark(package.note)}")
     if tries and (job := direct_job_of(subject.store, tries[-1].id)):
         subject.fact(direct_job(job))
     if len(tries) > 1:
@@ -87,7 +88,7 @@ def unreachable(subject: Subject) -> None:
         f"{subject.since()}"
     )
     if package.note:
-        subject.fact(f"because: {package.note}")
+        subject.fact(f"because: {remark(package.note)}")
     subject.fact("it continues there; its state is known again when the node answers")
     subject.explanation.commands += [
         f"d0ctl node check {package.node}",

@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 from d0ctl.model import NodeCapacity, Reason
+from d0ctl.policy.remarks import GivenUp, InputsLate, TriedAgain, read
 from d0ctl.policy.rules import Policy
+from d0ctl.show.drawing.remark_texts import against, cause, remark
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
@@ -21,11 +23,10 @@ BY_POLICY = "policy"
 
 def cooling(until: float | None, note: str | None, now: float) -> str:
     """Say until when it cools off, which try follows, and after which failure."""
-    number, after, cause = (note or "").partition(", after ")
-    text = f"cooling off until {moment(until, now)}"
-    if after:
-        return f"{text} ({number}), after {cause}"
-    return f"{text}: {note}" if note else text
+    text, again = f"cooling off until {moment(until, now)}", read(note)
+    if isinstance(again, TriedAgain):
+        return f"{text} (try {again.number} of {again.tries}), after {cause(again)}"
+    return f"{text}: {remark(note)}" if note else text
 
 
 def held(actor: str | None, until: float | None, now: float) -> str:
@@ -50,11 +51,10 @@ def refusal(store: Store, package: PackageView, last: AttemptView | None) -> Ref
     """Say why a failure was not retried, and which rule applies."""
     if last is None or last.reason is None:
         return None
-    prefix = f"{last.reason}: {last.message}; " if last.message else f"{last.reason}; "
-    refusal = Refusal(rule(of_package(store, package.id), last.reason), [])
-    if package.note and package.note.startswith(prefix):
-        refusal.why.append(f"not retried: {package.note.removeprefix(prefix)}")
-    return refusal
+    end = read(package.note)
+    why = against(end) if isinstance(end, GivenUp) else ""
+    return Refusal(rule(of_package(store, package.id), last.reason),
+                   [f"not retried: {why}"] if why else [])  # fmt: skip
 
 
 def without_last_node(
@@ -64,8 +64,8 @@ def without_last_node(
     others = [row for row in fits if row.name != package.avoid]
     if not others or len(others) == len(fits):
         return fits
-    is_behind = (package.note or "").startswith("it waited")
-    why = "its inputs came too late there" if is_behind else "the last attempt failed there"
+    is_late = isinstance(read(package.note), InputsLate)
+    why = "its inputs came too late there" if is_late else "the last attempt failed there"
     explanation.facts.append(f"node `{package.avoid}` is avoided: {why}")
     return others
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from d0ctl.model import Phase, Reason
-from d0ctl.show.drawing.signs import remark
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST, gone_for_good, kept_back, speed, transfer_text
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken

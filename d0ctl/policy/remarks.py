@@ -1,0 +1,112 @@
+"""Why a package changed without a person: codes, some with values; `show` has the words.
+
+The note of a package or event is a code, `input-lost`, or a code and its values as JSON:
+`{"remark":"node-moved","node":"farm02"}`. Other notes are the words of a person or of a node.
+"""
+
+import enum
+
+import msgspec
+from msgspec import Struct
+
+
+class Remark(enum.StrEnum):
+    """The codes without values."""
+
+    REPACKAGED = "repackaged"
+    OUTDATED_MERGE = "outdated-merge"
+    INPUT_REPLACED = "input-replaced"
+    INPUT_LOST = "input-lost"
+    INPUT_COPY_LOST = "input-copy-lost"
+    OUTPUT_LOST = "output-lost"
+    INPUTS_CHANGED = "inputs-changed"
+    INPUT_REMADE = "input-remade"
+    MAKER_REMOVED = "maker-removed"
+    NODE_DRAINED = "node-drained"
+    RELEASED_BY_POLICY = "released-by-policy"
+
+
+class Against(enum.StrEnum):
+    """Why there is no other try."""
+
+    PASSIVE = "passive"
+    PASSIVE_TRIES = "passive-tries"
+    """The rule is passive; otherwise the package would be tried again."""
+    TRIES = "tries"
+    ALL_TRIES = "all-tries"
+    TIME = "time"
+    ALL_TIME = "all-time"
+    MEMORY = "memory"
+    NO_REPORT = "no-report"
+    DISK = "disk"
+    NO_OTHER_NODE = "no-other-node"
+    NO_LARGER_NODE = "no-larger-node"
+
+
+class NodeRemoved(Struct, frozen=True, tag_field="remark", tag="node-removed"):
+    """The node of an assigned package was removed."""
+
+    node: str
+
+
+class NodeMoved(Struct, frozen=True, tag_field="remark", tag="node-moved"):
+    """The node of an assigned package was moved to another cluster."""
+
+    node: str
+
+
+class NodeAtFault(Struct, frozen=True, tag_field="remark", tag="node-at-fault"):
+    """It failed because of the node, and runs elsewhere."""
+
+    node: str
+
+
+class InputsLate(Struct, frozen=True, tag_field="remark", tag="inputs-late"):
+    """It waited for its inputs on a node for too long, and would end earlier on another."""
+
+    node: str
+    waited_s: float
+    other: str
+
+
+class TriedAgain(Struct, frozen=True, omit_defaults=True, tag_field="remark", tag="tried-again"):
+    """The next try after a failure is number `number` of `tries`."""
+
+    reason: str
+    number: int
+    tries: int
+    message: str | None = None
+
+
+class GivenUp(Struct, frozen=True, omit_defaults=True, tag_field="remark", tag="given-up"):
+    """A failure without another try, and the limit that is reached: a number, seconds or bytes."""
+
+    reason: str
+    message: str | None = None
+    why: Against | None = None
+    limit: int | float | None = None
+
+
+Valued = NodeRemoved | NodeMoved | NodeAtFault | InputsLate | TriedAgain | GivenUp
+
+_decoder: msgspec.json.Decoder[Valued] = msgspec.json.Decoder(Valued)
+
+
+def noted(remark: Valued) -> str:
+    """Write a remark as a note."""
+    return msgspec.json.encode(remark).decode()
+
+
+def read(note: str | None) -> Remark | Valued | None:
+    """Return the remark in a note; None if it has other words."""
+    if note in _CODES:
+        return Remark(note)
+    if not (note or "").startswith('{"remark"'):
+        return None
+    try:
+        return _decoder.decode(note or "")
+    except msgspec.DecodeError:
+        return None
+
+
+_CODES = frozenset(Remark)

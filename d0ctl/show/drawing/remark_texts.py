@@ -1,0 +1,79 @@
+"""The words for the remarks that the store keeps as codes with values."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from d0ctl.policy.remarks import (
+    Against,
+    GivenUp,
+    InputsLate,
+    NodeAtFault,
+    NodeMoved,
+    NodeRemoved,
+    Remark,
+    TriedAgain,
+    read,
+)
+from d0ctl.units import duration, size, times
+
+AGAINST: Mapping[Against, str | Callable[[Any], str]] = {
+    Against.PASSIVE: "the rule is passive",
+    Against.PASSIVE_TRIES: "the rule is passive: it would be tried again",
+    Against.TRIES: lambda limit: f"it was tried again {times(limit)}",
+    Against.ALL_TRIES: lambda limit: f"it was tried again {times(limit)} since it was submitted",
+    Against.TIME: lambda limit: f"the last attempt lasted more than {duration(limit)}",
+    Against.ALL_TIME: lambda limit: f"all attempts together lasted more than {duration(limit)}",
+    Against.MEMORY: lambda limit: f"the last attempt used more than {size(limit)} of memory",
+    Against.NO_REPORT: "the last attempt left no report of its end",
+    Against.DISK: "it needs more disk than it requests",
+    Against.NO_OTHER_NODE: "no other node can take it",
+    Against.NO_LARGER_NODE: "no node has more memory",
+}
+
+REMARKS: Mapping[Remark, str] = {
+    Remark.REPACKAGED: "its files go into other packages",
+    Remark.OUTDATED_MERGE: "it has merged an old version of a file",
+    Remark.INPUT_REPLACED: "an input file was replaced",
+    Remark.INPUT_LOST: "an input was lost",
+    Remark.INPUT_COPY_LOST: "a copy of an input was lost",
+    Remark.OUTPUT_LOST: "remake: an output was lost before its last consumer",
+    Remark.INPUTS_CHANGED: "its inputs are others than before",
+    Remark.INPUT_REMADE: "an input is being made again",
+    Remark.MAKER_REMOVED: "the job was removed that makes its inputs",
+    Remark.NODE_DRAINED: "its node was drained before it was launched",
+    Remark.RELEASED_BY_POLICY: "released by the policy",
+}
+
+
+def remark(note: str | None) -> str | None:
+    """Return the words for the note of a package or event; a person's own stays as it is."""
+    match read(note):
+        case NodeRemoved(node):
+            return f"node {node} was removed"
+        case NodeMoved(node):
+            return f"node {node} was moved"
+        case NodeAtFault(node):
+            return f"it failed because of `{node}`, so it runs elsewhere"
+        case InputsLate(node, waited_s, other):
+            waited = f"it waited {duration(waited_s)} for its inputs on {node}"
+            return f"{waited}, and would end earlier on {other}"
+        case TriedAgain() as again:
+            return f"try {again.number} of {again.tries}, after {cause(again)}"
+        case GivenUp() as end:
+            return "; ".join(filter(None, (cause(end), against(end))))
+        case Remark() as code:
+            return REMARKS[code]
+    return note
+
+
+def cause(failure: TriedAgain | GivenUp) -> str:
+    """Say how an attempt failed."""
+    return f"{failure.reason}: {failure.message}" if failure.message else failure.reason
+
+
+def against(failure: GivenUp) -> str:
+    """Say why there is no other try; empty if it is not known."""
+    if failure.why is None:
+        return ""
+    text = AGAINST[failure.why]
+    return text if isinstance(text, str) else text(failure.limit or 0)
