@@ -149,7 +149,7 @@ def test_a_glob_that_finds_a_name_with_a_line_end_is_a_fault(faults: Faults, fol
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("wall-time: 0", "`wall-time`: takes a time of more than 0, not `0`"),
+        ("wall-time: 0", "`wall-time`: `0` is not a time of more than 0"),
         ("environment: {D0CTL_X: '1'}",
          "`D0CTL_X` can't be set: d0ctl sets the variables `D0CTL_*` itself"),
     ],

@@ -98,7 +98,7 @@ def test_every_fault_is_reported_with_its_position(faults: Faults, folder: Path)
          "1:39: `login`: `/no/such` can't be read: No such file or directory"),
         ("mail: {host: x, sender: a@b.c, login: /}", "1:39: `login`: `/` is not a file"),
         ("mail: {command: /bin/true, digest: 0}",
-         "1:36: `digest`: takes a time of more than 0, not `0`"),
+         "1:36: `digest`: `0` is not a time of more than 0"),
         ("mail: {command: /bin/true, routes: {}}",
          "1:36: `routes` is empty: name a reason, or remove it"),
         ("mail: {command: /bin/true, routes: {lost: []}}",

@@ -177,7 +177,7 @@ def checked(check: Callable[[str], str]) -> Callable[[str], str]:
 def positive_time(text: str) -> float:
     """Convert a time greater than 0."""
     if not (seconds := parse_time(text)):
-        raise BadValueError(f"takes a time of more than 0, not {shown(text)}")
+        raise BadValueError(f"{shown(text)} is not a time of more than 0")
     return seconds
 
 
