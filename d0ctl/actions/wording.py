@@ -119,3 +119,10 @@ def phases(changes: Iterable[Change]) -> list[str]:
 def packages_are(number: int) -> str:
     """Count packages, with their verb."""
     return count(number, "package is", "packages are")
+
+
+def changed_sources(names: Sequence[str]) -> Iterator[str]:
+    """Say that packages will read other contents of files than earlier ones did."""
+    if names:
+        yield "changed since they were copied, so packages that start from now on read them anew:"
+        yield from few(names, len(names))

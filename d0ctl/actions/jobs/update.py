@@ -186,6 +186,10 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     outline, found = plan.outline, plan.outline.found
     job = plan.request.target.brief
     yield from plan.settings
+    edited = sorted({found.edited[key] for key in found.outdated if key in found.edited})
+    if edited:
+        yield "changed since packages read them:"
+        yield from wording.few(edited, len(edited))
     rewritten = [package for key, package in found.rewritten.items() if key not in outline.again]
     stale = {key: package for key, package in found.outdated.items()
              if key not in outline.again and key not in found.rewritten}  # fmt: skip

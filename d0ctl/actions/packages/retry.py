@@ -25,6 +25,7 @@ from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures
 from d0ctl.store.connection import Selection, Store
+from d0ctl.store.files import edited_files
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import selection
@@ -57,6 +58,8 @@ class RetryPlan(Plan):
     """How many packages are left alone because another try can't succeed, by reason."""
     releases: int
     """How many jobs go on that d0ctl holds for their failures."""
+    sources: tuple[str, ...]
+    """The files from outside that were changed since they were copied for the packages."""
 
 
 def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request[RetryOptions]:
@@ -100,6 +103,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         changes=tuple(rows(selected)[:MOST_SHOWN]),
         refused=dict(refused),
         releases=alike_failures.jobs_to_release(selected),
+        sources=edited_files.changed_names(selected),
     )
 
 
@@ -155,6 +159,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
     """Say what would run again."""
     yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
     yield from _refused(plan)
+    yield from _sources(plan)
 
 
 def report(plan: RetryPlan) -> Iterator[str]:
@@ -162,11 +167,16 @@ def report(plan: RetryPlan) -> Iterator[str]:
     yield from wording.report_packages(plan, "retry", "retried", _changes(plan, "released"))
     yield from wording.unchanged(plan)
     yield from _refused(plan)
+    yield from _sources(plan)
 
 
 def _refused(plan: RetryPlan) -> Iterator[str]:
     for why, number in plan.refused.items():
         yield f"not retried: {count(number, 'package')}, because {why}"
+
+
+def _sources(plan: RetryPlan) -> Iterator[str]:
+    yield from wording.changed_sources(plan.sources)
 
 
 def _changes(plan: RetryPlan, release: str) -> str:

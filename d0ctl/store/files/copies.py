@@ -169,7 +169,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
     store.change("postpone_outdated", now=now)
     store.change("forget_outdated")
     store.change("keep_arrived_locations", now=now)
-    store.change("keep_arrived_files")
+    store.change("keep_arrived_files", now=now)
     store.change("wake_arrived_transfers", parked=PARKED)
     store.change("forget_unwanted")  # the rest is for copies that packages wait for
     store.change("end_arrived_transfers")

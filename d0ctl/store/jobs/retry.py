@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from d0ctl.store.attempts import alike_failures, black_holes, failures
 from d0ctl.store.connection import Selection, Store
+from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.rows import make
@@ -94,9 +95,11 @@ def retry(selected: Selection, *, actor: str, note: str | None, now: float) -> i
     """failed, canceled, cooloff -> ready or waiting; return how many.
 
     Tries count from zero, also in the records of nodes; a job that d0ctl held for similar failures
-    continues. Inputs that were removed meanwhile are made again.
+    continues. Inputs that were removed meanwhile are made again, and files from outside that were
+    changed meanwhile are copied again.
     """
     selected.change("leave_out_dropped")
+    edited_files.copy_anew(selected, now=now)
     black_holes.forget_jobs(selected, actor=actor, note=note, now=now)
     alike_failures.forget_jobs(selected)
     retried = selected.change("retry_packages", actor=actor, note=note, now=now)
@@ -120,6 +123,7 @@ def start_over(selected: Selection) -> None:
 
 def make_again(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """done -> ready or waiting, by hand: their outputs are forgotten."""
+    edited_files.copy_anew(selected, now=now)
     selected.change("set_unscheduled", actor=actor, note=note, now=now)
     selected.empty("lost_copy")
     selected.change("purge_selected_outputs")

@@ -701,6 +701,7 @@ create table file (
                                                                           -- ended before its time
     size           integer,
     checksum       text,
+    replaced       real,                   -- of one from outside: when other contents of it came
     stored         text,                   -- list of locators where it was stored
     unique (job_id, name)
 ) strict;

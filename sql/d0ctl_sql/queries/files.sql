@@ -204,7 +204,9 @@ select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.path, arrived
 
 -- name: keep_arrived_files
 -- Record size and checksum of the arrived files, and mark lost ones as present again.
-update file set present = 1, size = arrived_copy.size, checksum = arrived_copy.checksum
+update file
+   set present = 1, size = arrived_copy.size, checksum = arrived_copy.checksum,
+       replaced = iif(package_id is null and file.checksum <> arrived_copy.checksum, :now, replaced)
   from arrived_copy
  where file.id = arrived_copy.file_id and arrived_copy.result = 0
    and (file.present = 0 or file.size is not arrived_copy.size
@@ -266,6 +268,38 @@ update file set stored = json_array(locator)
 -- name: is_outside
 -- 1 if a file comes from outside.
 select 1 from file where id = :file and package_id is null;
+
+-- name: copies_of_sources
+-- The copies of files from this machine that the selected packages read, and when they were made.
+-- Copies that wrappers make follow the file by themselves.
+select distinct location.file_id, location.cluster_id, file.name, file.size, location.made
+  from selected_package
+  cross join input on input.package_id = selected_package.package_id and input.own = 0
+            and input.dropped = 0 and input.acquire = 'pre-fetch' and input.locator is null
+  join file on file.id = input.file_id and file.package_id is null and file.locator is null
+  join location on location.file_id = file.id and location.shared = 0;
+
+-- name: sources_of_job
+-- The files from this machine that packages of a job have read, as they were last.
+select file.id, file.name, file.size, file.checksum, job.submitted
+  from job join file on file.job_id = job.id
+ where job.id = :job and file.package_id is null and file.locator is null
+   and file.checksum > '';
+
+-- name: readers_of_earlier
+-- The packages of a job that have read earlier contents of files from outside: of these, or of
+-- files that came again with other contents.
+select input.package_id, file.name
+  from json_each(:files) as edited
+  join file on file.id = edited.value
+  join input on input.file_id = file.id and input.dropped = 0
+union
+select input.package_id, file.name
+  from file
+  join input on input.file_id = file.id and input.dropped = 0
+  join package on package.id = input.package_id
+  join attempt on attempt.id = package.attempt_id and attempt.launched < file.replaced
+ where file.job_id = :job and file.package_id is null;
 
 -- name: end_transfer
 -- Delete the request for a copy that has arrived.

@@ -293,7 +293,8 @@ select distinct node.id, location.path
 -- name: weigh_staged
 -- Record the sizes of files from outside that wrappers have copied.
 update file
-   set size = reported_staged.size, checksum = reported_staged.checksum
+   set size = reported_staged.size, checksum = reported_staged.checksum,
+       replaced = iif(file.checksum <> reported_staged.checksum, attempt.launched, file.replaced)
   from (select distinct attempt_id from reported_staged) as staging
   join attempt on attempt.id = staging.attempt_id
   join input on input.package_id = attempt.package_id

@@ -1,12 +1,13 @@
 """The changes of a corrected job file to a submitted job."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from d0ctl.jobfile.spec import JobSpec, LineSpec, StageSpec
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
+from d0ctl.store.files import edited_files
 from d0ctl.store.jobs.correction import matching, standing
 from d0ctl.store.jobs.correction.definitions import Definition, of_spec
 from d0ctl.store.jobs.correction.matching import LineFeatures
@@ -85,6 +86,8 @@ class Comparison(Struct):
     """Packages that have not begun, or have failed, and get another definition."""
     outdated: dict[int, Place] = field(default_factory=dict)
     """Those that ran, or failed, with another definition than the job file has now."""
+    edited: Mapping[int, str] = field(default_factory=dict)
+    """Packages that have read earlier contents of a file from outside, and its name."""
     requests: set[int] = field(default_factory=set)
     """Those that have succeeded, and would now ask for other resources, or start early."""
     busy: dict[int, Place] = field(default_factory=dict)
@@ -109,6 +112,8 @@ class Sides(Struct):
     """The stages that are not compared."""
     reads: set[str]
     """The files of the job that the packages of the others read."""
+    edited: Mapping[int, str]
+    """The packages that have read earlier contents of a file from outside, and its name."""
 
 
 def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Sides:
@@ -121,7 +126,8 @@ def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> S
         for line in () if stage.name in left else stage.lines:
             new[-1].append((line.name, _definitions(line)))
             reads.update(made_inputs(line))
-    return Sides(standing.read(store, job, left), new, left, reads)
+    edited = {} if only_late else edited_files.readers_of_earlier(store, job)
+    return Sides(standing.read(store, job, left), new, left, reads, edited)
 
 
 def made_inputs(line: LineSpec) -> Iterator[str]:
@@ -138,7 +144,7 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
     old = sides.old
     pairs = matching.stages([stage.name for stage in spec.stages], [stage.name for stage in old])
     count = len(old)
-    comparison = Comparison([])
+    comparison = Comparison([], edited=sides.edited)
     for of, pair, lines in zip(spec.stages, pairs, sides.new, strict=True):
         if pair is None:
             count += 1
@@ -230,7 +236,7 @@ def _sort(
         else:
             comparison.busy[package.id] = position
     elif package.phase == Phase.DONE:
-        if has_recipe:
+        if has_recipe and package.id not in comparison.edited:
             comparison.unchanged += 1
             if package.definition.whole != definition.whole:
                 comparison.requests.add(package.id)

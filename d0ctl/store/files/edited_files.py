@@ -1,0 +1,66 @@
+"""Files from outside that were changed after d0ctl had copied them to packages."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.store.files import copies
+
+
+def changed_names(selected: Selection) -> tuple[str, ...]:
+    """Return the files, read by the selected packages, whose copies are of an earlier version."""
+    return tuple(sorted({row["name"] for row in _outdated_copies(selected)}))
+
+
+def copy_anew(selected: Selection, *, now: float) -> None:
+    """Forget the copies of an earlier version: packages that start later get the files as they are.
+
+    All packages that read them do, not only the selected ones; running ones keep what they have.
+    """
+    outdated = [(row["file_id"], row["cluster_id"]) for row in _outdated_copies(selected)]
+    if outdated:
+        copies.lose(selected.store, outdated, now=now)
+
+
+def _outdated_copies(selected: Selection) -> Iterator[Row]:
+    for row in selected.rows("copies_of_sources"):
+        status = _status(row["name"])
+        if status and (status.st_size != row["size"] or status.st_ctime > row["made"]):
+            yield row
+
+
+def readers_of_earlier(store: Store, job: int) -> dict[int, str]:
+    """Return the packages that have read earlier contents of a file from outside, and its name."""
+    edited = [row["id"] for row in store.rows("sources_of_job", job=job)
+              if _is_edited(row["name"], row)]  # fmt: skip
+    rows = store.rows("readers_of_earlier", job=job, files=json.dumps(edited))
+    return {row["package_id"]: row["name"] for row in rows}
+
+
+def _is_edited(path: str, known: Row) -> bool:
+    """Return whether a file has other contents; it is read only if it was touched."""
+    status = _status(path)
+    if status is None or status.st_size != known["size"]:
+        return status is not None
+    if status.st_ctime <= known["submitted"]:
+        return False
+    return _checksum(path) not in (None, known["checksum"])
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return Path(path).stat()
+    except OSError:
+        return None
+
+
+def _checksum(path: str) -> str | None:
+    import hashlib  # takes 2 ms to import, which most commands need not
+
+    try:
+        with Path(path).open("rb") as file:
+            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    except OSError:
+        return None

@@ -1,0 +1,87 @@
+"""A script that a person changes while its packages run, or after they have succeeded."""
+
+from pathlib import Path
+
+from tests.support.site import Site
+
+EDIT = """\
+job: edit
+stages:
+  - name: sim
+    lines:
+      - for: {n: [1, 2]}
+        run: ./sim.sh {n}
+        inputs: sim.sh
+        outputs: "{n}.txt"
+  - name: merge
+    lines:
+      - run: cat {inputs} > all.txt
+        inputs: {from: sim}
+        outputs: all.txt
+"""
+
+
+def script(site: Site, text: str) -> Path:
+    """Write the script beside the job file."""
+    path = site.jobs / "sim.sh"
+    path.write_text(f"#!/bin/sh -e\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_retry_reads_a_script_as_it_is_now_while_others_still_need_it(site: Site) -> None:
+    site.add("farm", cpus=1)
+    site.alone()
+    site.start_daemon()
+    gate = site.gate("second")
+    path = script(site, f"[ $1 = 1 ] && exit 3\n[ $1 = 2 ] && {gate}\necho old > $1.txt")
+    site.submit(EDIT)
+    site.wait_phase("edit/1/1/1", "failed")
+    site.wait_phase("edit/1/2/1", "running")
+    script(site, "echo new > $1.txt")
+
+    plan = site.ok("retry", "edit:failed", "--dry-run")
+    done = site.ok("retry", "edit:failed")
+
+    told = "changed since they were copied, so packages that start from now on read them anew:\n"
+    told += f"  {path}\n"
+    assert plan.endswith(told) and done.endswith(told)
+    site.open("second")
+    site.ok("wait", "edit")
+    assert site.result("edit/all.txt") == "new\nold\n"
+    assert "out of date" in (plan := site.ok("update", "edit", "--dry-run"))
+    assert "1 package out of date" in plan and "edit/1/2/1" in plan, plan
+
+
+def test_an_update_runs_again_what_a_changed_script_has_made(site: Site) -> None:
+    path = script(site, "echo old > $1.txt")
+    site.submit(EDIT)
+    site.ok("run", "edit")
+    path.touch()
+    assert "already matches" in site.ok("update", "edit")
+    assert "out of date" not in site.ok("update", "edit")
+    script(site, "echo new > $1.txt")
+
+    plan = site.ok("update", "edit")
+    site.ok("update", "edit", "--again")
+    site.ok("run", "edit")
+
+    assert f"{path}" in plan and "2 packages out of date" in plan, plan
+    assert "to run those again: d0ctl update edit --again" in plan
+    assert site.result("edit/all.txt") == "new\nnew\n"
+    assert "out of date" not in site.ok("update", "edit")
+    assert site.ok("doctor")
+
+
+def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: Site) -> None:
+    script(site, "[ $1 = 1 ] && exit 3\necho old > $1.txt")
+    site.submit(EDIT)
+    assert site.d0ctl("run", "edit").code == 1
+    script(site, "echo new > $1.txt")
+    site.ok("retry", "edit:failed")
+    site.ok("run", "edit")
+    assert site.result("edit/all.txt") == "new\nold\n"
+
+    plan = site.ok("update", "edit", "--dry-run")
+
+    assert "1 package out of date" in plan and "edit/1/2/1" in plan, plan
