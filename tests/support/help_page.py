@@ -14,7 +14,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "options.md"
 HEAD = """# Options of every command
 
 Look here for an option, as `--help` prints it. Every command also takes `--home DIR` and \
-`--debug`, every reading command `--archive NAME`. [commands.md](commands.md) has selectors, exit codes and JSON.
+`--debug`, every reading command `--archive NAME`. [commands.md](commands.md) has selectors, exit \
+codes and JSON.
 """
 
 
