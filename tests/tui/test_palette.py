@@ -2,9 +2,10 @@
 
 from d0ctl.actions import ACTIONS
 from d0ctl.cli.epilogs import EPILOGS
+from d0ctl.show.not_here import NOT_HERE
 from d0ctl_tui.commands import MAIN
 from d0ctl_tui.screens.dialogs import search_results
-from d0ctl_tui.screens.dialogs.search_results import NOT_HERE, SEEN
+from d0ctl_tui.screens.dialogs.search_results import SEEN
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open

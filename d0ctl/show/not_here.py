@@ -1,0 +1,33 @@
+"""Commands that the dashboard does not have, and why."""
+
+from collections.abc import Mapping
+
+FILES = "it reads or writes files in the folder where you type it"
+FOREGROUND = "it stays in the foreground, in a terminal of its own"
+PRINTS = "it prints a list or report, which a pager or another program takes"
+MACHINE = "it sets up this machine or account, seldom, and not from a dashboard that others may see"
+SITE = "it changes or checks the site, step by step on the terminal"
+
+NOT_HERE: Mapping[str, str] = {
+    **dict.fromkeys((
+        "init", "template list", "template show", "template new", "import", "validate", "rehearse",
+        "schema", "export", "backup", "restore", "results", "task submit", "policy try",
+    ), FILES),
+    **dict.fromkeys(("run", "wait", "daemon run", "serve"), FOREGROUND),
+    **dict.fromkeys((
+        "report usage", "report metrics", "report disk", "policy show", "archives", "file list",
+        "cluster list", "researcher list", "throttle list", "software list", "software where",
+        "store list", "store locate", "plugins", "notify list", "notify show", "site show",
+        "token list", "daemon status", "doctor",
+    ), PRINTS),
+    **dict.fromkeys((
+        "daemon start", "daemon stop", "daemon install", "daemon uninstall", "event key",
+        "event send", "completion install", "completion uninstall",
+    ), MACHINE),
+    **dict.fromkeys((
+        "node check", "node login", "node logout", "cluster check", "site check", "site diff",
+        "site apply", "site rotate-key", "software add", "software remove", "software push",
+        "software purge", "software verify", "store delete", "notify test",
+    ), SITE),
+}  # fmt: skip
+"""The reason for each, which the palette shows."""
