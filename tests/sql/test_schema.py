@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from d0ctl.errors import Refused
 from d0ctl.model import STATUS_OF, Phase, Reason
 from d0ctl.store import Store
-from d0ctl_sql import queries
+from d0ctl.store.lifecycle import PackageRequest
+from d0ctl_sql import migrations, queries
 from d0ctl_wrapper.protocol import message
 from tests.support.jobs import job, submitted
 
@@ -31,6 +33,27 @@ def test_all_tables_are_strict(store: Store) -> None:
     )
 
     assert [row["name"] for row in tables if not row["strict"]] == []
+
+
+def test_every_table_view_and_index_has_a_sentence_before_it() -> None:
+    making = re.compile(r"create (?:table|view|index|unique index) (\w+)")
+    pairs = [pair for text in migrations().values() for pair in pairwise(text.splitlines())]
+    made = {match[1]: before for before, line in pairs if (match := making.match(line))}
+
+    assert len(made) > 100
+    assert [name for name, before in made.items() if not before.startswith("-- ")] == []
+
+
+def test_the_requests_of_packages_are_the_same_in_sql_and_python(store: Store) -> None:
+    triggers = store.connection.execute("select sql from sqlite_master where type = 'trigger'")
+    texts = [*queries().values(), *(row["sql"] for row in triggers)]
+    written = {
+        request
+        for text in texts
+        for request in re.findall(r"\brequest (?:=|is|is not) '([a-z ]+)'", text)
+    }
+
+    assert {"pause", "kill now", "resubmit"} <= written <= set(PackageRequest)
 
 
 def test_the_phases_are_the_same_in_sql_python_and_the_docs(store: Store) -> None:

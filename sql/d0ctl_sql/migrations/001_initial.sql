@@ -5,8 +5,9 @@
 -- rules (triggers); planner statistics.
 --
 -- Times are seconds since 1970 in UTC, durations seconds, sizes bytes. Lists and mappings are
--- JSON. Flags are 0 or 1. `seq` counts from 1 within the row above. `actor` is a user name; where
--- it is null, d0ctl acted itself.
+-- JSON. Flags are 0 or 1. `seq` counts from 1 within the parent: lines within a stage, for example.
+-- `actor` is the user who caused a change, and `note` says why; where `actor` is null, d0ctl acted
+-- by itself.
 
 
 -- Site ---------------------------------------------------------------------------------------
@@ -18,7 +19,7 @@ create table site (
     generation integer not null default 1  -- raised by each restore, so that no id is used twice
 ) strict;
 
--- The process that has a task which only one at a time may do, such as driving a job or a node.
+-- Work that only one process at a time may do, such as driving a job or a node, and which does it.
 create table lease (
     name   text primary key,
     holder text not null,                  -- boot id, pid, start time
@@ -27,20 +28,21 @@ create table lease (
 
 -- Secrets by which programs and people use the REST interface (docs/rest.md).
 create table token (
-    name   text primary key,               -- the actor of what it is used for
+    name   text primary key,               -- the actor of everything that is done with it
     role   text not null check (role in ('reader', 'operator', 'admin')),
     digest text not null unique,           -- SHA-256 of the secret, which is not kept
     made   real not null,
     actor  text not null                   -- who made it
 ) strict, without rowid;
 
--- Events of other systems that were taken (docs/events.md): none is taken twice.
+-- Events of other systems that were applied (docs/events.md), so that none is applied twice.
 create table taken_event (
     id        text primary key,
     signature text not null,               -- the same event may come twice, as from a queue
     at        real not null
 ) strict, without rowid;
 
+-- Old ones are removed: later events of their age are refused.
 create index taken_event_by_time on taken_event (at);
 
 
@@ -209,15 +211,17 @@ create table job (
     title         text not null default '',
     originator    text not null,
     directory     text not null,           -- relative paths in the job file start here
-    source        text not null,           -- the job file
+    source        text not null,           -- path of the job file
     parameters    text not null default '{}',
     policy        text not null default '{}',
     mail          text,                    -- what its user wants mail about; null: as the site says
-    most_alike    integer,                 -- failures for the same reason that put a stage on hold;
+    most_alike    integer,                 -- failures of a stage for the same reason that hold it;
                                            -- null: as the site says; 0: any number is accepted
     max_running   integer check (max_running > 0),   -- packages at once; null: not limited
-    max_failures  integer check (max_failures > 0),  -- failed packages that hold it; null: any
-    excused       integer not null default 0,        -- failed packages when it was released
+    max_failures  integer check (max_failures > 0),  -- failed packages that hold it; null: not
+                                                     -- limited
+    excused       integer not null default 0,        -- failed packages that no longer count for
+                                                     -- `max_failures`: it was released since
     first_end     real,                    -- its end as estimated at submission, with a range;
     first_low     real,                    -- null: nothing was known
     first_high    real,
@@ -242,19 +246,12 @@ create table job (
     pause_note    text,
     pause_since   real,
 
-    -- `d0ctl finish`: packages that are not launched are canceled; null: was not asked.
+    -- `d0ctl finish`: packages that are not launched are canceled; hard: launched ones are killed,
+    -- too; null: it was not asked to finish.
     finish        text check (finish is null or finish = 'soft' or finish = 'hard'),
     finish_actor  text,
     finish_note   text,
     finish_since  real
-) strict;
-
--- The job file of a job as it was read, for `clone`, which submits it again; packed by zlib.
-create table job_text (
-    job_id   integer primary key references job on delete cascade,
-    text     blob not null,
-    previous blob                          -- as JSON: that before the last correction, and what is
-                                           -- needed to read it again
 ) strict;
 
 -- The daemon looks for jobs to finish at every turn.
@@ -265,6 +262,15 @@ create index job_limited on job (id) where max_running is not null;
 
 -- Jobs whose end, or reopening, notifications have not read.
 create index job_not_notified on job (id) where ended is not notified;
+
+-- The job file of a job as it was read, packed by zlib: `clone` submits it again, and `update`
+-- compares it with the new one.
+create table job_text (
+    job_id   integer primary key references job on delete cascade,
+    text     blob not null,
+    previous blob                          -- as JSON: the text before the last correction, and what
+                                           -- is needed to read it again
+) strict;
 
 -- Job `job_id` reads files that job `maker_id` makes.
 create table need (
@@ -283,10 +289,11 @@ create table stage (
                                            -- fraction that must succeed for stages that read it
     max_running integer check (max_running > 0),  -- packages at once; null: not limited
     final   integer not null default 0 check (final in (0, 1)),
-                                           -- 1: after all others, whatever becomes of them
+                                           -- 1: it begins after all others, however they end
     lines   integer not null default 0,
     acknowledged integer not null default 0 check (acknowledged >= 0),
-                                           -- failures that need nobody any more; triggers keep it
+                                           -- failed packages that a person has acknowledged;
+                                           -- triggers keep it
 
     -- Estimates (docs/scheduling.md).
     work    real not null default 0,       -- CPU seconds of its packages on a standard node, as
@@ -299,8 +306,8 @@ create table stage (
     sizes   text not null default '{}',    -- bytes that a package takes: ranges of memory and
                                            -- output, and work files as the job file says
 
-    weighed real,                          -- when nothing of it could change any more, and its
-                                           -- successes were compared with `require`
+    weighed real,                          -- when its successes were compared with `require`, as
+                                           -- none of its packages could move any more
     unique (job_id, seq)
 ) strict;
 
@@ -310,6 +317,7 @@ create index stage_lenient on stage (job_id) where require < 1;
 -- Few stages limit how many of their packages run at once.
 create index stage_limited on stage (job_id) where max_running is not null;
 
+-- Few stages are final.
 create index stage_final on stage (job_id) where final = 1;
 
 -- Stage `stage_id` begins when all packages of stage `after_id` have succeeded or are dropped, or,
@@ -350,9 +358,9 @@ create table line (
                                            -- until then its first package misses one thing more
     dropped     real,                      -- when, by `kill-line --drop-outputs`
     named       integer not null default 0 check (named in (0, 1, 2)),
-                                           -- 1: a user dropped this line; 2: the job file does not
-                                           -- have it any more; 0: dropped because its inputs are,
-                                           -- so it comes back together with them
+                                           -- of a dropped line: 1: a user dropped it; 2: it is not
+                                           -- in the job file any more; 0: its inputs are dropped,
+                                           -- and it is restored together with them
     unique (stage_id, seq)
 ) strict;
 
@@ -363,6 +371,7 @@ create table line_order (
     primary key (after_id, line_id)
 ) strict, without rowid;
 
+-- The lines that a line waits for.
 create index line_order_of_line on line_order (line_id);
 
 -- Few lines are open.
@@ -382,12 +391,12 @@ create table requirement (
     cpus          integer not null default 1 check (cpus > 0),
     cpu           integer not null default 100 check (cpu between 1 and 100),
                                            -- percentage of these that it uses
-    memory        integer,
+    memory        integer,                 -- null: nothing is requested
     gpus          integer not null default 0 check (gpus >= 0),
     disk          integer,                 -- as the job file says
     space         integer,                 -- `disk`, else estimated from files: reserved on a node
-    memory_expected integer,               -- from earlier runs: reserved if nothing is asked for
-    space_expected  integer,
+    memory_expected integer,               -- from earlier runs: reserved if none is requested
+    space_expected  integer,               -- likewise
     platform      text,
     nodes         text not null default '[]',
     exclude_nodes text not null default '[]',
@@ -403,20 +412,24 @@ create table requirement (
     failed_on     text,                    -- the node of its last failure
     stay          text,                    -- the node that has its outputs
     boost         integer not null default 0 check (boost between 0 and 100),
+                                           -- added to its priority
 
     ready         integer not null default 0 check (ready >= 0),  -- packages; triggers keep it
     pace          real,                    -- run time of recent packages
-    seconds       real,                    -- on a standard node: expected, then measured
-    rank          real not null default 0, -- of the longest chain of packages that begins with it
-    expected      real not null default 1, -- seconds as expected, or assumed, at submission
+    seconds       real,                    -- run time on a standard node: expected, then measured
+    rank          real not null default 0, -- seconds of the longest chain of packages that begins
+                                           -- with such a package
+    expected      real not null default 1, -- run time as expected, or assumed, at submission
     chain         text not null default '{}'  -- seconds of that chain by stage, likewise
 ) strict;
 
+-- The requirements of a job, and of its stages.
 create index requirement_of_job on requirement (job_id);
 
 -- The scheduler starts here: a few rows instead of all ready packages.
 create index requirement_ready on requirement (job_id) where ready > 0;
 
+-- Packages whose outputs are on one node; most may go to any.
 create index requirement_stay on requirement (stay) where stay is not null;
 
 -- The last answer of the site's broker about packages with a requirement.
@@ -444,6 +457,7 @@ create table node_choice (
     theirs         real                    -- or the fraction of CPUs that is left
 ) strict;
 
+-- The latest choice of a node by the same rule, which another package shares.
 create index node_choice_of_requirement on node_choice (requirement_id, node_id, rule, at);
 
 -- A package: its binaries run on one node, one after another. `or` in `status` and `is_live`, as
@@ -474,11 +488,12 @@ create table package (
              else 0 end) virtual,          -- of a live package: 0 it has CPUs, 1 its inputs are in
                                            -- transit, 2 it waits for inputs that are to be made
     changed     real not null,             -- when the phase or request last changed
-    actor       text,
-    note        text,                      -- why it changed
+    actor       text,                      -- who changed it; `policy`: a policy holds it
+    note        text,                      -- why it changed: words of a person or node, or a code
+                                           -- (docs/sql.md)
     request     text,                      -- a command that is not done yet: `pause`, `resume`,
                                            -- `kill`, `kill now`, `kill partial`, `drop`,
-                                           -- `drop now` or `resubmit`
+                                           -- `drop now` or `resubmit`; or one that failed, and why
     parked      integer not null default 0 check (parked in (0, 1)),
                                            -- 1: held by `pause`, so that `resume` releases it
     not_before  real,                      -- end of cooloff, or when a policy releases it; of a
@@ -677,7 +692,7 @@ create table file (
     job_id         integer not null,
     name           text not null,
     package_id     integer references package,         -- its maker
-    binary         integer,
+    binary         integer,                            -- the one that makes it
     result         integer not null default 0 check (result in (0, 1)),  -- 1: goes to results/
     dispositions   text not null default '',           -- of its maker: how long to keep it
     disposition    text                                -- set by a user, and goes before all others
@@ -702,17 +717,20 @@ create table file (
     size           integer,
     checksum       text,
     replaced       real,                   -- of one from outside: when other contents of it came
-    stored         text,                   -- list of locators where it was stored
+    stored         text,                   -- locators where it was stored
     unique (job_id, name)
 ) strict;
 
+-- The outputs of a package.
 create index file_of_package on file (package_id) where package_id is not null;
 
 -- Kept files, which later jobs with the same binaries begin with.
 create index file_kept on file (name) where present = 1 and dispositions <> '';
 
+-- The late outputs of a package, which are few.
 create index file_late on file (package_id) where late = 1;
 
+-- The matches of a late output.
 create index file_of_pattern on file (pattern_id) where pattern_id is not null;
 
 -- A file that a binary reads.
@@ -733,7 +751,7 @@ create table input (
     checksum    text,
     local       text,                      -- its name in the working directory, or its folder
                                            -- there with /; null: its base name
-    dropped     integer not null default 0 check (dropped in (0, 1)),  -- 1: it does without
+    dropped     integer not null default 0 check (dropped in (0, 1)),  -- 1: it runs without it
     primary key (package_id, binary, file_id)
 ) strict, without rowid;
 
@@ -747,7 +765,7 @@ create table location (
     node_id    integer,                    -- null: not in a node's cache
     path       text not null,
     made       real not null,
-    inode      integer,                    -- when it was recorded: tells whether it has changed
+    inode      integer,                    -- as it was recorded: tells whether it has changed
     mtime      integer,                    -- likewise, in nanoseconds
     shared     integer not null default 0 check (shared in (0, 1)),
                                            -- 1: other files of the same locator have this path
@@ -759,6 +777,7 @@ create table location (
 -- Copies to compare with the inventory of a node, a page at a time.
 create index location_of_node on location (node_id) where node_id is not null;
 
+-- Whether other files have the same path: then it stays.
 create index location_shared on location (cluster_id, path) where shared = 1;
 
 -- The oldest are removed first.
@@ -769,8 +788,8 @@ create table transfer (
     file_id    integer not null references file,
     cluster_id integer not null references cluster,
     result     integer not null default 0 check (result in (0, 1)),
-    wanted     real not null,
-    not_before real not null default 0,
+    wanted     real not null,              -- since when
+    not_before real not null default 0,    -- when it is tried next
     tries      integer not null default 0,
     last_error text,                       -- why the last try failed
     primary key (file_id, cluster_id, result)
@@ -779,18 +798,19 @@ create table transfer (
 -- Oldest first.
 create index transfer_due on transfer (not_before, wanted, file_id);
 
--- A copy that was requested because many waiting packages read the file, before one of these has a
--- node: how many, how long they compute with it, and how long the copy takes.
+-- A copy that was requested because many waiting packages read the file, before one of them has a
+-- node.
 create table replica (
     file_id    integer not null references file on delete cascade,
     cluster_id integer not null references cluster on delete cascade,
     at         real not null,
-    readers    integer not null,
-    work_s     real not null,
-    takes_s    real not null,
+    readers    integer not null,           -- these packages
+    work_s     real not null,              -- how long they compute with the file
+    takes_s    real not null,              -- how long the copy takes
     primary key (file_id, cluster_id)
 ) strict, without rowid;
 
+-- Those of a cluster that is removed.
 create index replica_of_cluster on replica (cluster_id);
 
 -- What transfers from one cluster to another took: sums of products of their numbers of files, their
@@ -807,6 +827,7 @@ create table link_rate (
     primary key (source_id, cluster_id)
 ) strict, without rowid;
 
+-- Those to a cluster: how fast files come, and when it is removed.
 create index link_rate_to on link_rate (cluster_id);
 
 -- Files that may have become unneeded: their maker or a reader has just succeeded.
@@ -841,20 +862,20 @@ create table attempt (
     space_expected  integer,
 
     -- What its messages said so far.
-    phase        text,                     -- the last phase
+    phase        text,                     -- its last phase
     phase_seq    integer not null default 0,  -- the message that said it
 
     -- What it ran with.
-    inputs       integer,
-    inputs_asked integer,
+    inputs       integer,                  -- how many it had
+    inputs_asked integer,                  -- how many it was to have
     left_out     text,                     -- names of the missing inputs
     began        integer,                  -- the first binary that it ran
-    began_why    text,
+    began_why    text,                     -- why not an earlier one
 
     -- How it ended.
     outcome      text check (outcome in ('successful', 'failed', 'killed', 'lost', 'refused')),
     reason       text,
-    message      text,
+    message      text,                     -- what its wrapper says of the reason
     binary       integer,                  -- the one that failed
     exit_code    integer,
     signal       integer,
@@ -866,7 +887,7 @@ create table attempt (
     -- What it left.
     partial      integer not null default 0 check (partial in (0, 1)),  -- ended before its time
     events       text,                     -- the events that its binaries have done
-    retained     text,                     -- files for the next attempt
+    retained     text,                     -- files that the next attempt may begin with
     left_size    integer,                  -- bytes on its node, because of `keep-failed`
     unique (package_id, number)
 ) strict;
@@ -942,10 +963,11 @@ create table event (
     note       text
 ) strict;
 
+-- The history of a package.
 create index event_of_package on event (package_id);
 
--- Failed packages that a person has acknowledged: they stay failed, and need nobody any more. A row is
--- removed when its package is not failed any more.
+-- Failed packages that a person has acknowledged: they stay failed, and need no more attention. A
+-- trigger removes a row when its package is not failed any more.
 create table acknowledgement (
     package_id integer primary key references package on delete cascade,
     stage_id   integer not null,
@@ -954,7 +976,7 @@ create table acknowledgement (
     note       text
 ) strict;
 
--- The failures of a package by reason (D0 Job Definition).
+-- The failures of a package by reason (D0 Job Definition), with message and node of the last.
 create view failure as
     select package_id, reason, count(*) as count, max(ended) as last,
            message, node_name
@@ -971,10 +993,11 @@ create table cluster (
     name     text not null unique,
     platform text,
     private  integer not null default 0 check (private in (0, 1)),
+                                           -- 1: only for researchers who have it under `clusters`
     capacity integer,                      -- bytes of cache for this site
     software_share real not null default 0 check (software_share between 0 and 1),
                                            -- part of it that is for software
-    cached   integer,                      -- bytes of files in it, when they were last counted
+    cached   integer,                      -- bytes of files in its cache, when last counted
     services text not null default '[]',
     pilots   text,                         -- of a batch system: how its allocations are asked for,
                                            -- as JSON; its nodes are in clusters of their own
@@ -1033,20 +1056,19 @@ create table node (
     contact        real,                   -- its last answer
     last_error     text,                   -- why it is down
     machine        text,                   -- machine id: two names of one host are refused
-    boot           text,
+    boot           text,                   -- boot id: another one ends its attempts
     base           text,                   -- d0ctl's absolute folder there
-    facts          text not null default '{}',
+    facts          text not null default '{}',  -- what its relay reports: disk, tools, versions
     clock          real not null default 0,  -- seconds that its clock is ahead
     load           real,
     surveyed       real,                   -- when its cache was last compared with the database
-    doubted        real,                   -- since when most of its cache is missing, and nobody
-                                           -- knows whether for good; null: it is there
+    doubted        real,                   -- since when most files of its cache are missing,
+                                           -- perhaps only for a time; null: they are there
 
     drained        integer not null default 0 check (drained in (0, 1)),
     drain_note     text,
     drained_at     real
 ) strict;
-
 
 -- The use of a node over the last day, for plots: a row a minute while it is up.
 create table node_sample (
@@ -1124,6 +1146,7 @@ create table cache_finding (
     primary key (node_id, path)
 ) strict, without rowid;
 
+-- Findings of a file, and those of one that is removed.
 create index cache_finding_of_file on cache_finding (file_id);
 
 -- Old findings, which are forgotten in slices.
@@ -1131,7 +1154,6 @@ create index cache_finding_noticed on cache_finding (noticed);
 
 -- Unknown files, which each inventory replaces.
 create index cache_finding_unknown on cache_finding (node_id) where finding = 'unknown';
-
 
 -- A job of a batch system in whose allocation packages run; its node is named after it.
 create table pilot (
@@ -1152,14 +1174,17 @@ create table pilot (
     unique (batch, seq)
 ) strict;
 
+-- The pilots that exist, the oldest first.
 create index pilot_alive on pilot (cluster_id, submitted)
  where state <> 'ended' and attempt_id is null;
 
 -- Those of attempts are deleted when they are settled.
 create index pilot_direct on pilot (cluster_id, state) where attempt_id is not null;
 
+-- The pilot that a node belongs to.
 create index pilot_of_node on pilot (node_id) where state <> 'ended';
 
+-- The latest pilots, and how many were submitted lately.
 create index pilot_submitted on pilot (cluster_id, submitted);
 
 -- The jobs of attempts, one at a time for each.
@@ -1245,11 +1270,14 @@ create table software_order (
     ok       integer check (ok in (0, 1)),
     message  text,
     faults   text not null default '[]',
-    report_to text                         -- who gets a report when it has ended: nobody waits for it
+    report_to text                         -- who gets a report when it has ended; null: the command
+                                           -- that asked waits for it
 ) strict;
 
+-- What a node still has to do.
 create index software_order_open on software_order (node_id) where ended is null;
 
+-- Few are reported.
 create index software_order_report on software_order (report_to) where report_to is not null;
 
 
@@ -1305,6 +1333,7 @@ create table node_login (
     primary key (node_id, callee_id)
 ) strict, without rowid;
 
+-- Those of a node that is removed.
 create index node_login_of_callee on node_login (callee_id);
 
 -- The record of a job on a node since its submission, or since a user retried packages of it.
@@ -1316,6 +1345,7 @@ create table job_node_record (
     primary key (job_id, node_id)
 ) strict, without rowid;
 
+-- The records of a node, which `node resume` forgets.
 create index job_node_record_of_node on job_node_record (node_id);
 
 -- The record of a stage on a node, likewise.
@@ -1330,16 +1360,19 @@ create table node_record (
     last       real,                       -- when the last of them ended
     lasted     real,                       -- how long the last of them took
     longest    real,                       -- how long the longest of them took
-    successes  integer not null default 0, -- since the row of failures before, and how many that
-    earlier    integer not null default 0, -- row had: it goes on if none of them is believed
+    successes  integer not null default 0, -- since the row of failures before
+    earlier    integer not null default 0, -- failures of that row: it goes on if none of these
+                                           -- successes is believed any more
     primary key (stage_id, node_id)
 ) strict, without rowid;
 
--- Nodes that are suspects.
+-- Nodes with failures in a row, which may be at fault.
 create index node_record_streak on node_record (stage_id) where streak > 0;
 
+-- The records of a node, which `node resume` forgets.
 create index node_record_of_node on node_record (node_id);
 
+-- The records of a job, to compare nodes, and which a retry forgets.
 create index node_record_of_job on node_record (job_id);
 
 -- Nodes that d0ctl drained because packages failed there that succeed elsewhere.
@@ -1351,12 +1384,13 @@ create table bad_node (
     began     real not null,               -- when the first of these failures ended
     evidence  text not null,               -- in a sentence
     details   text not null,               -- as JSON
-    times     integer not null default 1,  -- how often, since it last was good
+    times     integer not null default 1,  -- how often in a row: each time it rests for longer
     next_try  real not null,               -- when one package tries it
     canary_id integer                      -- the package that tries it, or did last
 ) strict;
 
--- How many packages of a stage failed for good, by reason.
+-- How many packages of a stage have failed for good since a user last released or retried them, by
+-- reason.
 create table alike (
     stage_id integer not null references stage on delete cascade,
     reason   text not null,
@@ -1442,6 +1476,7 @@ create table delivery (
     sent       integer not null default 0 check (sent in (0, 1))
 ) strict;
 
+-- Mails to be sent, by the time of the next try.
 create index delivery_open on delivery (not_before) where ended is null;
 
 -- Old ones are deleted.
@@ -1450,7 +1485,8 @@ create index delivery_ended on delivery (ended) where ended is not null;
 
 -- Audit and cleanup ----------------------------------------------------------------------------
 
--- What users did, one row per command.
+-- What users did, one row per command; and what d0ctl did by itself that a command undoes, such as
+-- a hold.
 create table action (
     id       integer primary key,
     at       real not null,
@@ -1462,6 +1498,7 @@ create table action (
     undo     text                          -- the command that undoes it
 ) strict;
 
+-- The latest, and the action of an event, which has the same time.
 create index action_at on action (at);
 
 -- Things to remove on a node when it can be reached: the folder of an attempt, or a path.
@@ -1472,8 +1509,10 @@ create table purge (
     path       text
 ) strict;
 
+-- What a node has to remove.
 create index purge_of_node on purge (node_id);
 
+-- Whether a path is to be removed already.
 create index purge_of_path on purge (path) where path is not null;
 
 
@@ -1599,7 +1638,7 @@ create table task (
     holder     text,                       -- the process that works on it, as in `lease`
     held_until real,                       -- when others may take it from a process that hangs
     ended      real,
-    acknowledged         text,             -- who has seen that it ended in vain
+    acknowledged         text,             -- who has acknowledged that it did not succeed
     acknowledged_at      real,
     acknowledged_because text
 ) strict;
@@ -1610,6 +1649,7 @@ create index task_in_status on task (status, next_look);
 -- The tasks that take turns at the same nodes.
 create index task_in_partition on task (partition) where partition is not null;
 
+-- The tasks that wait for another.
 create index task_of_parent on task (parent_id) where parent_id is not null;
 
 -- Every change of status of a task; a trigger writes it.
@@ -1623,6 +1663,7 @@ create table task_log (
     note    text
 ) strict;
 
+-- The history of a task.
 create index task_log_of_task on task_log (task_id);
 
 -- The statuses of datasets, of input (`output` = 0) and of output.
@@ -1646,6 +1687,7 @@ insert into dataset_status (output, name, meaning) values
     (1, 'prepared', 'all its files are there'),
     (1, 'done',     'its files were checked, and merged if the task asks for that');
 
+-- The changes of status of a dataset that are allowed; `dataset_refused` refuses all others.
 create table dataset_transition (
     output integer not null,
     old    text not null,
@@ -1694,7 +1736,7 @@ create table dataset (
     looked    real,                        -- when it was looked up last
     tries     integer not null default 0,  -- look-ups that failed since then
     next_look real not null default 0,
-    asked     integer not null default 0,  -- how often a look at it was asked for
+    asked     integer not null default 0,  -- how often a user or event asked for a look-up
     unique (task_id, seq),
     unique (task_id, name)
 ) strict;
@@ -1728,6 +1770,7 @@ insert into content_status (output, name, meaning, is_used) values
     (1, 'finished', 'it is there, and was checked, or merged with others', 0),
     (1, 'failed',   'it was not made, or not merged', 0);
 
+-- The changes of status of a file that are allowed; `content_refused` refuses all others.
 create table content_transition (
     output integer not null,
     old    text not null,
@@ -1803,7 +1846,7 @@ create index content_in_status on content (dataset_id, status, seq);
 -- The files of which some ranges of events were made, and others follow.
 create index content_split on content (dataset_id, seq) where next_event <= events;
 
--- The files of a package that moves.
+-- The files of a package whose phase changes.
 create index content_of_package on content (package_id) where package_id is not null;
 
 -- The files that were replaced after packages had processed them.
@@ -1851,6 +1894,7 @@ insert into event_range_status (name, meaning) values
     ('merged',    'its result was merged'),
     ('corrupted', 'its result is damaged');
 
+-- The changes of status of a range that are allowed; `event_range_refused` refuses all others.
 create table event_range_transition (
     old  text not null references event_range_status,
     new  text not null references event_range_status,
@@ -1894,7 +1938,7 @@ create table event_range (
     primary key (content_id, first)
 ) strict, without rowid;
 
--- The ranges of a package that moves.
+-- The ranges of a package whose phase changes.
 create index event_range_of_package on event_range (package_id) where package_id is not null;
 
 -- The ranges to pick again.
@@ -2062,6 +2106,7 @@ begin
             new.actor, new.note);
 end;
 
+-- A ready package that gets another requirement counts there.
 create trigger package_asks_otherwise after update of requirement_id on package
 when old.requirement_id <> new.requirement_id and old.phase = 'ready' and new.phase = 'ready'
 begin
