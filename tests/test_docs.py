@@ -208,7 +208,12 @@ PHRASE = re.compile(
 CODE = ("d0ctl", "tui", "wrapper", "sql")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+EXAMPLES = sorted((ROOT / "examples").rglob("*.md"))
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *EXAMPLES], ids=lambda page: f"{page.parent.stem}-{page.stem}"
+)
 def test_a_page_has_no_phrase_that_nobody_would_say(page: Path) -> None:
     text = " ".join(page.read_text().split())
 
