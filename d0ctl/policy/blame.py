@@ -17,11 +17,12 @@ TIMES_OTHERS = 3.0
 
 
 class Share(Struct, frozen=True):
-    """Attempts that have something in common, and how many of them failed."""
+    """Attempts that have something in common, and how many failed; of an input, a job of these."""
 
     name: str
     failed: int
     number: int
+    job: str | None = None
 
     @property
     def rate(self) -> float:

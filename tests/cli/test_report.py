@@ -127,6 +127,39 @@ def test_the_input_that_stands_out_is_blamed(d0ctl: Type, site: Site) -> None:
     )
 
 
+def test_a_sample_is_printed_once_and_inputs_only_if_they_set_failures_apart(
+    d0ctl: Type, site: Site
+) -> None:
+    bad = [line(package(f"bad-{n}", needs=["bad", "common"])) for n in range(3)]
+    good = [line(package(f"good-{n}", needs=["good", "common"])) for n in range(3)]
+    makers = [line(package(name)) for name in ("bad", "good", "common")]
+    site.submit(job(("a", makers), ("b", bad + good)))
+    for number in (1, 2, 3):
+        site.finish(f"prod/1/{number}/1")
+    for number in (1, 2, 3, 4):
+        site.fail(f"prod/2/{number}/1")
+
+    answer = d0ctl("report", "failures", "prod").stdout
+
+    assert "input `common` stands out" in answer and "d0ctl why prod:common\n" in answer
+    assert answer.count("prod/2/4/1") == 1
+    tables = answer.partition("by reason\n")[2]
+    assert "localhost  4 failures" in tables
+    assert tables.partition("by input\n")[2].split()[:3] == ["bad", "3", "failures"]
+    assert "common" not in tables and "good" not in tables
+
+
+def test_the_inputs_in_the_document_are_those_of_all_failures(d0ctl: Type, site: Site) -> None:
+    site.submit(job(("a", [line(package("x"))]), ("b", [line(package("y", needs=["x"]))])))
+    site.finish("prod/1/1/1")
+    site.fail("prod/2/1/1")
+
+    report = document(d0ctl("report", "failures", "--json").stdout)
+
+    assert [(row["input"], row["count"]) for row in report["by_input"]] == [("x", 1)]
+    assert "by input" not in d0ctl("report", "failures").stdout
+
+
 def test_runs_without_software_are_not_blamed_as_software(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package(f"x-{n}")) for n in range(4)])))
     others = [package(f"y-{n}") for n in range(4)]

@@ -5,7 +5,7 @@ import shlex
 from d0ctl.policy.blame import Blame
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.lists import NOTHING_FAILED, cause
-from d0ctl.store.views.failure_counts import Alike, Report
+from d0ctl.store.views.failure_counts import Alike, Report, Sample
 from d0ctl.units import count, moment
 
 _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify {0}",
@@ -29,11 +29,12 @@ def draw(page: Sheet, report: Report, now: float) -> None:
              f"{hours(report.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for blame in report.blamed:
         page.say(blame.sentence())
-        page.add((f"  {_command(blame, report)}", "faint"))
+        page.add((f"  {_command(blame)}", "faint"))
+    shown: set[Sample] = set()
     for key, rows in report.groups.items():
         if rows:
             page.head(f"by {key}")
-            page.rows([_row(alike, now) for alike in rows], indent=2)
+            page.rows([_row(alike, now, shown) for alike in rows], indent=2)
             if len(rows) == MOST_SHOWN:
                 page.add(("  and more: --json prints all", "faint"))
 
@@ -43,22 +44,25 @@ def _cut(text: str | None) -> str | None:
     return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
 
 
-def _row(alike: Alike, now: float) -> list[Cell]:
+def _row(alike: Alike, now: float, shown: set[Sample]) -> list[Cell]:
+    """Return the row of alike failures, with their sample unless a row above has it."""
     sample = alike.sample
+    text = f"{sample.path}: {cause(sample.reason, _cut(sample.message))}"
+    is_shown = sample in shown
+    shown.add(sample)
     return [
         alike.name, count(alike.count, "failure"), count(alike.packages, "package"),
         f"{alike.acknowledged:,} acknowledged" if alike.acknowledged else "",
         f"{hours(alike.wasted):,.2f} CPU h", f"last {moment(alike.last, now)}",
-        f"{sample.path}: {cause(sample.reason, _cut(sample.message))}",
+        "" if is_shown else text,
     ]  # fmt: skip
 
 
-def _command(blame: Blame, found: Report) -> str:
-    """Return the command for a finding; a file is named with a job in which it failed."""
+def _command(blame: Blame) -> str:
+    """Return the command for a finding; an input is named with a job in which it failed."""
     name = blame.share.name
-    if blame.kind == "input":
-        samples = (alike.sample.path for alike in found.groups["input"] if alike.name == name)
-        name = f"{next(samples, '*').partition('/')[0]}:{name}"
+    if blame.share.job is not None:
+        name = f"{blame.share.job}:{name}"
     return _COMMANDS[blame.kind].format(shlex.quote(name))
 
 

@@ -72,8 +72,13 @@ class _Scope(Struct, frozen=True):
     packages: Selection | None = None
 
 
-def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -> Report:
-    """Count failures of a selection, or all; of each group the most frequent."""
+def failures(
+    store: Store, wanted: Selector | None, *, now: float, limit: int, apart: bool = False
+) -> Report:
+    """Count failures of a selection, or all; of each group the most frequent.
+
+    `apart` leaves out inputs that all failed packages read, or only one.
+    """
     store.empty("failing")
     if wanted is None:
         scope = _Scope()
@@ -87,10 +92,12 @@ def failures(store: Store, wanted: Selector | None, *, now: float, limit: int) -
     assert whole is not None
     if not whole["count"] and wanted is not None and wanted.node is not None:
         selection.check_node(store, wanted.node)
+    inputs = {"apart": apart, "packages": whole["packages"]}
     groups = {
-        group: [_alike(store, row) for row in store.rows(_QUERIES[group], limit=limit)]
+        group: [_alike(store, row) for row in store.rows(
+            _QUERIES[group], limit=limit, **(inputs if group == "input" else {}))]
         for group in GROUPS
-    }
+    }  # fmt: skip
     return Report(whole["count"], whole["packages"], whole["wasted"], whole["failed"],
                   whole["again"], whole["acknowledged"], groups, blamed)  # fmt: skip
 
@@ -128,7 +135,10 @@ def _shares(store: Store, kind: str, scope: _Scope) -> list[Share]:
     selected = scope.packages or store.select()
     rows = selected.rows(_SHARES[kind], job=scope.job, selected=scope.packages is not None,
                          window=NEAR, **more)  # fmt: skip
-    return [Share(row["name"], row["failed"], row["number"]) for row in rows]
+    return [
+        Share(row["name"], row["failed"], row["number"], row["job"] if kind == "input" else None)
+        for row in rows
+    ]
 
 
 def _alike(store: Store, row: Row) -> Alike:

@@ -77,7 +77,8 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
  group by 1 order by count desc, name limit :limit;
 
 -- name: failures_by_input
--- The collected failures by the files that the packages read.
+-- The collected failures by the files that the packages read; of those that set failures apart, if
+-- only these are wanted: at least two packages read them, and not all.
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample,
@@ -88,7 +89,9 @@ select file.name, count(*) as count, count(distinct attempt.package_id) as packa
   join input on input.package_id = attempt.package_id and input.own = 0
             and input.binary = coalesce(attempt.binary, input.binary)
   join file on file.id = input.file_id
- group by file.id order by count desc, file.name limit :limit;
+ group by file.id
+having :apart = 0 or packages between 2 and :packages - 1
+ order by count desc, file.name limit :limit;
 
 -- name: failure_sample
 -- One failure, as an example of others.
@@ -133,8 +136,10 @@ select binary.software as name,
  group by 1;
 
 -- name: shares_of_inputs
--- The same by the inputs that most of the failed packages read, a few.
-select file.name, count(*) as number, count(failing.attempt_id) as failed
+-- The same by the inputs that most of the failed packages read, a few, with a job in which they
+-- failed.
+select file.name, count(*) as number, count(failing.attempt_id) as failed,
+       max(iif(failing.attempt_id is null, null, job.name)) as job
   from (select input.file_id
           from failing
           cross join attempt on attempt.id = failing.attempt_id
@@ -145,6 +150,7 @@ select file.name, count(*) as number, count(failing.attempt_id) as failed
                                  and (select max(attempt_id) from failing) + :window
   left join failing on failing.attempt_id = attempt.id
   join package on package.id = attempt.package_id
+  join job on job.id = package.job_id
  where (attempt.outcome = 'successful' or failing.attempt_id is not null)
    and (:job is null or package.job_id = :job)
    and (:selected = 0 or exists (select 1 from selected_package where package_id = package.id))

@@ -52,7 +52,8 @@ def failures(
                               older_than=older_than)  # fmt: skip
     now = time.time()
     with session.reader() as store, store.reading():
-        report = read(store, wanted, now=now, limit=MOST_IN_DOCUMENT if json else MOST_SHOWN)
+        limit = MOST_IN_DOCUMENT if json else MOST_SHOWN
+        report = read(store, wanted, now=now, limit=limit, apart=not json)
     if json:
         emit_json({"selector": None if wanted is None else str(wanted), **_document(report)})
     else:
