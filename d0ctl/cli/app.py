@@ -50,10 +50,19 @@ with the database or the daemon, 6 a node can't be reached, 130 interrupted."""
 """The end of the help of `d0ctl` itself."""
 
 
-def _in_a_group(name: str) -> str | None:
-    """Return the command of this name that a single group has: `node free` for `free`."""
+def _hint(name: str) -> str:
+    """Return the commands that a user who typed this word may have meant, else the help.
+
+    If groups have a command of this name, these are meant: `node free` by `free`.
+    """
+    from d0ctl.units import listed  # late: only an error needs it
+
     groups = [group for group, names in completion_table.COMMANDS.items() if name in names]
-    return f"{groups[0]} {name}" if len(groups) == 1 else None
+    if ours := ELSEWHERE.get(name) or (f"{groups[0]} {name}" if len(groups) == 1 else None):
+        return f"d0ctl {ours}"
+    meant = [f"{group} {name}" for group in groups] or [*filter(None, [near(name, COMMANDS)])]
+    commands = listed([f"`d0ctl {command}`" for command in meant], "or")
+    return f"did you mean {commands}?" if commands else "d0ctl --help"
 
 
 class Commands(TyperGroup):
@@ -73,9 +82,7 @@ class Commands(TyperGroup):
         """Find the typed command. Raises BadUsage for a name that is not here."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:  # TAB asks, too
-            ours, meant = ELSEWHERE.get(name) or _in_a_group(name), near(name, COMMANDS)
-            guess = f"did you mean `d0ctl {meant}`?" if meant else "d0ctl --help"
-            raise BadUsage(f"no such command `{name}`", hint=f"d0ctl {ours}" if ours else guess)
+            raise BadUsage(f"no such command `{name}`", hint=_hint(name))
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:

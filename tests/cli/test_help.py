@@ -34,3 +34,17 @@ def test_help_fits_on_a_narrow_terminal(words: list[str]) -> None:
     )  # fmt: skip
 
     assert max(map(len, done.stdout.splitlines())) <= 40
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("purge", "`d0ctl file purge` or `d0ctl software purge`"),
+     ("add", "`d0ctl node add`, `d0ctl software add` or `d0ctl token add`")],
+)  # fmt: skip
+def test_a_word_of_several_groups_names_the_commands_of_all(
+    d0ctl: Type, word: str, meant: str
+) -> None:
+    answer = d0ctl(word, "mc")
+
+    expected = f"d0ctl: no such command `{word}`\ndid you mean {meant}?\n"
+    assert (answer.exit_code, answer.stderr) == (2, expected)
