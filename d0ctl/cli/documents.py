@@ -10,8 +10,10 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
 from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.why.production import obstacles
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.standstill import production
 from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummary
 from d0ctl.store.views import activity, browse, selection
 from d0ctl.store.views.activity import StageRate
@@ -55,6 +57,14 @@ def job(job: JobSummary, of: Horizon, now: float) -> jobs.Job:
         blocked=job.counts.get("waiting", 0) if job.blocked else 0,
         **_counts(job),
     )  # fmt: skip
+
+
+def overview(store: Store, rows: Sequence[JobSummary], now: float) -> jobs.Jobs:
+    """Return what keeps packages of all jobs from moving, and these jobs."""
+    of, found = eta.horizon(store, now=now), obstacles(production(store, now=now), now)
+    return {"jobs": [job(row, of, now) for row in rows],
+            "obstacles": [{"text": obstacle.text, "commands": [*obstacle.commands]}
+                          for obstacle in found]}  # fmt: skip
 
 
 def _counts(of: JobSummary | StageSummary | LineSummary) -> dict[str, Any]:

@@ -1,6 +1,9 @@
 """`status` says each thing once, and only what is true."""
 
+import json
 import time
+
+import pytest
 
 from d0ctl.show.card_contents import about
 from d0ctl.show.cards import jobs
@@ -38,6 +41,57 @@ def test_what_stops_all_jobs_is_said_once_above_the_card(site: Site, d0ctl: Type
     assert card.startswith(stop)
     assert jobs.startswith(stop)
     assert (card.count("takes packages"), card.count("d0ctl node resume")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "text"),
+    [(500_000_000, 63_000_000_000, "its disk is nearly full: 500 MB of 63 GB free"),
+     (1_400_000, 63_000_000, "takes no packages: 1.4 MB of 63 MB free on its disk, less than its "
+                             "reserve of 3.1 MB")],
+    ids=["nearly full", "below its reserve"],
+)  # fmt: skip
+def test_a_full_disk_is_said_first_once_and_in_the_document(
+    site: Site, d0ctl: Type, free: int, total: int, text: str
+) -> None:
+    drive(site)
+    site.submit(production())
+    site.up(disk_free=free, disk_total=total)
+
+    screen, document = d0ctl("status").stdout, json.loads(d0ctl("status", "--json").stdout)
+
+    (obstacle,) = document["obstacles"]
+    assert obstacle == {"text": f"`localhost`: {text}", "commands": ["d0ctl node check localhost"]}
+    assert unwrapped(screen).startswith(f"✘ `localhost`: {text}")
+    assert unwrapped(d0ctl("status", "prod").stdout).count(text) == 1
+    assert f"`localhost`: {text}" in unwrapped(d0ctl("why", "prod").stdout)
+    assert "stands still" not in screen
+
+
+def test_a_disk_with_space_is_not_said(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    site.up(disk_free=30_000_000_000, disk_total=63_000_000_000)
+
+    assert json.loads(d0ctl("status", "--json").stdout)["obstacles"] == []
+    assert "disk" not in d0ctl("status").stdout
+
+
+def test_a_full_disk_is_not_given_as_the_reason_why_a_job_stands_still(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(job(("a", [line(package("big", cpus=64))])))
+    site.up(disk_free=500_000_000, disk_total=63_000_000_000)
+
+    answer = unwrapped(d0ctl("why", "prod").stdout)
+
+    assert "stands still: `localhost`: its disk" not in answer
+    assert "its disk is nearly full" in answer
+
+
+def unwrapped(text: str) -> str:
+    """The words of a page, as if its lines had not been broken."""
+    return " ".join(text.split())
 
 
 def test_what_stops_all_jobs_is_whole_on_a_narrow_terminal() -> None:

@@ -15,7 +15,7 @@ STATUSES = ["unscheduled", "scheduled", "launched", "successful", "failed", "can
 def test_without_a_home_there_are_no_jobs(d0ctl: Type, usual_home: Home) -> None:
     result = d0ctl("status", "--json")
 
-    assert document(result.stdout) == {"jobs": []}
+    assert document(result.stdout) == {"jobs": [], "obstacles": []}
     assert result.exit_code == 0
     assert not usual_home.root.exists()
 

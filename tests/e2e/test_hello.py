@@ -84,7 +84,7 @@ def test_without_a_home_status_lists_no_jobs(site: Site) -> None:
         [str(D0CTL), "status", "--json"], env=environment, capture_output=True, timeout=PATIENCE_S
     )
 
-    assert (done.returncode, json.loads(done.stdout)) == (0, {"jobs": []})
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"jobs": [], "obstacles": []})
     assert list((site.folder / "user").iterdir()) == []
 
 

@@ -80,10 +80,18 @@ class Job(TypedDict):
     phases: Phases
 
 
+class Obstacle(TypedDict):
+    """Something that keeps packages of all jobs from moving, or soon will."""
+
+    text: str
+    commands: list[str]
+
+
 class Jobs(TypedDict):
     """All jobs."""
 
     jobs: list[Job]
+    obstacles: Annotated[list[Obstacle], Meta(description="Empty if no job has work left.")]
 
 
 class Rate(TypedDict):

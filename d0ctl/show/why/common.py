@@ -220,9 +220,15 @@ def stragglers(packages: "Sequence[Straggler]", now: float) -> list[str]:
 def full_disk(row: Node) -> str:
     """Say that the disk of a node is nearly full; empty if it is not."""
     space = registry.full_disk(row)
-    if space is None:
-        return ""
-    return f"its disk is nearly full: {size(space.free)} of {size(space.total)} free"
+    return scarce_disk(space) if space is not None else ""
+
+
+def scarce_disk(space: registry.DiskSpace) -> str:
+    """Say how much of a disk is free, and whether its node takes no packages for that reason."""
+    free = f"{size(space.free)} of {size(space.total)} free"
+    if space.reserve is None:
+        return f"its disk is nearly full: {free}"
+    return f"takes no packages: {free} on its disk, less than its reserve of {size(space.reserve)}"
 
 
 def chosen_node(choice: "NodeChoiceView", now: float, *, subject: str = "it") -> str:

@@ -166,12 +166,9 @@ def _site(
         return
     stops = own is not None and own.standing.stands_still
     for obstacle in obstacles(site, now):
-        text = (
-            f"{part.title} stands still: {obstacle.text}"
-            if stops and not explanation.answer
-            else obstacle.text
-        )
-        if stops or explanation.answer:
+        is_answer = stops and obstacle.is_cause and not explanation.answer
+        text = f"{part.title} stands still: {obstacle.text}" if is_answer else obstacle.text
+        if is_answer or explanation.answer:
             explanation.add(text, list(obstacle.commands))
         else:
             explanation.facts.append(text)

@@ -10,7 +10,8 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import named
-from d0ctl.store.nodes.standstill import any_driver, overflows, production
+from d0ctl.store.nodes.site import overflows
+from d0ctl.store.nodes.standstill import any_driver, production
 from d0ctl.store.views import browse, dependencies
 from d0ctl.units import count, moment
 

@@ -7,8 +7,9 @@ from msgspec import Struct
 from d0ctl.errors import ExitCode
 from d0ctl.model import Phase
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
-from d0ctl.store.nodes.site import Fault
-from d0ctl.store.nodes.standstill import JobStanding, NodeView, Overflow, Production
+from d0ctl.show.why.common import scarce_disk
+from d0ctl.store.nodes.site import Fault, Overflow
+from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
 from d0ctl.units import count, listed, moment, size
 
 MOST = 5
@@ -19,10 +20,12 @@ MOST_NODES = 3
 
 
 class Obstacle(Struct, frozen=True):
-    """Something that keeps packages from moving, and the commands that help."""
+    """Something that keeps packages from moving, or soon will, and the commands that help."""
 
     text: str
     commands: tuple[str, ...] = ()
+    is_cause: bool = True
+    """Whether it can be why a job stands still."""
 
 
 FAULTS: Mapping[str, str] = {
@@ -43,7 +46,7 @@ class Check(Struct, frozen=True):
 
 
 def obstacles(production: Production, now: float) -> list[Obstacle]:
-    """Return what is wrong with daemon, nodes, batch systems and caches while there is work."""
+    """Return what is wrong with daemon, nodes, batch systems, caches, disks while there is work."""
     if not any(job.work.open for job in production.jobs):
         return []
     found_obstacles = []
@@ -60,6 +63,8 @@ def obstacles(production: Production, now: float) -> list[Obstacle]:
         for overflowing in production.overflows[:MOST]
         if production.driven
     ]
+    if disks := _disks(production):
+        found_obstacles.append(disks)
     return found_obstacles
 
 
@@ -81,7 +86,19 @@ def overflow(full: Overflow, now: float) -> Obstacle:
         f"the cache of `{full.cluster}` will be full at about {moment(full.at, now)}: "
         f"{size(full.peak)} by {moment(full.peak_at, now)}, it holds {size(full.space)}"
     )
-    return Obstacle(text, (f"d0ctl report disk {full.cluster}",))
+    return Obstacle(text, (f"d0ctl report disk {full.cluster}",), is_cause=False)
+
+
+def _disks(production: Production) -> Obstacle | None:
+    """Name nodes whose disks are nearly full, as a daemon knows; those that take nothing first."""
+    full = [(view.name, view.disk) for view in production.nodes if view.disk is not None]
+    if not full or not production.driven:
+        return None
+    full.sort(key=lambda node: node[1].reserve is None)
+    texts = [f"`{name}`: {scarce_disk(space)}" for name, space in full[:MOST]]
+    more = [f"{count(len(full) - MOST, 'more node')}"] if len(full) > MOST else []
+    commands = tuple(f"d0ctl node check {name}" for name, _ in full[:MOST])
+    return Obstacle("; ".join([*texts, *more]), commands, is_cause=False)
 
 
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
@@ -269,7 +286,8 @@ def standstill(production: Production, now: float) -> Obstacle:
     """Return the main cause of a standstill, and how many packages it stops."""
     number = sum(job.work.left for job in production.stopped)
     left = count(number, "package")
-    if (sitewide := obstacles(production, now)) and production.cause in SITEWIDE:
+    sitewide = [obstacle for obstacle in obstacles(production, now) if obstacle.is_cause]
+    if sitewide and production.cause in SITEWIDE:
         return Obstacle(f"{sitewide[0].text}; {left} to run", sitewide[0].commands)
     jobs = [job for job in production.stopped if job.standing.cause is production.cause]
     if production.cause in (Cause.HELD, Cause.PAUSED):

@@ -68,20 +68,31 @@ def below_reserve(store: Store) -> dict[int, int]:
 
 
 class DiskSpace(Struct, frozen=True):
-    """How many bytes of a disk are free."""
+    """How many bytes of a disk are free; `reserve` if it should be more: its node takes nothing."""
 
     free: int
     total: int
+    reserve: int | None = None
 
 
 def full_disk(row: Node) -> DiskSpace | None:
     """Return the space on the disk of a node that is up and nearly full; None for all others."""
     facts = json.loads(row.facts or "{}")
-    free, total = facts.get("disk_free"), facts.get("disk_total")
-    if row.state != "up" or free is None or not total:
+    return _scarce(row.state, facts.get("disk_free"), facts.get("disk_total"))
+
+
+def scarce(row: Row) -> DiskSpace | None:
+    """Return the same by a row of `standing_nodes`, or if the disk has less than its reserve."""
+    return _scarce(row["state"], row["on_disk"], row["disk_total"], row["reserve"])
+
+
+def _scarce(
+    state: str, free: int | None, total: int | None, reserve: int | None = None
+) -> DiskSpace | None:
+    if state != "up" or free is None or not total:
         return None
     is_full = free < LEAST_FREE and free < total * LEAST_FREE_PART
-    return DiskSpace(free, total) if is_full else None
+    return DiskSpace(free, total, reserve) if is_full or reserve is not None else None
 
 
 def find(store: Store, name: str) -> Node | None:

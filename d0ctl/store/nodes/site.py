@@ -1,7 +1,7 @@
-"""The site: its settings in force, their defaults, and what is wrong with its batch systems."""
+"""The site: its settings in force, their defaults, and what is wrong with its parts."""
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -20,6 +20,16 @@ class Fault(Struct, frozen=True):
     text: str
     since: float
     retry: float | None
+
+
+class Overflow(NamedTuple):
+    """A cache that is about to exceed its capacity: when, and how many bytes at most."""
+
+    cluster: str
+    at: float
+    space: int
+    peak: int
+    peak_at: float
 
 
 def site_name(store: Store) -> str:
@@ -68,3 +78,8 @@ def fails(
 def works(store: Store, cluster: int) -> None:
     """Record that the fault of a batch system is over."""
     store.change("batch_system_works", cluster=cluster)
+
+
+def overflows(store: Store, cluster: int | None = None) -> list[Overflow]:
+    """Return the caches that will overflow as far as the daemon knows, of all or of a cluster."""
+    return [Overflow._make(row) for row in store.rows("overflows", cluster=cluster)]

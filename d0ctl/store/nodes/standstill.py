@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,10 +11,10 @@ from d0ctl.model import STATUS_OF, Counts, Phase, Status
 from d0ctl.schedule.standstill import Cause, NodeState, Standing, Work, of_part, standing
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store
-from d0ctl.store.nodes import makers
+from d0ctl.store.nodes import makers, registry
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.site import Fault, default, faults
+from d0ctl.store.nodes.site import Fault, Overflow, default, faults, overflows
 from d0ctl.units import duration
 
 IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
@@ -38,6 +37,7 @@ class NodeView(Struct, frozen=True):
     is_local: bool = False
     is_lost: bool = False
     is_doubted: bool = False
+    disk: registry.DiskSpace | None = None  # if it is nearly full, or has less than its reserve
 
     @property
     def name(self) -> str:
@@ -58,16 +58,6 @@ class JobStanding(Struct, frozen=True):
     standing: Standing
     halted: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-
-
-class Overflow(NamedTuple):
-    """A cache that is about to exceed its capacity: when, and how many bytes at most."""
-
-    cluster: str
-    at: float
-    space: int
-    peak: int
-    peak_at: float
 
 
 class Production(Struct, frozen=True):
@@ -120,11 +110,6 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
     jobs = _jobs(store, None, nodes, driven=driven)
     failures = {row["name"]: row["failed"] for row in store.rows("jobs_with_failures")}
     return Production(driven, nodes, jobs, failures, overflows(store), faults(store))
-
-
-def overflows(store: Store, cluster: int | None = None) -> list[Overflow]:
-    """Return the caches that will overflow as far as the daemon knows, of all or of a cluster."""
-    return [Overflow._make(row) for row in store.rows("overflows", cluster=cluster)]
 
 
 def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
@@ -181,7 +166,7 @@ def _view(row: Row, patience_s: float, now: float) -> NodeView:
     return NodeView(
         _node(row, patience_s, now), row["since"], row["last_error"], row["drain_note"],
         row["contact"], is_local, not is_local and _down_s(row, now) >= patience_s,
-        row["doubted"] is not None)  # fmt: skip
+        row["doubted"] is not None, registry.scarce(row))  # fmt: skip
 
 
 def _node(row: Row, patience_s: float, now: float) -> NodeState:

@@ -4,7 +4,9 @@
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services, node.state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
-       node.speed, bad_node.node_id as bad, node.doubted, node_space.disk, null as left_s
+       node.speed, bad_node.node_id as bad, node.doubted, node_space.disk, null as left_s,
+       node.facts ->> 'disk_free' as on_disk, node.facts ->> 'disk_total' as disk_total,
+       iif(node_space.disk_short > 0, node_space.disk_reserve, null) as reserve
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
@@ -13,7 +15,7 @@ union all
 select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
        pilots ->> 'memory', coalesce(pilots ->> 'gpus', 0), platform,
        '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null, null,
-       pilots ->> 'wall_time'
+       pilots ->> 'wall_time', null, null, null
   from cluster
  where pilots is not null and coalesce(pilots ->> 'mode', 'pilot') <> 'direct'
  order by 1;

@@ -23,7 +23,6 @@ from d0ctl.select import Selector
 from d0ctl.store import opening
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, selection
-from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.selection import located
 
 Selection = Annotated[
@@ -55,8 +54,7 @@ def all_jobs(state: State) -> jobs.Jobs:
     """Return every job with its counts, as `d0ctl status --json`."""
     now = time.time()
     with _reading(state) as store:
-        of = eta.horizon(store, now=now)
-        return {"jobs": [documents.job(job, of, now) for job in browse.jobs(store)]}
+        return documents.overview(store, browse.jobs(store), now)
 
 
 @get("/jobs/{job:str}", summary="A job", operation_id="one_job", responses=RESPONSES,

@@ -17,7 +17,6 @@ from d0ctl.show.cards import jobs
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, selection
-from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.selection import located
 
 LOOK_S = 0.2
@@ -51,7 +50,7 @@ def _without_home(wanted: Selector | None, json: bool) -> None:
             f"there is no job `{wanted.job}`; the home has no jobs", hint="d0ctl run FILE"
         )
     if json:
-        emit_json({"jobs": []})
+        emit_json({"jobs": [], "obstacles": []})
     else:
         emit(jobs.NO_JOBS)
 
@@ -74,8 +73,7 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
 
     wanted = wanted and located(store, wanted)
     if wanted is None or status.is_overview(wanted):
-        of = eta.horizon(store, now=now)
-        return {"jobs": [documents.job(job, of, now) for job in status.jobs_of(store, wanted)]}
+        return documents.overview(store, status.jobs_of(store, wanted), now)
     if not wanted.is_one:
         selected = selection.choose(store, wanted, now=now, lenient=True)
         rows = selection.packages(selected)
