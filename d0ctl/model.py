@@ -278,3 +278,5 @@ class NodeCapacity(Struct, frozen=True):
     """The free space that packages may use: without the reserve."""
     disk_short: int
     disk_reserve: int
+    cache: int | None
+    """The capacity of its cache, if that has no more free space than the disk."""

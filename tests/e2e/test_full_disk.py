@@ -50,7 +50,7 @@ def test_a_node_below_its_reserve_gets_no_package_until_it_has_space(
 
         site.wait(lambda: "less than its reserve" in site.ok("why", "plain/1/1/1"), "a reason")
         answer = site.ok("why", "plain/1/1/1")
-        assert "it waits for memory, GPUs or disk on `farm`" in answer
+        assert "it waits for disk on `farm`" in answer
         assert re.search(
             r"^- node `farm` has \S+ MB of disk left, less than its reserve of 5\.\d MB$",
             answer,

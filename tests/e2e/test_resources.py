@@ -48,7 +48,7 @@ def test_two_packages_that_do_not_fit_in_memory_run_one_after_the_other(site: Si
     def is_waiting() -> bool:
         nonlocal answer
         answer = site.ok("why", "shares/1/2/1")
-        return "it waits for memory, GPUs or disk on `localhost`" in answer
+        return "it waits for memory on `localhost`" in answer
 
     wait_until(is_waiting, PATIENCE_S)
     assert "of memory left" in answer

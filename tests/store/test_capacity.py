@@ -1,9 +1,13 @@
 """Caches with a capacity: what fits, what is removed, and how much of it is for software."""
 
 import time
+from typing import Any
 
 import pytest
 
+from d0ctl import actions
+from d0ctl.actions.action import AnyRequest, NodeName
+from d0ctl.actions.file_choice import FileChoice
 from d0ctl.config import Home
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.drive import driving
@@ -16,6 +20,7 @@ from d0ctl.model import Address
 from d0ctl.sitefile.defaults import RESERVE
 from d0ctl.store import Store
 from d0ctl.store.clusters import capacity
+from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import placement, registry
 from tests.support import rows
 from tests.support.building import job, line, package
@@ -126,6 +131,44 @@ def test_copies_that_no_package_needs_are_removed_from_a_cache_with_too_many(
     left = rows.read(farm.store, "location", "path", by="path")
     assert left == [("/tmp/base/cache/2/f",)]
     assert rows.read(farm.store, "purge", "path") != []
+    assert rows.value(farm.store, "cluster", "cached", name="n1") == 60 * MB
+
+
+def apply(farm: Site, request: AnyRequest[Any, Any]) -> None:
+    """Do what a person asks for."""
+    actions.apply(farm.store, request, actor="ada", note=None, now=time.time())
+
+
+@pytest.mark.parametrize(
+    "request_to_remove",
+    [
+        actions.request("node free", NodeName("n1"), wanted=40 * MB),
+        actions.request("file purge", FileChoice("j0", "f")),
+    ],
+    ids=["node free", "file purge"],
+)
+def test_copies_that_a_person_removes_leave_space_at_once(
+    farm: Site, request_to_remove: AnyRequest[Any, Any]
+) -> None:
+    files(farm, 50, 20, disposition=Disposition.RETAIN_TEMP)
+    assert counted(farm) == []
+    with farm.store.writing():
+        unneeded_files.clean_up(farm.store, now=time.time())
+
+    apply(farm, request_to_remove)
+
+    (node,) = placement.nodes(farm.store)
+    assert node.disk_free == 60 * MB
+
+
+def test_the_files_of_a_cache_are_counted_when_it_gets_a_capacity(farm: Site) -> None:
+    rows.change(farm.store, "cluster", {"name": "n1"}, capacity=None)
+    files(farm, 50, disposition=Disposition.RETAIN_TEMP)
+
+    apply(farm, actions.request("cluster set", NodeName("n1"), changes=("capacity=100MB",)))
+
+    (node,) = placement.nodes(farm.store)
+    assert node.disk_free == 30 * MB
 
 
 def turn(desk: Desk) -> None:

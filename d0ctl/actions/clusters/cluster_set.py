@@ -7,7 +7,7 @@ from d0ctl.actions.action import Author, NodeRequest
 from d0ctl.actions.site_keys import SetOptions, SetPlan
 from d0ctl.errors import NotFound
 from d0ctl.sitefile.spec import ClusterEntry
-from d0ctl.store.clusters import site_changes, site_comparison
+from d0ctl.store.clusters import capacity, site_changes, site_comparison
 from d0ctl.store.connection import Store
 
 KEYS = ("platform", "services", "private", "capacity", "software-share")
@@ -32,6 +32,8 @@ def change(store: Store, plan: SetPlan, by: Author) -> None:
     entry = ClusterEntry(**plan.entry)
     row = site_comparison.known_clusters(store)[entry.name]
     site_changes.keep_cluster(store, entry, applied=bool(row.applied))
+    if entry.capacity is not None:
+        capacity.count(store)
     store.forget()
 
 

@@ -98,6 +98,11 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     return [*gone, *(f"attempt {row['id']}" for row in left)]
 
 
+def has_spare(store: Store, node: int) -> bool:
+    """Return whether the cache of a node has copies that are kept only while there is space."""
+    return store.row("spare_of_node", node=node, limit=1) is not None
+
+
 def copies_to_remove(store: Store, node: int, wanted: int) -> list[RemovableCopy]:
     """Return the copies to remove for so many bytes on a node, the cheapest to restore first."""
     copies, freed = [], 0
@@ -114,6 +119,7 @@ def give_up(store: Store, copies: Iterable[RemovableCopy]) -> None:
     store.empty("transit_copy")
     store.change_many("give_up_copy", ((copy.file, copy.cluster) for copy in copies))
     store.change("purge_given_up")
+    store.change("count_given_up")
     store.change("forget_given_up")
     store.empty("unneeded")
     store.change("lack_given_up")
@@ -182,6 +188,7 @@ def _remove(store: Store, now: float) -> list[str]:
     cache = f"{store.home.cache}/"
     store.change("purge_copies")
     here = [row["path"] for row in store.rows("unneeded_here", cache=cache)]
+    store.change("count_unneeded")
     store.change("forget_unneeded", cache=cache)
     store.change("keep_results", results=f"{store.home.results}/", now=now)
     store.change("end_unneeded")

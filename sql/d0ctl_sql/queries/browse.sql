@@ -464,10 +464,12 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
            and package.is_live = 1
            and package.slot = 0) as taken,
        node_space.disk, node_space.disk_free, node_space.disk_spare, node_space.disk_short,
-       node_space.disk_reserve
+       node_space.disk_reserve,
+       iif(cluster_space.free = node_space.disk_spare, cluster_space.bytes, null) as cache
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
+  left join cluster_space on cluster_space.cluster_id = node.cluster_id
   left join node_use as live on live.node_id = node.id
  order by node.id;
 

@@ -1,6 +1,7 @@
 """When a ready package will get a slot on the nodes that could take it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from d0ctl.model import NodeCapacity
 from d0ctl.schedule.candidates import costs
@@ -12,11 +13,23 @@ from d0ctl.show.why.common import MOST, named, speed, usage
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters import throttles
+from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies
-from d0ctl.units import count, duration, iso, moment, size
+from d0ctl.units import count, duration, format_size, iso, listed, moment, size
+
+STEP = 1_000_000
+"""A suggested size is a multiple of this many bytes."""
+
+
+class Lack(NamedTuple):
+    """A resource that is short on a node, and the text about it; of disk, the missing bytes."""
+
+    resource: str
+    text: str
+    missing: int = 0
 
 
 def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requirement) -> str:
@@ -26,7 +39,8 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         return f"it starts on {named(fits)} when its turn comes: it only delivers its outputs"
     if (share := standing(subject)) is not None:
         explanation.facts.append(share)
-    lacking = {row.name: why for row in fits if (why := _lacks(row, requirement))}
+    lacks = {row.name: lack for row in fits if (lack := _lacks(row, requirement))}
+    lacking = {name: lack.text for name, lack in lacks.items()}
     allowed = allowances(subject, fits)
     throttled = {row.name: why for row in fits if (why := of_node(subject, allowed, row))}
     lacking |= throttled
@@ -45,7 +59,9 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         if throttled and len(lacking) == len(fits):
             return f"throttles hold it back on {named(fits[:MOST], 'and')}"
         if len(lacking) == len(fits):
-            return f"it waits for memory, GPUs or disk on {named(fits[:MOST], 'or')}"
+            explanation.commands += _free(subject, fits, lacks)
+            resources = listed(dict.fromkeys(lack.resource for lack in lacks.values()), "or")
+            return f"it waits for {resources} on {named(fits[:MOST], 'or')}"
         if len(fits) > MOST:
             return f"no slot is free on any of {len(fits)} nodes{since}"
         return f"no slot is free on {named(fits)}{since}"
@@ -77,22 +93,36 @@ def _limit(subject: Subject) -> str | None:
     return None
 
 
-def _lacks(row: NodeCapacity, requirement: Requirement) -> str | None:
+def _free(subject: Subject, fits: Sequence[NodeCapacity], lacks: Mapping[str, Lack]) -> list[str]:
+    """Return the command that frees space on the first node with copies to remove, if any."""
+    for row in fits:
+        lack = lacks.get(row.name)
+        if lack and lack.missing and unneeded_files.has_spare(subject.store, row.id):
+            wanted = -(-lack.missing // STEP) * STEP
+            return [f"d0ctl node free {row.name} {format_size(wanted)}"]
+    return []
+
+
+def _lacks(row: NodeCapacity, requirement: Requirement) -> Lack | None:
     """Return which resource of a node is short, memory, GPUs or disk; None if none is."""
     if row.disk_short:
+        left = size(max(0, row.disk_reserve - row.disk_short))
         below = f"less than its reserve of {size(row.disk_reserve)}"
-        return f"has {size(max(0, row.disk_reserve - row.disk_short))} of disk left, {below}"
+        return Lack("disk", f"has {left} of disk left, {below}", row.disk_short)
     memory, used = row.memory, row.memory_used
     asked = requirement.memory or (requirement.memory_expected if used else None)
     if asked and memory and memory - used < asked:
         verb = "needs" if requirement.memory else "it takes about"
-        return f"has {size(max(0, memory - used))} of memory left, {verb} {size(asked)}"
+        left = size(max(0, memory - used))
+        return Lack("memory", f"has {left} of memory left, {verb} {size(asked)}")
     if (free_gpus := row.gpus - row.gpus_used) < requirement.gpus:
-        return f"has {count(free_gpus, 'GPU')} left, needs {requirement.gpus}"
+        return Lack("GPUs", f"has {count(free_gpus, 'GPU')} left, needs {requirement.gpus}")
     free, promised = row.disk_spare, row.disk_used
-    if requirement.space and free is not None and free - promised < requirement.space:
-        left = size(max(0, free - promised))
-        return f"has {left} of disk left, needs {size(requirement.space)}"
+    space = requirement.space
+    if space and free is not None and (missing := space - max(0, free - promised)) > 0:
+        disk = "disk" if row.cache is None else f"its cache of {size(row.cache)}"
+        text = f"has {size(space - missing)} of {disk} left, needs {size(space)}"
+        return Lack("disk", text, missing)
     return None
 
 
