@@ -1,5 +1,6 @@
 """file purge: remove all copies of files that d0ctl keeps."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -29,8 +30,10 @@ def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
     weight = selected_files.weight(selected)
     if not weight.files:
         why = f"{needed} needed by packages that have not ended" if needed else "no copy is kept"
-        raise Refused(f"no file of `{request.target}` can be purged: {why}",
-                      hint=f"d0ctl file list '{request.target}'")  # fmt: skip
+        is_single = not any(sign in str(request.target) for sign in "*?[")
+        hint = (f"d0ctl why {shlex.quote(str(request.target))}" if needed and is_single
+                else f"d0ctl file list '{request.target}'")  # fmt: skip
+        raise Refused(f"no file of `{request.target}` can be purged: {why}", hint=hint)
     return PurgePlan(
         request=request,
         file_selection=selected,
@@ -61,7 +64,8 @@ def report(plan: PurgePlan) -> Iterator[str]:
 
 def _needed(plan: PurgePlan, keep: str) -> Iterator[str]:
     if plan.needed:
-        yield f"{keep} {count(plan.needed, 'file')}: packages that have not ended need them"
+        them = "it" if plan.needed == 1 else "them"
+        yield f"{keep} {count(plan.needed, 'file')}: packages that have not ended need {them}"
 
 
 ACTION = Action(

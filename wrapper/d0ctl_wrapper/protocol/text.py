@@ -9,6 +9,9 @@ from d0ctl_wrapper.protocol.message import STDERR_LIMIT
 TAIL = 16 * 1024
 """The bytes at the end of a log that are read."""
 
+PAUSED = "paused on request"
+"""How `why` of a `state` message begins if a person suspended the attempt."""
+
 QUOTED = 300
 """The most characters of a program's output in a sentence."""
 

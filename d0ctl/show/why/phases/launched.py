@@ -2,7 +2,7 @@
 
 from d0ctl.model import Phase
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why.common import MOST, for_time, straggler, transfer_text
+from d0ctl.show.why.common import MOST, for_time, paused_job, straggler, transfer_text
 from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
 from d0ctl.show.why.pilots import direct_job
@@ -11,6 +11,7 @@ from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.lifecycle import AT_ONCE
 from d0ctl.store.views import activity, dependencies, one_package
 from d0ctl.units import count, moment
+from d0ctl_wrapper.protocol.text import PAUSED
 
 MOST_STRAGGLERS = 10_000
 """How many packages of a job are searched for stragglers."""
@@ -25,7 +26,7 @@ def live(subject: Subject) -> None:
         f"{subject.name} {for_time(package.phase, package.node, began, subject.now)}"
     )
     if package.phase == Phase.SUSPENDED and package.note:
-        subject.fact(f"because: {remark(package.note)}")
+        _suspended(subject, package.note)
     if tries and (job := direct_job_of(subject.store, tries[-1].id)):
         subject.fact(direct_job(job))
     if len(tries) > 1:
@@ -34,6 +35,18 @@ def live(subject: Subject) -> None:
     _straggles(subject)
     broker.explain_choice(subject)
     _early_start(subject)
+
+
+def _suspended(subject: Subject, note: str) -> None:
+    """Say why it is suspended, and by what command it continues if a person did that."""
+    subject.fact(f"because: {remark(note)}")
+    if not note.startswith(PAUSED):
+        return
+    if subject.job.pause:
+        subject.fact(paused_job(subject.job, subject.now))
+    subject.command(
+        f"d0ctl resume {subject.job.name if subject.job.pause else subject.package.path}"
+    )
 
 
 def _straggles(subject: Subject) -> None:

@@ -13,6 +13,7 @@ from d0ctl_wrapper.attempt.run.processes import ProcessTree, Terminated
 from d0ctl_wrapper.attempt.run.suspend import POLL_S, Suspension
 from d0ctl_wrapper.attempt.stage.input_list import InputList
 from d0ctl_wrapper.protocol.paths import AttemptFolder
+from d0ctl_wrapper.protocol.text import PAUSED
 
 
 class Interruptions:
@@ -37,7 +38,7 @@ class Interruptions:
         self._check()
         if orders.pause_asked(self._folder) is None:
             return
-        self._report.state("suspended", "paused on request, while its files are read")
+        self._report.state("suspended", PAUSED + ", while its files are read")
         while orders.pause_asked(self._folder) is not None:
             self._tree.rest(POLL_S)
         self._report.state("running", "resumed")
@@ -80,5 +81,5 @@ class Interruptions:
         if grace is None:
             self.suspension.release("order")
         else:
-            self.suspension.want("order", "paused on request", min(grace, most))
+            self.suspension.want("order", PAUSED, min(grace, most))
         return self.suspension.proceed()
