@@ -1,5 +1,6 @@
 """Corrections of jobs: what has not begun is as if the new job file had been submitted."""
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,10 @@ from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.jobs.correction.planning import Outline
+from d0ctl.store.jobs.submission.intake_rows import PackageRow
+from d0ctl.store.jobs.submission.submit import job_columns
 from d0ctl.store.nodes import placement
+from d0ctl_sql import queries
 from tests.store.correcting import Key, Shape, jobs, shape
 from tests.support.examples import examples
 from tests.support.homes import faults, make_home
@@ -220,3 +224,16 @@ def end_jobs(site: Site) -> None:
     """Let stages and jobs end that can't move."""
     with site.store.writing():
         placement.end_jobs(site.store, now=site.now)
+
+
+def test_a_correction_compares_and_changes_all_that_a_job_file_says() -> None:
+    settings = job_columns(job("one", [simple()]))
+    definition = PackageRow._fields[PackageRow._fields.index("wall_time") :]
+
+    for query, names in (
+        ("correct_job", settings),
+        ("standing_packages", definition),
+        ("correct_package", definition),
+    ):
+        words = set(re.findall(r"\w+", queries()[query]))
+        assert [name for name in names if name not in words] == [], query
