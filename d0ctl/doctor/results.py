@@ -3,25 +3,26 @@
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.nodes.inventory import is_another
 from d0ctl.store import Store
-from d0ctl.store.checks.belongings import KnownCopy, copies, results
+from d0ctl.store.checks.belongings import KnownCopy, KnownResult, copies, makers, results
 from d0ctl.store.jobs import removal
 from d0ctl.store.jobs.unneeded_files import STRAY_S, unrecorded_files
 from d0ctl.units import count
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
 
-ADVICE = "put it back, or make it again: d0ctl set-status PACKAGE unscheduled"
-
 MISSED = "it is copied or made again when a package needs it"
 
 OUTSIDE = "it came from outside"
+
+MOST_SELECTORS = 10
+"""How many selectors a command names."""
 
 MOST = 20
 """How many files are listed one by one."""
@@ -32,22 +33,48 @@ def deliveries(store: Store, now: float) -> Iterator[Finding]:
     known: dict[str, set[str]] = defaultdict(set)
     folder = store.home.results
     jobs = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    missing = []
+    missing: dict[str, list[KnownResult]] = defaultdict(list)
     for row in results(store):
         # of a million files few may be results: only these are worth a path
         if row.job in jobs:
             known[row.job].add(row.name)
-        if row.is_copy or row.is_due:
-            path = store.home.result(row.job, row.name)
-            if not os.path.lexists(path):
-                missing.append(path)
-    for path in missing[:MOST]:
-        yield Finding("results", str(path), "was delivered, but does not exist", ADVICE)
-    if len(missing) > MOST:
-        yield Finding("results", str(store.home.results), f"{count(len(missing), 'file')} missing",
-                      ADVICE)  # fmt: skip
+        is_delivered = row.is_copy or row.is_due
+        if is_delivered and not os.path.lexists(store.home.result(row.job, row.name)):
+            missing[row.job].append(row)
+    for job, rows in missing.items():
+        yield _missing(store, job, rows)
     for job, names in known.items():
         yield from _unknown(store.home.results / job, names, now)
+
+
+def _missing(store: Store, job: str, rows: Sequence[KnownResult]) -> Finding:
+    """Say which results of a job are gone, and how its packages make them again."""
+    first = store.home.result(job, rows[0].name)
+    selectors = _as_ranges(makers(store, [row.id for row in rows]))
+    more = " # and others" if len(selectors) > MOST_SELECTORS else ""
+    again = f"d0ctl set-status {' '.join(selectors[:MOST_SELECTORS])} unscheduled{more}"
+    if len(rows) == 1:
+        return Finding("results", str(first), "was delivered, but does not exist",
+                       f"put it back, or make it again: {again}")  # fmt: skip
+    detail = (
+        f"{count(len(rows), 'file')} were delivered, but do not exist, such as `{rows[0].name}`"
+    )
+    return Finding("results", str(store.home.results / job), detail,
+                   f"put them back, or make them again: {again}")  # fmt: skip
+
+
+def _as_ranges(paths: Sequence[str]) -> list[str]:
+    """Write the paths of packages as selectors, with a range for lines that follow each other."""
+    lines: dict[tuple[str, str], list[list[int]]] = {}
+    for path in paths:
+        *stage, line, package = path.split("/")
+        spans = lines.setdefault(("/".join(stage), package), [])
+        if spans and spans[-1][-1] == int(line) - 1:
+            spans[-1][1:] = [int(line)]
+        else:
+            spans.append([int(line)])
+    return [f"{stage}/{'-'.join(map(str, span))}/{package}"
+            for (stage, package), spans in lines.items() for span in spans]  # fmt: skip
 
 
 def _unknown(folder: Path, names: set[str], now: float) -> Iterator[Finding]:

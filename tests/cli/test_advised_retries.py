@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
-from tests.support.building import document, job, line, package
+from tests.support.building import document, job, line, package, production
 from tests.support.rows import change
 from tests.support.site import Site
 
@@ -154,3 +154,15 @@ def test_a_corrected_job_file_is_suggested_after_a_missing_output(
 
     assert "a retry runs the job as it was submitted: if the job file is wrong" in answer
     assert "`d0ctl run FILE --as NAME`, or remove the job and run it again" in answer
+
+
+def test_a_retry_of_what_has_succeeded_names_the_command_that_does_it(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=1))
+    site.finish("prod/1/1/1")
+
+    refused = d0ctl("retry", "prod/1/1/1")
+
+    assert refused.exit_code == 4
+    assert "`d0ctl set-status prod/1/1/1 unscheduled` runs it again" in refused.stderr

@@ -1,4 +1,4 @@
-"""finish, priority and set-status, as they are typed."""
+"""finish and priority, as they are typed."""
 
 import time
 
@@ -6,9 +6,9 @@ import pytest
 
 from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.finish import sweep
-from d0ctl.store.nodes import contact, placement, registry
+from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
-from tests.support.building import document, job, line, package, production
+from tests.support.building import document, production
 from tests.support.site import Site
 
 
@@ -182,105 +182,6 @@ def test_packages_get_a_priority_of_their_own_and_leave_that_of_their_job(
     assert d0ctl("doctor").exit_code == 0
     Site.of(site.store, cpus=1).schedule()
     assert site.phase("two/1/3/1") == "assigned"
-
-
-def test_an_ended_package_is_set_unscheduled_by_hand(site: Site, d0ctl: Type) -> None:
-    site.submit(production(lines=2))
-    site.finish("prod/1/1/1")
-    site.finish("prod/1/1/2")
-    site.fail("prod/1/2/1")
-
-    result = d0ctl("set-status", "prod/1/1-2", "unscheduled", "--reason", "bad calibration")
-
-    assert result.stdout == (
-        "set 3 packages of `prod/1/1-2` to unscheduled\nunchanged: 1 waiting\n"
-    )
-    phases = [site.phase(f"prod/1/{at}") for at in ("1/1", "1/2", "2/1")]
-    assert phases == ["ready", "waiting", "ready"]
-    assert faults(site.store) == []
-    site.finish("prod/1/1/1")
-    site.finish("prod/1/1/2")
-    assert faults(site.store) == []
-
-
-def test_a_reader_of_a_file_that_is_made_again_waits_for_it(site: Site, d0ctl: Type) -> None:
-    site.submit(production(lines=1))
-    site.finish("prod/1/1/1")
-    site.finish("prod/1/1/2")
-    assert site.phase("prod/2/1/1") == "ready"
-
-    d0ctl("set-status", "prod/1/1/2", "unscheduled")
-
-    assert site.phase("prod/1/1/2") == "ready"
-    assert site.phase("prod/2/1/1") == "waiting"
-    assert faults(site.store) == []
-
-
-def test_a_failed_package_is_set_successful_only_with_its_outputs(site: Site, d0ctl: Type) -> None:
-    site.submit(job(("a", [line(package("x")), line(package(), package())])))
-    site.fail("prod/1/1/1")
-    site.fail("prod/1/2/1")
-
-    refused = d0ctl("set-status", "prod/1/1/1", "successful")
-    result = d0ctl("set-status", "prod/1/2/1", "successful")
-
-    assert refused.exit_code == 4
-    assert (
-        "output `x` of `prod/1/1/1` is missing, so it can't be set to successful" in refused.stderr
-    )
-    assert result.exit_code == 0
-    assert [site.phase(f"prod/1/2/{n}") for n in (1, 2)] == ["done", "ready"]
-    assert faults(site.store) == []
-
-
-def test_an_unreachable_package_can_be_given_up_by_hand(site: Site, d0ctl: Type) -> None:
-    site.submit(production())
-    attempt = site.launch("prod/1/1/1")
-    here = registry.named(site.store, "localhost").id
-    with site.store.writing():
-        contact.down(site.store, here, "no answer", now=time.time())
-
-    result = d0ctl("set-status", "prod/1/1/1", "failed", "--reason", "the machine is gone")
-
-    assert result.exit_code == 0
-    assert site.phase("prod/1/1/1") == "failed"
-    site.end("prod/1/1/1")
-    assert site.phase("prod/1/1/1") == "failed"
-    answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)["attempts"][0]
-    assert (attempt, answer["outcome"], answer["message"]) == (
-        attempt,
-        "lost",
-        "the machine is gone",
-    )
-    assert faults(site.store) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "expected"),
-    [
-        (["prod/1/1/1", "launched"], 2, "`launched` can't be set by hand"),
-        (["prod/1/1/1", "failed"], 4, "is ready, so it can't be set to failed"),
-        (["prod/9", "failed"], 3, "there is no stage 9"),
-    ],
-)
-def test_statuses_that_contradict_the_files_are_refused(
-    site: Site, d0ctl: Type, words: list[str], code: int, expected: str
-) -> None:
-    site.submit(production())
-
-    result = d0ctl("set-status", *words)
-
-    assert result.exit_code == code
-    assert expected in result.stderr
-
-
-def test_a_failed_package_is_canceled_by_hand(site: Site, d0ctl: Type) -> None:
-    site.submit(production())
-    site.fail("prod/1/1/1")
-
-    assert d0ctl("set-status", "prod/1/1", "canceled").exit_code == 0
-
-    assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["canceled", "canceled"]
 
 
 def test_a_job_that_is_being_finished_is_not_finished_twice(site: Site, d0ctl: Type) -> None:

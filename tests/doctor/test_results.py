@@ -17,7 +17,7 @@ from d0ctl.store.jobs.unneeded_files import STRAY_S
 from d0ctl_wrapper.protocol import stamp
 from tests.doctor.conftest import Found, damage
 from tests.doctor.planting import old, only
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.rows import read
 from tests.support.site import Site
 
@@ -70,9 +70,34 @@ def test_a_result_that_is_gone_is_reported(site: Site, home: Home, found: Found)
         str(path),
         "was delivered, but does not exist",
     )
+    assert only(found).advice.endswith("make it again: d0ctl set-status prod/3/1/1 unscheduled")
     path.parent.mkdir()
     path.touch()
     assert found() == []
+
+
+def test_results_of_a_job_that_are_gone_are_reported_together(
+    site: Site, home: Home, found: Found
+) -> None:
+    lines = [line(package(f"{n}.txt")) for n in range(1, 8)]
+    site.submit(job(("fill", lines), name="mc"))
+    folder = home.results / "mc"
+    damage(
+        site,
+        "update file set present = 1 where name <> '4.txt'",
+        f"insert into location (file_id, cluster_id, path, made) select id, 1, '{folder}/' || name,"
+        " 1 from file where name <> '4.txt'",
+    )
+
+    report = only(found)
+
+    assert (report.subject, report.detail) == (
+        str(folder),
+        "6 files were delivered, but do not exist, such as `1.txt`",
+    )
+    assert report.advice == (
+        "put them back, or make them again: d0ctl set-status mc/1/1-3/1 mc/1/5-7/1 unscheduled"
+    )
 
 
 def test_files_in_transit_of_a_job_that_is_gone_heal(home: Home, found: Found) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from msgspec.structs import replace as select_state
 
-from d0ctl.actions import wording
+from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Conflict, Plan, Request, Way
 from d0ctl.actions.new_parameters import scripts_of
 from d0ctl.actions.new_requests import NewRequests
@@ -122,6 +122,10 @@ def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -
     if dropped and dropped == sum(unchanged.values()) and target.depth >= 3:
         line = "/".join(target.path.split("/")[:3])
         refusal.hint = f"d0ctl restore-line {line}"
+    elif set(unchanged) == {Phase.DONE}:
+        again = undo.command("set-status", [str(target)], "unscheduled")
+        what = "it" if target.is_one and target.level == "package" else "them"
+        refusal.hint = f"`{again}` runs {what} again"
     elif canceled and not target.states and not target.also:
         refusal.hint = f"{canceled} canceled: `d0ctl retry '{target}:canceled'`"
         refusal.instead = _canceled(target), "retry the canceled ones"

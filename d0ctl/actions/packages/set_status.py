@@ -13,6 +13,7 @@ from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import accept, retry
+from d0ctl.store.jobs.retry import NONE, Listed
 from d0ctl.units import clean, count
 
 FROM: Mapping[str, frozenset[Phase]] = {
@@ -46,6 +47,10 @@ class SetStatusPlan(Plan):
 
     accepting: int
     """How many packages have outputs on a node that another attempt takes over."""
+    makers: Listed
+    """Packages that run again, too, because their outputs were removed."""
+    readers: Listed
+    """Packages that have succeeded with files of these, and stay as they are."""
 
 
 def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float) -> SetStatusPlan:
@@ -55,8 +60,15 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
     accepting = (
         _count_to_accept(split.selected, request.target) if status == Status.SUCCESSFUL else 0
     )
+    makers = readers = NONE
+    if status == Status.UNSCHEDULED:
+        retry.keep_phases(split.selected, FROM[status])
+        makers, readers = (
+            retry.makers_of_removed(split.selected),
+            retry.readers_done(split.selected),
+        )
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
-                         **split._asdict())  # fmt: skip
+                         makers=makers, readers=readers, **split._asdict())  # fmt: skip
 
 
 def _count_to_accept(selected: Selection, target: Selector) -> int:
@@ -96,6 +108,7 @@ def describe(plan: SetStatusPlan) -> Iterator[str]:
     """Say which packages would get the status."""
     yield from wording.describe_packages(plan, "set", f" to {plan.request.options.status}")
     yield from _accepting(plan)
+    yield from _others(plan, "would run")
 
 
 def report(plan: SetStatusPlan) -> Iterator[str]:
@@ -103,12 +116,24 @@ def report(plan: SetStatusPlan) -> Iterator[str]:
     yield from wording.report_packages(plan, "set", "set", f" to {plan.request.options.status}")
     yield from wording.unchanged(plan)
     yield from _accepting(plan)
+    yield from _others(plan, "will run")
 
 
 def _accepting(plan: SetStatusPlan) -> Iterator[str]:
     if plan.accepting:
         packages = count(plan.accepting, "package")
         yield f"first the outputs of {packages} are checked on their nodes; no binary runs"
+
+
+def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
+    if plan.makers.number:
+        packages = count(plan.makers.number, "package")
+        yield f"{packages} {will_run} again, too, because their outputs were removed"
+        yield from wording.few(plan.makers.first, plan.makers.number)
+    if plan.readers.number:
+        has = count(plan.readers.number, "package has", "packages have")
+        yield f"{has} read earlier files of these, and will not run again by this"
+        yield from wording.few(plan.readers.first, plan.readers.number)
 
 
 ACTION = Action(

@@ -54,6 +54,11 @@ def results(store: Store) -> Iterator[KnownResult]:
         yield from make_all(KnownResult, rows)
 
 
+def makers(store: Store, files: Sequence[int]) -> list[str]:
+    """Return the paths of the packages that make these files."""
+    return [row["path"] for row in store.rows("makers_of_files", files=json.dumps(files))]
+
+
 def copies(store: Store, node: int | None) -> Iterator[KnownCopy]:
     """Yield the copies of a node, or else those of the control host, as they were recorded."""
     for after, upto in _file_pages(store):

@@ -91,6 +91,31 @@ def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]
     store.change_many("change_script", scripts)
 
 
+class Listed(Struct, frozen=True):
+    """A number of packages, and the paths of the first ones."""
+
+    number: int
+    first: tuple[str, ...]
+
+
+NONE = Listed(0, ())
+
+
+def makers_of_removed(selected: Selection) -> Listed:
+    """Return other packages that made removed inputs of the selected ones, recursively."""
+    return _listed(selected, "makers_of_removed")
+
+
+def readers_done(selected: Selection) -> Listed:
+    """Return other packages that have succeeded with files of the selected ones, recursively."""
+    return _listed(selected, "readers_done")
+
+
+def _listed(selected: Selection, query: str) -> Listed:
+    rows = selected.rows(query)
+    return Listed(rows[0]["number"], tuple(row["path"] for row in rows)) if rows else NONE
+
+
 def retry(selected: Selection, *, actor: str, note: str | None, now: float) -> int:
     """failed, canceled, cooloff -> ready or waiting; return how many.
 

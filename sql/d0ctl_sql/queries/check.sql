@@ -412,6 +412,14 @@ select file.id, job.name as job, file.name,
   join package as maker on maker.id = file.package_id
  where file.id > :after and file.id <= :upto and file.result = 1 and file.late = 0;
 
+-- name: makers_of_files
+-- The packages that make these files.
+select distinct package_path.package_id, package_path.path
+  from json_each(:files) as listed
+  join file on file.id = listed.value
+  join package_path on package_path.package_id = file.package_id
+ order by package_path.package_id;
+
 -- name: copies_page
 -- The copies on a node of a page of files, with size, time and maker; null as the node means
 -- the control host.

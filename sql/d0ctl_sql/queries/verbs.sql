@@ -375,3 +375,46 @@ delete from acknowledgement where package_id in (select package_id from selected
 -- name: acknowledgement
 -- Who acknowledged the failure of a package, when and why.
 select at, actor, note from acknowledgement where package_id = :package;
+
+-- name: makers_of_removed
+-- How many other packages made inputs of the selected ones that were removed, recursively, and the
+-- first ones.
+with recursive maker (package_id) as (
+    select package.id
+      from selected_package
+      join input on input.package_id = selected_package.package_id
+                and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.present = 0
+      join package on package.id = file.package_id and package.phase = 'done'
+    union
+    select package.id
+      from maker
+      join input on input.package_id = maker.package_id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.present = 0
+      join package on package.id = file.package_id and package.phase = 'done')
+select count(*) over () as number, package_path.path
+  from maker join package_path on package_path.package_id = maker.package_id
+ where maker.package_id not in (select package_id from selected_package)
+ order by maker.package_id
+ limit 10;
+
+-- name: readers_done
+-- How many other packages have succeeded with files of the selected ones, recursively, and the first
+-- ones.
+with recursive reader (package_id) as (
+    select package.id
+      from selected_package
+      join file on file.package_id = selected_package.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done'
+    union
+    select package.id
+      from reader
+      join file on file.package_id = reader.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done')
+select count(*) over () as number, package_path.path
+  from reader join package_path on package_path.package_id = reader.package_id
+ where reader.package_id not in (select package_id from selected_package)
+ order by reader.package_id
+ limit 10;
