@@ -10,6 +10,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import leases, registry
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
+from tests.cli.test_standing import down, drive
 from tests.support.building import job, line, package, production
 from tests.support.rows import read
 from tests.support.site import Site
@@ -45,11 +46,43 @@ def test_why_suggests_an_edit_for_a_package_that_no_node_can_take(
     assert "no node can take it" in d0ctl("why", "prod/1/1/1").stdout
 
     assert command in suggested(d0ctl, "why", "prod/1/1/1")
-    assert command in suggested(d0ctl, "why", "prod")
+    assert f"d0ctl edit prod {options}" in suggested(d0ctl, "why", "prod")
     result = d0ctl(*command.split()[1:])
 
     assert result.stdout.startswith("edited package `prod/1/1/1` to request "), result.output
     assert "no node can take it" not in d0ctl("why", "prod/1/1/1").stdout
+
+
+def test_why_of_a_job_suggests_one_edit_for_all_alike_packages_and_else_for_the_first(
+    site: Site, d0ctl: Type
+) -> None:
+    site.up(cpus=4)
+    wide = [line(package(f"x{n}", cpus=64)) for n in range(3)]
+    site.submit(job(("a", wide), name="alike"))
+    site.submit(job(("a", [*wide, line(package("y"))]), name="mixed"))
+
+    assert "d0ctl edit mixed/1/1/1 --cpus 4" in suggested(d0ctl, "why", "mixed")
+    [command] = [text for text in suggested(d0ctl, "why", "alike") if "edit" in text]
+    assert command == "d0ctl edit alike --cpus 4"
+    assert "edited 3 packages of `alike`" in d0ctl(*command.split()[1:]).stdout
+    assert "no node can take" not in d0ctl("why", "alike").stdout
+
+
+def test_a_job_that_no_node_can_take_does_not_blame_a_node_that_is_down(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far", machine_id="m2", base="/tmp/far")
+    down(site, "far")
+    site.submit(job(("a", [line(package("big", cpus=64))])))
+    site.submit(production("other"))
+
+    answer = d0ctl("why", "prod").stdout
+
+    assert answer.startswith("job `prod` stands still: no node can take 1 package: `localhost`: ")
+    assert "far` down" not in answer and "node check" not in answer
+    assert "`far` down since" in d0ctl("why", "other").stdout
 
 
 def test_no_edit_is_suggested_if_no_option_can_help(site: Site, d0ctl: Type) -> None:

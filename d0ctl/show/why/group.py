@@ -1,10 +1,9 @@
 """Why a line, stage or job is in its state, by its most significant packages."""
 
 from functools import partial
-from itertools import islice
 
 from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
-from d0ctl.schedule.standstill import Cause
+from d0ctl.schedule.standstill import SITEWIDE, Cause
 from d0ctl.select import parse
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why import group_failures
@@ -18,9 +17,10 @@ from d0ctl.show.why.common import (
     line_name,
     stragglers,
 )
-from d0ctl.show.why.production import job_obstacles, obstacles
+from d0ctl.show.why.production import obstacles, own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import activity, browse, file_locations
 from d0ctl.store.views.shapes import (
     JobSummary,
@@ -115,7 +115,7 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     if part.counts.get("failed"):
         group_failures.add(store, part, explanation)
     if text := _obstacle(site, part):
-        explanation.add(text, _edits(part))
+        explanation.add(text, _edits(site, part))
     if hold and site.driven:
         _add_hold(part, explanation, hold, totals)
     _moving(store, part, explanation, totals, now)
@@ -135,14 +135,29 @@ def _obstacle(site: standstill.Production, part: GroupPart) -> str | None:
     """Return what stops only its job; packages whose inputs can't be copied say that themselves."""
     if any(job.id == part.job.id and job.standing.cause is Cause.NO_COPY for job in site.jobs):
         return None
-    obstacle = job_obstacles(site).get(part.job.name)
-    return None if obstacle is None else obstacle.text
+    own = _own(site, part)
+    if own is None or (text := own_obstacle(own)) is None:
+        return None
+    is_cause = own.standing.stands_still and part.path == part.job.name
+    return f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
 
 
-def _edits(part: GroupPart) -> list[str]:
-    """Return an `edit` command for the first package that no node can take, if any."""
-    edits = (part.explain(row.path).edit for row in part.sample([Phase.READY], MOST))
-    return list(islice(filter(None, edits), 1))
+def _own(site: standstill.Production, part: GroupPart) -> JobStanding | None:
+    """Return the standing of its job; None if it has ended."""
+    return next((job for job in site.jobs if job.id == part.job.id), None)
+
+
+def _edits(site: standstill.Production, part: GroupPart) -> list[str]:
+    """Return an `edit` command for the first package that no node can take, if any.
+
+    If all ready packages of the job have the same requirement, it is for the whole part.
+    """
+    own = _own(site, part)
+    are_alike = own is not None and len(own.work.requirements) == 1
+    for row in part.sample([Phase.READY], MOST):
+        if edit := part.explain(row.path).edit:
+            return [edit.replace(row.path, part.path, 1) if are_alike else edit]
+    return []
 
 
 def _add_hold(
@@ -159,12 +174,13 @@ def _site(
 ) -> None:
     """Add what stops all jobs: no daemon, no node, nodes that are down.
 
-    A job of which nothing could start anyway, as the rest is held or blocked, has other reasons.
+    A job of which nothing could start anyway, as the rest is held or blocked, has other reasons,
+    and so has one that no node can take.
     """
-    own = next((job for job in site.jobs if job.id == part.job.id), None)
-    if own is not None and not own.work.open:
+    own = _own(site, part)
+    if own is not None and (not own.work.open or own.standing.cause is Cause.IMPOSSIBLE):
         return
-    stops = own is not None and own.standing.stands_still
+    stops = own is not None and own.standing.cause in SITEWIDE
     for obstacle in obstacles(site, now):
         is_answer = stops and obstacle.is_cause and not explanation.answer
         text = f"{part.title} stands still: {obstacle.text}" if is_answer else obstacle.text

@@ -173,26 +173,25 @@ def job_obstacles(production: Production) -> dict[str, Obstacle]:
     """Return by job what stops it alone, and its packages that no node can take."""
     obstacles_by_job = {}
     for job in production.jobs:
-        if text := _job(job):
+        if text := own_obstacle(job):
+            text = f"`{job.name}`: {text}"
             obstacles_by_job[job.name] = Obstacle(text, (f"d0ctl why {job.name}",))
     return obstacles_by_job
 
 
-def _job(job: JobStanding) -> str | None:
+def own_obstacle(job: JobStanding) -> str | None:
     """Return what stops only this job; None if nothing does, or the site or a person stops it."""
     ready, standing = count(job.work.ready, "package"), job.standing
     if standing.unfit:
         unfit = count(standing.unfit, "package")
-        return f"`{job.name}`: no node can take {unfit}: {_reasons(standing.why_unfit)}"
+        return f"no node can take {unfit}: {_reasons(standing.why_unfit)}"
     if standing.cause is Cause.NO_FITTING_NODE:
-        return f"`{job.name}`: no node that is up can take its {ready}"
+        return f"no node that is up can take its {ready}"
     if standing.cause is Cause.OTHER_JOB:
-        return f"`{job.name}`: {_other_jobs(job)}"
+        return _other_jobs(job)
     if standing.cause is Cause.NO_INPUT:
-        return f"`{job.name}`: {_no_input(job)}"
-    if standing.cause is Cause.NO_COPY:
-        return f"`{job.name}`: {_no_copy(job)}"
-    return None
+        return _no_input(job)
+    return _no_copy(job) if standing.cause is Cause.NO_COPY else None
 
 
 def _other_jobs(job: JobStanding) -> str:
@@ -295,4 +294,6 @@ def standstill(production: Production, now: float) -> Obstacle:
         are = "is" if len(jobs) == 1 else "are"
         return Obstacle(f"{names} {are} {production.cause}; {left} to run",
                         (f"d0ctl why {jobs[0].name}",))  # fmt: skip
-    return Obstacle(_job(jobs[0]) or str(production.cause), (f"d0ctl why {jobs[0].name}",))
+    own = own_obstacle(jobs[0])
+    text = f"`{jobs[0].name}`: {own}" if own else str(production.cause)
+    return Obstacle(text, (f"d0ctl why {jobs[0].name}",))
