@@ -1,5 +1,8 @@
 """A site at work: its daemon has done all it can, the rest runs until a gate opens, or waits."""
 
+import time
+
+from d0ctl.store.nodes import leases
 from tests.support.homes import equip_nodes, make_home
 from tests.support.site import Site
 
@@ -34,6 +37,12 @@ stages:
         run: "{gate}; echo done > out-{{i}}"
         outputs: ["out-{{i}}"]
 """
+
+
+def drive(site: Site) -> None:
+    """Let a daemon live, which does nothing."""
+    with site.store.writing():
+        leases.take_lease(site.store, leases.LEASE, now=time.time())
 
 
 def put_to_work(site: Site) -> None:

@@ -9,8 +9,9 @@ from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import placement
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
+from tests.tui.at_work import drive
 from tests.tui.conftest import PATIENCE_S, Desk, Open
 
 
@@ -173,6 +174,27 @@ def test_the_walk_finds_a_job_in_which_nothing_moves_though_nothing_failed(
         await desk.until(lambda: desk.main.tree_view.selector == "one/2/1/1", "the stalled one")
 
     dashboard(script)
+
+
+def test_the_walk_and_the_first_line_have_a_job_that_no_node_can_take(
+    site: Site, dashboard: Open
+) -> None:
+    drive(site)
+    site.submit(job(("a", [line(package(f"x{n}", cpus=64)) for n in (1, 2)]), name="wide"))
+    site.submit(production("fine"))
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("wide", "✘ stands still", "· submitted", "✘ 1 stands still")
+        await desk.press("n")
+        await desk.until(lambda: desk.main.tree_view.selector == "wide/1/1/1", "its first package")
+        site.submit(job(("a", [line(package("y", cpus=64))]), name="wider"))
+        await desk.sees("✘ 2 stand still")
+        apply(
+            site.store, request("kill", parse("wide")), actor="tester", note=None, now=time.time()
+        )
+        await desk.sees("✘ 1 stands still")
+
+    dashboard(script, size=(120, 40))
 
 
 def test_a_walk_without_a_problem_is_reported(site: Site, dashboard: Open) -> None:

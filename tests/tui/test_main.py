@@ -7,6 +7,7 @@ from d0ctl.jobfile.spec import INPUTS, BinarySpec, OutputSpec, PackageSpec
 from d0ctl.store import open_store
 from d0ctl.store.nodes.registry import add_localhost
 from d0ctl_tui.terminal import Terminal
+from tests.support import rows
 from tests.support.building import job, line, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -49,6 +50,24 @@ def test_a_change_that_is_committed_is_seen_without_a_key(site: Site, dashboard:
         await desk.sees("✘ failed", "exit-code", "ouch", "prod/1/1/1 failed")
 
     dashboard(script, start="prod/1/1/1")
+
+
+def test_a_held_job_has_no_estimated_end(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.up(cpus=4)
+    rows.change(site.store, "requirement", pace=6000.0)
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: "~" in desk.lines("tree")[0], "its end")
+        await desk.press("H")
+        await desk.sees("would hold job `prod`")
+        await desk.press("enter")
+        await desk.sees("held job `prod`", "enter close")
+        await desk.press("enter")
+        await desk.until(lambda: "held" in desk.lines("tree")[0], "it is held")
+        assert "~" not in desk.lines("tree")[0]
+
+    dashboard(script, size=(120, 40))
 
 
 def test_a_path_opens_the_dashboard_there(site: Site, dashboard: Open) -> None:

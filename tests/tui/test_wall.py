@@ -15,8 +15,10 @@ from d0ctl.store.views.activity import StageRate
 from d0ctl_tui.watch import wall_tiles
 from d0ctl_tui.watch.wall_tiles import WallJob
 from tests.support import rows
-from tests.support.building import production
+from tests.support.building import job as build_job
+from tests.support.building import line, package, production
 from tests.support.site import Site
+from tests.tui.at_work import drive
 from tests.tui.conftest import Desk, Open
 
 
@@ -120,6 +122,23 @@ def test_jobs_that_need_a_person_are_first_on_the_wall(site: Site, dashboard: Op
         await desk.sees("wall  3 active jobs", "broken/1/1/1")
         shown = "".join(desk.lines("wall"))
         assert shown.index("broken") < shown.index("seen") < shown.index("fine")
+
+    dashboard(script, size=(120, 36))
+
+
+def test_a_job_that_no_node_can_take_is_first_on_the_wall_with_the_reason(
+    site: Site, dashboard: Open
+) -> None:
+    drive(site)
+    site.submit(build_job(("a", [line(package("big", cpus=64))]), name="wide"))
+    site.submit(production("fine"))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("wall  2 active jobs", "✘ no node can take 1 package: `localhost`: ")
+        shown = "".join(desk.lines("wall"))
+        assert shown.index("wide ✘ stands still") < shown.index("fine")
+        assert "ends " not in shown.partition("fine")[0]
 
     dashboard(script, size=(120, 36))
 

@@ -27,7 +27,10 @@ WIDE = 100
 LEAST_TOTALED = 2
 """From how many active jobs on their numbers are added up."""
 
-STOPPED = frozenset({"held", "paused", "stands still"})
+STANDS_STILL = "stands still"
+"""The word for a job that something stops; a person only if the word is another."""
+
+STOPPED = frozenset({"held", "paused", STANDS_STILL})
 """The states of jobs whose end nobody can estimate."""
 
 NO_JOBS = "no jobs yet: try `d0ctl run FILE`"
@@ -151,4 +154,4 @@ def state(job: JobSummary, cause: Cause | None) -> str:
         return "held"
     if job.ended is None and job.pause:
         return "paused"
-    return "stands still" if cause is not None else job.status
+    return STANDS_STILL if cause is not None else job.status

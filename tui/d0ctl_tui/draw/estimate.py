@@ -28,6 +28,8 @@ class Estimates:
         row, job = self.source.row(path), self.source.row(path[:1])
         if not isinstance(job, JobSummary) or job.ended is not None or job.blocked:
             return None
+        if self.source.job_hold(path[:1]):
+            return None
         known = self.source.shares(job.id)
         shares = list(known.values())
         if isinstance(row, StageSummary):

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from d0ctl.show.cards.jobs import STANDS_STILL
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
@@ -83,6 +84,8 @@ def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
     for phase, word in WORDS.items():
         if number := snapshot.needing_a_person(phase):
             yield phase, number, word
+    if number := len(snapshot.stopped):
+        yield STANDS_STILL, number, STANDS_STILL if number == 1 else "stand still"
     if number := len(snapshot.tasks):
         worst = next(status for status in task_rows.WORST if status in snapshot.tasks.values())
         yield worst, number, "task" if number == 1 else "tasks"

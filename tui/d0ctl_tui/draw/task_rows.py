@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from d0ctl.model import Counts, by_status
+from d0ctl.show.cards.jobs import STANDS_STILL
 from d0ctl.show.cards.part import status_of
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
@@ -23,7 +24,9 @@ Group = JobSummary | StageSummary | LineSummary
 
 def status(row: Group, job_hold: str) -> str:
     """Return the word for a task, job, stage or line."""
-    return row.task.status if isinstance(row, TaskJob) else status_of(row, job_hold)
+    if isinstance(row, TaskJob):
+        return row.task.status
+    return job_hold if job_hold == STANDS_STILL else status_of(row, job_hold)
 
 
 def counts(row: Group) -> Counts:

@@ -5,10 +5,14 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from d0ctl.model import Phase
+from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE
+from d0ctl.show.why.production import own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import Notable
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import registry, standstill
+from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity
 
@@ -50,6 +54,9 @@ class Snapshot(Struct, frozen=True):
     tasks: Mapping[int, str] = field(default_factory=dict)
     """The statuses of tasks that need a person, by the ids of their jobs."""
 
+    stopped: Mapping[int, str] = field(default_factory=dict)
+    """What stops jobs alone, by their ids: neither the site nor a person."""
+
     def needing_a_person(self, phase: str) -> int:
         """Return how many packages of all jobs are in a phase that needs a person."""
         return sum(counts.get(phase, 0) for counts in self.needing.values())
@@ -73,6 +80,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
     known = before.events[0].id if before.events else 0
     fresh = activity.events(store, known, MOST_EVENTS)
     done, failed = activity.ended(store)
+    stopped = _stopped(store, now) if until is None else {}
     return Snapshot(
         now,
         tuple(nodes(store)),
@@ -81,9 +89,32 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         done,
         failed,
         activity.slots(store),
-        activity.needing_a_person(store),
+        _with_stopped(activity.needing_a_person(store), stopped),
         tasks.needing_a_person(store),
+        {job.id: text for job, text in stopped.values()},
     )
+
+
+def _stopped(store: Store, now: float) -> dict[int, tuple[JobStanding, str]]:
+    """Return by id the jobs that stand still although the site works and no person stopped them."""
+    found = [job for job in standstill.production(store, now=now).stopped
+             if job.standing.cause not in SITEWIDE | DELIBERATE]  # fmt: skip
+    return {job.id: (job, own_obstacle(job) or "") for job in found}
+
+
+def _with_stopped(
+    needing: Mapping[int, Mapping[str, int]], stopped: Mapping[int, tuple[JobStanding, str]]
+) -> dict[int, Mapping[str, int]]:
+    """Add the packages that can't move in jobs that stand still to those that need a person."""
+    return {**needing, **{id: {**_motionless(job), **needing.get(id, {})}
+                          for id, (job, _) in stopped.items()}}  # fmt: skip
+
+
+def _motionless(job: JobStanding) -> dict[str, int]:
+    """Return the packages of a job that could move if nothing stopped it, else the waiting ones."""
+    work = job.work
+    found = dict(work.awaiting) | ({str(Phase.READY): work.ready} if work.ready else {})
+    return found or {Phase.WAITING: work.counts.get(Phase.WAITING, 0)}
 
 
 def nodes(store: Store) -> list[NodeLine]:

@@ -2,12 +2,13 @@
 
 import time
 from array import array
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
+from d0ctl.show.cards.jobs import STANDS_STILL
 from d0ctl.store.connection import Store
 from d0ctl.store.history.notable import JobState
 from d0ctl.store.opening import open_store
@@ -40,6 +41,8 @@ class Source:
         self.error: str | None = None
         self.followed: dict[int, JobState] = {}
         """The jobs that get notices, as they were when last looked at."""
+        self.stopped: Mapping[int, str] = {}
+        """What stops jobs that stand still although the site works and no person stopped them."""
         self.jobs: array[int] = array("q")
         self.job_list = JobList()
         self.all_jobs = 0
@@ -167,11 +170,12 @@ class Source:
         return not isinstance(row, BinaryView | PackageRow | None) and row.blocked
 
     def job_hold(self, path: Path) -> str:
-        """Return whether the job of a row is held or paused."""
+        """Return whether the job of a row is held or paused, or itself stands still."""
         job = self.row(path[:1])
         if not isinstance(job, JobSummary):
             return ""
-        return "held" if job.hold else "paused" if job.pause else ""
+        stands = STANDS_STILL if len(path) == 1 and job.id in self.stopped else ""
+        return "held" if job.hold else "paused" if job.pause else stands
 
     def path_of(self, location: outline.Place) -> Path | None:
         """Return the path of a package; None if its job is not shown."""

@@ -12,10 +12,8 @@ from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.tree_source import Row, Source
 
-PHASES = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
-
 STALLED = (Phase.WAITING,)
-"""Phases at which the walk stops in a job in which nothing moves, and nothing has failed."""
+"""Phases at which the walk stops in a job if nothing moves, and nothing else needs a person."""
 
 FAR = 1 << 62
 
@@ -64,10 +62,16 @@ def _next_package(
         return None
     job = source.jobs[here.path[0]] if here.path else order[0]
     at = _package_before(source, here, forward) if job in order else 0
-    phases = {job: PHASES if needing[job].keys() & set(PHASES) else STALLED for job in order}
+    phases = {job: _phases(needing[job]) for job in order}
     search = _search_groups if by_group else _search
     found = source.ask(lambda store: search(store, phases, job, at, forward), None)
     return source.path_of(found) if found else None
+
+
+def _phases(needing: Mapping[str, int]) -> Sequence[Phase]:
+    """Return at which phases the walk stops in a job."""
+    found = [Phase(phase) for phase in needing if phase != Phase.WAITING]
+    return found or STALLED
 
 
 def _package_before(source: Source, here: WalkStart, forward: bool) -> int:

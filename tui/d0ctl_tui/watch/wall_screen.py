@@ -73,14 +73,16 @@ class WallScreen(SubScreen):
                  if isinstance(row := source.row(path), JobSummary)]  # fmt: skip
         found.sort(key=lambda pair: pair[1].ended or math.inf, reverse=True)
         open_jobs = sorted((pair for pair in found if _is_open(pair[1])),
-                           key=lambda pair: not _needs_a_person(pair[1]))  # fmt: skip
+                           key=lambda pair: pair[1].id not in source.stopped
+                           and not _needs_a_person(pair[1]))  # fmt: skip
         closed = [pair for pair in found if not _is_open(pair[1])]
         shown = [*open_jobs, *closed[: max(0, MOST_ENDED - len(open_jobs))]][:MOST]
         now, none = source.at or time.time(), dict[int, Facts]()
         facts = source.ask(lambda store: _facts(store, [row for _, row in shown], now), none)
         self.jobs = [
             WallJob(row, task_rows.status(row, source.job_hold(path)), source.progress(path),
-                    *facts.get(row.id, (None, None, (), None)), row.id in source.followed)
+                    *facts.get(row.id, (None, None, (), None)), row.id in source.followed,
+                    source.stopped.get(row.id, ""))
             for path, row in shown
         ]  # fmt: skip
         for band in self.bands:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from d0ctl.model import Counts, by_status
 from d0ctl.schedule.estimates import Range
+from d0ctl.show.cards.jobs import STOPPED
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import ASCII, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
@@ -47,6 +48,8 @@ class WallJob(Struct, frozen=True):
     """The nodes that are down and have files that it waits for."""
     trouble: FailureView | None = None
     is_followed: bool = False
+    obstacle: str = ""
+    """What stops it, if it stands still."""
 
     @property
     def counts(self) -> Counts:
@@ -145,7 +148,7 @@ def _large(text: str, tally: Sequence[Span], role: str) -> list[list[Span]]:
 def _end(job: WallJob, now: float) -> str:
     if job.job.ended is not None:
         return f"ended {clock(job.job.ended, now)}"
-    if job.end is None:
+    if job.end is None or job.status in STOPPED:
         return waits(job.nodes_down)
     if job.end.high <= now:
         return signs.LATE
@@ -167,6 +170,8 @@ def _rate(job: WallJob, glyphs: Glyphs) -> list[Span]:
 
 
 def _trouble(job: WallJob, now: float, glyphs: Glyphs) -> list[Span]:
+    if job.obstacle:
+        return [(f"{glyphs.states['failed']} {foreign(job.obstacle)}", "bad")]
     if (failed := job.trouble) is None:
         return []
     return [
