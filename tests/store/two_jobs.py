@@ -13,6 +13,7 @@ FIRST = job(
         simple(outputs=["a1"]),
         simple(outputs=["a2"]),
         line(simple(outputs=["b1"]), simple(inputs=["b1"], outputs=["b2", "b3"])),
+        name="make",
     ),
     stage(
         simple(
@@ -24,8 +25,9 @@ FIRST = job(
             outputs=["merged"],
         ),
         simple(inputs=["a1", "/outside"], outputs=["c"]),
+        name="merge",
     ),
-    stage(simple(inputs=["merged", "c"], outputs=[OutputSpec("result", result=True)])),
+    stage(simple(inputs=["merged", "c"], outputs=[OutputSpec("result", result=True)]), name="end"),
 )
 SECOND = job("second", stage(simple(inputs=["first:merged"], outputs=["d"])))
 
