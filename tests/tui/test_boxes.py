@@ -15,7 +15,7 @@ CHOICES = [("enter", "do it", "plain"), ("esc", "cancel", "plain"),
            ("", "read-only: nothing is changed from here", "warn")]  # fmt: skip
 
 
-@pytest.mark.parametrize("columns", [50, 76, 106, 200])
+@pytest.mark.parametrize("columns", [20, 34, 42, 50, 76, 106, 200])
 def test_keys_take_as_many_lines_as_they_need(columns: int) -> None:
     lines = arranged(CHOICES, columns)
 
@@ -75,6 +75,27 @@ def test_a_read_only_plan_names_all_its_keys(site: Site, dashboard: Open, column
         )  # fmt: skip
 
     dashboard(script, size=(columns, 24), start="prod/1/1/1", terminal=Terminal(read_only=True))
+
+
+@pytest.mark.parametrize("columns", [36, 40, 46])
+def test_the_words_of_a_key_go_on_in_the_next_line_and_can_be_clicked_there(
+    site: Site, dashboard: Open, columns: int
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("K")
+        await desk.sees("^o keep the files", "do it")
+        keys = desk.app.screen.query_one("#keys")
+        rows = desk.lines("keys")
+        begins = next(number for number, row in enumerate(rows) if "^o" in row)
+        assert rows[begins + 1].startswith("   ")
+        words = " ".join(row.strip() for row in rows[begins : begins + 2])
+        assert words == "^o keep the files made so far, marked partial"
+        await desk.hands.click(keys, offset=(5, begins + 1))
+        await desk.sees("--partial")
+
+    dashboard(script, size=(columns, 24), start="prod/1/1/1")
 
 
 def test_a_key_in_the_second_line_of_a_plan_can_be_clicked(site: Site, dashboard: Open) -> None:
