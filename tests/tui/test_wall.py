@@ -10,6 +10,7 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.select import parse
 from d0ctl.show.drawing.signs import ASCII, UNICODE
 from d0ctl.show.drawing.spans import text, width
+from d0ctl.store.nodes import contact, registry
 from d0ctl.store.views import browse
 from d0ctl.store.views.activity import StageRate
 from d0ctl_tui.watch import wall_tiles
@@ -108,6 +109,28 @@ def test_the_wall_shows_all_jobs_and_follows_changes(
         await desk.sees("wall  1 active job", "ended ")
         await desk.press("escape")
         await desk.sees("prod  A production")
+
+    dashboard(script, size=size)
+
+
+@pytest.mark.parametrize("size", [(40, 20), (80, 24), (200, 60)])
+def test_the_wall_names_the_nodes_that_are_down(
+    site: Site, dashboard: Open, size: tuple[int, int]
+) -> None:
+    site.submit(production())
+    site.up()
+
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("wall  1 active job")
+        assert "down" not in desk.screen
+        with site.store.writing():
+            node = registry.named(site.store, "localhost").id
+            contact.down(site.store, node, "no route", now=time.time())
+        await desk.sees("1 active job  ✘ 1 node down:")
+        if size[0] >= 80:
+            await desk.sees("1 node down: localhost (no route)")
+        assert all(len(row) <= size[0] for row in desk.screen.splitlines())
 
     dashboard(script, size=size)
 

@@ -107,8 +107,14 @@ def _nodes_up(snapshot: Snapshot) -> list[Span]:
         return []
     drained = sum(node.state == "drained" and node.is_up for node in snapshot.nodes)
     up = drained + sum(node.state == "up" for node in snapshot.nodes)
-    spans = [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", "plain")]
+    role = "bad" if away(snapshot) else "plain"
+    spans = [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", role)]
     return [*spans, (f", {drained} drained", "warn")] if drained else spans
+
+
+def away(snapshot: Snapshot) -> list[NodeLine]:
+    """Return the nodes that are down."""
+    return [node for node in snapshot.nodes if node.state == "down"]
 
 
 def _slots(snapshot: Snapshot) -> list[Span]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textual.app import ComposeResult
 
 from d0ctl.schedule.estimates import Range
-from d0ctl.show.drawing.spans import Line
+from d0ctl.show.drawing.spans import Line, fit
 from d0ctl.store.connection import Store
 from d0ctl.store.views import activity, browse
 from d0ctl.store.views.activity import StageRate
@@ -15,7 +15,7 @@ from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.shapes import FailureView, JobSummary
 from d0ctl.units import count
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.draw import task_rows
+from d0ctl_tui.draw import strips, task_rows
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.watch import wall_tiles
 from d0ctl_tui.watch.wall_tiles import WallJob
@@ -55,9 +55,12 @@ class WallScreen(SubScreen):
         self.set_interval(max(AGAIN_S, self.dashboard.interval), self._read)
 
     def headline(self, columns: int) -> Line:
-        """Return the title."""
+        """Return the title, and the nodes that are down."""
         active = sum(wall_job.job.ended is None for wall_job in self.jobs)
-        return ((" wall", "title"), (f"  {count(active, 'active job')}", "faint"))
+        glyphs = self.dashboard.glyphs
+        down = wall_tiles.nodes_down(strips.away(self.dashboard.snapshot), glyphs)
+        title = ((" wall", "title"), (f"  {count(active, 'active job')}", "faint"), *down)
+        return fit(title, columns, ellipsis=glyphs.ellipsis)
 
     def update(self) -> None:
         """Let the next look read again."""

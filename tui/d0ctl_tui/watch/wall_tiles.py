@@ -13,8 +13,10 @@ from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
 from d0ctl.show.forecast.eta import per_minute, waits
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.shapes import FailureView, JobSummary
+from d0ctl.units import count
 from d0ctl_tui.draw import task_rows
 from d0ctl_tui.draw.row_cells import clock
+from d0ctl_tui.read.snapshot import NodeLine
 
 LEAST_WIDTH, LEAST_HEIGHT, GAP = 38, 6, 2
 """The least columns and rows of a tile, and the columns between tiles."""
@@ -108,6 +110,15 @@ def lines(jobs: Sequence[WallJob], columns: int, rows: int, now: float, glyphs: 
                 line += [(" " * (number * (layout.width + GAP) - width(line)), ""), *part]
             found.append(tuple(line))
     return found
+
+
+def nodes_down(nodes: Sequence[NodeLine], glyphs: Glyphs) -> Line:
+    """Name the nodes that are down, and why each is."""
+    if not nodes:
+        return ()
+    names = [foreign(f"{node.name} ({node.note})" if node.note else node.name) for node in nodes]
+    down = count(len(nodes), "node")
+    return (("  ", ""), (f"{glyphs.states['down']} {down} down: {', '.join(names)}", "bad"))
 
 
 def tile(wall_job: WallJob, columns: int, height: int, now: float, glyphs: Glyphs) -> list[Line]:
