@@ -217,4 +217,21 @@ def test_a_row_of_a_stage_shows_its_limits_beside_its_packages() -> None:
 
     drawn = text(tree_rows.draw(row, Columns.of(160, tree_rows.need(row, context)), context))
 
-    assert "4 ready final requires 97 % of its inputs at most 3 packages at once" in drawn
+    assert "4 ready  final  requires 97 % of its inputs  at most 3 packages at once" in drawn
+
+
+@pytest.mark.parametrize("columns", [90, 100, 110, 120, 160])
+def test_a_count_beside_the_progress_is_whole_or_omitted(columns: int) -> None:
+    counts = {"failed": 1, "held": 1, "running": 1, "ready": 36, "waiting": 12}
+    row = StageSummary(id=1, seq=2, name="merge", require=1.0, lines=40, max_running=None,
+                       final=0, counts=counts, blocked=False)  # fmt: skip
+    context = RowContext(0, UNICODE, 0.0)
+    shared = Columns.of(columns, tree_rows.need(row, context))
+    assert shared.tally > 0
+
+    drawn = text(tree_rows.draw(row, shared, context))
+
+    everything = ["1 failed", "1 held", "1 running", "36 ready", "12 waiting"]
+    words = drawn.partition("0/51")[2].strip().removesuffix("…").strip().split("  ")
+    assert words == everything[: len(words)]
+    assert ("…" in drawn) == (len(words) < len(everything))

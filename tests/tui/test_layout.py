@@ -52,6 +52,21 @@ def test_failures_the_daemon_and_help_are_seen_at_each_size(
     dashboard(script, size=size, start="autumn/1/2/1")
 
 
+@pytest.mark.parametrize("size", [(120, 36), (200, 60), (300, 100)])
+def test_no_pane_below_touches_the_next_or_the_edge(
+    site: Site, dashboard: Open, size: tuple[int, int]
+) -> None:
+    busy(site)
+
+    async def script(desk: Desk) -> None:
+        for pane in ("nodes", "rates", "events" if size[0] == 300 else "ticker"):
+            assert any(await desk.settled(pane))
+            part = desk.app.screen.query_one(f"#{pane}")
+            assert part.region.right - part.content_region.right >= 1
+
+    dashboard(script, size=size)
+
+
 def test_name_reason_and_node_are_readable_at_120_columns(site: Site, dashboard: Open) -> None:
     busy(site)
 

@@ -56,7 +56,7 @@ def need(row: Row | None, context: RowContext) -> Need:
     )  # fmt: skip
     if about := task_rows.about(row):
         return replace(needed, about=cell_len(about), remark=cell_len(about))
-    tally = sum(1 + width([span]) for span in _tally(row)) - 1
+    tally = sum(GAP + width([span]) for span in _tally(row)) - GAP
     done = _done(row, context)
     return replace(needed, count=max(4, len(done)), tally=tally)
 
@@ -135,10 +135,15 @@ def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
 
 
 def _cells(cells: Sequence[Span], columns: int, glyphs: Glyphs) -> list[Span]:
-    """Return words beside each other, as many as fit."""
+    """Return words beside each other, as many as fit whole, then an ellipsis for the others."""
     spans: list[Span] = []
     for index, cell in enumerate(cells):
-        spans += [(" ", ""), cell] if index else [cell]
+        longer = [*spans, (" " * GAP, ""), cell] if index else [cell]
+        rest = 1 + len(glyphs.ellipsis) if index + 1 < len(cells) else 0
+        if index and width(longer) + rest > columns:
+            spans.append((f" {glyphs.ellipsis}", "faint"))
+            break
+        spans = longer
     fitted = fit(spans, columns, ellipsis=glyphs.ellipsis)
     return [*fitted, (" " * (columns - width(fitted) + GAP), "")]
 
