@@ -104,6 +104,11 @@ def test_the_terminal_gets_bell_notices_and_a_title_that_is_given_back(
     screen.sees(b"\x1b]2;" + "✘ 1 d0ctl".encode() + b"\a")
     assert b"\x1b[22;2t\x1b]2;" in screen.read()
 
+    rows.change(site.store, "job", ended=time.time())
+
+    ended = b"prod has ended: 0 of 8 packages done, 1 failed"
+    screen.sees(b"\a\x1b]9;" + ended + b"\a\x1b]777;notify;d0ctl;" + ended + b"\a")
+
     screen.type(b"q")
     screen.sees(b"\x1b[23;2t")
 
