@@ -1,4 +1,4 @@
-"""Why a package changed without a person: codes, some with values; `show` has the words.
+"""Remarks: why a package changed without a person; codes with values, whose words are in show.
 
 The note of a package or event is a code, `input-lost`, or a code and its values as JSON:
 `{"remark":"node-moved","node":"farm02"}`. Other notes are the words of a person or of a node.
