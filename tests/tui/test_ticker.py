@@ -4,10 +4,12 @@ import time
 
 import pytest
 
+from d0ctl.policy.remarks import Against, GivenUp, noted
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import Notable
+from d0ctl.store.views import activity
 from d0ctl_tui.draw import ticker
 from tests.support import rows
 from tests.support.building import production
@@ -114,3 +116,18 @@ def test_c_switches_between_what_matters_and_all_changes(site: Site, dashboard: 
         await desk.misses("prod/1/1/1 done")
 
     dashboard(script, size=(160, 40))
+
+
+def test_a_failure_among_all_changes_has_its_reason_once_and_why_it_is_not_tried_again(
+    site: Site,
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1", reason="lost", detail="no such attempt")
+    rows.change(site.store, "event", {"new": "failed"}, note=noted(
+        GivenUp("lost", "no such attempt", Against.TRIES, 10)))  # fmt: skip
+
+    events = activity.events(site.store, 0, 50)
+    lines = [text(line) for line in ticker.everything(events, 200, time.time(), UNICODE)]
+
+    (failed,) = [line for line in lines if " failed " in line]
+    assert failed.endswith(" failed localhost lost no such attempt; it was tried again 10 times")

@@ -36,6 +36,7 @@ class Event(Struct, frozen=True):
     new: str
     node: str | None
     reason: str | None
+    message: str | None
     actor: str | None
     note: str | None
 

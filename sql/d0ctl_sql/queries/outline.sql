@@ -179,7 +179,7 @@ select coalesce(sum(cpus), 0) from node where state = 'up' and drained = 0;
 -- name: outline_events
 -- The latest events, a bounded number, after one that is known.
 select some.id, some.at, some.old, some.new, some.actor, some.note,
-       attempt.reason, coalesce(node.name, attempt.node_name) as node,
+       attempt.reason, attempt.message, coalesce(node.name, attempt.node_name) as node,
        package_path.path
   from (select * from event where id > :after order by id desc limit :limit) as some
   join package on package.id = some.package_id

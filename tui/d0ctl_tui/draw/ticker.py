@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from d0ctl.policy.remarks import GivenUp, read
 from d0ctl.select import brief
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.remark_texts import against, remark
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign, spread, width
 from d0ctl.store.history.notable import Notable
@@ -27,7 +28,7 @@ def everything(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs
     return [
         _line(event.at, event.path, event.new, now, columns, glyphs, node=event.node,
               reason=event.reason if event.new == "failed" else None, actor=event.actor,
-              note=remark(event.note))
+              note=_why(event))
         for event in events
         if event.actor or event.new not in PASSING
     ]  # fmt: skip
@@ -57,6 +58,15 @@ def with_switch(
     return [spread(first, [switch], columns), *lines[1:]]
 
 
+def _why(event: Event) -> str | None:
+    """Return why a package changed; of a failure, without the reason that is beside it."""
+    if event.new != "failed" or event.reason is None:
+        return remark(event.note)
+    end = read(event.note)
+    more = against(end) if isinstance(end, GivenUp) else ""
+    return "; ".join(filter(None, (event.message, more)))
+
+
 def _note(event: Notable) -> str | None:
     match event.what:
         case "job":
@@ -83,7 +93,6 @@ def _line(
         spans.append((f" {foreign(node)}", "plain"))
     if reason:
         spans.append((f" {foreign(reason)}", "bad"))
-        note = (note or "").removeprefix(f"{reason}: ")
     if shown := ": ".join(word for word in (actor, note) if word):
         spans.append((f" {foreign(shown)}", "faint"))
     return fit(spans, columns, ellipsis=glyphs.ellipsis)

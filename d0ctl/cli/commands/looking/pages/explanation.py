@@ -17,7 +17,7 @@ from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.selected import explain
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views import browse, file_locations, names
 from d0ctl.store.views.file_locations import FileView
 
 if TYPE_CHECKING:
@@ -73,10 +73,9 @@ def _explain(store: Store, selector: str | None, node: str | None, now: float) -
         if found := _of_system(store, selector, now):
             return found
         missing = browse.no_such_job(store, selector)
-        meant = browse.nearest(selector, [row.name for row in registry.nodes(store)])
-        hint = missing.hint if (missing.hint or "").startswith("did you mean") else meant
+        known = [*names.jobs(store), *(row.name for row in registry.nodes(store))]
         raise NotFound(f"{missing}, nor a node, batch system or file of that name",
-                       hint=hint or missing.hint)  # fmt: skip
+                       hint=browse.nearest(selector, known) or missing.hint)  # fmt: skip
     return explain(store, wanted, now)
 
 
