@@ -39,6 +39,9 @@ TRANSFER_IDLE_S = 300.0
 TRANSFER_TIMEOUT_S = 12 * 3600.0
 """How long a transfer of a wrapper may take."""
 
+TRANSFER_RETRY_S = 2.0
+"""The pause after which a wrapper repeats a failed transfer; the next one is four times longer."""
+
 MAX_ALIKE_FAILURES = 20
 """The similar failures of a stage without a success that hold its job; 0 means never."""
 
@@ -56,7 +59,8 @@ STANDARD: Mapping[str, Any] = {
     "task-agents": 1,
     "keep-logs": KEEP_LOGS_S, "keep-failed": KEEP_FAILED_S,
     "inventory-every": INVENTORY_EVERY_S, "transfer-idle": TRANSFER_IDLE_S,
-    "transfer-timeout": TRANSFER_TIMEOUT_S, "max-alike-failures": MAX_ALIKE_FAILURES,
+    "transfer-timeout": TRANSFER_TIMEOUT_S, "transfer-retry": TRANSFER_RETRY_S,
+    "max-alike-failures": MAX_ALIKE_FAILURES,
     "container": "apptainer", "share-half-life": SHARE_HALF_LIFE_S,
     "link-streams": LINK_STREAMS, "node-streams": NODE_STREAMS,
     "direct-streams": True,

@@ -70,7 +70,7 @@ DEFAULTS = {
     "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
     "archive-after": TIME, "task-agents": PROCESSES,
     "keep-logs": TIME, "keep-failed": TIME, "inventory-every": TIME,
-    "transfer-idle": TIME, "transfer-timeout": TIME,
+    "transfer-idle": TIME, "transfer-timeout": TIME, "transfer-retry": TIME,
     "share-half-life": POSITIVE_TIME,
     "max-alike-failures": COUNT, "container": ENGINE,
     "link-streams": STREAMS, "node-streams": STREAMS, "direct-streams": FLAG,

@@ -30,7 +30,8 @@ def why(desk: Desk, path: str) -> str:
 def test_a_file_whose_checksum_never_matches_fails_its_package_after_the_tries_of_the_policy(
     desk: Desk, tmp_path: Path
 ) -> None:
-    setting(desk, "policy", '{"stage-in": {"tries": 2, "delay": [0.1]}}')
+    setting(desk, "policy", '{"stage-in": {"tries": 2, "delay": [0]}}')
+    setting(desk, "defaults", '{"transfer-retry": 0}')
     other = tmp_path / "input"
     other.write_text("not what was promised\n")
     wrong = InputSpec(

@@ -73,11 +73,11 @@ SITES = {
     "no nice": ("defaults: {}", f"run: '{HAS_LEVEL.format(NICE)}'", ""),
     "looping": ("defaults: {looping: 1s}", "run: sleep 3", "looping"),
     "transfer-idle": (
-        HANGS + "defaults: {transfer-idle: 1s}",
+        HANGS + "defaults: {transfer-idle: 1s, transfer-retry: 0s}",
         "run: 'true', inputs: {file: a, locator: 'hang:a'}", "stage-in",
     ),
     "transfer-timeout": (
-        DRIPS + "defaults: {transfer-timeout: 1s}",
+        DRIPS + "defaults: {transfer-timeout: 1s, transfer-retry: 0s}",
         "run: 'true', inputs: {file: a, locator: 'drip:a'}", "stage-in",
     ),
     "neither": (DRIPS, "run: 'true', inputs: {file: a, locator: 'drip:a'}", ""),

@@ -105,14 +105,14 @@ def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None
 
 
 def test_the_site_says_how_long_a_transfer_may_take(store: Store) -> None:
-    answer = json.dumps({"transfer-idle": 60.0, "transfer-timeout": 600.0})
+    answer = json.dumps({"transfer-idle": 60.0, "transfer-timeout": 600.0, "transfer-retry": 0.0})
     with store.writing():
         store.change("keep_setting", name="defaults", value=answer)
     submitted(store, job("one", [simple(outputs=[made("a", locator="root://store/a")])]))
 
     (launch,) = launched(Site.of(store, cpus=2), "localhost")
 
-    assert launch["transfer"] == {"commands": {}, "idle": 60.0, "timeout": 600.0}
+    assert launch["transfer"] == {"commands": {}, "idle": 60.0, "timeout": 600.0, "retry": 0.0}
 
 
 def test_stored_outputs_are_recorded(store: Store) -> None:

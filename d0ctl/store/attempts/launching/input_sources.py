@@ -102,6 +102,7 @@ class Rules:
                 "commands": {scheme: command for scheme, command in commands.items() if command},
                 "idle": default(self._store, "transfer-idle"),
                 "timeout": default(self._store, "transfer-timeout"),
+                "retry": default(self._store, "transfer-retry"),
             }
         if deliver:
             launch["lease"] = default(self._store, "lease")
