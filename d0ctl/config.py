@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable, Refused
@@ -74,6 +75,10 @@ class Home:
     def logins(self) -> Path:
         """The logins that a person made for the daemon, one folder each."""
         return self.root / "logins"
+
+    def login_to(self, destination: str) -> Path:
+        """Return the folder of the login to a destination."""
+        return self.logins / quote(destination, safe="@:[]")
 
     @property
     def key(self) -> Path:

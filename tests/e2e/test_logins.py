@@ -5,9 +5,12 @@ from pathlib import Path
 
 from tests.e2e.terminal import terminal
 from tests.support.kdc import Kdc, find_client
+from tests.support.one_time_codes import OneTimeCodes
 from tests.support.site import Site
 from tests.support.site.commands import fingerprint
 from tests.support.sshd import Sshd
+from tests.support.users import needs_root
+from tests.support.waiting import wait_until
 
 HELLO = """
 job: hello
@@ -100,3 +103,47 @@ def test_a_login_that_a_person_makes_at_a_terminal_serves_the_daemon_until_it_is
     assert well.code == 0, well
     assert "d0ctl node login farm" in ill.out
     assert f"not logged in to `{where}`" in logout.err
+
+
+@needs_root
+def test_a_one_time_code_is_asked_for_once_and_serves_the_daemon(site: Site) -> None:
+    codes = OneTimeCodes(site.folder / "codes")
+    sshd = site.start_sshd("farm", **codes.options)
+    site.ssh_config.write_text(f"IdentityFile {sshd.identity}\n")
+    where = sshd.destination
+    words = ["node", "add", "farm", where, "--same-machine", "--accept-key", fingerprint(sshd)]
+
+    def log_in(*answers: str) -> str:
+        """Log in with these codes, the last of which is right; what the terminal shows."""
+        login = ("node", "login", where, "--accept-key", fingerprint(sshd))
+        with terminal(site, *login) as screen:
+            for number, answer in enumerate(answers, 1):
+                wait_until(lambda n=number: screen.text.count("One-time password") == n)  # type: ignore[misc]
+                screen.type(f"{answer}\n")
+            assert screen.end() == 0, screen.text
+            return screen.text
+
+    refused = site.d0ctl(*words)
+    said = log_in("000000", codes.code(0))
+    site.ok(*words)
+    site.alone()
+    site.start_daemon()
+    site.wait_node("farm", "up")
+    site.ok("daemon", "stop")
+    site.start_daemon()
+    site.submit(HELLO)
+    site.ok("wait", "hello")
+
+    assert refused.code == 6
+    assert f"d0ctl node login {where}   # if it asks for a password" in refused.err
+    assert f"logged in to `{where}`" in said
+    assert site.attempts() == [("farm", "successful", None)]
+    assert sshd.log().count("Accepted keyboard-interactive/pam") == 1
+
+    # the login has ended: the node is down, `why` says what to type, and packages wait
+    sshd.cut()
+    site.wait_node("farm", "down")
+    site.submit(HELLO.replace("job: hello", "job: later"))
+    assert "  $ d0ctl node login farm   # if its login has ended\n" in site.ok("why", "farm")
+    log_in(codes.code(0), codes.code(1))  # a code is good for one login
+    assert site.ok("wait", "later") == "`later` is successful\n"

@@ -25,6 +25,8 @@ from tests.support.openssh import (
 )
 from tests.support.waiting import Pid, descendants, kill_all, wait_until
 
+PRELOAD = "LD_PRELOAD"
+
 PRIVILEGE_SEPARATION = Path("/run/sshd")
 
 
@@ -35,7 +37,8 @@ class Sshd:
     `shell` is a program's name; each command goes through it as if it were the login shell.
     `home` is the HOME of all who log in, by default a folder of its own in `folder`. With
     `is_plain` they get the account's own shell, and only commands that their key may run.
-    `variables` are added to its environment.
+    `settings` come before the usual ones, which they replace, `more_settings` after them.
+    `variables` are added to its environment, and `prefix` to its command, as its first words.
     Use it as a context manager, or `start()` and `close()`.
     """
 
@@ -48,7 +51,9 @@ class Sshd:
     sftp: bool = True
     is_plain: bool = False
     port: int = 0
+    settings: tuple[str, ...] = ()
     more_settings: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     commands: set[Pid] = field(default_factory=set, init=False)
@@ -120,14 +125,14 @@ class Sshd:
     def launch(self) -> None:
         """Start the process, in a session of its own: ctrl-C is not for it."""
         (self.folder / "sshd_config").write_text(self.configuration())
-        command = [str(find_sshd()), "-D", "-e", "-f", str(self.folder / "sshd_config")]
+        sshd = [str(find_sshd()), "-D", "-e", "-f", str(self.folder / "sshd_config")]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                command,
+                [*self.prefix, *sshd],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, **self.account_environment(), **self.variables},
+                env={**os.environ, **joined(self.account_environment(), self.variables)},
                 start_new_session=True,
             )
 
@@ -203,6 +208,7 @@ class Sshd:
         does not run what its owner has in `.bashrc`, nor leave that half done when it is killed.
         """
         lines = [
+            *self.settings,
             f"ListenAddress {self.address}",
             f"Port {self.port}",
             f"HostKey {self.folder}/host_key",
@@ -260,10 +266,17 @@ class Sshd:
         )
         wrapper = next(UNPACKED.rglob("libnss_wrapper.so"))
         return {
-            "LD_PRELOAD": str(wrapper),
+            PRELOAD: str(wrapper),
             "NSS_WRAPPER_PASSWD": str(accounts),
             "NSS_WRAPPER_GROUP": "/etc/group",
         }
+
+
+def joined(ours: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Return both environments as one, with the libraries that either loads first."""
+    both = {**ours, **more}
+    libraries = [each[PRELOAD] for each in (ours, more) if PRELOAD in each]
+    return {**both, PRELOAD: ":".join(libraries)} if libraries else both
 
 
 def main() -> None:

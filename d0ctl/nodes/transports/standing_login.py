@@ -7,8 +7,8 @@ ends, and everything that d0ctl starts on the node goes through it.
 import shutil
 import subprocess
 from pathlib import Path
-from urllib.parse import quote
 
+from d0ctl.config import Home
 from d0ctl.nodes.transports.openssh import MasterTransport, arguments_of, failure, ssh
 from d0ctl.nodes.transports.resolve import config_from_environment, ssh_config
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address
@@ -27,7 +27,7 @@ def transport(
 
 def folder_of(address: Address, known_hosts: Path) -> Path:
     """Return the folder of the home where the login to a destination is kept."""
-    return known_hosts.with_name("logins") / quote(address.destination, safe="@:[]")
+    return Home(known_hosts.parent).login_to(address.destination)
 
 
 def is_logged_in(address: Address, folder: Path) -> bool:

@@ -39,6 +39,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
             explanation.facts.append(
                 "its running packages continue; packages that were assigned to it run elsewhere"
             )
+        if row.destination and store.home.login_to(row.destination).is_dir():
+            explanation.commands.append(f"d0ctl node login {name}   # if its login has ended")
         explanation.commands.append(f"d0ctl node check {name}")
         if not room.used:
             explanation.commands.append(gone_for_good(name))
