@@ -25,6 +25,9 @@ FOLDER = ROOT / "docs" / "screens"
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 REST_S = 0.6
 
+SHOWN_FOLDER = "/home/noether"
+"""The user's folder in the pictures. It is as long as the real one, so that lines break alike."""
+
 PLENTY = Terminal()
 """A terminal that can show everything."""
 
@@ -88,7 +91,8 @@ def d0ctl(home: Home, *words: str) -> str:
 @contextmanager
 def at_work(folder: Path) -> Iterator[Home]:
     """A home with a daemon."""
-    home = Home(folder / "home")
+    home = Home(folder / ".local" / "share" / "d0ctl")
+    home.root.parent.mkdir(parents=True)
     d0ctl(home, "daemon", "start")
     try:
         yield home
@@ -107,10 +111,17 @@ async def take(home: Home, shot: Shot) -> None:
         await hands.pause(REST_S)
         picture = app.export_screenshot(title=f"d0ctl tui {shot.start}")
         strips = app.screen._compositor.render_strips()
-    lines = [strip.text.rstrip() for strip in strips]
-    (FOLDER / f"{shot.name}.svg").write_text(picture.replace("<text ", KEEP_BLANKS))
-    (FOLDER / f"{shot.name}.txt").write_text("\n".join(lines) + "\n")
+    text = "\n".join(strip.text.rstrip() for strip in strips) + "\n"
+    write(f"{shot.name}.svg", picture.replace("<text ", KEEP_BLANKS))
+    write(f"{shot.name}.txt", text)
     print(f"docs/screens/{shot.name}.svg")
+
+
+def write(name: str, picture: str) -> None:
+    """Write what is seen, with the folder that a user would have."""
+    folder = str(Path.home())
+    assert len(folder) == len(SHOWN_FOLDER)
+    (FOLDER / name).write_text(picture.replace(folder, SHOWN_FOLDER))
 
 
 async def photograph(home: Home, profile: Path) -> None:
@@ -170,7 +181,7 @@ def main() -> int:
     os.environ["TZ"] = "UTC"
     time.tzset()
     with (
-        tempfile.TemporaryDirectory(prefix="d0ctl-screens-") as folder,
+        tempfile.TemporaryDirectory(dir="/tmp", prefix="") as folder,
         at_work(Path(folder)) as home,
     ):
         os.environ["HOME"] = folder
