@@ -209,7 +209,7 @@ def rates(
     lines = plot(values, max(1, height - 2), glyphs)
     minutes = known.minutes(columns, snapshot.at)
     rate = f"{signs.short(minutes[-1])} a minute"
-    peak = f"peak {signs.short(max(minutes))} a minute"
+    peak = f"peak {signs.short(max(minutes))}"
     lines.append(spread([(rate, "plain")], [(peak, "faint")], columns))
     span = f"{columns * STRETCH_S // 60} min"
     ended = f"{signs.short(sum(values))} ended"
