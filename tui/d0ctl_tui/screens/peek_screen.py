@@ -171,7 +171,8 @@ def _listing(where: AttemptLocation, path: str) -> Folder:
         )
         for entry in frame["entries"]
     )
-    return Folder(path, entries, more=bool(frame["more"]), problem=frame["message"] or "")
+    problem = f"this folder can't be read: {frame['message']}" if frame["message"] else ""
+    return Folder(path, entries, more=bool(frame["more"]), problem=problem)
 
 
 def _file(where: AttemptLocation, path: str) -> Folder:
