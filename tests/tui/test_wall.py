@@ -103,6 +103,8 @@ def test_the_wall_shows_all_jobs_and_follows_changes(
         await desk.sees("prod  A production")
         await desk.press("Z")
         await desk.sees("wall  2 active jobs", "other ", "0/8", "prod/1/2/1 exit-code")
+        wall = desk.screen.splitlines()[2:-1]
+        assert all(row[:1] in ("", " ") and len(row) < size[0] for row in wall)
         site.finish("other/1/1/1")
         await desk.sees("1/8")
         rows.change(site.store, "job", {"name": "other"}, ended=time.time())

@@ -153,7 +153,7 @@ def _large(text: str, tally: Sequence[Span], role: str) -> list[list[Span]]:
     """Return a text in large digits, and beside each of its rows a number of packages."""
     rows = [" ".join(DIGITS[sign][4 * row : 4 * row + 3] for sign in text) for row in range(3)]
     cells = [*tally[:3], ("", ""), ("", ""), ("", "")]
-    return [[(f" {row}   ", role), cells[number]] for number, row in enumerate(rows)]
+    return [[(f"{row}   ", role), cells[number]] for number, row in enumerate(rows)]
 
 
 def _end(job: WallJob, now: float) -> str:
