@@ -186,5 +186,20 @@ def test_software_gets_no_more_than_its_share(farm: Site) -> None:
     rows.insert(farm.store, "archive_copy", node_id=node.id, checksum="old", arrived=1.0)
 
     capacity.check_software(farm.store, node, "old/v1", "old", 15 * MB)
-    with pytest.raises(Refused, match="keeps 20 MB for software, and 15 MB are in use"):
+    with pytest.raises(Refused, match="keeps 20 MB for software, and 15 MB are in use") as full:
         capacity.check_software(farm.store, node, "new/v1", "new", 6 * MB)
+    assert full.value.hint == "d0ctl software purge NAME/VERSION"
+
+
+@pytest.mark.parametrize(
+    ("size", "wanted"), [(21 * MB, "software-share=21%"), (101 * MB, "capacity=505MB")]
+)
+def test_software_that_never_fits_is_refused_with_what_to_change(
+    farm: Site, size: int, wanted: str
+) -> None:
+    node = registry.named(farm.store, "n1")
+
+    with pytest.raises(Refused) as refused:
+        capacity.check_software(farm.store, node, "new/v1", "new", size)
+
+    assert refused.value.hint == f"d0ctl cluster set n1 {wanted}"

@@ -33,7 +33,7 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     if view.node is not None or view.status in (Status.SUCCESSFUL, Status.FAILED):
         _chosen_node(store, view, explanation, now)
     times = eta.of_package(views_eta.package_times(store, view.id, now=now), now)
-    if times and "nodes_down" not in explanation.details:  # nobody knows when they are back
+    if times and _may_begin(explanation):
         explanation.facts.append(times)
     _expected_sizes(store, view, explanation)
     if where := one_package.destination(store, view.id):
@@ -45,6 +45,13 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
             f"it {'ran' if view.attempts else 'will run'} with {short.sentence()}"
         )
     return explanation
+
+
+def _may_begin(explanation: Explanation) -> bool:
+    """Return whether its start can be estimated: a node can take it, and no node is down."""
+    nodes = explanation.details.get("nodes")
+    is_ruled_out = nodes is not None and all(node["against"] for node in nodes)
+    return not is_ruled_out and "nodes_down" not in explanation.details
 
 
 def _says_itself(view: PackageView) -> bool:

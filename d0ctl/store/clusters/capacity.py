@@ -1,11 +1,16 @@
 """How full the caches of clusters with a capacity are."""
 
+import math
+
 from msgspec import Struct
 
 from d0ctl.errors import Refused
 from d0ctl.model import Node
-from d0ctl.store.connection import Store
-from d0ctl.units import size
+from d0ctl.store.connection import Row, Store
+from d0ctl.units import format_size, size
+
+MB = 1_000_000
+"""A suggested capacity is a multiple of this many bytes."""
 
 
 class FullCache(Struct, frozen=True):
@@ -34,5 +39,15 @@ def check_software(store: Store, node: Node, title: str, checksum: str, bytes_pa
         raise Refused(
             f"software `{title}` ({size(bytes_packed)}) does not fit: cluster `{room['name']}` "
             f"keeps {size(room['bytes'])} for software, and {size(room['used'])} are in use",
-            hint="d0ctl software purge NAME/VERSION",
+            hint=_more_software(room, bytes_packed),
         )
+
+
+def _more_software(room: Row, bytes_packed: int) -> str:
+    """Return the command after which software may fit."""
+    if bytes_packed <= room["bytes"]:
+        return "d0ctl software purge NAME/VERSION"
+    share = math.ceil(100 * bytes_packed / room["capacity"])
+    enough = math.ceil(bytes_packed * room["capacity"] / room["bytes"] / MB) * MB
+    wanted = f"software-share={share}%" if share <= 100 else f"capacity={format_size(enough)}"
+    return f"d0ctl cluster set {room['name']} {wanted}"

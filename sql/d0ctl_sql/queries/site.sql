@@ -258,7 +258,8 @@ update cluster set cached = :bytes where id = :cluster and cached is not :bytes;
 -- name: software_room
 -- How many bytes of software a cluster may have, and how many of archives are there already, except
 -- for one of them; nothing without a capacity.
-select cluster.name, cast(cluster.capacity * cluster.software_share as integer) as bytes,
+select cluster.name, cluster.capacity,
+       cast(cluster.capacity * cluster.software_share as integer) as bytes,
        coalesce((select sum(size)
                    from (select distinct software.checksum, software.size
                            from node
