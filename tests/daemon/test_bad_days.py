@@ -10,6 +10,7 @@ from d0ctl.jobfile.spec import BinarySpec, InputSpec
 from d0ctl.select import parse
 from d0ctl.show.why.package import package as why_package
 from d0ctl.store.views import browse
+from d0ctl.store.views.job_files.eta import audit
 from tests.daemon.contact import turn_until
 from tests.support.jobs import binary, job, package, phases, simple, submitted
 from tests.support.rows import read
@@ -59,6 +60,10 @@ def test_estimates_that_are_wrong_by_a_hundred_delay_nothing_and_end_nothing(des
     turn_until(desk, lambda: set(phases(desk.store).values()) == {"done"})
 
     assert read(desk.store, "attempt", "outcome") == [("successful",)] * 8
+    audited = [pair for each in audit(desk.store, 1, 100) if each.kind == "stage"
+               for pair in each.pairs]  # fmt: skip
+    assert any(expected == 0.002 and took > 0.1 for expected, took in audited)
+    assert any(expected == 20.0 and took < 20.0 for expected, took in audited)
 
 
 TOO_LONG = (

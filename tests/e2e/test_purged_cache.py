@@ -46,6 +46,7 @@ def test_files_that_were_purged_by_hand_are_made_again_and_others_go_on(site: Si
         assert [one["outcome"] for one in attempts] == ["successful"] * 2
     cause = "remake: an output was lost before its last consumer"
     assert cause in site.ok("history", "purged/1/1/1")
+    assert f"- it ran again after it had succeeded: {cause}\n" in site.ok("why", "purged/1/1/1")
     go.touch()
     assert site.ok("wait", "purged") == "`purged` is successful\n"
     assert record.read_text() == "run\n"

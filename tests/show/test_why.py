@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import StageSpec
 from d0ctl.nodes.transports.transport import Address
+from d0ctl.show.why.node import node
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.units import iso, moment
 from tests.show.asking import NOW, why
@@ -246,3 +247,15 @@ def test_a_package_with_a_free_slot_starts_when_its_turn_comes(site: Site) -> No
     site.submit(production())
 
     assert "starts on `localhost` when its turn comes" in why(site, "prod/1/1/1").answer
+
+
+def test_a_node_with_a_wrong_clock_says_by_how_much_it_is_wrong(site: Site) -> None:
+    site.up(time=NOW - 86400)
+
+    (fact,) = [fact for fact in node(site.store, "localhost", NOW).facts if "clock" in fact]
+
+    assert re.fullmatch(
+        r"its clock is (24 h|1 d).* behind the clock of this machine; "
+        "times of its packages are corrected",
+        fact,
+    )

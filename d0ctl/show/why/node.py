@@ -13,7 +13,7 @@ from d0ctl.store.nodes.registry import named
 from d0ctl.store.nodes.site import overflows
 from d0ctl.store.nodes.standstill import any_driver, production
 from d0ctl.store.views import browse, dependencies
-from d0ctl.units import count, moment
+from d0ctl.units import count, duration, moment
 
 FOUND_S = 7 * 86400.0
 """How long the findings of an inventory are shown."""
@@ -58,6 +58,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.facts += _ready_packages(store, name, now)
     if room.used:
         explanation.facts.append(usage(store, room, now))
+    if row.clock:
+        explanation.facts.append(_wrong_clock(row))
     if full := full_disk(row):
         explanation.facts.append(full)
         explanation.commands.append(f"d0ctl node check {name}")
@@ -70,6 +72,13 @@ def node(store: Store, name: str, now: float) -> Explanation:
     explanation.facts += direct_streams.lines(store, row.id, name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
+
+
+def _wrong_clock(row: Node) -> str:
+    """Say by how much the clock of a node differs from the one here."""
+    ahead = "ahead of" if row.clock > 0 else "behind"
+    return (f"its clock is {duration(abs(row.clock))} {ahead} the clock of this machine; "
+            "times of its packages are corrected")  # fmt: skip
 
 
 def _ready_packages(store: Store, name: str, now: float) -> list[str]:

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from d0ctl.model import Phase
+from d0ctl.model import Phase, Status
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import AttemptView
@@ -26,8 +27,19 @@ def done(subject: Subject) -> None:
         subject.fact(
             f"it took {count(len(tries), 'attempt')}" + (f" ({failures})" if failures else "")
         )
+    _made_again(subject, tries)
     _overruled(subject, tries)
     subject.command(f"d0ctl status {subject.package.path}")
+
+
+def _made_again(subject: Subject, tries: Sequence[AttemptView]) -> None:
+    """Say why it ran again after it had succeeded."""
+    if not any(attempt.outcome == Status.SUCCESSFUL for attempt in tries[:-1]):
+        return
+    events = one_package.events(subject.store, subject.package.id)
+    note = next((event.note for event in reversed(events) if event.old == Phase.DONE), None)
+    if note:
+        subject.fact(f"it ran again after it had succeeded: {remark(note)}")
 
 
 def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
