@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
+from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text
-from d0ctl.show.failures import alike
+from d0ctl.show.failures import alike, failure_group
 from d0ctl.store.opening import open_store
 from d0ctl.store.views.activity import Failed
 from d0ctl_tui.draw import failure_groups
 from d0ctl_tui.draw.failure_groups import GroupColumns, grouped
+from d0ctl_tui.screens.failed import failures
 from tests.store.test_past import FIRST, spread_out
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
@@ -124,6 +126,45 @@ def test_messages_that_differ_only_in_numbers_are_shown_once() -> None:
 
     assert card.causes == {"run 2": 2, "no disk": 1}
     assert (card.first, card.last, card.jobs, card.nodes) == (1.0, 3.0, {"prod": 3}, {"a": 3})
+
+
+def test_the_card_of_many_failures_reads_a_few_of_them() -> None:
+    jobs, number = 400, 3 * failure_groups.COMPARED
+    failures = [
+        Failed(id, "signal", "a", None, "tool", None, float(id), "no disk",
+               job=f"job{id % jobs}", tries=1 + id % 3)
+        for id in range(1, number + 1)
+    ]  # fmt: skip
+
+    (group,) = grouped(failures, "reason")
+    card = group.summary()
+    page = Sheet(120)
+    failure_group.draw(page, card, float(number))
+
+    last = [list(range(number - after, 0, -jobs))[: failure_groups.FIRST] for after in range(3)]
+    assert list(group.kinds.values()) == last
+    assert list(group.kinds) == [(f"job{ids[0] % jobs}", "signal") for ids in last]
+    assert (card.number, card.tries, card.last) == (number, (1, 3), float(number))
+    assert "5,000 alike of the first 5,000: no disk" in "\n".join(map(text, page.lines))
+
+
+def test_many_failures_are_grouped_by_the_property_that_was_asked_for_last(
+    site: Site, dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "AT_ONCE", 0)
+    failing(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("4 failed packages", "3 exit-code", "1 seg-fault")
+        await desk.press("tab")
+        await desk.sees("4 localhost")
+        await desk.press("tab", "tab", "tab", "tab")
+        await desk.sees("4 localhost", "3 alike")
+        await desk.press("left")
+        await desk.sees("3 exit-code", "1 seg-fault")
+
+    dashboard(script, size=(120, 40))
 
 
 @pytest.mark.parametrize("job", ["alpha", "beta"])

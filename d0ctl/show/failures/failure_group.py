@@ -25,8 +25,8 @@ WIDE = 90
 class GroupCard(Struct, frozen=True):
     """Everything on the card; `jobs` and `nodes` say how many packages failed in each.
 
-    `causes` has the messages, those that are alike once, with their numbers; `packages` the first
-    ones. Without an explanation the past is shown.
+    `causes` has the messages of the first `compared` ones, those that are alike once, with their
+    numbers; `packages` the first ones. Without an explanation the past is shown.
     """
 
     name: str
@@ -38,6 +38,7 @@ class GroupCard(Struct, frozen=True):
     first: float
     last: float
     causes: Mapping[str, int]
+    compared: int
     latest: str
     packages: Sequence[PackageRow] = ()
     why: Explanation | None = None
@@ -97,7 +98,8 @@ def _tries(tries: tuple[int, int], number: int) -> str:
 def _causes(sheet: Sheet, group: GroupCard) -> None:
     causes = sorted(group.causes.items(), key=lambda pair: -pair[1])
     for message, number in causes[:MOST_CAUSES]:
-        times = f"{count(number)} alike: " if number > 1 else ""
+        of = f" of the first {count(group.compared)}" if group.compared < group.number else ""
+        times = f"{count(number)} alike{of}: " if number > 1 else ""
         sheet.say(f"{times}{message or 'no message'}", "bad", indent="  ")
     if len(causes) > MOST_CAUSES:
         sheet.say(f"and {count(len(causes) - MOST_CAUSES, 'other message')}", "faint", indent="  ")

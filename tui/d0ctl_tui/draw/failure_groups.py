@@ -3,13 +3,14 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nlargest
+from heapq import heappush, heappushpop, nlargest
 from typing import Any
 
 from msgspec import Struct, field
 
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, spread
+from d0ctl.show.failures.alike import MOST_KINDS
 from d0ctl.show.failures.failure_group import GroupCard
 from d0ctl.show.lists import likeness
 from d0ctl.store.views.activity import Failed
@@ -24,11 +25,14 @@ PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
 }
 """The properties by which failures can be grouped, with functions that return them."""
 
-COMPARED = 20_000
-"""How many messages of a group are compared, in 50 ms."""
+COMPARED = 5_000
+"""How many messages of a group are compared, in 10 ms."""
 
 FIRST = 5
 """How many packages of each job and reason are looked at, to advise a retry."""
+
+MEASURED = 1_000
+"""How many groups, the first ones, decide how wide the columns are."""
 
 NAME, JOB, WHERE = 32, 24, 24
 """How many columns name, job and node of a group get at most."""
@@ -47,16 +51,28 @@ class FailedPackages(Struct):
     first: float = 0.0
     last: float = 0.0
     message: str = ""
+    tries: tuple[int, int] = (1, 1)
     jobs: Counter[str] = field(default_factory=Counter)
     nodes: Counter[str] = field(default_factory=Counter)
+    latest: dict[tuple[str, str], list[tuple[float, int]]] = field(default_factory=dict)
+    """When the latest of each job and reason ended, and their negative ids: a heap of a few."""
+    causes: dict[str, int] | None = None
+    """The messages of the first ones, those that are alike once; None until they are compared."""
 
     def take(self, failure: Failed) -> None:
         """Count a failure."""
+        least, most = self.tries if self.ids else (failure.tries, failure.tries)
+        self.tries = min(least, failure.tries), max(most, failure.tries)
         self.ids.append(failure.id)
         self.failures.append(failure)
         self.acknowledged += failure.acknowledged
         self.jobs[failure.job] += 1
         self.nodes[failure.node or "no node"] += 1
+        latest = self.latest.setdefault((failure.job, failure.reason or "unknown"), [])
+        if len(latest) < FIRST:
+            heappush(latest, (_when(failure), -failure.id))
+        else:
+            heappushpop(latest, (_when(failure), -failure.id))
         if failure.ended is None:
             return
         self.first = min(self.first or failure.ended, failure.ended)
@@ -65,16 +81,22 @@ class FailedPackages(Struct):
 
     @property
     def kinds(self) -> dict[tuple[str, str], list[int]]:
-        """The latest packages of each job and reason, that of the latest failure first."""
-        found: dict[tuple[str, str], list[Failed]] = {}
-        for failure in self.failures:
-            found.setdefault((failure.job, failure.reason or "unknown"), []).append(failure)
-        latest = {kind: nlargest(FIRST, failures, key=_when) for kind, failures in found.items()}
-        order = sorted(latest, key=lambda kind: _when(latest[kind][0]), reverse=True)
-        return {kind: [failure.id for failure in latest[kind]] for kind in order}
+        """The latest packages of a few jobs and reasons, that of the latest failure first."""
+        order = nlargest(MOST_KINDS, self.latest, key=lambda kind: max(self.latest[kind]))
+        return {kind: [-id for _, id in sorted(self.latest[kind], reverse=True)] for kind in order}
 
     def summary(self) -> GroupCard:
         """Return what is known of the group without reading its packages."""
+        if self.causes is None:
+            self.causes = self._compare()
+        return GroupCard(
+            name=self.name, number=len(self.ids), acknowledged=self.acknowledged,
+            tries=self.tries, jobs=self.jobs, nodes=self.nodes, first=self.first,
+            last=self.last, latest="", causes=self.causes,
+            compared=min(len(self.ids), COMPARED),
+        )  # fmt: skip
+
+    def _compare(self) -> dict[str, int]:
         numbers: Counter[tuple[str, ...]] = Counter()
         latest: dict[tuple[str, ...], str] = {}
         for failure in sorted(self.failures[:COMPARED], key=_when):
@@ -82,13 +104,7 @@ class FailedPackages(Struct):
             alike = tuple(likeness(message))
             numbers[alike] += 1
             latest[alike] = message
-        tries = [failure.tries for failure in self.failures]
-        return GroupCard(
-            name=self.name, number=len(self.ids), acknowledged=self.acknowledged,
-            tries=(min(tries), max(tries)), jobs=self.jobs, nodes=self.nodes, first=self.first,
-            last=self.last, latest="",
-            causes={latest[alike]: number for alike, number in numbers.items()},
-        )  # fmt: skip
+        return {latest[alike]: number for alike, number in numbers.items()}
 
 
 def _when(failure: Failed) -> float:
@@ -131,7 +147,8 @@ class GroupColumns(Struct, frozen=True):
 
     @classmethod
     def of(cls, groups: Sequence[FailedPackages], columns: int, by: str) -> "GroupColumns":
-        """Return the columns that these groups need and for which there is room."""
+        """Return the columns that the first groups need and for which there is room."""
+        groups = groups[:MEASURED]
 
         def widest(texts: Iterable[str], title: str, most: int) -> int:
             needed = max(map(cell_len, (title, *texts))) + 2

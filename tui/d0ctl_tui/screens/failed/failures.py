@@ -1,6 +1,7 @@
 """Failures, grouped by a property, and all about the selected group."""
 
 import time
+from collections.abc import Callable
 from functools import partial
 
 from textual import work
@@ -17,7 +18,7 @@ from d0ctl_tui.app_events import CursorMoved, LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import failure_groups
-from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, grouped
+from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, FailedPackages, grouped
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
 from d0ctl_tui.screens.failed.group_details import GroupDetails
@@ -28,8 +29,13 @@ from d0ctl_tui.widgets.status_lines import StatusLine
 MOST = 100_000
 """How many failed packages are grouped; the header counts all."""
 
+AT_ONCE = 5_000
+"""More failed packages than this are grouped in a thread; these take 5 ms."""
+
 AGAIN_S = 1.0
 """How long the groups stay unchanged while more packages fail."""
+
+Grouping = Callable[[], list[FailedPackages]]
 
 
 class FailuresScreen(SubScreen):
@@ -48,6 +54,8 @@ class FailuresScreen(SubScreen):
         self.details = GroupDetails(dashboard)
         self.groups.nothing = "looking ..."
         self._failed: list[activity.Failed] | None = None
+        self._group: Grouping | None = None
+        self._number: int | None = None
         self._read_at = 0.0
         self._again: Timer | None = None
 
@@ -72,7 +80,7 @@ class FailuresScreen(SubScreen):
         now = self._sorting
         if (now.order, now.reverse) != ("number", False):
             left.append((f" sorted by {now.order} {now.arrow}", "faint"))
-        number = len(self._failed) if self._failed is not None else None
+        number = self._number
         summary = "looking ..." if number is None else count(number, "failed package")
         return spread(left, [(f"{summary} ", "bad" if number else "faint")], columns)
 
@@ -89,8 +97,6 @@ class FailuresScreen(SubScreen):
         """Group by another property."""
         names = list(PROPERTIES)
         self.by = names[(names.index(self.by) + by) % len(names)]
-        self.groups.outline.collapse_all()
-        self.groups.cursor = 0
         self._regroup()
 
     def action_fold(self) -> None:
@@ -157,20 +163,34 @@ class FailuresScreen(SubScreen):
         ask_order(self.dashboard, "failures", self._sorting, self._regroup)
 
     def _regroup(self) -> None:
-        now = self._sorting
-        found = grouped(self._failed or [], self.by, now.order, reverse=now.reverse)
-        self.groups.show(found, self.by)
+        failed, now = self._failed or [], self._sorting
+        self._group = partial(grouped, failed, self.by, now.order, reverse=now.reverse)
+        if len(failed) <= AT_ONCE:
+            self._show_groups(self._group, self._group())
+        else:
+            self._group_many(self._group)
+
+    @work(thread=True, exclusive=True, group="grouping")
+    def _group_many(self, group: Grouping) -> None:
+        self.dashboard.post_message(ThreadResult(partial(self._show_groups, group, group())))
+
+    def _show_groups(self, group: Grouping, groups: list[FailedPackages]) -> None:
+        """Show the groups, unless others are wanted by now."""
+        if group is not self._group or not self.is_mounted:
+            return
+        self._number = None if self._failed is None else len(self._failed)
+        self.groups.show(groups, self.by)
         super().update()
         self.heads.renew()
         self._show_details()
 
     def _show_details(self) -> None:
-        self.details.show(self.groups.selected, self.groups.selected_package, self.by)
+        self.details.show(self.groups.selected, self.groups.selected_package, self.groups.by)
 
     def _heads(self, columns: int) -> Line:
         if not self.groups.groups:
             return EMPTY
-        return failure_groups.heads(self.groups.columns_of(columns), columns, self.by)
+        return failure_groups.heads(self.groups.columns_of(columns), columns, self.groups.by)
 
     def _read(self) -> None:
         self._again, self._read_at = None, time.monotonic()

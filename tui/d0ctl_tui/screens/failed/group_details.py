@@ -1,7 +1,7 @@
 """What is known of a group of failures, or of one of them: card, packages, end of the log."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from msgspec.structs import replace
@@ -178,17 +178,21 @@ def group(store: Store, failed: FailedPackages, by: str, *, is_past: bool) -> Gr
     if len(failed.ids) == 1:
         return _explained(store, card)
     node = failed.name if by == "node" else ""
-    return replace(card, why=alike.several(store, kinds, _selectors(failed, by, rows), node=node))
+    jobs = dict.fromkeys(kind.job for kind in kinds)
+    selectors = _selectors(failed, by, jobs, rows)
+    return replace(card, why=alike.several(store, kinds, selectors, node=node))
 
 
-def _selectors(failed: FailedPackages, by: str, rows: Mapping[int, PackageRow]) -> dict[str, str]:
+def _selectors(
+    failed: FailedPackages, by: str, jobs: Iterable[str], rows: Mapping[int, PackageRow]
+) -> dict[str, str]:
     """Return a selector of the group for each job; without those that are too long to read."""
     if by in ("reason", "node"):
-        return {job: f"{job}:failed" for job in failed.jobs}
+        return {job: f"{job}:failed" for job in jobs}
     if len(failed.ids) > MOST:
         return {}
     found: dict[str, str] = {}
-    for job in failed.jobs:
+    for job in jobs:
         parts = condense(rows[failure.id].path for failure in failed.failures
                          if failure.job == job and failure.id in rows)  # fmt: skip
         if 0 < len(parts) <= MOST_PARTS:
@@ -201,9 +205,7 @@ def single(
 ) -> GroupCard:
     """Read the card of one package of a group."""
     its = FailedPackages(package.path)
-    for failure in failed.failures:
-        if failure.id == package.id:
-            its.take(failure)
+    its.take(failed.failures[failed.ids.index(package.id)])
     card = replace(its.summary(), packages=[package], latest=package.path)
     return card if is_past else _explained(store, card)
 

@@ -27,14 +27,19 @@ class GroupList(LineView):
         self.groups: list[FailedPackages] = []
         self.by = ""
         self._rows: dict[tuple[int, int], dict[int, PackageRow]] = {}
+        self._columns: dict[int, GroupColumns] = {}
 
     def show(self, groups: list[FailedPackages], by: str) -> None:
-        """Show these groups; open ones stay open, and the cursor stays on its group."""
+        """Show these groups; those of the same property stay open, and the cursor on its group."""
+        if by != self.by:
+            self.outline.collapse_all()
+            self.cursor = 0
         before = self.outline.locate(self.cursor) if self.line_count() else ()
         name = self.groups[before[0]].name if before else ""
         places = {group.name: ordinal for ordinal, group in enumerate(groups)}
         opened = [self.groups[path[0]].name for path in self.outline.expanded()]
         self.groups, self.outline, self._rows, self.by = groups, Outline(len(groups)), {}, by
+        self._columns = {}
         for known in opened:
             if known in places:
                 self.outline.expand((places[known],), len(groups[places[known]].ids))
@@ -73,7 +78,9 @@ class GroupList(LineView):
 
     def columns_of(self, columns: int) -> GroupColumns:
         """Return the widths of the columns of groups."""
-        return GroupColumns.of(self.groups, columns, self.by)
+        if columns not in self._columns:
+            self._columns[columns] = GroupColumns.of(self.groups, columns, self.by)
+        return self._columns[columns]
 
     @property
     def selected(self) -> FailedPackages | None:
