@@ -6,9 +6,7 @@ from pathlib import Path
 from d0ctl.taskfile.job_tree import OF_JOB
 from d0ctl.taskfile.reader import KEYS
 from d0ctl.taskfile.sources import SOURCES
-from d0ctl.taskfile.spec import USUAL_TIMEOUTS
 from d0ctl.taskfile.split_rules import CODES, MERGE_RULES, MERGE_WORDS, WORDS
-from d0ctl.units import parse_time
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text()
 
@@ -56,13 +54,3 @@ def test_the_page_has_the_rules_with_their_codes() -> None:
     assert {
         (fields[rule], code) for rule, each in codes.items() for code in each
     } == {(code.field, name) for name, code in CODES.items()}  # fmt: skip
-
-
-def test_the_page_has_the_usual_time_outs() -> None:
-    after = {
-        status: parse_time(cells[1])
-        for cells in rows("Time-outs", "status")
-        for status in names(cells[0])
-    }
-
-    assert after == USUAL_TIMEOUTS
