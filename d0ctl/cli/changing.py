@@ -250,7 +250,8 @@ def job_file(text: str) -> "JobFile":
     ways = ("array", "each_line", "stdin", "input", "output")
     if not (arguments := _options.get("words")):
         if used := [*(way.replace("_", "-") for way in ways if _options.get(way)), *requests]:
-            raise BadUsage(f"--{used[0]} needs a command after `--`", hint=_HOW)
+            key = f"; in a job file `{used[0]}` is a key of a package" * (used[0] in requests)
+            raise BadUsage(f"--{used[0]} needs a command after `--`{key}", hint=_HOW)
         return JobFile(text, sys.stdin.read() if text == "-" else None)
     from d0ctl.jobfile.command import Command
 

@@ -66,6 +66,7 @@ def test_limits_of_a_command_are_those_of_its_packages(d0ctl: Type) -> None:
 
 SLIPS = [
     (["--array", "1-3", "job.yaml"], "--array needs a command after `--`"),
+    (["--memory", "1GB", "job.yaml"], "in a job file `memory` is a key of a package"),
     (["--array", "1-3", "./sim.sh", "{n}"], "the words of a command come after `--`"),
     (["job.yaml", "--", "./sim.sh"], "a job file, or a command after `--`, not both"),
     (["--", "./sim.sh", "{n}"], "`{n}` needs --array NUMBERS before `--`"),

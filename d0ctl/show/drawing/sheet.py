@@ -181,10 +181,13 @@ class Sheet(Struct):
         room = self.columns - len(bar)
         for line in output.rstrip().splitlines()[-most:]:
             printed = foreign(line.expandtabs())
-            parts = (wrap(printed, room) if self.whole
-                     else [cut(printed, room, ellipsis=self.glyphs.ellipsis)])  # fmt: skip
+            begins = printed.lstrip(" ")
+            indent = " " * min(len(printed) - len(begins), room // 2)
+            left = room - len(indent)
+            parts = (wrap(begins, left) if self.whole
+                     else [cut(begins, left, ellipsis=self.glyphs.ellipsis)])  # fmt: skip
             for part in parts:
-                self.add((bar, "faint"), (part, "plain"))
+                self.add((bar, "faint"), (indent + part, "plain"))
 
     def commands(self, commands: Iterable[str]) -> None:
         """Add commands to type, each once; a long one is continued as a shell accepts it."""
