@@ -151,7 +151,14 @@ def test_the_card_of_many_failures_reads_a_few_of_them() -> None:
 def test_many_failures_are_grouped_by_the_property_that_was_asked_for_last(
     site: Site, dashboard: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    written: list[Failed] = []
+
+    def write(failed: Failed) -> str:
+        written.append(failed)
+        return ""
+
     monkeypatch.setattr(failures, "AT_ONCE", 0)
+    monkeypatch.setattr(Failed, "__repr__", write)
     failing(site)
 
     async def script(desk: Desk) -> None:
@@ -163,6 +170,7 @@ def test_many_failures_are_grouped_by_the_property_that_was_asked_for_last(
         await desk.sees("4 localhost", "3 alike")
         await desk.press("left")
         await desk.sees("3 exit-code", "1 seg-fault")
+        assert not written
 
     dashboard(script, size=(120, 40))
 

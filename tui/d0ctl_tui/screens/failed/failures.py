@@ -170,8 +170,9 @@ class FailuresScreen(SubScreen):
         else:
             self._group_many(self._group)
 
-    @work(thread=True, exclusive=True, group="grouping")
+    @work(thread=True, exclusive=True, group="grouping", description="group")
     def _group_many(self, group: Grouping) -> None:
+        # Without a description, Textual writes the arguments into one: all failures.
         self.dashboard.post_message(ThreadResult(partial(self._show_groups, group, group())))
 
     def _show_groups(self, group: Grouping, groups: list[FailedPackages]) -> None:
