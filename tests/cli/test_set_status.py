@@ -132,3 +132,12 @@ def test_a_failed_package_is_canceled_by_hand(site: Site, d0ctl: Type) -> None:
     assert d0ctl("set-status", "prod/1/1", "canceled").exit_code == 0
 
     assert [site.phase(f"prod/1/1/{n}") for n in (1, 2)] == ["canceled", "canceled"]
+
+
+def test_a_job_that_is_being_killed_is_removed_after_a_wait(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    assert d0ctl("remove", "prod", "--yes").stderr.endswith("d0ctl kill prod\n")
+    assert d0ctl("kill", "prod", "--yes").exit_code == 0
+
+    assert d0ctl("remove", "prod", "--yes").stderr.endswith("d0ctl wait prod\n")

@@ -147,7 +147,8 @@ def test_files_of_a_group_are_inputs_that_are_not_required_unless_it_says_so(lin
         ("{for: {p: {from: merge, by: 2}}, run: x, inputs: '{p}'}",
          "there is no stage `merge` before this one"),
         ("{for: {p: {from: sim}}, run: x, inputs: '{p}'}",
-         "groups need `by` and one source, as in `p: {from: STAGE, by: 20}`"),
+         "groups need `by` and one source, as in `p: {from: STAGE, by: 20}`; `by: 1` makes a line "
+         "for each file, `{p.first}`"),
         ("{for: {p: {from: sim, bye: 2}}, run: x, inputs: '{p}'}",
          "a group has no key `bye` (did you mean `by`?)"),
         ("{for: {p: {from: sim, list: [a], by: 2}}, run: x, inputs: '{p}'}",

@@ -47,7 +47,7 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
         if live := by_status(job.counts)["launched"]:
             raise Refused(
                 f"job `{job.name}` has {count(live, 'launched package')}, so it can't be removed",
-                hint=f"d0ctl kill {job.name}",
+                hint=f"d0ctl {'wait' if live == job.counts.get('killing') else 'kill'} {job.name}",
             )
         removal.check_removal(store, job.id, job.name)
     lost = file_choice.only_copies(store, [job.name for job in jobs])

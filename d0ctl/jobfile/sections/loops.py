@@ -152,7 +152,10 @@ def _groups(key: Scalar, node: Mapping, reading: Reading) -> tuple[Sequence[Loop
     sources = [name for name in node.items if name in (*SOURCES, "from", "cache")]
     if len(sources) != 1 or "by" not in node.items:
         example = f"`{key.text}: {{from: STAGE, by: 20}}`"
-        reading.fault(node.position, f"groups need `by` and one source, as in {example}")
+        single = f"; `by: 1` makes a line for each file, `{{{key.text}.first}}`"
+        single *= "by" not in node.items
+        reading.fault(node.position,
+                      f"groups need `by` and one source, as in {example}{single}")  # fmt: skip
         return (), NONE
     if "match" in node.items and sources not in (["from"], ["cache"]):
         reading.fault(node.items["match"][0].position, "`match` needs `from` or `cache`")
