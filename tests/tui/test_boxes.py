@@ -3,6 +3,8 @@
 import pytest
 
 from d0ctl.show.drawing.spans import text, width
+from d0ctl_tui.commands import Command
+from d0ctl_tui.screens.dialogs import help
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder, broken
 from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.widgets.choice_lines import arranged
@@ -21,6 +23,18 @@ def test_keys_take_as_many_lines_as_they_need(columns: int) -> None:
 
     words = " ".join(" ".join(text(line) for line in lines).split())
     assert words == " ".join(f"{key} {title}".strip() for key, title, _ in CHOICES)
+    assert all(width(line) <= columns for line in lines)
+
+
+@pytest.mark.parametrize("columns", [60, 77, 106, 200])
+def test_the_list_of_keys_cuts_nothing(columns: int) -> None:
+    walk = Command("n", "next", "next problem: other stage, state or reason", "look")
+    pause = Command("K", "kill", "task pause: make and start no more packages", "act")
+
+    lines = help.keys((walk, pause), columns)
+
+    words = " ".join(text(line) for line in lines).split()
+    assert set(words) >= set(f"{walk.title} {pause.title}".split())
     assert all(width(line) <= columns for line in lines)
 
 

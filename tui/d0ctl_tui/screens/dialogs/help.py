@@ -5,7 +5,7 @@ from itertools import groupby
 
 from textual.app import ComposeResult
 
-from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, pad, width
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, pad, width, wrap
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.screens.dialogs.dialog import Dialog
@@ -39,39 +39,46 @@ class Help(Dialog[None]):
         self.call_after_refresh(self.page.renew)
 
     def _draw(self, columns: int) -> list[Line]:
-        return keys(self.commands, columns - 1, self.dashboard.glyphs.ellipsis)  # a scroll bar
+        return keys(self.commands, columns - 1)  # a scroll bar
 
 
-def keys(commands: Iterable[Command], columns: int, ellipsis: str) -> list[Line]:
-    """Return the keys by section, in one column or two."""
+def keys(commands: Iterable[Command], columns: int) -> list[Line]:
+    """Return the keys by section, in one column or two; nothing is cut."""
     order = list(TITLES)
     ranked = sorted(commands, key=lambda command: order.index(command.section))
+    is_narrow = columns < 75
+    room = columns if is_narrow else columns // 2 - 2
     blocks = [
-        [((TITLES[section], "title"),), *(_row(command) for command in group), EMPTY]
+        [
+            ((TITLES[section], "title"),),
+            *(line for row in group for line in _rows(row, room)),
+            EMPTY,
+        ]
         for section, group in groupby(ranked, key=lambda command: command.section)
     ]
-    if columns < 75:
+    if is_narrow:
         return [line for block in blocks for line in block]
     half = sum(map(len, blocks)) / 2
     left: list[Line] = []
     while blocks and len(left) < half - 2:
         left += blocks.pop(0)
     right = [line for block in blocks for line in block]
-    return _beside(left, right, columns, ellipsis)
+    return _beside(left, right, columns)
 
 
-def _row(command: Command) -> Line:
-    title = f"  {command.title}"
-    return ((pad(command.key, KEY), "key"), (title, "plain"))
+def _rows(command: Command, columns: int) -> list[Line]:
+    """Return a key and what it does, in as many lines as that needs."""
+    pieces = wrap(command.title, columns - KEY - 2)
+    keys_of = [pad(command.key, KEY), *[" " * KEY] * (len(pieces) - 1)]
+    return [((key, "key"), (f"  {piece}", "plain"))
+            for key, piece in zip(keys_of, pieces, strict=True)]  # fmt: skip
 
 
-def _beside(left: Sequence[Line], right: Sequence[Line], columns: int, ellipsis: str) -> list[Line]:
+def _beside(left: Sequence[Line], right: Sequence[Line], columns: int) -> list[Line]:
     half = columns // 2
     lines: list[Line] = []
     for index in range(max(len(left), len(right))):
         line: Sequence[Span] = left[index] if index < len(left) else EMPTY
         other: Sequence[Span] = right[index] if index < len(right) else EMPTY
-        line = fit(line, half - 2, ellipsis=ellipsis)
-        other = fit(other, columns - half, ellipsis=ellipsis)
         lines.append((*line, (" " * (half - width(line)), ""), *other))
     return lines
