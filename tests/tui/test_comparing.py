@@ -1,6 +1,6 @@
 """Two attempts beside each other: what differs is marked."""
 
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 from tests.tui.test_log import write_log
@@ -19,6 +19,22 @@ def test_a_failed_package_is_compared_with_one_of_its_stage_that_succeeded(
         lines = {line.split()[1]: line for line in desk.lines("card") if line.startswith("  ≠")}
         assert "successful" in lines["outcome"] and "failed" in lines["outcome"]
         assert "exit-code" in lines["reason"] and "node" not in lines
+
+    dashboard(script, start="prod/1/2/1", size=(120, 50))
+
+
+def test_a_failed_package_is_compared_with_one_of_the_same_number_in_its_line(
+    site: Site, dashboard: Open
+) -> None:
+    lines = [line(package(f"gen{n}"), package(f"sel{n}", needs=[f"gen{n}"])) for n in (1, 2)]
+    site.submit(job(("a", lines)))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    write_log(site, "prod/1/2/1", "no calibration\n")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("equals_sign")
+        await desk.sees("prod/1/1/1 1", "prod/1/2/1 1")
 
     dashboard(script, start="prod/1/2/1", size=(120, 50))
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from d0ctl.config import Home
 from d0ctl.errors import NotFound
@@ -295,6 +295,6 @@ def failed_transfers(store: Store, job: int) -> list[str]:
 
 
 def successful_beside(store: Store, package: "PackageView") -> str | None:
-    """Return the path of the last package of its stage that has succeeded; None if none has."""
-    path: str | None = store.value("successful_beside", job=package.job_id, stage=package.stage_id)
-    return path
+    """Return the path of a package of its stage that has succeeded, best one that does the same."""
+    of = {"job": package.job_id, "stage": package.stage_id, "seq": package.seq}
+    return cast("str | None", store.value("successful_beside", **of))

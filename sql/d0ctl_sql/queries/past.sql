@@ -113,10 +113,12 @@ select package_path.path, package_path.stage, package_path.line, attempt.node_na
  order by attempt.launched, attempt.id;
 
 -- name: successful_beside
--- The last package of a stage that has succeeded, of a bounded number of its job's.
+-- The last package of a stage that has succeeded, of a bounded number of its job's; one with the same
+-- number in its line, if there is any.
 select package_path.path
-  from (select id, stage_id from package indexed by package_in_phase
-         where job_id = :job and phase = 'done' order by id desc limit 20000) as some
-  join package_path on package_path.package_id = some.id
- where some.stage_id = :stage
- order by some.id desc limit 1;
+  from (select some.id
+          from (select id, stage_id, seq from package indexed by package_in_phase
+                 where job_id = :job and phase = 'done' order by id desc limit 20000) as some
+         where some.stage_id = :stage
+         order by some.seq = :seq desc, some.id desc limit 1) as nearest
+  join package_path on package_path.package_id = nearest.id;
