@@ -6,6 +6,7 @@ from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
 from d0ctl.show.why.phases import node_pauses
 from d0ctl.show.why.production import overflow
+from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
@@ -16,7 +17,7 @@ from d0ctl.store.views import browse, dependencies
 from d0ctl.units import count, duration, moment
 
 FOUND_S = 7 * 86400.0
-"""How long the findings of an inventory are shown."""
+"""How long the findings of an inventory, and failures that others had not, are shown."""
 
 NOUNS = {
     "vanished": ("copy was removed, but not by d0ctl", "copies were removed, but not by d0ctl"),
@@ -63,6 +64,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if full := full_disk(row):
         explanation.facts.append(full)
         explanation.commands.append(f"d0ctl node check {name}")
+    _failures(store, row, explanation, now)
     _blocked(store, row.cluster_id, explanation, is_away=row.state != "up")
     for overflowing in overflows(store, row.cluster_id):
         warning = overflow(overflowing, now)
@@ -72,6 +74,20 @@ def node(store: Store, name: str, now: float) -> Explanation:
     explanation.facts += direct_streams.lines(store, row.id, name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
+
+
+def _failures(store: Store, row: Node, explanation: Explanation, now: float) -> None:
+    """Add the stages whose packages fail here and succeed elsewhere."""
+    since = now - FOUND_S
+    worse = node_record.worse_than_elsewhere(store, row.id, since=since, limit=MOST)
+    for stage in worse:
+        here, elsewhere = stage.failed + stage.successful, stage.others + stage.others_failed
+        explanation.facts.append(
+            f"{stage.failed} of {count(here, 'package')} of `{stage.path}` failed here, the last "
+            f"one {moment(stage.last, now)}; elsewhere {stage.others} of {elsewhere} succeeded"
+        )
+    if worse:
+        explanation.commands.append(f"d0ctl report failures --node {row.name}")
 
 
 def _wrong_clock(row: Node) -> str:

@@ -13,6 +13,7 @@ from d0ctl.schedule.resources import AHEAD_S, NodeRoom, Requirement, Rooms, misf
 from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.site import setting
+from d0ctl.store.rows import make_all
 
 if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
@@ -145,6 +146,23 @@ def _excluding(store: Store, rows: Sequence[Row]) -> list[Row]:
     whole = Tally(sum(row["successful"] for row in rows), sum(row["failed"] for row in rows))
     bounds = exclusion_limits(store)
     return [row for row in rows if is_excluded(tally(row), whole, bounds)]
+
+
+class Worse(Struct, frozen=True):
+    """A stage whose packages fail on a node and succeed on others, with their numbers."""
+
+    path: str
+    failed: int
+    successful: int
+    last: float
+    others: int
+    others_failed: int
+
+
+def worse_than_elsewhere(store: Store, node: int, *, since: float, limit: int) -> list[Worse]:
+    """Return the stages that do worse on a node than on others, if it was so after a time."""
+    rows = store.rows("worse_than_elsewhere", node=node, since=since, limit=limit)
+    return make_all(Worse, rows)
 
 
 def suspects(

@@ -87,6 +87,21 @@ select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as f
 select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as failed
   from node_record where job_id = :job and node_id <> :node;
 
+-- name: worse_than_elsewhere
+-- The stages of which more packages failed on a node than succeeded there, although some succeeded on
+-- others; the latest first.
+select job.name || '/' || stage.seq as path, mine.failed, mine.successful, mine.last,
+       sum(others.successful) as others, sum(others.failed) as others_failed
+  from node_record as mine
+  join stage on stage.id = mine.stage_id
+  join job on job.id = stage.job_id
+  join node_record as others on others.stage_id = mine.stage_id and others.node_id <> mine.node_id
+ where mine.node_id = :node and mine.failed > mine.successful and mine.last > :since
+ group by stage.id
+having sum(others.successful) > sum(others.failed)
+ order by mine.last desc
+ limit :limit;
+
 -- name: forget_node_records_of_node
 -- The records of a node start at zero.
 delete from node_record where node_id = :node;

@@ -1,0 +1,31 @@
+"""What `why NODE` says of the packages that failed there."""
+
+import time
+
+from d0ctl.nodes.transports.transport import Address
+from d0ctl.show.why.node import node
+from d0ctl.store.nodes import registry
+from tests.support.jobs import binary, job, package
+from tests.support.site import Site
+
+
+def test_a_node_is_named_with_the_stage_that_fails_there_and_succeeds_elsewhere(
+    site: Site,
+) -> None:
+    registry.add(site.store, Address("farm03", "ssh", "farm03"), cpus=4)
+    site.submit(job("mc", [package(binary(), name=str(line)) for line in range(5)]))
+    for line in (1, 2, 3):
+        site.finish(f"mc/1/{line}/1")
+    assert not [fact for fact in node(site.store, "farm03", time.time()).facts if "failed" in fact]
+
+    for line in (4, 5):
+        site.launch(f"mc/1/{line}/1", "farm03")
+        site.end(f"mc/1/{line}/1", "failed", reason="exit-code", exit_code=127, binary=1)
+
+    explanation = node(site.store, "farm03", time.time())
+    (fact,) = [fact for fact in explanation.facts if "failed here" in fact]
+    assert fact.startswith("2 of 2 packages of `mc/1` failed here, the last one ")
+    assert fact.endswith("; elsewhere 3 of 3 succeeded")
+    assert "d0ctl report failures --node farm03" in explanation.commands
+    assert not [fact for fact in node(site.store, "localhost", time.time()).facts
+                if "failed here" in fact]  # fmt: skip
