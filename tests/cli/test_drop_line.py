@@ -105,21 +105,6 @@ def test_killing_a_line_without_live_packages_is_reported(site: Site, d0ctl: Typ
     assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 4
 
 
-def test_a_line_whose_files_have_all_been_read_is_not_dropped(site: Site, d0ctl: Type) -> None:
-    site.submit(production(lines=1))
-    for path in ("1/1/1", "1/1/2", "2/1/1", "3/1/1"):
-        site.finish(f"prod/{path}")
-    ended = document(d0ctl("status", "prod", "--json").stdout)
-
-    plan = d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--dry-run")
-    done = d0ctl("kill-line", "prod/1/1", "--drop-outputs")
-
-    said = "nothing to drop in `prod/1/1`: 2 done\nno other package needs these files\n"
-    assert (plan.stdout, done.stdout, done.exit_code) == (said, said, 0)
-    assert "to undo" not in done.stderr
-    assert document(d0ctl("status", "prod", "--json").stdout) == ended
-
-
 def test_a_finish_that_cancels_nothing_is_reported(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x"))])))
     site.launch("prod/1/1/1")

@@ -28,8 +28,8 @@ NEVER_TO_READ = {
 """Modules and packages that no reading command needs."""
 
 MOST = {
-    "status": 70, "status prod": 88, "status prod/1/1/1": 115, "why prod": 70,
-    "why prod/1/1/1": 100, "why localhost": 82,
+    "status": 73, "status prod": 90, "status prod/1/1/1": 116, "why prod": 71,
+    "why prod/1/1/1": 101, "why localhost": 84,
 }  # fmt: skip
 """How many modules of d0ctl a command imports; each takes 0.3 ms, and `python -c pass` 15 ms."""
 

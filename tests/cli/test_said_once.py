@@ -85,8 +85,9 @@ def test_a_full_disk_is_not_given_as_the_reason_why_a_job_stands_still(
 
     answer = unwrapped(d0ctl("why", "prod").stdout)
 
-    assert "stands still: `localhost`: its disk" not in answer
-    assert "its disk is nearly full" in answer
+    assert "`prod` stands still: no node can take 1 package" in answer
+    assert "its disk" not in answer
+    assert "its disk is nearly full" in unwrapped(d0ctl("status").stdout)
 
 
 def unwrapped(text: str) -> str:

@@ -23,8 +23,6 @@ from d0ctl.units import count
 RESTORE = "restore-line"
 """The action that undoes a drop."""
 
-UNNEEDED = "no other package needs these files"
-
 
 @dataclass(frozen=True, slots=True)
 class KillLineOptions(Options):
@@ -116,7 +114,6 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         losing_packages=tuple(losing_packages[:MOST_SHOWN]),
         losing=len(losing_packages),
         starting=sum(loser.starts for loser in losing_packages),
-        is_empty=not leaving and not losing_packages,
     )
 
 
@@ -133,8 +130,6 @@ def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
 def undo_kill_line(plan: KillLinePlan) -> str | None:
     """Return the command that undoes it."""
     paths = undo.paths(plan.request.target)
-    if plan.is_empty:
-        return None
     if plan.request.options.drop_outputs:
         return undo.command(RESTORE, paths)
     return undo.command("retry", [f"{path}:canceled,failed" for path in paths]) if (
@@ -165,9 +160,6 @@ def _way_on(plan: KillLinePlan) -> Iterator[str]:
 def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     yield from wording.counted("also dropped, because their inputs are", plan.also, "package",
                                wording.phases(plan.also_dropped))  # fmt: skip
-    if plan.is_empty:
-        yield UNNEEDED
-        return
     yield from wording.counted("removed from the inputs of later packages", plan.files, "file",
                                plan.files_lost)  # fmt: skip
     losing_packages = [
@@ -179,19 +171,17 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
         "continuing without these files", plan.losing, "package", losing_packages
     )
     if not plan.losing:
-        yield UNNEEDED
+        yield "no other package needs these files"
 
 
 def report(plan: KillLinePlan) -> Iterator[str]:
     """Say what was killed or dropped."""
     drops = plan.request.options.drop_outputs
-    if drops and plan.files and not plan.packages and not plan.is_empty:
+    if drops and plan.files and not plan.packages:
         yield f"dropped the files of `{plan.request.target.brief}`; there was no package to drop"
     else:
         verb, past = ("drop", "dropped") if drops else ("kill", "killed")
         yield from wording.report_packages(plan, verb, past)
-    if drops and plan.is_empty:
-        yield UNNEEDED
     yield from being_killed(plan)
     yield from wording.unchanged(plan)
     if not drops and plan.packages:
