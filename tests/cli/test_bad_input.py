@@ -108,3 +108,13 @@ def test_an_option_without_its_value_is_refused_with_the_help_of_its_command(
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [f"d0ctl: option `{option}` requires an argument",
                                           f"{command} --help"]  # fmt: skip
+
+
+def test_a_misspelt_option_is_guessed_only_if_it_is_near(d0ctl: Type) -> None:
+    assert d0ctl("status", "--jsno").stderr == (
+        "d0ctl: no such option `--jsno`: did you mean `--json`?\nd0ctl status --help\n"
+    )
+    for words in (("retry", "mc", "--all"), ("logs", "mc", "--tail")):
+        assert d0ctl(*words).stderr == (
+            f"d0ctl: no such option `{words[-1]}`\nd0ctl {words[0]} --help\n"
+        )

@@ -177,6 +177,17 @@ def test_an_output_that_run_may_name_causes_no_warning(warnings: Warnings, run: 
     assert len(warnings(line(f"{{run: '{run}', outputs: a.txt}}"))) == expected
 
 
+@pytest.mark.parametrize(
+    ("size", "meant"), [("2", "2GB"), ("4096", "4096MB"), ("2GB", None), ("500kB", None)]
+)
+def test_a_size_in_which_no_program_fits_is_a_warning(
+    warnings: Warnings, size: str, meant: str | None
+) -> None:
+    found = warnings(line(f"{{run: x, memory: {size}}}"))
+
+    assert found == ([f"`memory` is {size} bytes: did you mean `{meant}`?"] if meant else [])
+
+
 def test_a_requirement_that_no_stage_can_meet_is_a_warning(warnings: Warnings) -> None:
     text = "stages:\n- {name: a, require: 50%, lines: [{run: 'x > f', outputs: f}]}\n"
 

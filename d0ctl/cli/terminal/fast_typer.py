@@ -115,11 +115,21 @@ def reworded_usage_errors() -> Iterator[None]:
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise
+        _drop_far_guesses(error)
         message = error.format_message()
         for pattern, ours in _OUR_WORDS:
             message = re.sub(pattern, ours, message)
         message = message[:1].lower() + message[1:]
         raise BadUsage(message, hint=_meant(error) or _help_of(error.ctx)) from error
+
+
+def _drop_far_guesses(error: Any) -> None:
+    """Keep only the options that a misspelt one may be: Typer takes `--all` for `--wall-time`."""
+    if guesses := getattr(error, "possibilities", None):
+        from d0ctl.jobfile.yaml.faults import near
+
+        typed = error.option_name.strip("-")
+        error.possibilities = [guess for guess in guesses if near(typed, [guess.strip("-")], 0.7)]
 
 
 def with_help(command: Any) -> None:

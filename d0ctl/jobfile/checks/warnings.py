@@ -17,6 +17,9 @@ from d0ctl.jobfile.yaml.faults import Notes, Position, did_you_mean, shown
 MAX_WORDS = 2000
 """How many words of one text are compared with file names."""
 
+LEAST_BYTES = 100_000
+"""A smaller size of memory or disk probably lacks its unit."""
+
 _SIGNS = re.compile(r"[\s;|&()<>\"'`=,:]+")
 _WRITTEN = re.compile(r">\s*[\"']?([^\s;|&()<>\"'`]+)")
 _CALLED = re.compile(r"(?:^|[;&|(])[ \t]*\./([^\s;|&()<>\"'`/]+)", re.MULTILINE)
@@ -53,6 +56,15 @@ def _requirement(stage: StageRecipe, files: InputFiles, warnings: Notes) -> None
         warnings.add(stage.require_position, message)
 
 
+def _without_unit(package: PackageRecipe, warnings: Notes) -> None:
+    """Warn of sizes in which no program fits."""
+    for key in ("memory", "disk"):
+        size = package.fields.fixed.get(key)
+        if size and size < LEAST_BYTES:
+            meant = f"{size}{'GB' if size < 100 else 'MB'}"
+            warnings.add(package.position, f"`{key}` is {size} bytes: did you mean `{meant}`?")
+
+
 def _package(
     package: PackageRecipe,
     values: LoopValues,
@@ -60,6 +72,7 @@ def _package(
     warnings: Notes,
     is_seen: bool,
 ) -> None:
+    _without_unit(package, warnings)
     inputs = [files.of_binary(binary, values, 0) for binary in package.binaries]
     made = {output.file.render(values) for b in package.binaries for output in b.outputs}
     known = {file.local_name for each in inputs for file in each} | made
