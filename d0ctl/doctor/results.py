@@ -9,6 +9,7 @@ from pathlib import Path
 from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.nodes.inventory import is_another
+from d0ctl.select.condense import condense
 from d0ctl.store import Store
 from d0ctl.store.checks.belongings import KnownCopy, KnownResult, copies, makers, results
 from d0ctl.store.jobs import removal
@@ -50,7 +51,7 @@ def deliveries(store: Store, now: float) -> Iterator[Finding]:
 def _missing(store: Store, job: str, rows: Sequence[KnownResult]) -> Finding:
     """Say which results of a job are gone, and how its packages make them again."""
     first = store.home.result(job, rows[0].name)
-    selectors = _as_ranges(makers(store, [row.id for row in rows]))
+    selectors = [str(part) for part in condense(makers(store, [row.id for row in rows]))]
     more = " # and others" if len(selectors) > MOST_SELECTORS else ""
     again = f"d0ctl set-status {' '.join(selectors[:MOST_SELECTORS])} unscheduled{more}"
     if len(rows) == 1:
@@ -61,20 +62,6 @@ def _missing(store: Store, job: str, rows: Sequence[KnownResult]) -> Finding:
     )
     return Finding("results", str(store.home.results / job), detail,
                    f"put them back, or make them again: {again}")  # fmt: skip
-
-
-def _as_ranges(paths: Sequence[str]) -> list[str]:
-    """Write the paths of packages as selectors, with a range for lines that follow each other."""
-    lines: dict[tuple[str, str], list[list[int]]] = {}
-    for path in paths:
-        *stage, line, package = path.split("/")
-        spans = lines.setdefault(("/".join(stage), package), [])
-        if spans and spans[-1][-1] == int(line) - 1:
-            spans[-1][1:] = [int(line)]
-        else:
-            spans.append([int(line)])
-    return [f"{stage}/{'-'.join(map(str, span))}/{package}"
-            for (stage, package), spans in lines.items() for span in spans]  # fmt: skip
 
 
 def _unknown(folder: Path, names: set[str], now: float) -> Iterator[Finding]:

@@ -160,10 +160,12 @@ def _meant(error: Any) -> str | None:
     """Return a hint at the command of a group, or at the option, that was probably meant."""
     message = error.format_message()
     extra, typed = _EXTRA.match(message), _NO_COMMAND.match(message)
+    if not error.ctx:
+        return None
     if extra and any("--node" in parameter.opts for parameter in error.ctx.command.params):
         options = " ".join(f"--node {name}" for name in extra[1].split())
         return f"if these are nodes: {options}"
-    if typed is None or not error.ctx:
+    if typed is None:
         return None
     from d0ctl.jobfile.yaml.faults import near
 

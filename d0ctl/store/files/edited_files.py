@@ -57,10 +57,9 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _checksum(path: str) -> str | None:
-    import hashlib  # takes 2 ms to import, which most commands need not
+    from d0ctl_wrapper.protocol.checksum import digest_by  # late: hashlib takes 2 ms to import
 
     try:
-        with Path(path).open("rb") as file:
-            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+        return digest_by(os.fsencode(path), None, lambda: None)[1]
     except OSError:
         return None

@@ -12,6 +12,7 @@ from textual.timer import Timer
 
 from d0ctl.errors import D0Error
 from d0ctl.select import union
+from d0ctl.select.condense import condense
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import Line
 from d0ctl.show.failures import alike, failure_group
@@ -25,7 +26,6 @@ from d0ctl.units import count
 from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.draw.failure_groups import FailedPackages
-from d0ctl_tui.marks import condense
 from d0ctl_tui.read import logs
 from d0ctl_tui.widgets.status_lines import Page
 
