@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.agents import round as rounds
@@ -107,7 +107,12 @@ def check(store: Store, files: int) -> None:
     assert rows(store, IDLE) == []
 
 
+MERGED_AGAIN_IN_VAIN = ["end", "agents", "end", "agents", (3, 0, False), (3, 1, False)]
+"""A package that has merged files is made again, and canceled before anybody looks."""
+
+
 @settings(max_examples=60)
+@example(steps=MERGED_AGAIN_IN_VAIN, size=3, merges=True)
 @given(steps=STEPS, size=st.integers(1, 4), merges=st.booleans())
 def test_files_are_conserved_whatever_packages_do(
     tmp_path_factory: Any, steps: list[Any], size: int, merges: bool

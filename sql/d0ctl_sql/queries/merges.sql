@@ -59,13 +59,15 @@ update content set status = 'merging'
  where status = 'prepared' and merge_id in (select package_id from selected_package);
 
 -- name: unfinish_merges
--- finished, failed -> merging: their packages merge again, or were retried by a user.
+-- finished, failed -> merging: their packages merge again, or were retried by a user. A package that
+-- was to merge again may have ended by now: what it had merged is not merged any more, either.
 update content set status = 'merging'
- where (status = 'finished'
+ where merge_id in (select package_id from selected_package_state where phase <> 'done')
+   and (status = 'finished'
         or (status = 'failed'
-            and (select phase from package where package.id = content.package_id) = 'done'))
-   and merge_id in (select package_id from selected_package_state
-                     where phase not in ('done', 'failed', 'canceled', 'dropped'));
+            and (select phase from package where package.id = content.package_id) = 'done'
+            and (select phase from package where package.id = content.merge_id)
+                not in ('failed', 'canceled', 'dropped')));
 
 -- name: finish_merges
 -- merging -> finished: they were merged.
