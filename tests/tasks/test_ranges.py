@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from d0ctl.store import Store, open_store
 from d0ctl.store.checks import check
@@ -13,7 +13,7 @@ from tests.support.homes import make_home
 from tests.support.jobs import NOW
 from tests.support.site import Site
 from tests.tasks.making import contents, read, status_of, submit, work
-from tests.tasks.test_walks import STEPS, rows, walk
+from tests.tasks.test_walks import PROCESSED_AGAIN_IN_VAIN, STEPS, rows, walk
 
 FILES = "file,size,events\na.raw,10,25\nb.raw,10,5\nc.raw,10,4\n"
 
@@ -214,6 +214,12 @@ select event_range.first from event_range left join package on package.id = pack
 """
 """Ranges in a package that has ended."""
 
+UNMADE = """
+select event_range.first from event_range join package on package.id = package_id
+ where event_range.status in ('done', 'merged') and package.phase <> 'done'
+"""
+"""Ranges that count as processed, although their package was not successful."""
+
 ODD = """
 select content.id, content.status, (select group_concat(status || n) from event_range_count
                                      where content_id = content.id and n > 0)
@@ -228,6 +234,7 @@ select content.id, content.status, (select group_concat(status || n) from event_
 
 
 @settings(max_examples=60)
+@example(steps=PROCESSED_AGAIN_IN_VAIN)
 @given(steps=STEPS)
 def test_events_are_conserved_whatever_packages_do(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Any]
@@ -241,6 +248,7 @@ def test_events_are_conserved_whatever_packages_do(
         assert rows(store, CONSERVED) == []
         assert rows(store, COUNTED) == rows(store, ACTUAL)
         assert rows(store, LOOSE) == []
+        assert rows(store, UNMADE) == []
         assert rows(store, ODD) == []
 
 

@@ -39,6 +39,12 @@ select content.id from content
 """
 """Files in a package that has ended."""
 
+UNMADE = """
+select content.id from content join package on package.id = content.package_id
+ where content.status in ('prepared', 'merging', 'finished') and package.phase <> 'done'
+"""
+"""Files that count as processed or made, although their package was not successful."""
+
 LOOSE_MERGES = """
 select content.id from content
   left join package on package.id = content.merge_id
@@ -103,6 +109,7 @@ def check(store: Store, files: int) -> None:
     assert rows(store, "select count(*) from content where output = 0") == [(files,)]
     assert rows(store, IN_TWO) == []
     assert rows(store, LOOSE) == []
+    assert rows(store, UNMADE) == []
     assert rows(store, LOOSE_MERGES) == []
     assert rows(store, IDLE) == []
 
@@ -110,9 +117,13 @@ def check(store: Store, files: int) -> None:
 MERGED_AGAIN_IN_VAIN = ["end", "agents", "end", "agents", (3, 0, False), (3, 1, False)]
 """A package that has merged files is made again, and canceled before anybody looks."""
 
+PROCESSED_AGAIN_IN_VAIN = ["end", "agents", (0, 0, False), (0, 1, False)]
+"""So is one that has processed files."""
+
 
 @settings(max_examples=60)
 @example(steps=MERGED_AGAIN_IN_VAIN, size=3, merges=True)
+@example(steps=PROCESSED_AGAIN_IN_VAIN, size=3, merges=True)
 @given(steps=STEPS, size=st.integers(1, 4), merges=st.booleans())
 def test_files_are_conserved_whatever_packages_do(
     tmp_path_factory: Any, steps: list[Any], size: int, merges: bool

@@ -62,15 +62,19 @@ update event_range set status = 'failed'
 
 -- name: corrupt_ranges
 -- done, merged -> corrupted: their packages are made again, because their files are gone or damaged.
+-- They may have failed or been canceled by now.
 update event_range set status = 'corrupted'
  where status in ('done', 'merged')
-   and package_id in (select package_id from selected_package_state where is_final = 0);
+   and package_id in (select package_id from selected_package_state where phase <> 'done');
 
 -- name: free_ranges
 -- corrupted, failed, fatal -> ready: their packages are made again, or were retried by a user.
 update event_range set status = 'ready'
- where status in ('corrupted', 'failed', 'fatal')
-   and package_id in (select package_id from selected_package_state where is_final = 0);
+ where package_id in (select package_id from selected_package_state where phase <> 'done')
+   and (status = 'corrupted'
+        or (status in ('failed', 'fatal')
+            and (select phase from package where package.id = event_range.package_id)
+                not in ('failed', 'canceled', 'dropped')));
 
 -- name: send_ranges
 -- ready -> sent: their packages are made again, or were retried by a user.

@@ -418,11 +418,14 @@ update content
 
 -- name: unfinish_contents
 -- Inputs: finished, failed -> picked; outputs: prepared, merging, finished, failed -> defined. Their
--- packages are made again, or were retried by a user.
+-- packages are made again, or were retried by a user. A package that was made again may have ended
+-- by now: what it had processed and made counts no more, either.
 update content set status = iif(output, 'defined', 'picked')
- where status in ('prepared', 'merging', 'finished', 'failed')
-   and package_id in (select package_id from selected_package_state
-                       where phase not in ('done', 'failed', 'canceled', 'dropped'));
+ where package_id in (select package_id from selected_package_state where phase <> 'done')
+   and (status in ('prepared', 'merging', 'finished')
+        or (status = 'failed'
+            and (select phase from package where package.id = content.package_id)
+                not in ('failed', 'canceled', 'dropped')));
 
 -- name: fail_contents
 -- picked, running -> failed: their packages failed, and so many attempts are enough.
