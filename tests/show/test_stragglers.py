@@ -46,3 +46,22 @@ def test_a_package_that_is_a_little_late_is_no_straggler(site: Site) -> None:
              *group.job(site.store, browse.job(site.store, "prod"), time.time()).facts]  # fmt: skip
 
     assert not any("straggler" in fact for fact in facts)
+
+
+def test_the_first_of_a_stage_is_a_straggler_by_the_times_of_the_others(site: Site) -> None:
+    site.up(cpus=8)
+    site.submit(job("prod", [package(binary()) for _ in range(6)]))
+    attempt = site.launch("prod/1/1/1")
+    with site.store.writing():
+        change(site.store, "attempt", {"id": attempt}, started=time.time() - 3600.0)
+
+    unknown = why(site, "prod/1/1/1").facts
+    for number in range(2, 7):
+        site.finish(f"prod/1/{number}/1")
+    known = why(site, "prod/1/1/1").facts
+
+    assert not any("straggler" in fact for fact in unknown)
+    assert any(
+        "it is a straggler: it has been running on `localhost` for 1 h 00 min" in fact
+        for fact in known
+    )

@@ -42,7 +42,7 @@ UNICODE = Glyphs(
         "unscheduled": "·", "scheduled": "◌", "launched": "▶", "stands still": "✘",
         "not connected": "○", "aborted": "⊘", "aborting": "⨯", "broken": "✘", "defined": "·",
         "exhausted": "✘", "finished": "✔", "finishing": "▶", "pending": "◔", "prepared": "⇡",
-        "scouting": "▷",
+        "scouting": "▷", "straggler": "◷",
     },
     bar={"successful": "█", "launched": "▓", "failed": "▒", "canceled": "░"},
     rest="─", open="▾", shut="▸", leaf=" ", mark="◆", point="›", rule="─", upright="│",
@@ -59,7 +59,7 @@ ASCII = Glyphs(
         "unscheduled": ".", "scheduled": ":", "launched": ">", "stands still": "x",
         "not connected": "?", "aborted": "-", "aborting": "!", "broken": "x", "defined": ".",
         "exhausted": "x", "finished": "+", "finishing": ">", "pending": "~", "prepared": "^",
-        "scouting": ">",
+        "scouting": ">", "straggler": "%",
     },
     bar={"successful": "#", "launched": ">", "failed": "x", "canceled": "-"},
     rest=".", open="v", shut=">", leaf=" ", mark="*", point=">", rule="-", upright="|",
@@ -70,7 +70,7 @@ ROLES: Mapping[str, str] = {
     "successful": "good", "done": "good", "up": "good",
     "failed": "bad", "down": "bad", "blocked": "bad", "stands still": "bad",
     "held": "warn", "cooloff": "warn", "unreachable": "warn", "suspended": "warn",
-    "killing": "warn", "paused": "warn", "drained": "warn",
+    "killing": "warn", "paused": "warn", "drained": "warn", "straggler": "warn",
     "running": "live", "starting": "live", "staging-in": "live", "transferring": "live",
     "launched": "live", "assigned": "live", "scheduled": "live",
     "canceled": "faint", "dropped": "faint", "waiting": "faint", "submitted": "plain",
@@ -80,6 +80,9 @@ ROLES: Mapping[str, str] = {
     "pending": "warn", "prepared": "live", "scouting": "live",
 }  # fmt: skip
 """The role of each state."""
+
+STRAGGLER = "straggler"
+"""The word for a running package that takes much longer than expected."""
 
 STACK = (("successful", "good"), ("launched", "live"), ("failed", "bad"), ("canceled", "faint"))
 """The parts of a bar, from left to right."""
@@ -106,15 +109,17 @@ def node_state(state: str, contact: float | None) -> str:
     return "not connected" if state == "unknown" and contact is not None else state
 
 
-def phase_name(phase: str, *, blocked: bool = False) -> str:
-    """Return the word for a package's phase."""
+def phase_name(phase: str, *, blocked: bool = False, late: bool = False) -> str:
+    """Return the word for a package's phase; `late` if it runs much longer than expected."""
+    if phase == Phase.RUNNING and late:
+        return STRAGGLER
     return "blocked" if phase == Phase.WAITING and blocked else phase
 
 
-def badges(counts: Counts, glyphs: Glyphs, acknowledged: int = 0) -> list[Span]:
-    """Return the numbers of failed and unreachable packages, each after its glyph."""
+def badges(counts: Counts, glyphs: Glyphs, acknowledged: int = 0, late: int = 0) -> list[Span]:
+    """Return the numbers of failed and unreachable packages and stragglers, after their glyphs."""
     numbers = {"failed": counts.get("failed", 0) - acknowledged,
-               "unreachable": counts.get("unreachable", 0)}  # fmt: skip
+               "unreachable": counts.get("unreachable", 0), STRAGGLER: late}  # fmt: skip
     return [
         (f"{glyphs.states[phase]}{short(number)}", role(phase))
         for phase, number in numbers.items()

@@ -71,9 +71,16 @@ class FailureGroup(Struct, frozen=True):
 
 
 class Straggler(Struct, frozen=True):
-    """A package that runs much longer than expected; the times are in seconds."""
+    """A package that runs much longer than expected; the times are in seconds.
+
+    Job, stage and line are ids, as is its own.
+    """
 
     path: str
+    id: int
+    job: int
+    stage: int
+    line: int
     node: str
     started: float
     expected: float

@@ -188,19 +188,27 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
 
 -- name: stragglers
 -- Packages that run much longer than expected on their nodes, the longest first; of
--- all jobs, or of one. Packages that wait for inputs after an early start are omitted.
-select package_path.path, node.name as node, attempt.started, attempt.expected,
-       attempt.expected_high as high
-  from package indexed by package_live
-  join attempt on attempt.id = package.attempt_id and attempt.delivers = 0
-  join node on node.id = package.node_id
-  join package_path on package_path.package_id = package.id and package_path.visible = 1
- where package.is_live = 1 and package.phase = 'running' and package.early = 0
-   and (:job is null or package.job_id = :job)
-   and :now - attempt.started > :factor * attempt.expected_high
-   and :now - attempt.started > :least + attempt.expected_high
- order by attempt.started
- limit :limit;
+-- all jobs, or of one. Of the first of a stage nothing was known at their launch, so they are
+-- compared with what is known now. Packages that wait for inputs after an early start are omitted.
+select package_path.path, late.*
+  from (select package.id, package.job_id as job, package.stage_id as stage,
+               package.line_id as line, node.name as node, attempt.started,
+               coalesce(attempt.expected, requirement.seconds / node.speed) as expected,
+               coalesce(attempt.expected_high, requirement.seconds / node.speed
+                                               * stage.drift_high / stage.drift) as high
+          from package indexed by package_live
+          join attempt on attempt.id = package.attempt_id and attempt.delivers = 0
+          join requirement on requirement.id = package.requirement_id
+          join stage on stage.id = package.stage_id
+          join node on node.id = package.node_id
+         where package.is_live = 1 and package.phase = 'running' and package.early = 0
+           and (:job is null or package.job_id = :job)
+           and :now - attempt.started > :factor * high
+           and :now - attempt.started > :least + high
+         order by attempt.started
+         limit :limit) as late
+  join package_path on package_path.package_id = late.id and package_path.visible = 1
+ order by late.started;
 
 -- name: keep_first_end
 -- When a job was estimated to end at its submission.

@@ -63,7 +63,7 @@ def draw(row: PackageRow, columns: Columns, context: RowContext) -> Line:
 def _phase_name(row: PackageRow, context: RowContext) -> str:
     if isinstance(row, OnlyPackage) and row.dropped is not None:
         return "dropped"
-    return signs.phase_name(row.phase, blocked=context.blocked)
+    return signs.phase_name(row.phase, blocked=context.blocked, late=bool(context.late))
 
 
 def _name(row: PackageRow, context: RowContext) -> list[Span]:

@@ -17,7 +17,7 @@ from d0ctl_tui.draw.columns import GAP, LEFT, Columns
 class RowContext(Struct, frozen=True):
     """How a row is displayed: its indent, whether it is expanded, marked; the clock; the glyphs.
 
-    `nodes` has the short names of nodes.
+    `nodes` has the short names of nodes, `late` is the number of stragglers below it.
     """
 
     depth: int
@@ -27,6 +27,7 @@ class RowContext(Struct, frozen=True):
     marked: bool = False
     with_path: bool = False
     blocked: bool = False
+    late: int = 0
     estimate: Estimate | None = None
     progress: RunningProgress = NO_PROGRESS
     job_hold: str = ""

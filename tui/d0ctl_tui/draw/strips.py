@@ -84,6 +84,8 @@ def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
     for phase, word in WORDS.items():
         if number := snapshot.needing_a_person(phase):
             yield phase, number, word
+    if number := len(snapshot.stragglers):
+        yield signs.STRAGGLER, number, "straggler" if number == 1 else "stragglers"
     if number := len(snapshot.stopped):
         yield STANDS_STILL, number, STANDS_STILL if number == 1 else "stand still"
     if number := len(snapshot.tasks):

@@ -18,6 +18,9 @@ from d0ctl_tui.draw.row_cells import RowContext, adds, brief, clock, front, stat
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 """The contents of a row of the tree."""
 
+AT_ONCE_S = 60.0
+"""An end that is estimated sooner is that of stragglers, which may end at any moment."""
+
 COUNT = 11
 """The largest width of numbers of packages."""
 
@@ -45,8 +48,7 @@ def need(row: Row | None, context: RowContext) -> Need:
     name = _name(row, context)
     bare = name[: _bare(row, name)]
     word = task_rows.status(row, context.job_hold)
-    badges = [badge for badge in signs.badges(row.counts, context.glyphs, row.acknowledged)
-              if adds(badge, word)]  # fmt: skip
+    badges = [badge for badge in _badges(row, context) if adds(badge, word)]
     time, extras = _end(row, context), _extras(row)
     needed = Need(
         before + width(bare), before + width(name),
@@ -68,9 +70,8 @@ def _group(
     twisty = glyphs.open if context.opened else glyphs.shut
     name = _name(row, context)
     spans = front(name, _bare(row, name), columns, context, twisty)
-    badges = signs.badges(row.counts, glyphs, row.acknowledged)
     word = task_rows.status(row, context.job_hold)
-    spans += state(word, columns, glyphs, badges)
+    spans += state(word, columns, glyphs, _badges(row, context))
     if about := task_rows.about(row):
         text = pad(about, columns.about, ellipsis=glyphs.ellipsis) + " " * GAP
         spans.append((text, signs.role(word)))
@@ -85,6 +86,10 @@ def _group(
         if columns.tally:
             spans += _cells(_tally(row), columns.tally, glyphs)
     return (*spans, *tail(_extras(row), _end(row, context), columns))
+
+
+def _badges(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> list[Span]:
+    return signs.badges(row.counts, context.glyphs, row.acknowledged, context.late)
 
 
 def _extras(row: JobSummary | StageSummary | LineSummary) -> dict[str, str]:
@@ -161,6 +166,11 @@ def _end(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> s
         at, is_least = eta, context.progress.with_eta < left
     if at is None:
         return ""
-    if at <= context.now and not is_least:
+    if _is_late(at, context) or (at <= context.now and not is_least):
         return "late"
     return (">" if is_least else "~") + clock(at, context.now, short=True)
+
+
+def _is_late(at: float, context: RowContext) -> bool:
+    """Return whether only stragglers are left: their estimated end is always now."""
+    return context.late > 0 and at <= context.now + AT_ONCE_S

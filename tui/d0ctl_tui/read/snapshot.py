@@ -15,6 +15,8 @@ from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity
+from d0ctl_tui.read import stragglers
+from d0ctl_tui.read.stragglers import Stragglers
 
 MOST_EVENTS = 60
 MOST_NOTABLE = 30
@@ -57,6 +59,8 @@ class Snapshot(Struct, frozen=True):
     stopped: Mapping[int, str] = field(default_factory=dict)
     """What stops jobs alone, by their ids: neither the site nor a person."""
 
+    stragglers: Stragglers = field(default_factory=Stragglers)
+
     def needing_a_person(self, phase: str) -> int:
         """Return how many packages of all jobs are in a phase that needs a person."""
         return sum(counts.get(phase, 0) for counts in self.needing.values())
@@ -92,6 +96,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         _with_stopped(activity.needing_a_person(store), stopped),
         tasks.needing_a_person(store),
         {job.id: text for job, text in stopped.values()},
+        stragglers.read(store, now) if until is None else Stragglers(),
     )
 
 

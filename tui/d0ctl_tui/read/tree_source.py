@@ -22,6 +22,7 @@ from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, Packa
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import count
 from d0ctl_tui.read.outline import Path
+from d0ctl_tui.read.stragglers import Stragglers
 
 T = TypeVar("T")
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
@@ -43,6 +44,7 @@ class Source:
         """The jobs that get notices, as they were when last looked at."""
         self.stopped: Mapping[int, str] = {}
         """What stops jobs that stand still although the site works and no person stopped them."""
+        self.stragglers = Stragglers()
         self.jobs: array[int] = array("q")
         self.job_list = JobList()
         self.all_jobs = 0

@@ -210,8 +210,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         """Go to the next group of packages that need a person, or package, or to the one before."""
         here = walk.WalkStart(self.tree_view.cursor_path, self.tree_view.chosen_row)
         snapshot, source = self.dashboard.snapshot, self.dashboard.source
-        path = walk.next_problem(source, snapshot.needing, snapshot.tasks, here, forward=by > 0,
-                                 by_group=not each)  # fmt: skip
+        path = walk.next_problem(source, snapshot, here, forward=by > 0, by_group=not each)
         if path is None:
             where = " in the jobs that are listed" if source.job_list.hides else ""
             self.dashboard.show_notice(f"nothing needs a person{where}", "good")

@@ -77,6 +77,7 @@ class WallScreen(SubScreen):
         found.sort(key=lambda pair: pair[1].ended or math.inf, reverse=True)
         open_jobs = sorted((pair for pair in found if _is_open(pair[1])),
                            key=lambda pair: pair[1].id not in source.stopped
+                           and not source.stragglers.of(pair[1].id)
                            and not _needs_a_person(pair[1]))  # fmt: skip
         closed = [pair for pair in found if not _is_open(pair[1])]
         shown = [*open_jobs, *closed[: max(0, MOST_ENDED - len(open_jobs))]][:MOST]
@@ -85,7 +86,7 @@ class WallScreen(SubScreen):
         self.jobs = [
             WallJob(row, task_rows.status(row, source.job_hold(path)), source.progress(path),
                     *facts.get(row.id, (None, None, (), None)), row.id in source.followed,
-                    source.stopped.get(row.id, ""))
+                    source.stopped.get(row.id, ""), source.stragglers.of(row.id))
             for path, row in shown
         ]  # fmt: skip
         for band in self.bands:

@@ -11,7 +11,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import ASCII, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
 from d0ctl.show.forecast.eta import per_minute, waits
-from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
+from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate, Straggler
 from d0ctl.store.views.shapes import FailureView, JobSummary
 from d0ctl.units import count
 from d0ctl_tui.draw import task_rows
@@ -52,6 +52,7 @@ class WallJob(Struct, frozen=True):
     is_followed: bool = False
     obstacle: str = ""
     """What stops it, if it stands still."""
+    stragglers: Sequence[Straggler] = ()
 
     @property
     def counts(self) -> Counts:
@@ -173,7 +174,7 @@ def _rate(job: WallJob, glyphs: Glyphs) -> list[Span]:
     spans: list[Span] = []
     if running := by_status(counts)["launched"] - counts.get("unreachable", 0):
         spans.append((f"{glyphs.states['running']} {signs.short(running)}  ", "live"))
-    for badge, role in signs.badges(counts, glyphs, job.job.acknowledged):
+    for badge, role in signs.badges(counts, glyphs, job.job.acknowledged, len(job.stragglers)):
         spans.append((f"{badge}  ", role))
     if job.rate is not None and job.rate.seconds >= MINUTE_S:
         spans.append((f"{per_minute(job.rate.ended, job.rate.seconds)} a minute", "plain"))
@@ -184,9 +185,22 @@ def _trouble(job: WallJob, now: float, glyphs: Glyphs) -> list[Span]:
     if job.obstacle:
         return [(f"{glyphs.states['failed']} {foreign(job.obstacle)}", "bad")]
     if (failed := job.trouble) is None:
-        return []
+        return _straggler(job, now, glyphs)
     return [
         (f"{glyphs.states['failed']} {clock(failed.ended, now, short=True)} ", "bad"),
         (f"{foreign(failed.path)} ", "strong"), (foreign(failed.reason or ""), "bad"),
         (f" {foreign(failed.node_name)}", "plain"),
+    ]  # fmt: skip
+
+
+def _straggler(job: WallJob, now: float, glyphs: Glyphs) -> list[Span]:
+    """Name the package that has been a straggler for longest."""
+    if not job.stragglers:
+        return []
+    first = job.stragglers[0]
+    sign, role = signs.glyph(signs.STRAGGLER, glyphs)
+    return [
+        (f"{sign} {clock(first.started, now, short=True)} ", role),
+        (f"{foreign(first.path)} ", "strong"), (signs.STRAGGLER, role),
+        (f" {foreign(first.node)}", "plain"),
     ]  # fmt: skip

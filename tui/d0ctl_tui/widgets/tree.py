@@ -81,20 +81,23 @@ class Tree(Marking):
 
     def _row_context(self, number: int) -> tuple[Row | None, RowContext]:
         if self.filtered is not None:
+            package = self.package_at(number)
             context = RowContext(0, self.glyphs, self.now, False, self._is_marked(number), True,
+                                 late=self.source.stragglers.below(package),
                                  nodes=self._node_names)  # fmt: skip
-            return self.package_at(number), context
+            return package, context
         path = self.outline.locate(number)
+        row = self.source.row(path)
         context = RowContext(
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
             bool(self.marks) and self._is_marked_at(path),
-            blocked=self.source.is_blocked(path),
+            blocked=self.source.is_blocked(path), late=self.source.stragglers.below(row),
             estimate=self._estimates.of(path, self.slots) if len(path) <= 2 else None,
             progress=self.source.progress(path) if len(path) <= 3 else RunningProgress(),
             job_hold=self.source.job_hold(path), followed=self.source.is_followed(path),
             nodes=self._node_names,
         )  # fmt: skip
-        return self.source.row(path), context
+        return row, context
 
     def renew(self) -> None:
         """Draw all visible rows again, and fit the columns."""
