@@ -9,6 +9,7 @@ from tests.support.jobs import NOW
 from tests.tasks.making import contents, status_of, submit, work
 from tests.tasks.test_commands import act, known
 from tests.tasks.test_merge import MERGE, end, finish
+from tests.tasks.test_walks import rows
 
 
 def ready_to_end(store: Store, merge: str = "", **parts: str) -> int:
@@ -65,6 +66,22 @@ def test_a_task_whose_fault_is_gone_ends(store: Store) -> None:
     act(store, "task finish")
     work(store)
     assert status_of(store, task) == "done"
+
+
+def test_outputs_that_were_made_again_are_compared_with_the_last_report(store: Store) -> None:
+    task = ready_to_end(store)
+    ask = store.connection.execute
+    ask("update file set size = 4, checksum = 'sha256:first' where package_id is not null")
+    while content_follower.follow(store, now=NOW):
+        pass
+    for phase in ("ready", "assigned", "starting", "running", "done"):
+        ask("update package set phase = ? where id = 1", [phase])
+    ask("update file set size = 5, checksum = 'sha256:right' where package_id = 1")
+    work(store)
+
+    assert status_of(store, task) == "done"
+    assert rows(store, "select size, checksum from content where name = 'out-1.txt'") == [
+        (5, "sha256:right")]  # fmt: skip
 
 
 def test_outputs_of_files_that_others_have_processed_are_left_out(store: Store) -> None:

@@ -407,13 +407,14 @@ update content set status = 'finished'
    and package_id in (select package_id from selected_package_state where phase = 'done');
 
 -- name: prepare_outputs
--- running -> prepared: they were made.
+-- running -> prepared: they were made. Those that were made again since the last look are not what
+-- they were.
 update content
-   set status = 'prepared',
+   set status = iif(status = 'running', 'prepared', status),
        (size, checksum) = (select file.size, file.checksum from file
                             where file.package_id = content.package_id
                               and file.name = content.name)
- where status = 'running' and output = 1
+ where output = 1 and status in ('running', 'prepared', 'merging', 'finished')
    and package_id in (select package_id from selected_package_state where phase = 'done');
 
 -- name: unfinish_contents
