@@ -69,6 +69,12 @@ STATUS_OF: Mapping[Phase, Status] = {
 }
 """The status that each phase belongs to."""
 
+
+def phase_word(phase: str | None) -> str:
+    """Return the word for a package's phase on all screens: no state has two."""
+    return Status.SUCCESSFUL if phase == Phase.DONE else phase or ""
+
+
 LIVE = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 """The phases of launched packages."""
 

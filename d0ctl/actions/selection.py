@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.actions.action import MOST_SHOWN, Change, Conflict
 from d0ctl.errors import BadUsage
-from d0ctl.model import LIVE, STATUS_OF, Phase, by_status
+from d0ctl.model import LIVE, Phase, by_status, phase_word
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
@@ -141,8 +141,4 @@ def nothing_for(
 
 def _state_of(phase: str) -> str:
     """Return the word that explains best why an action does not apply."""
-    if phase == Phase.KILLING:
-        return "being killed"
-    if phase in (Phase.DONE, Phase.CANCELED, Phase.FAILED):
-        return STATUS_OF[Phase(phase)]
-    return phase
+    return "being killed" if phase == Phase.KILLING else phase_word(phase)

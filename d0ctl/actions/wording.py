@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from d0ctl.actions.action import Change, Plan
+from d0ctl.model import phase_word
 from d0ctl.units import count, size
 
 MOST_NAMED = 10
@@ -68,7 +69,7 @@ def packages(plan: Plan) -> str:
 
 def by_phase(phases: Mapping[str, int]) -> str:
     """Count packages by their phase."""
-    return ", ".join(f"{count(number)} {phase}" for phase, number in phases.items())
+    return ", ".join(f"{count(number)} {phase_word(phase)}" for phase, number in phases.items())
 
 
 def few(lines: Sequence[str], number: int) -> Iterator[str]:
@@ -113,7 +114,7 @@ def counted(title: str, number: int, kind: str, lines: Sequence[str]) -> Iterato
 
 def phases(changes: Iterable[Change]) -> list[str]:
     """Name packages with their phases, one per line."""
-    return [f"{change.path}  {change.phase}" for change in changes]
+    return [f"{change.path}  {phase_word(change.phase)}" for change in changes]
 
 
 def packages_are(number: int) -> str:

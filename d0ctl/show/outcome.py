@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from d0ctl.model import Counts, Group, by_status
+from d0ctl.model import Counts, Group, by_status, phase_word
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
@@ -133,7 +133,7 @@ def why_absent(file: FileRow) -> str:
     if file.stored:
         return f"stored at {', '.join(file.stored)}"
     if not file.present:
-        return f"not made yet: {file.maker} is {file.maker_phase}"
+        return f"not made yet: {file.maker} is {phase_word(file.maker_phase)}"
     nodes = [str(copy["node"] or copy["cluster"]) for copy in file.copies]
     return f"only on {', '.join(nodes)}" if nodes else "not in results/ any more"
 

@@ -95,7 +95,7 @@ def test_killing_a_line_without_live_packages_is_reported(site: Site, d0ctl: Typ
     killed = d0ctl("kill-line", "prod/1/1")
 
     assert killed.exit_code == 0
-    assert killed.stdout == "nothing to kill in `prod/1/1`: 2 done\n"
+    assert killed.stdout == "nothing to kill in `prod/1/1`: 2 successful\n"
     assert "to undo" not in killed.stderr
     assert d0ctl("kill-line", "prod/1/1", "--dry-run").stdout == killed.stdout
     dropped = d0ctl("kill-line", "prod/1/1", "--drop-outputs")

@@ -181,5 +181,5 @@ def test_a_binary_that_an_attempt_did_not_need_is_skipped(
 
     listed = shown.partition("\nbinaries\n")[2].splitlines()[:2]
     assert [row.split()[:4] for row in listed] == [
-        ["1", "reco", "·", "skipped"], ["2", "ana", "✔", "done"]
+        ["1", "reco", "·", "skipped"], ["2", "ana", "✔", "successful"]
     ]  # fmt: skip

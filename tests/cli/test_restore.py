@@ -23,7 +23,7 @@ def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
         "  prod/1/1/2  dropped\n"
         "  prod/1/2/1  dropped\n"
         "  prod/1/2/2  dropped\n"
-        "unchanged: 1 done\n"
+        "unchanged: 1 successful\n"
         "added to the inputs of later packages: 4 files\n"
         "  gen-1\n  sim-1\n  gen-2\n  sim-2\n"
         "reading them again: 1 package\n"

@@ -114,7 +114,7 @@ def test_a_file_of_a_dropped_line_that_had_been_made_stays_out_of_all_lists(
     found = reported(d0ctl, "prod:sim-2")
 
     assert "is dropped: line `prod/1/2` that made it was dropped" in found["answer"]
-    assert "`prod/1/2/2` stays done, but no package reads its outputs" in found["facts"]
+    assert "`prod/1/2/2` stays successful, but no package reads its outputs" in found["facts"]
     assert found["commands"] == ["d0ctl restore-line prod/1/2"]
 
 

@@ -145,7 +145,7 @@ def test_a_binary_that_the_attempt_did_not_need_is_skipped(site: Site, dashboard
         await desk.press("l")
         await desk.sees("3 dst")
         rows = await desk.settled("tree")
-        for name, state in (("1 reco", "skipped"), ("2 ana", "done"), ("3 dst", "waiting")):
+        for name, state in (("1 reco", "skipped"), ("2 ana", "successful"), ("3 dst", "waiting")):
             assert state in next(row for row in rows if name in row)
 
     dashboard(script, start="one/1/1", size=(160, 36))

@@ -109,11 +109,11 @@ def test_c_switches_between_what_matters_and_all_changes(site: Site, dashboard: 
 
     async def script(desk: Desk) -> None:
         await desk.sees("prod/1/2/1 failed", "c all")
-        assert "prod/1/1/1 done" not in "\n".join(desk.lines("ticker"))
+        assert "prod/1/1/1 successful" not in "\n".join(desk.lines("ticker"))
         await desk.press("c")
-        await desk.sees("prod/1/1/1 done", "c what matters")
+        await desk.sees("prod/1/1/1 successful", "c what matters")
         await desk.press("c")
-        await desk.misses("prod/1/1/1 done")
+        await desk.misses("prod/1/1/1 successful")
 
     dashboard(script, size=(160, 40))
 

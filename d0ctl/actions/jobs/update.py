@@ -1,5 +1,6 @@
 """update: correct a submitted job, by its job file as it is now or by another one."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -226,10 +227,8 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
 
 
 def _by_phase(places: Collection[Place]) -> str:
-    phases = [package.phase or "new" for package in places]
-    return ", ".join(
-        f"{count(phases.count(phase))} {phase}" for phase in ("new", *Phase) if phase in phases
-    )
+    phases = Counter(package.phase or "new" for package in places)
+    return wording.by_phase({phase: phases[phase] for phase in ("new", *Phase) if phase in phases})
 
 
 def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:

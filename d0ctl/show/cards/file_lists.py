@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from d0ctl.model import phase_word
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.spans import cut_front
@@ -51,7 +52,9 @@ def _input(sheet: Sheet, view: InputView) -> list[Cell]:
         state, availability = "done", "available" if view.size is None else size(view.size)
     elif view.maker_phase == "done":
         availability = "removed: no longer needed"
-    origin = f"from {view.maker_path} ({view.maker_phase})" if view.maker_path else view.acquire
+    origin = view.acquire
+    if view.maker_path:
+        origin = f"from {view.maker_path} ({phase_word(view.maker_phase)})"
     return [
         cut_front(view.name, NAME, ellipsis=sheet.glyphs.ellipsis),
         signs.glyph(state, sheet.glyphs),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from d0ctl.model import known_eta
+from d0ctl.model import known_eta, phase_word
 from d0ctl.show.cards import binary
 from d0ctl.show.cards.file_lists import WHOLE, Limits, inputs, outputs
 from d0ctl.show.drawing import signs
@@ -224,7 +224,7 @@ def changes(sheet: Sheet, events: Sequence[EventView], now: float) -> None:
     sheet.table([
         [
             (moment(event.at, now), "faint"),
-            f"{event.old} {sheet.glyphs.arrow} {event.new}",
+            f"{phase_word(event.old)} {sheet.glyphs.arrow} {phase_word(event.new)}",
             (f"attempt {event.attempt}" if event.attempt else "", "faint"),
             (event.node, "faint"),
             (": ".join(word for word in (event.actor, remark(event.note)) if word), "faint"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status
+from d0ctl.model import STATUS_OF, Counts, Phase, Status, by_status, phase_word
 from d0ctl.show.drawing.spans import Span
 from d0ctl.units import count, duration, moment
 
@@ -113,7 +113,7 @@ def phase_name(phase: str, *, blocked: bool = False, late: bool = False) -> str:
     """Return the word for a package's phase; `late` if it runs much longer than expected."""
     if phase == Phase.RUNNING and late:
         return STRAGGLER
-    return "blocked" if phase == Phase.WAITING and blocked else phase
+    return "blocked" if phase == Phase.WAITING and blocked else phase_word(phase)
 
 
 def badges(counts: Counts, glyphs: Glyphs, acknowledged: int = 0, late: int = 0) -> list[Span]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from d0ctl.errors import NotFound
 from d0ctl.select import parse
 from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.following import attempts_at
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse, one_package
@@ -34,10 +35,10 @@ def sides(store: Store, first: str, second: str | None) -> tuple[Side, Side]:
     package of its stage that succeeded. Raises NotFound if there is none.
     """
     package = browse.package(store, parse(first))
-    tries = _attempts(store, package)
+    tries = attempts_at(store, package)
     if second is not None:
         other = browse.package(store, parse(second))
-        return _side(store, package, tries[-1]), _side(store, other, _attempts(store, other)[-1])
+        return _side(store, package, tries[-1]), _side(store, other, attempts_at(store, other)[-1])
     if len(tries) > 1:
         return _side(store, package, tries[-2]), _side(store, package, tries[-1])
     path = browse.successful_beside(store, package)
@@ -45,14 +46,7 @@ def sides(store: Store, first: str, second: str | None) -> tuple[Side, Side]:
         raise NotFound(f"`{package.path}` has one attempt, and no other package of its stage has "
                        "succeeded: mark two packages to compare them")  # fmt: skip
     other = browse.package(store, parse(path))
-    return _side(store, other, _attempts(store, other)[-1]), _side(store, package, tries[-1])
-
-
-def _attempts(store: Store, package: PackageView) -> list[AttemptView]:
-    tries = one_package.attempts(store, package.id)
-    if not tries:
-        raise NotFound(f"package `{package.path}` has not run yet: it is {package.phase}")
-    return tries
+    return _side(store, other, attempts_at(store, other)[-1]), _side(store, package, tries[-1])
 
 
 def _side(store: Store, package: PackageView, attempt: AttemptView) -> Side:

@@ -7,11 +7,12 @@ from d0ctl import select
 from d0ctl.errors import BadUsage, NotFound, Refused
 from d0ctl.nodes.visits.peek import AttemptLocation
 from d0ctl.select import Selector
+from d0ctl.show.following import attempts_at
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
-from d0ctl.store.views import one_package, selection
+from d0ctl.store.views import selection
 from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count
@@ -55,10 +56,7 @@ def refuse_archive(store: Store, wanted: Selector) -> None:
 
 def attempt_of(store: Store, package: PackageView, number: int | None) -> AttemptView:
     """Return an attempt at a package by its number, else the last one. Raises NotFound."""
-    tries = one_package.attempts(store, package.id)
-    if not tries:
-        raise NotFound(f"package `{package.path}` has not run yet: it is {package.phase}",
-                       hint=f"d0ctl why {package.path}")  # fmt: skip
+    tries = attempts_at(store, package)
     for tried in tries:
         if tried.number == (number or tries[-1].number):
             return tried

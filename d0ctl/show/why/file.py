@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.model import STATUS_OF, Phase, Status, phase_word
 from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.origin import add_origin
@@ -151,7 +151,7 @@ def _dropped(about: _AboutFile) -> None:
     if file.line_dropped is not None:
         explanation.answer += f" {moment(file.line_dropped, about.now)}"
     explanation.facts.append(
-        f"`{file.maker}` stays {file.maker_phase}, but no package reads its outputs"
+        f"`{file.maker}` stays {phase_word(file.maker_phase)}, but no package reads its outputs"
     )
     explanation.commands.append(f"d0ctl restore-line {line}")
 
@@ -249,7 +249,7 @@ def _readers(about: _AboutFile) -> None:
     facts += [_reader(about.file, reader) for reader in waiting_readers[:MOST]]
     if len(waiting_readers) > MOST:
         phases = Counter(reader.phase for reader in waiting_readers[MOST:])
-        more = listed(f"{n:,} {phase}" for phase, n in phases.most_common())
+        more = listed(f"{n:,} {phase_word(phase)}" for phase, n in phases.most_common())
         facts.append(
             f"and it is read by {count(len(waiting_readers) - MOST, 'more package')}: {more}"
         )
@@ -268,9 +268,9 @@ def _is_open(reader: ReaderView) -> bool:
 
 def _reader(file: FileView, reader: ReaderView) -> str:
     if reader.dropped:
-        return f"`{reader.path}`, which is {reader.phase}, runs without it"
+        return f"`{reader.path}`, which is {phase_word(reader.phase)}, runs without it"
     if file.present or reader.phase != Phase.WAITING:
-        return f"`{reader.path}` needs it and is {reader.phase}"
+        return f"`{reader.path}` needs it and is {phase_word(reader.phase)}"
     more = reader.missing - reader.uses
     others = f" and for {count(more, 'more file')}" if more > 0 else ""
     return f"`{reader.path}` waits for it{others}"

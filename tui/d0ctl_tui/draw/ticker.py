@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from d0ctl.model import phase_word
 from d0ctl.policy.remarks import GivenUp, read
 from d0ctl.select import brief
 from d0ctl.show.drawing import signs
@@ -26,7 +27,7 @@ LEAST_ROOM = 36
 def everything(events: Iterable[Event], columns: int, now: float, glyphs: Glyphs) -> list[Line]:
     """Return the latest changes, the newest first, without the steps before a running package."""
     return [
-        _line(event.at, event.path, event.new, now, columns, glyphs, node=event.node,
+        _line(event.at, event.path, phase_word(event.new), now, columns, glyphs, node=event.node,
               reason=event.reason if event.new == "failed" else None, actor=event.actor,
               note=_why(event))
         for event in events

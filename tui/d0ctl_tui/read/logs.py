@@ -12,6 +12,7 @@ from d0ctl.config import Home
 from d0ctl.errors import NotFound
 from d0ctl.model import STATUS_OF, Address, Phase, Status
 from d0ctl.select import parse
+from d0ctl.show.following import attempts_at
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import address_of
@@ -140,9 +141,7 @@ class Log(Struct):
 def find(store: Store, package: str, number: int | None = None) -> Log:
     """Return the log of an attempt at a package, by default the last. Raises NotFound."""
     view = browse.package(store, parse(package))
-    tries = one_package.attempts(store, view.id)
-    if not tries:
-        raise NotFound(f"package `{view.path}` has not run yet: it is {view.phase}")
+    tries = attempts_at(store, view)
     tried = next((attempt for attempt in tries if attempt.number == number), tries[-1])
     row = registry.find(store, tried.node_name)
     if row is None:

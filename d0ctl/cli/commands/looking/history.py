@@ -10,6 +10,7 @@ from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.model import phase_word
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
@@ -157,12 +158,16 @@ def _events(page: Sheet, events: Sequence[documents.Event], now: float) -> None:
     page.head("every change")
     page.table([
         [
-            _when(event["at"], now), f"{event['from']} {page.glyphs.arrow} {event['to']}",
+            _when(event["at"], now), _change(event, page),
             f"attempt {event['attempt']}" if event["attempt"] else "", event["node"],
             ": ".join(word for word in (event["actor"], event["note"]) if word),
         ]
         for event in events
     ])  # fmt: skip
+
+
+def _change(event: documents.Event, page: Sheet) -> str:
+    return f"{phase_word(event['from'])} {page.glyphs.arrow} {phase_word(event['to'])}"
 
 
 def _goes_on(page: Sheet, state: documents.Current, until: str, now: float) -> None:

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from d0ctl.model import phase_word
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.connection import Row, Store
@@ -30,7 +31,7 @@ class Prerequisite(Struct, frozen=True):
     @property
     def origin(self) -> str:
         """The cause at the end of the chain."""
-        return f"`{self.maker}`, which is {self.phase}" if self.maker else self.text
+        return f"`{self.maker}`, which is {phase_word(self.phase)}" if self.maker else self.text
 
     @property
     def likelihood(self) -> int:
@@ -168,7 +169,7 @@ def _causes_text(causes: list[Prerequisite], *, is_whole: bool) -> str:
     """Name the first causes, and count the rest."""
     if len(causes) == 1 and is_whole:
         return f"the cause is {causes[0].origin}"
-    names = [f"`{cause.maker}` ({cause.phase})" if cause.maker else cause.text
+    names = [f"`{cause.maker}` ({phase_word(cause.phase)})" if cause.maker else cause.text
              for cause in causes[:MOST]]  # fmt: skip
     more = max(0, len(causes) - MOST)
     if not is_whole:
@@ -197,4 +198,5 @@ def _file_text(file: MissingInput) -> str:
     if file.maker_path is None:
         return f"file `{file.name}`, which no package makes any more"
     dropped = " and whose output is dropped" if file.file_dropped else ""
-    return f"file `{file.name}` of `{file.maker_path}`, which is {file.maker_phase}{dropped}"
+    state = f"{phase_word(file.maker_phase)}{dropped}"
+    return f"file `{file.name}` of `{file.maker_path}`, which is {state}"

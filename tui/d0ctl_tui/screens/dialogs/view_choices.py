@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from d0ctl.errors import D0Error
-from d0ctl.model import Phase, Status
+from d0ctl.model import Phase, Status, phase_word
 from d0ctl.show.drawing import signs
 from d0ctl.store.connection import Store
 from d0ctl.store.views import activity, outline
@@ -65,7 +65,7 @@ def filters(screen: Shown, typed: str) -> list[Choice]:
     job = screen.scope.name if screen.scope else ""
     choices = [Choice("needs a person", about, signs.short(sum(needing.values())), role="bad",
                       do=partial(screen.show_only, PackageFilter("person", job=job)))]  # fmt: skip
-    states = dict.fromkeys([*map(str, Status), *map(str, Phase)])
+    states = dict.fromkeys([*map(str, Status), *map(phase_word, Phase)])
     choices += [_state(screen, PackageFilter("state", state, job), counts) for state in states]
     low = typed.lower()
     fit = [choice for choice in choices if low in f"{choice.label} {choice.about}".lower()]

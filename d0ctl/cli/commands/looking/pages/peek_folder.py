@@ -12,6 +12,7 @@ from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import emit_json, say
 from d0ctl.errors import ExitCode, NodeUnreachable
+from d0ctl.model import phase_word
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.visits.peek import AttemptLocation, AttemptReader, visit
 from d0ctl.show import live_status
@@ -94,7 +95,8 @@ def _head(sheet: Sheet, seen: Seen) -> None:
     summary = f" · attempt {attempt.number} on {attempt.node_name}"
     if attempt.outcome not in (None, view.status):
         summary += f" · {attempt.outcome}"
-    sheet.add((view.path, "strong"), "  ", *signs.mark(view.phase, sheet.glyphs), summary)
+    state = signs.mark(phase_word(view.phase), sheet.glyphs)
+    sheet.add((view.path, "strong"), "  ", *state, summary)
 
 
 def _table(sheet: Sheet, listing: Frame) -> None:

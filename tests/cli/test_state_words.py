@@ -1,0 +1,51 @@
+"""A finished package is successful on every screen; selectors also take its phase, `done`."""
+
+import re
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.support.building import document, production
+from tests.support.site import Site
+
+SCREENS = [
+    "status prod", "status prod/1", "status prod/1/1", "status prod/1/1/1", "status prod/1/1/2",
+    "status prod/2/1/1", "status prod/1/*", "why prod/1/1/1", "why prod/1/1",
+    "why prod:sim-1", "history prod/1/1/1", "kill prod/1/1/1", "hold prod/1/1",
+    "kill-line prod/1/1 --drop-outputs --dry-run", "set-status prod/1/1/1 unscheduled --dry-run",
+    "retry prod/1/1/1 --dry-run", "results prod", "report timeline prod",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", SCREENS)
+def test_no_screen_calls_a_package_done(site: Site, d0ctl: Type, words: str) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+
+    result = d0ctl(*words.split())
+
+    text = result.stdout + result.stderr
+    assert text
+    counted = re.sub(r"of \d+ packages? done", "", text)
+    assert "done" not in re.findall(r"[\w-]+", counted)
+
+
+def test_selectors_take_both_words(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+
+    def paths(selector: str) -> list[str]:
+        answer = document(d0ctl("status", selector, "--json").stdout)
+        return [package["path"] for package in answer["packages"]]
+
+    assert paths("prod/*/*/*:successful") == paths("prod/*/*/*:done") == ["prod/1/1/1"]
+
+
+def test_json_has_the_phase_as_well(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+
+    answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
+
+    assert (answer["status"], answer["phase"]) == ("successful", "done")
