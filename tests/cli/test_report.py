@@ -10,6 +10,7 @@ from d0ctl.model import Address
 from d0ctl.policy.blame import Share, blame
 from d0ctl.store import Store
 from d0ctl.store.nodes import registry
+from d0ctl.store.views import activity
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.printed import check
@@ -138,15 +139,60 @@ def test_a_sample_is_printed_once_and_inputs_only_if_they_set_failures_apart(
         site.finish(f"prod/1/{number}/1")
     for number in (1, 2, 3, 4):
         site.fail(f"prod/2/{number}/1")
+    for number in (5, 6):
+        site.finish(f"prod/2/{number}/1")
 
     answer = d0ctl("report", "failures", "prod").stdout
 
-    assert "input `common` stands out" in answer and "d0ctl why prod:common\n" in answer
+    assert "input `bad` stands out" in answer and "d0ctl why prod:bad\n" in answer
     assert answer.count("prod/2/4/1") == 1
     tables = answer.partition("by reason\n")[2]
     assert "localhost  4 failures" in tables
     assert tables.partition("by input\n")[2].split()[:3] == ["bad", "3", "failures"]
     assert "common" not in tables and "good" not in tables
+
+
+def read_by_all(site: Site) -> None:
+    """A hundred packages that read a common script, and of each ten one the input that is bad."""
+    makers = [line(package(name)) for name in ("script", "bad", "good")]
+    readers = [line(package(f"out-{n}", needs=["script", "good" if n % 10 else "bad"]))
+               for n in range(100)]  # fmt: skip
+    site.submit(job(("a", makers), ("b", readers)))
+    for number in (1, 2, 3):
+        site.finish(f"prod/1/{number}/1")
+    for number in range(100):
+        end = site.finish if number % 10 else site.fail
+        end(f"prod/2/{number + 1}/1")
+
+
+def test_a_script_that_all_packages_read_explains_no_failures(d0ctl: Type, site: Site) -> None:
+    read_by_all(site)
+
+    answer = d0ctl("report", "failures", "prod").stdout
+    rows = document(d0ctl("report", "failures", "prod", "--json").stdout)["by_input"]
+
+    assert "input `bad` stands out: all 10 attempts" in answer and "`script`" not in answer
+    assert [row["input"] for row in rows] == ["bad", "script"]
+    assert {failed.input for failed in activity.failed(site.store, [1], 99)} == {"bad"}
+
+
+def test_an_input_that_also_finished_packages_read_comes_after_one_that_only_failed_ones_read(
+    d0ctl: Type, site: Site
+) -> None:
+    makers = [line(package(name)) for name in ("script", "half", "bad")]
+    needs = [["script"], ["script", "half"], ["script", "half", "bad"], ["script", "bad"]]
+    readers = [line(package(f"out-{n}", needs=needs[n % 4])) for n in range(40)]
+    readers += [line(package(f"other-{n}", needs=["script", "half"])) for n in range(12)]
+    site.submit(job(("a", makers), ("b", readers)))
+    for number in (1, 2, 3):
+        site.finish(f"prod/1/{number}/1")
+    for number in range(52):
+        end = site.fail if "bad" in needs[number % 4] or number >= 40 else site.finish
+        end(f"prod/2/{number + 1}/1")
+
+    tables = d0ctl("report", "failures", "prod").stdout.partition("by input\n")[2]
+
+    assert [row.split()[0] for row in tables.splitlines()] == ["bad", "half"]
 
 
 def test_the_inputs_in_the_document_are_those_of_all_failures(d0ctl: Type, site: Site) -> None:

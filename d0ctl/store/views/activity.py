@@ -16,6 +16,9 @@ PAST = 20_000
 LATELY_S = 600.0
 """How far back the rates of stages look."""
 
+MOST_COMPARED = 5_000
+"""How many failed packages are compared with others by their inputs."""
+
 STRAGGLING = 1.5
 """A straggler runs for more than this multiple of the upper end of the expected range."""
 
@@ -253,7 +256,13 @@ def needing_a_person(store: Store) -> dict[int, dict[str, int]]:
 
 def failed(store: Store, jobs: Iterable[int], limit: int) -> list[Failed]:
     """Return the failed packages of some jobs."""
-    rows = store.rows("outline_failed_packages", jobs=json.dumps(list(jobs)), limit=limit)
+    from d0ctl.store.files import suspects  # most readers of activities do not list failures
+
+    wanted = json.dumps(list(jobs))
+    store.empty("failing")
+    store.change("report_failed_packages", jobs=wanted, limit=MOST_COMPARED)
+    suspects.collect(store)
+    rows = store.rows("outline_failed_packages", jobs=wanted, limit=limit)
     return [make(Failed, row) for row in rows]
 
 

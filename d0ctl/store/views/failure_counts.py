@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from d0ctl.policy.blame import Blame, Share, blame
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.store.files import suspects
 from d0ctl.store.rows import make, make_all
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import FailureView
@@ -21,9 +22,6 @@ _QUERIES = {
 
 
 _SHARES = {"node": "shares_of_nodes", "software": "shares_of_software", "input": "shares_of_inputs"}
-
-NEAR = 10_000
-"""How many attempts before and after the last failure the failures are compared with."""
 
 MOST_BLAMED = 5
 """How many inputs are considered as a cause."""
@@ -77,7 +75,7 @@ def failures(
 ) -> Report:
     """Count failures of a selection, or all; of each group the most frequent.
 
-    `apart` leaves out inputs that all failed packages read, or only one.
+    `apart` leaves out inputs that do not set failed packages apart from others.
     """
     store.empty("failing")
     if wanted is None:
@@ -85,6 +83,7 @@ def failures(
         store.change("report_all")
     else:
         scope = _collect(store, wanted, now)
+    suspects.collect(store)
     blamed = _blamed(store, scope)
     if wanted is not None and wanted.node is not None:
         store.change("leave_other_nodes", node=wanted.node)
@@ -134,7 +133,7 @@ def _shares(store: Store, kind: str, scope: _Scope) -> list[Share]:
     more = {"limit": MOST_BLAMED} if kind == "input" else {}
     selected = scope.packages or store.select()
     rows = selected.rows(_SHARES[kind], job=scope.job, selected=scope.packages is not None,
-                         window=NEAR, **more)  # fmt: skip
+                         window=suspects.NEAR, **more)  # fmt: skip
     return [
         Share(row["name"], row["failed"], row["number"], row["job"] if kind == "input" else None)
         for row in rows

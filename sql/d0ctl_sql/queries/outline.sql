@@ -250,10 +250,15 @@ select package_row.*
   join package_row on package_row.id = some.id;
 
 -- name: outline_failed_packages
--- Failed packages of a job, or of all, with the facts of their last attempts; bounded.
+-- Failed packages of some jobs, with the facts of their last attempts and the input that sets them
+-- apart most; bounded.
 select package.id, attempt.reason, attempt.node_name as node, binary.software, binary.name,
-       (select file.name from input join file on file.id = input.file_id
-         where input.package_id = package.id and input.own = 0 limit 1) as input,
+       (select file.name
+          from input
+          cross join suspect on suspect.file_id = input.file_id
+          join file on file.id = input.file_id
+         where input.package_id = package.id and input.own = 0
+         order by suspect.excess desc limit 1) as input,
        attempt.ended, attempt.message,
        exists (select 1 from acknowledgement where package_id = package.id) as acknowledged,
        job.name as job, package.attempts as tries
@@ -266,6 +271,17 @@ select package.id, attempt.reason, attempt.node_name as node, binary.software, b
   join job on job.id = package.job_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
   left join binary on binary.package_id = package.id and binary.seq = attempt.binary;
+
+-- name: report_failed_packages
+-- Collect the last attempts of failed packages of some jobs; bounded.
+insert into failing (attempt_id, reason)
+select attempt.id, coalesce(attempt.reason, 'unknown')
+  from (select package.id, package.attempts
+          from json_each(:jobs) as wanted
+          cross join package indexed by package_in_phase
+            on package.job_id = wanted.value and package.phase = 'failed'
+         limit :limit) as some
+  join attempt on attempt.package_id = some.id and attempt.number = some.attempts;
 
 -- name: outline_failure_groups
 -- Failed packages that nobody has acknowledged, by job and reason, with the latest of each group;

@@ -77,8 +77,8 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
  group by 1 order by count desc, name limit :limit;
 
 -- name: failures_by_input
--- The collected failures by the files that the packages read; of those that set failures apart, if
--- only these are wanted: at least two packages read them, and not all.
+-- The collected failures by the files that the packages read, those first that failed packages read
+-- more often than comparable ones; only these, if those are wanted that set failures apart.
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample,
@@ -89,9 +89,76 @@ select file.name, count(*) as count, count(distinct attempt.package_id) as packa
   join input on input.package_id = attempt.package_id and input.own = 0
             and input.binary = coalesce(attempt.binary, input.binary)
   join file on file.id = input.file_id
+  left join suspect on suspect.file_id = file.id
+ where :apart = 0 or suspect.excess > 0
  group by file.id
 having :apart = 0 or packages between 2 and :packages - 1
- order by count desc, file.name limit :limit;
+ order by coalesce(suspect.excess, 0) desc, count desc, file.name limit :limit;
+
+-- name: collect_failing_stages
+-- Collect the stages of the collected failures, with the number of their packages that failed.
+insert into failing_stage (stage_id, packages)
+select package.stage_id, count(distinct package.id)
+  from failing
+  cross join attempt on attempt.id = failing.attempt_id
+  join package on package.id = attempt.package_id
+ group by package.stage_id;
+
+-- name: compare_with_finished
+-- Collect some packages of these stages that succeeded around the last of the failures.
+insert or ignore into compared (package_id, stage_id)
+select package_id, stage_id
+  from (select package.id as package_id, package.stage_id,
+               row_number() over (partition by package.stage_id order by attempt.id desc) as position
+          from attempt
+          join package on package.id = attempt.package_id
+          join failing_stage on failing_stage.stage_id = package.stage_id
+         where attempt.id between (select max(attempt_id) from failing) - :window
+                              and (select max(attempt_id) from failing) + :window
+           and attempt.outcome = 'successful')
+ where position <= :limit;
+
+-- name: compare_with_others
+-- Collect the first packages of a stage.
+insert or ignore into compared (package_id, stage_id)
+select package.id, line.stage_id
+  from line cross join package on package.line_id = line.id
+ where line.stage_id = :stage
+ order by line.seq limit :limit;
+
+-- name: uncompared_stages
+-- The stages of failures of which no package succeeded lately.
+select stage_id from failing_stage
+ where stage_id not in (select stage_id from compared);
+
+-- name: weigh_compared
+-- How many of the failed packages of its stage each of the packages stands for that were collected to
+-- compare.
+update compared
+   set weight = (select 1.0 * packages from failing_stage
+                  where failing_stage.stage_id = compared.stage_id)
+                / (select count(*) from compared as alike where alike.stage_id = compared.stage_id);
+
+-- name: suspect_inputs
+-- Collect the inputs of several failed packages, and how many more of these read it than would if it
+-- had nothing to do with the failures.
+insert into suspect (file_id, packages, excess)
+select file_id, packages,
+       packages - coalesce((select sum(weight) from compared
+                             where exists (select 1 from input
+                                            where input.file_id = some.file_id
+                                              and input.package_id = compared.package_id)), 0)
+  from (select input.file_id, count(distinct attempt.package_id) as packages
+          from failing
+          cross join attempt on attempt.id = failing.attempt_id
+          join input on input.package_id = attempt.package_id and input.own = 0
+         group by input.file_id
+        having packages > 1
+         order by packages desc limit :limit) as some;
+
+-- name: clear_of_suspicion
+-- Remove inputs that failed packages read as often as others.
+delete from suspect where excess < :least;
 
 -- name: failure_sample
 -- One failure, as an example of others.
@@ -136,15 +203,11 @@ select binary.software as name,
  group by 1;
 
 -- name: shares_of_inputs
--- The same by the inputs that most of the failed packages read, a few, with a job in which they
+-- The same by a few inputs that failed packages read more often than others, with a job in which they
 -- failed.
 select file.name, count(*) as number, count(failing.attempt_id) as failed,
        max(iif(failing.attempt_id is null, null, job.name)) as job
-  from (select input.file_id
-          from failing
-          cross join attempt on attempt.id = failing.attempt_id
-          join input on input.package_id = attempt.package_id and input.own = 0
-         group by input.file_id order by count(*) desc limit :limit) as some
+  from (select file_id from suspect order by excess desc limit :limit) as some
   join file on file.id = some.file_id
   join attempt on attempt.id between (select max(attempt_id) from failing) - :window
                                  and (select max(attempt_id) from failing) + :window

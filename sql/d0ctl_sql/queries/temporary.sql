@@ -25,6 +25,9 @@ create temp table reported_end (attempt_id integer primary key, outcome text, ph
                             package_id integer, partial integer, answer text,
                             requirement_id integer, wall_time real, note text, passed integer);
 create temp table failing (attempt_id integer primary key, reason text);
+create temp table failing_stage (stage_id integer primary key, packages integer);
+create temp table compared (package_id integer primary key, stage_id integer, weight real);
+create temp table suspect (file_id integer primary key, packages integer, excess real);
 create temp table attempt_use (attempt_id integer primary key, package_id integer,
                                stage_id integer, cpus integer, waited real);
 create temp table reported_binary (attempt_id integer, seq integer, started real, ended real,
@@ -64,7 +67,7 @@ insert into temp.sqlite_stat1 (tbl, stat)
 select name, iif(name = 'failing', '4', '1') from temp.sqlite_schema
  where type = 'table'
    and name not in ('arrived_copy', 'incoming_requirement', 'moment', 'reported_staged',
-                    'sqlite_stat1');
+                    'sqlite_stat1', 'suspect');
 insert into temp.sqlite_stat1 (tbl, idx, stat)
 values ('arrived_copy', 'arrived_copy', '1 1 1 1'),
        ('reported_staged', 'reported_staged_of_attempt', '1 1 1');

@@ -21,7 +21,7 @@ PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
     "reason": lambda failed: failed.reason,
     "node": lambda failed: failed.node,
     "software": lambda failed: failed.software or failed.name,
-    "input": lambda failed: failed.input,
+    "input": lambda failed: failed.input or "(none in common)",
 }
 """The properties by which failures can be grouped, with functions that return them."""
 

@@ -10,8 +10,7 @@ from textual.timer import Timer
 
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign, spread
-from d0ctl.store.opening import open_store
-from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.store.opening import reader
 from d0ctl.store.views import activity
 from d0ctl.units import count
 from d0ctl_tui.app_events import CursorMoved, LineOpened, ThreadResult
@@ -206,7 +205,7 @@ class FailuresScreen(SubScreen):
     def _read_present(self, jobs: list[int]) -> None:
         home = self.dashboard.home
         try:
-            with open_store(home, read_only=True) as store, database_errors(home):
+            with reader(home) as store:
                 found = activity.failed(store, jobs, MOST)
         except D0Error as error:
             self.dashboard.post_message(
