@@ -1,10 +1,9 @@
-"""Anything that stops production: texts for `status`, `why JOB`, `status --check` and mail."""
+"""Anything that stops production: texts for `status`, `why JOB` and mail."""
 
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from d0ctl.errors import ExitCode
 from d0ctl.model import Phase
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
 from d0ctl.show.why.common import scarce_disk
@@ -34,15 +33,6 @@ FAULTS: Mapping[str, str] = {
     "pilot": "ends its pilots at once",
 }
 """The effect of each kind of fault of a batch system."""
-
-
-class Check(Struct, frozen=True):
-    """Whether production moves, for monitors: a word, a line and an exit code."""
-
-    state: str
-    headline: str
-    code: ExitCode
-    commands: tuple[str, ...] = ()
 
 
 def obstacles(production: Production, now: float) -> list[Obstacle]:
@@ -257,27 +247,6 @@ def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
 def _reasons(why: dict[str, str]) -> str:
     named = [f"`{name}`: {reason}" for name, reason in list(why.items())[:2]]
     return "; ".join(named) + ("; ..." if len(why) > 2 else "")
-
-
-def check(production: Production, now: float) -> Check:
-    """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill."""
-    if production.cause is not None:
-        stop = standstill(production, now)
-        return Check("standstill", f"stands still: {stop.text}", ExitCode.DATABASE, stop.commands)
-    failed = sum(production.failures.values())
-    if failed:
-        jobs = [f"`{name}`" for name in production.failures]
-        named = listed(jobs[:MOST] + ([f"{len(jobs) - MOST:,} more"] if len(jobs) > MOST else []))
-        text = f"{count(failed, 'package')} failed in {named}"
-        command = f"d0ctl why {next(iter(production.failures))}"
-        return Check("failures", f"failures: {text}", ExitCode.FAILED, (command,))
-    if others := job_obstacles(production):
-        first = next(iter(others.values()))
-        return Check("failures", f"failures: {first.text}", ExitCode.FAILED, first.commands)
-    moving = [job for job in production.jobs if job.standing.moves]
-    if not moving:
-        return Check("idle", "nothing to do", ExitCode.DONE)
-    return Check("moving", f"moving: {count(len(moving), 'job')}", ExitCode.DONE)
 
 
 def standstill(production: Production, now: float) -> Obstacle:

@@ -52,7 +52,7 @@ def _write(output: Path, page: str) -> None:
 def text(store: Store, now: float) -> str:
     """Return the metrics of a home."""
     from d0ctl.show.usage import prometheus as page
-    from d0ctl.show.why.production import check
+    from d0ctl.show.usage.site_check import check
     from d0ctl.store.nodes import registry, standstill
     from d0ctl.store.views import browse
 

@@ -7,7 +7,7 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit, emit_json
 from d0ctl.errors import D0Error, ExitCode
 from d0ctl.model import Group, by_status
-from d0ctl.show.why.production import Check, check
+from d0ctl.show.usage.site_check import Check, check
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.units import clean

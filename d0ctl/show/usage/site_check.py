@@ -1,0 +1,68 @@
+"""The line and the exit code of `status --check`."""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from d0ctl.errors import ExitCode
+from d0ctl.schedule.standstill import Cause
+from d0ctl.show.why.production import MOST, job_obstacles, standstill
+from d0ctl.store.nodes.standstill import JobStanding, Production
+from d0ctl.units import count, listed
+
+
+class Check(Struct, frozen=True):
+    """Whether production moves, for monitors: a word, a line and an exit code."""
+
+    state: str
+    headline: str
+    code: ExitCode
+    commands: tuple[str, ...] = ()
+
+
+def check(production: Production, now: float) -> Check:
+    """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill."""
+    if production.cause is not None:
+        stop = standstill(production, now)
+        return Check("standstill", f"stands still: {stop.text}", ExitCode.DATABASE, stop.commands)
+    jobs = {**production.failures, **_stopped(production)}
+    if jobs:
+        texts = [_failed(production.failures)] if production.failures else []
+        texts += _stopped(production).values()
+        commands = tuple(f"d0ctl why {name}" for name in list(jobs)[:MOST])
+        return Check("failures", f"failures: {'; '.join(texts)}", ExitCode.FAILED, commands)
+    moving = [job for job in production.jobs if job.standing.moves]
+    if not moving:
+        return Check("idle", "nothing to do", ExitCode.DONE)
+    texts = [f"moving: {count(len(moving), 'job')}", *_deliberate(production.stopped)]
+    return Check("moving", "; ".join(texts), ExitCode.DONE)
+
+
+def _failed(failures: dict[str, int]) -> str:
+    return f"{count(sum(failures.values()), 'package')} failed in {_named(failures)}"
+
+
+def _stopped(production: Production) -> dict[str, str]:
+    """Return by job what a person should do something about, a few."""
+    texts = {name: obstacle.text for name, obstacle in job_obstacles(production).items()}
+    for job in production.stopped:
+        if job.standing.cause is Cause.HELD and not job.work.held:
+            held = count(job.work.left, "package is", "packages are")
+            texts[job.name] = f"`{job.name}` stands still: {held} held"
+    return dict(list(texts.items())[:MOST])
+
+
+def _deliberate(stopped: Iterable[JobStanding]) -> list[str]:
+    """Name jobs that a person holds or has paused."""
+    texts = []
+    for cause in (Cause.HELD, Cause.PAUSED):
+        names = [job.name for job in stopped if job.standing.cause is cause]
+        if names:
+            texts.append(f"{_named(names)} {'is' if len(names) == 1 else 'are'} {cause}")
+    return texts
+
+
+def _named(jobs: Iterable[str]) -> str:
+    names = [f"`{name}`" for name in jobs]
+    more = [f"{len(names) - MOST:,} more"] if len(names) > MOST else []
+    return listed(names[:MOST] + more)

@@ -1,0 +1,60 @@
+"""`status -q` names jobs that stand still while others move."""
+
+import time
+
+from d0ctl.store.nodes import leases
+from tests.cli.conftest import Type
+from tests.support.building import document, job, line, package, production
+from tests.support.site import Site
+
+
+def drive(site: Site) -> None:
+    """A daemon lives."""
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+
+
+def test_a_job_whose_last_packages_are_held_is_named_while_others_move(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.up()
+    site.submit(production("moves"))
+    site.submit(job(("a", [line(package("x"))]), name="stuck"))
+    d0ctl("hold", "stuck/1/1/1", "--yes")
+
+    result = d0ctl("status", "-q", "--json")
+
+    assert (result.exit_code, document(result.stdout)["commands"]) == (1, ["d0ctl why stuck"])
+    assert d0ctl("status", "-q").stdout == "failures: `stuck` stands still: 1 package is held\n"
+
+
+def test_failures_of_one_job_do_not_hide_a_job_that_stands_still(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    site.submit(production("moves"))
+    site.fail("moves/1/1/1")
+    site.submit(job(("a", [line(package("x", cpus=64))]), name="stuck"))
+
+    result = d0ctl("status", "-q")
+
+    assert (result.exit_code, result.stdout) == (
+        1,
+        "failures: 1 package failed in `moves`; `stuck`: no node can take 1 package: "
+        "`localhost`: 4 CPUs, needs 64\n",
+    )
+
+
+def test_held_and_paused_jobs_are_named_while_others_move(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    for name in ("moves", "kept", "asleep"):
+        site.submit(production(name))
+    d0ctl("hold", "kept")
+    d0ctl("pause", "asleep")
+
+    result = d0ctl("status", "-q")
+
+    assert (result.exit_code, result.stdout) == (
+        0, "moving: 1 job; `kept` is held; `asleep` is paused\n",
+    )  # fmt: skip
