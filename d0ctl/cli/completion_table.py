@@ -52,7 +52,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "rehearse": ("-",),
     "run": ("-",),
     "submit": ("-",),
-    "wait": ("selectors",),
+    "wait": ("selectors*",),
     "clone": ("job_names*",),
     "status": ("selectors",),
     "why": ("subjects", "-"),

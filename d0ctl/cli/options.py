@@ -19,6 +19,16 @@ Target = Annotated[
 ]
 """The target of a command."""
 
+Targets = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SELECTOR",
+        autocompletion=completion.selectors,
+        help="Jobs or parts of them: reco001, reco001/2/1-10, 'reco*'.",
+    ),
+]
+"""The targets of a command that takes several."""
+
 MaybeTarget = Annotated[
     str | None,
     typer.Argument(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.support.site.machines import PATIENCE_S
 
@@ -58,6 +58,70 @@ def test_a_failure_before_the_wait_counts_and_only_in_the_selected_part(
     assert (several.exit_code, several.stdout) == (1, "`prod`: 1 of 8 packages ended, 1 failed\n")
     over = d0ctl("wait", "other", "--until", "failed", "--timeout", "0s")
     assert (over.exit_code, "is still submitted" in over.stderr) == (1, True)
+
+
+def two(site: Site) -> None:
+    """Two jobs of one package each."""
+    for name in ("left", "right"):
+        site.submit(job(("a", [line(package("x"))]), name=name))
+
+
+def test_a_wait_for_two_jobs_ends_when_both_have_ended(site: Site, d0ctl: Type) -> None:
+    two(site)
+    site.finish("left/1/1/1")
+    process = waiting("left", "right")
+    assert process.stderr is not None
+    assert "no daemon is running" in process.stderr.readline()
+
+    site.finish("right/1/1/1")
+    out, _ = process.communicate(timeout=PATIENCE_S)
+
+    assert (process.returncode, out) == (0, "`left` is successful\n`right` is successful\n")
+
+
+def test_one_failed_job_of_two_makes_the_wait_exit_1(site: Site, d0ctl: Type) -> None:
+    two(site)
+    site.finish("left/1/1/1")
+    site.fail("right/1/1/1")
+
+    both = d0ctl("wait", "left", "right")
+
+    assert both.exit_code == 1
+    assert both.stdout == "`left` is successful\n`right` is failed: 1 of 1 package failed\n"
+    assert both.stderr == "d0ctl why right\n"
+
+
+@pytest.mark.parametrize(("until", "code"), [("any", 0), ("failed", 1)])
+def test_the_first_of_two_jobs_ends_a_wait_until_any_or_failed(
+    site: Site, d0ctl: Type, until: str, code: int
+) -> None:
+    two(site)
+    end = site.fail if until == "failed" else site.finish
+    end("right/1/1/1")
+
+    answer = d0ctl("wait", "left", "right/1", "--until", until)
+
+    assert answer.exit_code == code
+    assert answer.stdout == f"`right/1`: 1 of 1 package ended, {code} failed\n"
+
+
+def test_after_the_timeout_only_the_job_that_goes_on_is_not_over(site: Site, d0ctl: Type) -> None:
+    two(site)
+    site.finish("left/1/1/1")
+
+    answer = d0ctl("wait", "left", "right", "--timeout", "0s")
+
+    assert (answer.exit_code, answer.stdout) == (1, "`left` is successful\n")
+    assert "`right` is still submitted after 0.0 s: d0ctl why right\n" in answer.stderr
+
+
+def test_a_wait_for_an_unknown_job_beside_a_known_one_exits_3(site: Site, d0ctl: Type) -> None:
+    two(site)
+
+    answer = d0ctl("wait", "left", "rigth")
+
+    assert answer.exit_code == 3
+    assert "there is no job `rigth`" in answer.stderr and "right" in answer.stderr
 
 
 @pytest.mark.parametrize("until", ["done", "failed", "any"])

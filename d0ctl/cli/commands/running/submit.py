@@ -74,7 +74,7 @@ def _run(
 def _wait(job: str, timeout: str | None) -> None:
     from d0ctl.cli.commands.running.wait import wait_for
 
-    raise typer.Exit(wait_for(job, timeout))
+    raise typer.Exit(wait_for([job], timeout))
 
 
 def _update(request: SubmitRequest, again: bool, json: bool) -> str:

@@ -1,7 +1,7 @@
 """`d0ctl wait`: wait until nothing in the selection can move without a person."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -48,7 +48,7 @@ ENDS: Mapping[str, Callable[[Counts], bool]] = {
 
 @app.command()
 def wait(
-    selector: options.Target,
+    selectors: options.Targets,
     timeout: Annotated[
         str | None,
         typer.Option(
@@ -65,20 +65,20 @@ def wait(
         ),
     ] = "done",
 ) -> None:
-    """Wait for the end of a job, or of a part of it.
+    """Wait for the end of jobs, or of parts of them.
 
-    It ends when nothing of the job can move without a person, or after the timeout. `'reco*'`
-    waits for several jobs. If no daemon runs, it says so and waits a minute for one, or as long
-    as `--timeout` says.
+    It ends when nothing of any of them can move without a person, or after the timeout. `'reco*'`
+    and `reco1 reco2` wait for several jobs. If no daemon runs, it says so and waits a minute for
+    one, or as long as `--timeout` says.
     """
-    raise typer.Exit(wait_for(selector, timeout, until))
+    raise typer.Exit(wait_for(selectors, timeout, until))
 
 
-def wait_for(text: str, timeout: str | None = None, until: str = "done") -> ExitCode:
+def wait_for(texts: Sequence[str], timeout: str | None = None, until: str = "done") -> ExitCode:
     """Wait, say how it ended, and return the exit code."""
     if until not in ENDS:
         raise BadUsage(f"--until takes {listed(map('`{}`'.format, ENDS), 'or')}, not `{until}`")
-    wanted = select.parse_all([text])
+    wanted = select.parse_all(texts)
     length = options.seconds("--timeout", timeout) if timeout is not None else 0.0
     last = time.monotonic() + length if timeout is not None else None
     rest = LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S
@@ -91,47 +91,60 @@ def wait_for(text: str, timeout: str | None = None, until: str = "done") -> Exit
                 with store.reading():
                     parts = read(store, wanted, time.time())
                     if all(part.found.standing.is_settled for part in parts):
-                        return _end(store, text, parts)
+                        return _end(store, _named(texts, parts))
                 if first := [part for part in parts if ENDS[until](part.counts)]:
-                    return _first(text, parts, first, until)
+                    return _first(_named(texts, parts), first)
             if not daemon.check():
                 if not is_reported:
                     is_reported = True
                     say(outcome.no_daemon([part.job.name for part in parts]))
                 if last is None:
-                    daemon.give_up(text)
+                    daemon.give_up(wanted.brief)
             if last is not None and time.monotonic() >= last:
-                return _give_up(text, parts, length)
+                return _give_up(store, _named(texts, parts), length)
             time.sleep(rest if last is None else max(0.0, min(rest, last - time.monotonic())))
 
 
-def _first(text: str, parts: list[Awaited], first: list[Awaited], until: str) -> ExitCode:
+def _named(texts: Sequence[str], parts: Sequence[Awaited]) -> dict[str, Awaited]:
+    """Return what is waited for by its name: as it was typed, if it is just one."""
+    if len(texts) == 1 and len(parts) == 1:
+        return {texts[0]: parts[0]}
+    return {part.name: part for part in parts}
+
+
+def _first(parts: Mapping[str, Awaited], first: Sequence[Awaited]) -> ExitCode:
     """Say which packages ended first; return whether one of them failed."""
-    for part in first:
-        name = text if len(parts) == 1 else part.job.name
+    for name, part in parts.items():
+        if part not in first:
+            continue
         emit(outcome.so_far(name, part.counts))
         if _failed(part.counts):
             say(outcome.failed_logs(name))
     return ExitCode.FAILED if any(_failed(part.counts) for part in first) else ExitCode.DONE
 
 
-def _give_up(text: str, parts: list[Awaited], length: float) -> ExitCode:
+def _give_up(store: Store, parts: Mapping[str, Awaited], length: float) -> ExitCode:
     """Say how things stand after the time limit."""
-    for part in parts:
-        name = text if len(parts) == 1 else part.job.name
-        say(outcome.after_time_limit(name, part.job.name, part.state, length))
+    for name, part in parts.items():
+        if part.found.standing.is_settled:
+            _say_end(store, name, part)
+        else:
+            say(outcome.after_time_limit(name, part.job.name, part.state, length))
     return ExitCode.FAILED
 
 
-def _end(store: Store, text: str, parts: list[Awaited]) -> ExitCode:
-    for part in parts:
-        name = text if len(parts) == 1 else part.job.name
-        if why := outcome.standstill_reason(store, part.found, time.time()):
-            emit(outcome.stands_still(name, why))
-            say(outcome.ask_why(name))
-            continue
-        emit(outcome.ended(name, part.state, part.counts))
-        if part.state in (Group.FAILED, Group.CANCELED):
-            say(outcome.ask_why(name))
-    ends = {part.status for part in parts}
+def _end(store: Store, parts: Mapping[str, Awaited]) -> ExitCode:
+    for name, part in parts.items():
+        _say_end(store, name, part)
+    ends = {part.status for part in parts.values()}
     return ExitCode.DONE if ends == {Group.SUCCESSFUL} else ExitCode.FAILED
+
+
+def _say_end(store: Store, name: str, part: Awaited) -> None:
+    if why := outcome.standstill_reason(store, part.found, time.time()):
+        emit(outcome.stands_still(name, why))
+        say(outcome.ask_why(name))
+        return
+    emit(outcome.ended(name, part.state, part.counts))
+    if part.state in (Group.FAILED, Group.CANCELED):
+        say(outcome.ask_why(name))
