@@ -2,6 +2,7 @@
 
 D0Error
 ├── BadUsage              2  the words of the command are wrong
+│   └── NotANumber        2  a selector with a name where a number belongs
 ├── BadJobFile            2  a job file or site file with faults, the first ones listed
 ├── NotFound              3  no such job, stage, line, package, file or node
 ├── Refused               4  not in this state, or not by this user
@@ -56,6 +57,14 @@ class BadUsage(D0Error):
     """The words of a command do not fit together."""
 
     exit_code = ExitCode.USAGE
+
+
+class NotANumber(BadUsage):
+    """A word in a selector where a number belongs; it may be the name of a line or package."""
+
+    def __init__(self, message: str, selector: str) -> None:
+        super().__init__(message)
+        self.selector = selector
 
 
 MOST_FAULTS = 20

@@ -179,7 +179,7 @@ def parse(
         binary=one_number(spans[2], text) if len(spans) > 2 else ALL,
         depth=len(parts),
         stage_name=None if is_number else _stage_name(stage, text),
-        states=tuple(_state(word) for word in states),
+        states=tuple(_state(word, text) for word in states),
         reason=None if reason is None else _reason(reason),
         node=node,
         older_than=None if older_than is None else _age(older_than),
@@ -270,27 +270,22 @@ def _stage_name(part: str, text: str) -> str:
     return part
 
 
-def _state(word: str) -> str:
-    return _known(word, states(), f"`{word}` is neither a status nor a phase")
+def _state(word: str, text: str) -> str:
+    if word in states():
+        return word
+    from d0ctl.select.unknown_words import no_state
+
+    raise no_state(word, text, states())
 
 
 def _reason(word: str) -> str:
     """Return a reason of a failure; a site's own begin with `site:`."""
     known = [*map(str, Reason), "unknown"]
-    if word.startswith("site:"):
+    if word.startswith("site:") or word in known:
         return word
-    return _known(word, known, f"`{word}` is not a failure reason", "site:NAME")
+    from d0ctl.select.unknown_words import unknown
 
-
-def _known(word: str, known: list[str], fault: str, *more: str) -> str:
-    """Return a word that is known. Raises BadUsage, with a near miss."""
-    if word in known:
-        return word
-    from d0ctl.jobfile.yaml.faults import near
-
-    meant = near(word, known)
-    hint = f"did you mean `{meant}`?" if meant else f"one of {', '.join((*known, *more))}"
-    raise BadUsage(fault, hint=hint)
+    raise unknown(word, [*known, "site:NAME"], f"`{word}` is not a failure reason")
 
 
 def _age(text: str) -> float:

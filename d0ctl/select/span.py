@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from d0ctl.errors import BadUsage
+from d0ctl.errors import BadUsage, NotANumber
 
 LAST = 2**31 - 1
 """The last number of a range without an end."""
@@ -68,7 +68,7 @@ def span_of(part: str, text: str) -> Span:
     span = numbers(part)
     if span is None:
         forms = "a range as `1-10` or `5-`, a slice as `[0:10]`, `last` nor `*`"
-        raise BadUsage(f"`{part}` in `{text}` is neither a number, {forms}")
+        raise NotANumber(f"`{part}` in `{text}` is neither a number, {forms}", text)
     if not (span.counts_back or 1 <= span.first <= span.last):
         why = "numbers begin at 1" if span.first < 1 else "it ends before it begins"
         raise BadUsage(f"`{part}` in `{text}` selects nothing: {why}")

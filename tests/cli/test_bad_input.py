@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
 POLICY = "policy: {stagein: {tries: 1}, hook: {delay: -5m}, killed: {tries: 1}, signal: 3}\n"
@@ -74,6 +74,9 @@ def test_an_ended_package_is_not_killed(
      (["prod/1/5-9"], "no package matches `prod/1/5-9`", "lines 1 to 3"),
      (["prod:failed"], "no package matches `prod:failed`", "`prod` has"),
      (["prod:faild"], "neither a status nor a phase", "did you mean `failed`?"),
+     (["prod:*.txt"], "neither a status nor a phase", "for files: d0ctl file list 'prod:*.txt'"),
+     (["prod/1:out.txt"], "neither a status nor a", "for files: d0ctl file list prod:out.txt"),
+     (["prod:soon"], "neither a status nor a phase", "one of unscheduled, scheduled, launched,"),
      (["prod", "--failed-for", "exit-cod"], "`exit-cod`", "did you mean `exit-code`?"),
      (["prod", "--failed-for", "exit-code"], "no package matches", "none of its packages"),
      (["prod", "--node", "localhos"], "there is no node `localhos`", "did you mean `localhost`?"),
@@ -88,9 +91,37 @@ def test_an_invalid_selector_is_refused_with_a_suggestion(
 
     result = d0ctl(verb, *words, *(["--yes"] if verb == "kill" else []))
 
-    assert result.exit_code == (2 if {"prod:faild", "exit-cod"} & {*words} else 3)
+    assert result.exit_code == (2 if "neither" in expected or "exit-cod" in words else 3)
     assert expected in result.stderr
     assert nearest in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "numbers"),
+    [("prod/make/seed=2", "prod/make/2"), ("prod/1/seed=3/sim", "prod/1/3/2"),
+     ("prod/make/2/sim", "prod/make/2/2"), ("prod/make/seed=2:failed", "prod/make/2:failed")],
+)  # fmt: skip
+@pytest.mark.parametrize("words", [("status",), ("why",), ("kill", "--dry-run"), ("logs",)])
+def test_a_line_or_package_by_its_name_is_answered_with_its_number(
+    d0ctl: Type, site: Site, typed: str, numbers: str, words: tuple[str, ...]
+) -> None:
+    make = [line(package(f"g-{n}", name="gen"), package(f"s-{n}", needs=[f"g-{n}"], name="sim"),
+                 name=f"seed={n}") for n in (1, 2, 3)]  # fmt: skip
+    site.submit(job(("make", make)))
+
+    result = d0ctl(*words, typed)
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[1] == f"its number is in `{numbers}`"
+
+
+def test_the_name_of_no_line_is_refused_also_without_a_home(d0ctl: Type, site: Site) -> None:
+    site.submit(production())
+
+    assert (
+        "seed=9` in `prod/1/seed=9` is neither a number" in d0ctl("status", "prod/1/seed=9").stderr
+    )
+    assert d0ctl("status", "none/1/seed=9").exit_code == 2
 
 
 @pytest.mark.parametrize(

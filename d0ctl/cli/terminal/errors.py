@@ -4,12 +4,12 @@ import errno
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from d0ctl.access import unusable
-from d0ctl.cli.session import home, in_home, settings
+from d0ctl.cli.session import home, in_home, reader, settings
 from d0ctl.cli.terminal.output import say
-from d0ctl.errors import BadJobFile, D0Error, ExitCode
+from d0ctl.errors import BadJobFile, D0Error, ExitCode, NotANumber
 from d0ctl.show.drawing.archived import in_archive
 from d0ctl.units import clean
 
@@ -59,5 +59,16 @@ def report(error: D0Error) -> None:
     say(f"d0ctl: {clean(str(error))}")
     for detail in error.details:
         say(f"  {clean(detail)}")
-    if error.hint:
-        say(in_archive(clean(error.hint), settings.archive))
+    hint = _numbered(error.selector) if isinstance(error, NotANumber) else None
+    if hint := hint or error.hint:
+        say(in_archive(clean(hint), settings.archive))
+
+
+def _numbered(selector: str) -> str | None:
+    """Return what to type in place of the name of a line or package; None if there is none."""
+    from d0ctl.store.views import selection  # late: only for such an error
+
+    with suppress(D0Error), reader() as store, store.reading():
+        numbers = selection.numbered(store, selector)
+        return None if numbers is None else f"its number is in `{numbers}`"
+    return None

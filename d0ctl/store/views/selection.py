@@ -8,8 +8,9 @@ from math import prod
 from msgspec.structs import replace
 
 from d0ctl.errors import NotFound
-from d0ctl.select import Selector, union
+from d0ctl.select import Selector, split, union
 from d0ctl.select.span import Span
+from d0ctl.select.span import numbers as numbers_of
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.rows import make
@@ -158,6 +159,24 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
         where = job.name if wanted.depth == 1 else f"{job.name}/{candidate.seq}"
         return f"`{where}` has {counted}"
     return f"d0ctl status {wanted.job}"
+
+
+def numbered(store: Store, selector: str) -> str | None:
+    """Return a selector with numbers in place of names of a line and a package; None if unknown.
+
+    Names have no index: it reads the lines of a stage.
+    """
+    path, colon, states = split(selector)
+    job, stage, *levels = path.split("/")
+    for level, name in enumerate(levels[:2]):
+        if numbers_of(name) is None:
+            query = "number_of_package" if level else "number_of_line"
+            line = {"line": levels[0]} if level else {}
+            number = store.value(query, job=job, stage=stage, name=name, **line)
+            if number is None:
+                return None
+            levels[level] = str(number)
+    return "/".join((job, stage, *levels)) + colon + states
 
 
 def packages(selected: Selection, limit: int = -1) -> list[PackageRow]:

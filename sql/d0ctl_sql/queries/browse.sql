@@ -33,6 +33,23 @@ select stage.seq
  where job.name = :job and job.visible = 1
  order by stage.seq;
 
+-- name: number_of_line
+-- The number of the first line of a name in a stage, which is given by number or name.
+select min(line.seq)
+  from job
+  join stage on stage.job_id = job.id and (stage.seq = :stage or stage.name = :stage)
+  join line on line.stage_id = stage.id and line.name = :name
+ where job.name = :job and job.visible = 1;
+
+-- name: number_of_package
+-- The number of the first package of a name in a line, likewise.
+select min(package.seq)
+  from job
+  join stage on stage.job_id = job.id and (stage.seq = :stage or stage.name = :stage)
+  join line on line.stage_id = stage.id and line.seq = :line
+  join package on package.line_id = line.id and package.name = :name
+ where job.name = :job and job.visible = 1;
+
 -- name: number_of_lines
 -- How many lines a stage has.
 select stage.lines

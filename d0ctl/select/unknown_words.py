@@ -1,0 +1,28 @@
+"""What is wrong with a word of a selector, and what was probably meant."""
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from d0ctl.errors import BadUsage
+from d0ctl.jobfile.yaml.faults import near
+
+_FILE = r"([^:/]+)[^:]*:([^:]*[*?./][^:]*)"
+"""A job or a part of it, and a name or pattern that can only be that of a file."""
+
+
+def no_state(word: str, text: str, known: Sequence[str]) -> BadUsage:
+    """Return the fault of a word that is no state; a pattern after a job is one of its files."""
+    fault = f"`{word}` is neither a status nor a phase"
+    if not near(word, known) and (file := re.fullmatch(_FILE, text)):
+        named = shlex.quote(f"{file[1]}:{file[2]}")
+        return BadUsage(fault, hint=f"for files: d0ctl file list {named}")
+    return unknown(word, known, fault)
+
+
+def unknown(word: str, known: Sequence[str], fault: str) -> BadUsage:
+    """Return the fault of an unknown word, with a near miss or all known ones."""
+    meant = near(word, known)
+    return BadUsage(
+        fault, hint=f"did you mean `{meant}`?" if meant else f"one of {', '.join(known)}"
+    )
