@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, replace
 from inspect import Parameter, Signature
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -34,9 +35,11 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
+from d0ctl.model import Group
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.views import browse
 from d0ctl.units import clean
 
 TARGETS: dict[str, Any] = {
@@ -127,6 +130,9 @@ def command(
     )(start)
     return app
 
+
+OVER = frozenset({Group.SUCCESSFUL, Group.FAILED, Group.CANCELED})
+"""The statuses of a job of which nothing is left to run."""
 
 _CLASSES: dict[str, type[Changing]] = {
     "any": Choosing,
@@ -229,7 +235,7 @@ def _carry_out(request: AnyRequest[Any, Any]) -> None:
         return
     with opened(request) as store:
         plan = act(store, request)
-        is_driven = not action.starts_packages or any_driver(store)
+        is_driven = not action.starts_packages or any_driver(store) or _has_ended(store, plan)
     for line in actions.report(plan):
         emit(line)
     if undoing := undo.sentence(plan):
@@ -239,6 +245,12 @@ def _carry_out(request: AnyRequest[Any, Any]) -> None:
 
         target = select.parse(plan.job) if isinstance(plan, SubmitPlan) else request.target
         say(outcome.no_daemon(_jobs(target)))
+
+
+def _has_ended(store: Store, plan: Any) -> bool:
+    """Return whether the jobs of a plan have ended, also after it."""
+    jobs = [browse.jobs(store, name) for name in plan.jobs]
+    return bool(jobs) and all(job.status in OVER for job in chain(*jobs))
 
 
 def _jobs(target: Target) -> list[str]:

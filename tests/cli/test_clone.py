@@ -111,6 +111,13 @@ def test_a_part_of_a_job_becomes_a_job_of_its_own(tmp_path: Path, d0ctl: Type) -
 @pytest.mark.parametrize(
     ("words", "stderr"),
     [
+        (("clone", "good", "better"),
+         "d0ctl: `clone` takes one job or part of a job, and there is no job `better`\n"
+         "to name the new job so: d0ctl clone good --as better\n"),
+        (("clone", "good/1", "better"),
+         "d0ctl: `clone` takes one job or part of a job, and there is no job `better`\n"
+         "to name the new job so: d0ctl clone good/1 --as better\n"),
+        (("clone", "bad", "better"), "d0ctl: there is no job `bad`\nd0ctl status\n"),
         (("clone", "good/1", "--set", "a=b"), "d0ctl: --set takes a whole job\nd0ctl clone good\n"),
         (("remove", "good/1"), "d0ctl: `good/1` is not a whole job, so it can't be removed\n"
                                "d0ctl kill 'good/1'\n"),

@@ -144,3 +144,34 @@ def test_a_job_with_a_file_is_corrected_and_not_submitted_again(real_site: Site)
 
     then = "`d0ctl update mc` and `d0ctl retry 'mc:failed'`"
     assert f"add `inputs: sim.sh` to the job file, then {then}" in answer
+
+
+@pytest.mark.parametrize("verb", ["run", "submit", "validate"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("sim.sh", "echo hi\n"), ("sim", "#!/bin/sh\nif true; then\n  echo: hi\nfi\n")],
+    ids=["by its name", "by its first line"],
+)
+def test_a_script_in_place_of_a_job_file_is_answered_with_the_command_that_runs_it(
+    d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, name: str, text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+
+    result = d0ctl(verb, name)
+
+    assert (result.exit_code, result.stderr) == (
+        2, f"d0ctl: `{name}` is a script, not a job file\nd0ctl run -- ./{name}\n",
+    )  # fmt: skip
+
+
+def test_faults_of_a_job_file_that_is_run_by_its_first_line_are_listed(
+    d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "mc.yaml"
+    file.write_text("#!/usr/bin/env -S d0ctl run\nstages: []\n")
+
+    result = d0ctl("run", str(file))
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"{file}:2:")

@@ -34,6 +34,18 @@ def test_the_scheduler_follows_a_limit_that_changes(job: Site, d0ctl: Type, targ
     assert assigned(job) > 1
 
 
+def test_no_daemon_is_missed_for_the_limit_of_an_ended_job(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    assert "no daemon is running" in d0ctl("limit", "prod", "--max-running", "3").stderr
+    for package in ("1/1/1", "1/1/2", "2/1/1", "3/1/1"):
+        site.finish(f"prod/{package}")
+
+    ended = d0ctl("limit", "prod", "--max-running", "2")
+
+    assert ended.stdout == "limits of `prod`: max-running 3 -> 2\n"
+    assert "no daemon is running" not in ended.stderr
+
+
 def test_a_job_can_be_held_after_fewer_failures(job: Site, d0ctl: Type) -> None:
     assert d0ctl("limit", "prod", "--max-failures", "2").exit_code == 0
 

@@ -49,8 +49,9 @@ def test_why_tells_which_software_or_service_a_node_lacks(
     assert "`localhost` is ruled out: no software sim/v1 for platform sl7" in first
     assert "`localhost` is ruled out: no service SAM" in second
     refused = d0ctl("software", "remove", "sim/v1")
-    assert (refused.exit_code, refused.stderr.splitlines()[0]) == (
-        4, "d0ctl: job `some-001` asks for software `sim/v1`, so it can't be removed"
+    assert (refused.exit_code, refused.stderr.splitlines()) == (
+        4, ["d0ctl: job `some-001` asks for software `sim/v1`, so it can't be removed",
+            "d0ctl wait some-001, or end it: d0ctl kill some-001"]
     )  # fmt: skip
 
 
@@ -113,6 +114,7 @@ def test_software_in_use_is_not_purged(
 
     assert result.exit_code == 4
     assert "package `some-001/1/1/1` on node `localhost` uses software `reco/v1`" in result.stderr
+    assert "d0ctl wait some-001/1/1/1, or end it: d0ctl kill some-001/1/1/1" in result.stderr
 
 
 def test_why_offers_to_verify_the_software_of_a_failed_package(

@@ -3,12 +3,13 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from msgspec.structs import replace as changed
 
 from d0ctl.actions.action import Request
 from d0ctl.actions.jobs import submit
-from d0ctl.actions.jobs.submit import SubmitOptions
+from d0ctl.actions.jobs.submit import SubmitOptions, is_name
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
@@ -28,6 +29,7 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
     target, options = request.target, request.options
+    _refuse_second_name(store, target)
     jobs = jobs_of(store, target)
     if len(jobs) > 1:
         raise BadUsage(f"`{target.brief}` is not one job, but `clone` takes one, or a part of one",
@@ -49,6 +51,18 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
         return spec
     stem = re.sub(r"-[0-9]{3,}$", "", name)
     return changed(spec, name=free_name(store, stem), named=True)
+
+
+def _refuse_second_name(store: Store, target: Selector) -> None:
+    """Raise BadUsage if the name of the new job follows that of the old one, as in `cp`."""
+    source, *others = target.parts
+    if len(others) != 1 or not others[0].names_jobs:
+        return
+    name = others[0].job
+    if is_name(name) and browse.has_job(store, source.job) and not browse.has_job(store, name):
+        raise BadUsage(f"`clone` takes one job or part of a job, and there is no job `{name}`",
+                       hint=f"to name the new job so: d0ctl clone {quote(str(source))} --as {name}"
+                       )  # fmt: skip
 
 
 def _part(store: Store, target: Selector, name: str) -> str:

@@ -45,6 +45,11 @@ def removal(title: str, entries: int) -> str:
     return f"remove {count(entries, 'entry', 'entries')} of `{title}` from the catalogue"
 
 
+def after_use(user: str) -> str:
+    """Return what frees software that a job or package uses."""
+    return f"d0ctl wait {user}, or end it: d0ctl kill {user}"
+
+
 def removed(title: str) -> str:
     """Return that software was removed."""
     return f"removed `{title}`"

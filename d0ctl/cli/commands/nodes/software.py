@@ -215,7 +215,7 @@ def remove(
             raise no_such(title)
         if job := catalogue.user_of(store, title):
             raise Refused(f"job `{job}` asks for software `{title}`, so it can't be removed",
-                          hint=f"d0ctl kill {job}")  # fmt: skip
+                          hint=software_text.after_use(job))  # fmt: skip
         removal = software_text.removal(title, len(entries))
         if changing.is_rehearsal():
             emit(f"would {removal}")

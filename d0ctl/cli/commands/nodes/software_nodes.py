@@ -120,7 +120,7 @@ def _refuse_use(store: Store, title: str, node: Node) -> None:
     path = user_on(store, node.id, title)
     if path:
         raise Refused(f"package `{path}` on node `{node.name}` uses software `{title}`",
-                      hint=f"d0ctl kill {path}")  # fmt: skip
+                      hint=software_page.after_use(path))  # fmt: skip
 
 
 def wait(ids: Sequence[int]) -> list[NodeOrder]:

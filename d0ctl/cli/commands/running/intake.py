@@ -14,7 +14,7 @@ from d0ctl.actions.option import read as read_options
 from d0ctl.cli import changing, session
 from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.person import AtTerminal
-from d0ctl.errors import Refused
+from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.show.cards import job_files
 from d0ctl.store.connection import Store
@@ -62,9 +62,24 @@ def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
     target, options = request.target, request.options
     if target.text is None:
         refuse_part(target.brief)
-    with store_if_any() as store:
-        spec = submit.read(store, target, options.parameters)
+    try:
+        with store_if_any() as store:
+            spec = submit.read(store, target, options.parameters)
+    except BadJobFile as error:
+        if target.text is None:
+            _refuse_script(target.brief, error)
+        raise
     return replace(request, options=replace(options, spec=spec)), spec
+
+
+def _refuse_script(file: str, error: BadJobFile) -> None:
+    """Raise BadUsage if a file with faults is a script, which runs after `--`."""
+    path = Path(file)
+    is_yaml = path.suffix in (".yaml", ".yml", ".json") or not path.is_file()
+    if not is_yaml and (path.suffix == ".sh" or path.read_bytes()[:2] == b"#!"):
+        command = file if "/" in file else f"./{file}"
+        raise BadUsage(f"`{file}` is a script, not a job file",
+                       hint=f"d0ctl run -- {quote(command)}") from error  # fmt: skip
 
 
 def warn(spec: JobSpec, file: str) -> None:
