@@ -106,6 +106,31 @@ def test_the_undo_of_an_update_that_holds_the_job_releases_it(
     assert document(d0ctl("status", "mc", "--json").stdout)["held"] is None
 
 
+def test_packages_that_run_again_by_the_same_job_file_leave_the_previous_one(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.finish("mc/1/2/1")
+    changed = FIRST.replace("echo {word}", "echo again {word}")
+    file.write_text(changed)
+    d0ctl("update", "mc")
+
+    again = d0ctl("update", "mc", "--again")
+
+    assert "1 package to run again" in again.stdout and "to undo" not in again.stderr
+    assert d0ctl("update", "mc", "--previous").exit_code == 0
+    assert "echo bye 1" in script(d0ctl, "mc/1/1/1/1")
+
+
+@pytest.mark.parametrize("word", ["bye", "hello"])
+def test_an_update_that_changes_only_a_parameter_can_be_undone(
+    file: Path, d0ctl: Type, word: str
+) -> None:
+    file.write_text(FIRST)
+    undo = d0ctl("update", "mc", "--set", f"word={word}").stderr
+
+    assert ("to undo: d0ctl update mc --previous" in undo) is (word != "bye")
+
+
 def test_lines_that_a_job_file_has_again_are_restored(file: Path, d0ctl: Type) -> None:
     d0ctl("update", "mc")
     file.write_text(FIRST)

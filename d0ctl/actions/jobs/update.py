@@ -17,7 +17,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
-from d0ctl.store.jobs.correction.texts import keep_text, previous_text
+from d0ctl.store.jobs.correction.texts import has_text, keep_text, previous_text
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
@@ -61,8 +61,8 @@ class UpdatePlan(Plan):
     settings: tuple[str, ...]
     """The settings of the job as a whole that change."""
     misfits: tuple[Misfit, ...]
-    is_only_held: bool
-    """Whether it is held, and its job file is the same."""
+    has_text: bool
+    """Whether the job has this job file already."""
 
 
 def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Request[UpdateOptions]:
@@ -138,7 +138,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         request=request, job=job.id, outline=outline, settings=settings, packages=packages,
         misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not packages and not settings and _is_same(store, job, spec),
-        is_only_held=settings == (HELD,) and not packages and _is_same(store, job, spec),
+        has_text=has_text(store, job.id, spec),
     )  # fmt: skip
 
 
@@ -240,10 +240,9 @@ def _undo(plan: UpdatePlan) -> str | None:
     if plan.is_empty:
         return None
     names = undo.paths(plan.request.target)
-    back, release = undo.command("update", names, "--previous"), undo.command("release", names)
-    if HELD not in plan.settings:
-        return back
-    return release if plan.is_only_held else f"{back} && {release}"
+    back = [] if plan.has_text else [undo.command("update", names, "--previous")]
+    release = [undo.command("release", names)] if HELD in plan.settings else []
+    return " && ".join(back + release) or None
 
 
 ACTION = Action(

@@ -18,8 +18,16 @@ def previous_text(store: Store, job: int) -> JobText | None:
     return JobText(known["text"], Path(known["directory"]), known["source"], known["parameters"])
 
 
+def has_text(store: Store, job: int, spec: JobSpec) -> bool:
+    """Return whether a job has this job file with these parameters already."""
+    texts = {name: value for name, value in spec.parameters.items() if isinstance(value, str)}
+    return text_of(store, job) == JobText(spec.text, Path(spec.directory), spec.source, texts)
+
+
 def keep_text(store: Store, job: int, spec: JobSpec) -> None:
     """Record the new job file of a job and the previous one; the row of the job is left alone."""
+    if has_text(store, job, spec):
+        return
     before = text_of(store, job)
     known = before and {**before._asdict(), "directory": str(before.directory)}
     store.change(
