@@ -91,15 +91,13 @@ def is_directory(path: str) -> bool | None:
         return None
 
 
-def matching(
-    pattern: str, directory: str, entries: int = MAX_ENTRIES, seconds: float = MAX_SEARCH_S
-) -> list[str]:
+def matching(pattern: str, directory: str) -> list[str]:
     """Return the names that a glob matches, sorted, relative ones relative to `directory`.
 
     `**` stands for any number of folders, except links. Raises TooWideError
-    if that needs more entries or more time.
+    for more than MAX_ENTRIES entries, or MAX_SEARCH_S.
     """
-    bounds = Bounds(pattern, entries, time.monotonic() + seconds)
+    bounds = Bounds(pattern, MAX_ENTRIES, time.monotonic() + MAX_SEARCH_S)
     head = "/" if pattern.startswith("/") else ""
     parts = [part for at, part in enumerate(pattern.split("/")) if part or at == pattern.count("/")]
     try:

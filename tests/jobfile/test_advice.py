@@ -134,6 +134,14 @@ def test_inputs_that_are_read_by_their_base_names_cause_no_warning(
     assert warnings(line(entry)) == []
 
 
+def test_a_base_name_that_is_another_input_causes_no_warning(
+    warnings: Warnings, folder: Path
+) -> None:
+    (folder / "a.raw").touch()
+
+    assert warnings(line("{run: 'cat a.raw', inputs: [a.raw, raw/a.raw]}")) == []
+
+
 SIMS = "stages:\n- name: sim\n  lines:\n  - {for: {n: {range: [1, 12]}}, run: 'x > sim-{n}.txt', \
 outputs: 'sim-{n}.txt'}\n- name: merge\n  lines:\n"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.jobfile import local_files
 from d0ctl.jobfile.local_files import TooWideError, matching
 
 PATTERNS = [
@@ -40,11 +41,13 @@ def test_a_glob_does_not_follow_links_in_a_circle(tree: Path) -> None:
     assert matching("**/c.raw", str(tree)) == ["raw/deep/c.raw"]
 
 
-def test_a_glob_ends_at_its_bounds(tree: Path) -> None:
-    with pytest.raises(TooWideError, match="too many directory entries"):
-        matching("**/*", str(tree), entries=5)
+def test_a_glob_ends_at_its_bounds(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch, pytest.raises(TooWideError, match="too many directory"):
+        patch.setattr(local_files, "MAX_ENTRIES", 5)
+        matching("**/*", str(tree))
 
     for number in range(2000):
         (tree / f"{number}.x").touch()
+    monkeypatch.setattr(local_files, "MAX_SEARCH_S", -1)
     with pytest.raises(TooWideError, match="too long"):
-        matching("*.none", str(tree), entries=10_000, seconds=-1)
+        matching("*.none", str(tree))

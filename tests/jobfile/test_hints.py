@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from d0ctl.errors import MOST_FAULTS, BadJobFile
+from d0ctl.jobfile import local_files
 from d0ctl.jobfile.reader import KnownNames, read_text
 from tests.support.mutating import in_time
 
@@ -132,7 +133,10 @@ def test_a_product_of_ten_ranges_is_a_fault_and_no_traceback(faults: Faults) -> 
 @pytest.mark.parametrize(
     "entry", ["for: {n: {glob: '/**/**/**/*'}}", "inputs: {glob: '/**/**/**/*'}"]
 )
-def test_a_glob_over_the_whole_machine_ends_with_a_fault(faults: Faults, entry: str) -> None:
+def test_a_glob_over_the_whole_machine_ends_with_a_fault(
+    faults: Faults, entry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_files, "MAX_ENTRIES", 10_000)
     (answer,) = faults(f"stages:\n- lines:\n  - run: x\n    {entry}\n")
     assert "the glob `/**/**/**/*` is too wide" in answer
     assert "begin it in a smaller folder" in answer

@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.errors import MOST_FAULTS, BadJobFile
+from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.reader import read, read_text
 from d0ctl.jobfile.sections.binaries import BINARY_KEYS
 from d0ctl.jobfile.sections.files.inputs import INPUT_KEYS
@@ -173,6 +174,7 @@ likely = st.lists(
 
 
 @given(likely)
+@example([{"lines": [{"run": "x", key: ["a", "d/a"]}]} for key in ("outputs", "inputs")])
 @settings(parent=CALM, max_examples=examples(120))
 def test_a_job_that_is_accepted_fits_together(stages: Any) -> None:
     try:
@@ -190,7 +192,6 @@ def test_a_job_that_is_accepted_fits_together(stages: Any) -> None:
         given = [input for binary in package.binaries for input in binary.inputs]
         own = {o.file for b in package.binaries for o in b.outputs}
         assert all(one.made == (one.file in made) for one in given)
-        read = {one.file for one in given} - own
-        bases = {name.rpartition("/")[2] for name in read}
-        assert len(bases) == len(read)
-        assert not bases & own
+        read = {one.file: local_name(one.file, one.local) for one in given if one.file not in own}
+        assert len(set(read.values())) == len(read)
+        assert own.isdisjoint(read.values())

@@ -187,7 +187,7 @@ def _flattened(
             continue
         if base == name:
             last = base_name(name)
-            if last in plain and name not in text:
+            if last in plain and name not in text and last not in {f.local_name for f in own}:
                 message = (
                     f"{shown(last)} is {shown(name)} in the working directory: write that, or "
                     "`layout: flat`"
