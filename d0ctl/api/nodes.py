@@ -11,6 +11,7 @@ from d0ctl.actions.action import NodeName
 from d0ctl.api.verbs import NodeVerbs
 from d0ctl.config import find_home
 from d0ctl.errors import NotFound
+from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.store import opening
 from d0ctl.store.nodes import registry
 
@@ -62,7 +63,7 @@ class Nodes(NodeVerbs):
                 name, row.destination, row.cluster, row.platform, row.cpus,
                 row.memory, row.speed, row.state, row.since, row.contact,
                 row.last_error,
-                bool(row.drained), row.drain_note, row.assigned, row.launched,
+                bool(row.drained), drain_note(row.drain_note), row.assigned, row.launched,
                 row.gpus,
             )  # fmt: skip
 

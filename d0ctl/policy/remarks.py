@@ -1,10 +1,11 @@
 """Remarks: why a package changed without a person; codes with values, whose words are in show.
 
-The note of a package or event is a code, `input-lost`, or a code and its values as JSON:
+The note of a package, event or node is a code, `input-lost`, or a code and its values as JSON:
 `{"remark":"node-moved","node":"farm02"}`. Other notes are the words of a person or of a node.
 """
 
 import enum
+from typing import TypedDict
 
 import msgspec
 from msgspec import Struct
@@ -61,6 +62,26 @@ class NodeAtFault(Struct, frozen=True, tag_field="remark", tag="node-at-fault"):
     node: str
 
 
+class Others(TypedDict):
+    """How attempts at packages of the same stage ended on other nodes."""
+
+    successful: int
+    failed: int
+
+
+class NodeFailing(Struct, frozen=True, omit_defaults=True, tag_field="remark", tag="node-failing"):
+    """A node was drained because packages of a stage failed there, and succeed elsewhere."""
+
+    stage: str
+    failures: int
+    """How many in a row."""
+    longest_s: float
+    reasons: dict[str, int]
+    others: Others
+    packages: list[str] = []
+    """The first of them, by their paths."""
+
+
 class InputsLate(Struct, frozen=True, tag_field="remark", tag="inputs-late"):
     """It waited for its inputs on a node for too long, and would end earlier on another."""
 
@@ -87,7 +108,7 @@ class GivenUp(Struct, frozen=True, omit_defaults=True, tag_field="remark", tag="
     limit: int | float | None = None
 
 
-Valued = NodeRemoved | NodeMoved | NodeAtFault | InputsLate | TriedAgain | GivenUp
+Valued = NodeRemoved | NodeMoved | NodeAtFault | NodeFailing | InputsLate | TriedAgain | GivenUp
 
 _decoder: msgspec.json.Decoder[Valued] = msgspec.json.Decoder(Valued)
 

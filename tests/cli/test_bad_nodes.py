@@ -126,9 +126,9 @@ def test_why_of_a_package_names_the_paused_node(site: Site, d0ctl: Type) -> None
 def test_why_counts_the_packages_beyond_the_named_ones(
     burning: Site, d0ctl: Type, number: int, more: str
 ) -> None:
-    details = json.loads(value(burning.store, "bad_node", "details"))
-    details["packages"] = [f"prod/1/{one}/1" for one in range(1, number + 1)]
-    change(burning.store, "bad_node", details=json.dumps(details))
+    evidence = json.loads(value(burning.store, "bad_node", "evidence"))
+    evidence["packages"] = [f"prod/1/{one}/1" for one in range(1, number + 1)]
+    change(burning.store, "bad_node", evidence=json.dumps(evidence))
 
     screen = d0ctl("why", "hole").stdout
 

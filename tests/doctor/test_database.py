@@ -115,8 +115,8 @@ SPLIT = [*TASK, "update content set status = 'picked', events = 20, next_event =
         ("transferring", "prod/1/1/1", "transfers results, of which none is under way",
          [ANYHOW, "update package set phase = 'transferring' where id = 1"]),
         ("bad_nodes", "node localhost", "drained by d0ctl, and not drained",
-         ["insert into bad_node (node_id, job_id, stage_id, since, began, evidence, details,"
-          " next_try) values (1, 1, 1, 1, 1, '3 packages failed', '{}', 9)"]),
+         ["insert into bad_node (node_id, job_id, stage_id, since, began, evidence,"
+          " next_try) values (1, 1, 1, 1, 1, '{}', 9)"]),
         ("node_records", "node localhost", "2 failures of stage 1 in a row, of 1",
          ["insert into node_record (stage_id, node_id, job_id, failed, streak)"
           " values (1, 1, 1, 1, 2)"]),

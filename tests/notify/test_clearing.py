@@ -3,6 +3,8 @@
 from typing import Any
 
 from d0ctl.model import Address
+from d0ctl.policy.remarks import NodeFailing, noted
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
@@ -137,16 +139,19 @@ def test_a_node_given_up_is_sent_even_to_people_who_want_only_urgent_mail(
     assert notified.kinds("admin@lab.example") == ["cleared"]
 
 
+FAILING = NodeFailing("sim/1", 3, 2.0, {"exit-code": 3}, {"successful": 9, "failed": 0})
+
+
 def test_a_drained_node_is_reported_with_evidence_and_when_it_is_well_again(
     site: Site, say: Say, notified: Notified, carry: Any, store: Store
 ) -> None:
     say(mode="when-needed")
     insert(store, "bad_node", node_id=1, job_id=1, stage_id=1, since=5.0, began=1.0,
-           evidence="it failed 3 in a row", details="{}", next_try=600.0)  # fmt: skip
+           evidence=noted(FAILING), next_try=600.0)  # fmt: skip
     notified.collect()
 
     (notice,) = notified.waiting("admin@lab.example")
-    assert (notice.kind, notice.samples[0]["message"]) == ("node-drained", "it failed 3 in a row")
+    assert (notice.kind, notice.samples[0]["message"]) == ("node-drained", remark(noted(FAILING)))
     carry()
     delete(store, "bad_node")
     notified.collect()

@@ -10,6 +10,7 @@ from d0ctl.policy.remarks import (
     GivenUp,
     InputsLate,
     NodeAtFault,
+    NodeFailing,
     NodeMoved,
     NodeRemoved,
     Remark,
@@ -37,6 +38,11 @@ VALUED = (
     (NodeRemoved("farm02"), "node farm02 was removed"),
     (NodeMoved("farm02"), "node farm02 was moved"),
     (NodeAtFault("farm02"), "it failed because of `farm02`, so it runs elsewhere"),
+    (
+        NodeFailing("sim/1", 3, 2.0, {"exit-code": 2, "hook": 1}, {"successful": 9, "failed": 1}),
+        "3 packages of `sim/1` failed here in a row, the longest after 2.0 s (exit-code 2 times,"
+        " hook 1 time), while 9 of 10 succeeded on other nodes",
+    ),
     (
         InputsLate("farm02", 600.0, "farm03"),
         "it waited 10 min 00 s for its inputs on farm02, and would end earlier on farm03",

@@ -3,7 +3,9 @@
 import json
 
 from d0ctl.jobfile.spec import OutputSpec
+from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.schedule.choice import Decision
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store
 from d0ctl.store.attempts.outputs import forget_wrong
 from d0ctl.store.nodes import draining, placement
@@ -22,13 +24,15 @@ def test_a_node_that_fails_packages_that_succeed_elsewhere_is_drained_with_the_e
     assert site.launched_on("hole") == 3
     bad = draining.bad_node(store, site.node("hole").id)
     assert bad is not None
-    assert bad.evidence.startswith(
+    evidence = read(bad.evidence)
+    assert isinstance(evidence, NodeFailing)
+    assert (evidence.stage, evidence.failures, evidence.longest_s) == ("sim/1", 3, 0.0)
+    assert evidence.reasons == {"exit-code": 3}
+    assert len(evidence.packages) == 3
+    assert (remark(bad.evidence) or "").startswith(
         "3 packages of `sim/1` failed here in a row, the longest after 0.0 s (exit-code 3 times),"
         " while "
     )
-    answer = json.loads(bad.details)
-    assert answer["reasons"] == {"exit-code": 3}
-    assert len(answer["packages"]) == 3
     assert site.problems() == [("hole", "drained")]
     deeds = store.rows("node_deeds", name="hole", limit=9)
     assert [(row["actor"], row["verb"]) for row in deeds] == [("d0ctl", "node drain")]
@@ -210,7 +214,7 @@ def test_a_node_whose_results_are_never_what_it_says_is_drained(store: Store) ->
     assert site.launched_on("liar") == 3
     bad = draining.bad_node(store, site.node("liar").id)
     assert bad is not None
-    assert bad.evidence.startswith(
+    assert (remark(bad.evidence) or "").startswith(
         "3 packages of `sim/1` failed here in a row, the longest after 0.0 s"
         " (launches refused, or other results than reported), while "
     )

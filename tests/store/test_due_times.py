@@ -36,7 +36,7 @@ DUE: list[tuple[str, str, dict[str, Any]]] = [
     ("transfer", "not_before", {"file_id": 1, "cluster_id": 1, "wanted": NOW}),
     ("archive_copy", "not_before", {"node_id": 1, "checksum": "sha256:0"}),
     ("bad_node", "next_try", {"node_id": 1, "job_id": 1, "stage_id": 1, "since": NOW,
-                              "began": NOW, "evidence": "it failed", "details": "{}"}),
+                              "began": NOW, "evidence": "{}"}),
     ("notice", "due", {"recipient": "eve", "kind": "ended", "subject_id": 1, "subject": "one",
                        "first": NOW, "last": NOW}),
     ("delivery", "not_before", {"recipient": "eve", "message_id": "1", "title": "one",

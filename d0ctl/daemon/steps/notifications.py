@@ -12,6 +12,7 @@ from d0ctl.jobfile.spec import MailMode
 from d0ctl.model import Group
 from d0ctl.notify.routes import Person, Routes
 from d0ctl.schedule.standstill import DELIBERATE
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.job_end import status_of
 from d0ctl.show.why import production as wording
 from d0ctl.store import Store
@@ -187,7 +188,7 @@ def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
         notice = Notice(
             person.address, row["kind"], row["id"], row["name"], at, at, now + person.digest,
             mail_queue.LAST_NODE if is_last else "", problem=row["kind"],
-            samples=[{"message": row["evidence"] or "it does not answer"}],
+            samples=[{"message": remark(row["evidence"]) or "it does not answer"}],
         )  # fmt: skip
         mail_queue.add(store, notice)
     if recipients:

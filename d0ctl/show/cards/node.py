@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from d0ctl import model
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Span
@@ -62,7 +63,7 @@ def cells(
     """Return the line of a node, in columns; `bad` is why d0ctl has drained it."""
     notes: list[Span] = []
     if bad is not None:
-        notes += [(f"drained by d0ctl: {bad.evidence}", "warn"), (trial(bad, now), "plain")]
+        notes += [(f"drained by d0ctl: {remark(bad.evidence)}", "warn"), (trial(bad, now), "plain")]
     elif row.drained:
         notes.append((f"drained: {row.drain_note or 'no reason given'}", "warn"))
     if row.last_error:

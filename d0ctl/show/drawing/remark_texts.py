@@ -8,13 +8,14 @@ from d0ctl.policy.remarks import (
     GivenUp,
     InputsLate,
     NodeAtFault,
+    NodeFailing,
     NodeMoved,
     NodeRemoved,
     Remark,
     TriedAgain,
     read,
 )
-from d0ctl.units import duration, size, times
+from d0ctl.units import count, duration, size, times
 
 AGAINST: Mapping[Against, str | Callable[[Any], str]] = {
     Against.PASSIVE: "the rule is passive",
@@ -29,6 +30,9 @@ AGAINST: Mapping[Against, str | Callable[[Any], str]] = {
     Against.NO_OTHER_NODE: "no other node can take it",
     Against.NO_LARGER_NODE: "no node has more memory",
 }
+
+MOST_REASONS = 3
+"""How many reasons for which packages failed on a node are named."""
 
 REMARKS: Mapping[Remark, str] = {
     Remark.REPACKAGED: "its files go into other packages",
@@ -54,6 +58,8 @@ def remark(note: str | None) -> str | None:
             return f"node {node} was moved"
         case NodeAtFault(node):
             return f"it failed because of `{node}`, so it runs elsewhere"
+        case NodeFailing() as failing:
+            return _failing(failing)
         case InputsLate(node, waited_s, other):
             waited = f"it waited {duration(waited_s)} for its inputs on {node}"
             return f"{waited}, and would end earlier on {other}"
@@ -64,6 +70,24 @@ def remark(note: str | None) -> str | None:
         case Remark() as code:
             return REMARKS[code]
     return note
+
+
+def drain_note(note: str | None) -> str | None:
+    """Return why a node is drained; a person's own reason stays as it is."""
+    return f"by d0ctl: {remark(note)}" if isinstance(read(note), NodeFailing) else note
+
+
+def _failing(node: NodeFailing) -> str:
+    most = sorted(node.reasons.items(), key=lambda entry: -entry[1])[:MOST_REASONS]
+    causes = ", ".join(f"{reason} {count(number, 'time')}" for reason, number in most)
+    why = causes or "launches refused, or other results than reported"
+    successful = node.others["successful"]
+    return (
+        f"{count(node.failures, 'package')} of `{node.stage}` failed here in a row, the longest"
+        f" after {duration(node.longest_s)} ({why}), while"
+        f" {count(successful)} of {count(successful + node.others['failed'])} succeeded on other"
+        " nodes"
+    )
 
 
 def cause(failure: TriedAgain | GivenUp) -> str:

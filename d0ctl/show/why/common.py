@@ -8,6 +8,7 @@ from msgspec.structs import asdict
 
 from d0ctl.model import Counts, Node, NodeCapacity, Phase
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
+from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
@@ -154,7 +155,7 @@ def objection(row: NodeCapacity, requirement: Requirement, now: float) -> Object
             f"has been down since {since}: {row.last_error or 'no answer'}", "are down"
         )
     if row.drained:
-        note = f": {row.drain_note}" if row.drain_note else ""
+        note = f": {drain_note(row.drain_note)}" if row.drain_note else ""
         return Objection(f"is drained{note}", "are drained")
     is_known = row.state == "up"
     if (is_known or requirement.nodes or requirement.exclude_nodes) and (

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from d0ctl.model import Phase
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
+from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.show.why.common import scarce_disk
 from d0ctl.store.nodes.site import Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
@@ -135,7 +136,7 @@ def nodes_away(away: Sequence[NodeView], now: float) -> str:
         since = min(blocked.since for blocked in down if blocked.since is not None)
         parts.append(f"{_names(down)} down since {moment(since, now)}{_last_error(down)}")
     if drained:
-        notes = {blocked.drain_note for blocked in drained if blocked.drain_note}
+        notes = {drain_note(blocked.drain_note) for blocked in drained if blocked.drain_note}
         note = f" ({notes.pop()})" if len(notes) == 1 else ""
         parts.append(f"{_names(drained)} drained{note}")
     return "; ".join(parts)

@@ -8,10 +8,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from d0ctl.model import Reason
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, counts_against_node
-from d0ctl.policy.remarks import NodeAtFault, Remark, noted
+from d0ctl.policy.remarks import NodeAtFault, NodeFailing, Remark, noted
 from d0ctl.store.attempts import node_record
 from d0ctl.store.attempts.failures import elsewhere
 from d0ctl.store.attempts.node_record import Ended
@@ -122,17 +124,18 @@ def _drain(store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: fl
     if store.row("bad_node", node=row["node_id"]):
         return []
     failed = _failed_there(store, row, row["since"])
-    reason = evidence(row, others, failed)
-    store.change("drain_node", node=row["node_id"], note=f"by d0ctl: {reason}", now=now)
+    evidence = _evidence(row, others, failed)
+    note = noted(replace(evidence, packages=[]))
+    store.change("drain_node", node=row["node_id"], note=note, now=now)
     store.change(
         "keep_bad_node", node=row["node_id"], job=row["job_id"], stage=row["stage_id"],
-        began=row["since"], now=now, evidence=reason, next_try=now + limits.try_again,
-        details=json.dumps(_details(row, others, failed)),
+        began=row["since"], now=now, evidence=noted(evidence), next_try=now + limits.try_again,
     )  # fmt: skip
     store.change("unassign_node", node=row["node_id"], now=now, note=Remark.NODE_DRAINED)
-    _keep(store, "node drain", row["node"], reason, now)
+    _keep(store, "node drain", row["node"], note, now)
     _rerun_uncounted(store, failed, row["node"], now)
-    return [f"node `{row['node']}` is drained: {reason}"]
+    packages = count(evidence.failures, "package")
+    return [f"node `{row['node']}` is drained: {packages} of `{evidence.stage}` failed in a row"]
 
 
 def _failed_there(store: Store, row: Row, since: float) -> list[Row]:
@@ -140,28 +143,14 @@ def _failed_there(store: Store, row: Row, since: float) -> list[Row]:
     return [end for end in rows if counts_against_node(end["reason"] or "", or_gone=False)]
 
 
-def evidence(row: Row, others: Row, failed: Sequence[Row]) -> str:
-    """Return the evidence against a node in a sentence."""
-    reasons = Counter(entry["reason"] for entry in failed)
-    causes = ", ".join(f"{reason} {count(n, 'time')}" for reason, n in reasons.most_common(3))
-    why = causes or "launches refused, or other results than reported"
-    ran = others["successful"] + others["failed"]
-    return (
-        f"{count(row['streak'], 'package')} of `{row['path']}` failed here in a row, the longest"
-        f" after {duration(row['longest'])} ({why}), while"
-        f" {count(others['successful'])} of {count(ran)} succeeded on other nodes"
-    )
-
-
-def _details(row: Row, others: Row, failed: Sequence[Row]) -> dict[str, object]:
-    return {
-        "stage": row["path"],
-        "failures": row["streak"],
-        "packages": [entry["path"] for entry in failed[:MOST_NAMED]],
-        "reasons": dict(Counter(entry["reason"] for entry in failed)),
-        "longest": row["longest"],
-        "others": {"successful": others["successful"], "failed": others["failed"]},
-    }
+def _evidence(row: Row, others: Row, failed: Sequence[Row]) -> NodeFailing:
+    """Return the evidence against a node."""
+    return NodeFailing(
+        row["path"], row["streak"], row["longest"],
+        dict(Counter(entry["reason"] for entry in failed)),
+        {"successful": others["successful"], "failed": others["failed"]},
+        [entry["path"] for entry in failed[:MOST_NAMED]],
+    )  # fmt: skip
 
 
 def _rerun_uncounted(store: Store, failed: Sequence[Row], node: str, now: float) -> None:

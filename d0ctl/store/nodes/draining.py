@@ -47,7 +47,7 @@ class BadNode(Struct, frozen=True):
     since: float
     began: float
     evidence: str
-    details: str
+    """As a remark: `NodeFailing`."""
     times: int
     next_try: float
     canary_id: int | None

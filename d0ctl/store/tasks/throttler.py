@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.schedule.resources import NodeRoom, Requirement, shape
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.connection import Store
@@ -90,6 +91,8 @@ def _against(view: NodeView, requirement: Requirement) -> str | None:
     if view.node.state == "down":
         return "it is down"
     if view.node.drained:
+        if isinstance(read(view.drain_note), NodeFailing):
+            return "it is drained by d0ctl"
         return f"it is drained{f': {view.drain_note}' if view.drain_note else ''}"
     return view.node.misfit(requirement)
 

@@ -1382,8 +1382,7 @@ create table bad_node (
     stage_id  integer not null,
     since     real not null,
     began     real not null,               -- when the first of these failures ended
-    evidence  text not null,               -- in a sentence
-    details   text not null,               -- as JSON
+    evidence  text not null,               -- as JSON: the remark `node-failing`, with its values
     times     integer not null default 1,  -- how often in a row: each time it rests for longer
     next_try  real not null,               -- when one package tries it
     canary_id integer                      -- the package that tries it, or did last

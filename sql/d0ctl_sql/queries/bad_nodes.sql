@@ -151,8 +151,8 @@ select bad_node.node_id, node.name as node
 
 -- name: keep_bad_node
 -- d0ctl drains a node, with the evidence.
-insert into bad_node (node_id, job_id, stage_id, since, began, evidence, details, next_try)
-values (:node, :job, :stage, :now, :began, :evidence, :details, :next_try);
+insert into bad_node (node_id, job_id, stage_id, since, began, evidence, next_try)
+values (:node, :job, :stage, :now, :began, :evidence, :next_try);
 
 -- name: fail_bad_node
 -- The package that tried a node failed as well, so the next try comes later.

@@ -6,7 +6,7 @@ from d0ctl.model import phase_word
 from d0ctl.policy.remarks import GivenUp, read
 from d0ctl.select import brief
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.remark_texts import against, remark
+from d0ctl.show.drawing.remark_texts import against, drain_note, remark
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign, spread, width
 from d0ctl.store.history.notable import Notable
@@ -76,7 +76,7 @@ def _note(event: Notable) -> str | None:
             return f"tried again: {gist(event.note)}" if event.note else "tried again"
         case "failure":
             return gist(event.note)
-    return event.note
+    return drain_note(event.note)
 
 
 def _line(

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from d0ctl.model import Phase
 from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE
+from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.show.why.production import own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.history import notable
@@ -128,7 +129,7 @@ def nodes(store: Store) -> list[NodeLine]:
     found = []
     for row in registry.nodes(store):
         state = "drained" if row.drained and row.state != "down" else row.state
-        note = row.last_error or (row.drain_note if row.drained else "") or ""
+        note = row.last_error or (drain_note(row.drain_note) if row.drained else "") or ""
         load = row.load if row.state == "up" else None
         use_of_node = use.get(row.id, activity.NodeUse())
         found.append(

@@ -1,9 +1,8 @@
 """`d0ctl node`: the machines that packages run on."""
 
 import itertools
-import json as json_module
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +15,9 @@ from d0ctl.cli.terminal.output import glyphs, print_list, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.model import Address, Node
+from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.show.cards import node as node_line
+from d0ctl.show.drawing.remark_texts import drain_note, remark
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.nodes.draining import BadNode
@@ -54,7 +55,8 @@ def document(row: Node, used: float, bad: BadNode | None) -> "nodes.Node":
     from d0ctl.cli.schemas.fill import fill
 
     return fill(nodes.Node, row, node=row.name, trouble=row.last_error, used=used,
-                free=max(0, row.cpus - used), burnt=_drained(bad))  # fmt: skip
+                drain_note=drain_note(row.drain_note), free=max(0, row.cpus - used),
+                burnt=_drained(bad))  # fmt: skip
 
 
 @app.command()
@@ -120,10 +122,11 @@ def _address(store: Store, where: str) -> Address:
 def _drained(bad: BadNode | None) -> "nodes.DrainingFailures | None":
     if bad is None:
         return None
-    details: dict[str, Any] = json_module.loads(bad.details)
+    values = read(bad.evidence)
+    assert isinstance(values, NodeFailing)
     return {
-        "since": iso(bad.since), "evidence": bad.evidence, "stage": details["stage"],
-        "packages": details["packages"], "reasons": details["reasons"], "others": details["others"],
+        "since": iso(bad.since), "evidence": remark(bad.evidence) or "", "stage": values.stage,
+        "packages": values.packages, "reasons": values.reasons, "others": values.others,
         "rests": bad.times, "next_try": iso(bad.next_try), "canary": bad.canary,
     }  # fmt: skip
 

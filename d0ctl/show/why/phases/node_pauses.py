@@ -1,10 +1,9 @@
 """Nodes that a package avoids because of earlier failures there, and until when."""
 
-import json
-from typing import Any
-
 from d0ctl.model import Node, NodeCapacity
 from d0ctl.policy import bad_nodes
+from d0ctl.policy.remarks import NodeFailing, read
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST, Explanation, Objection, ruled_out
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
@@ -60,9 +59,11 @@ def drained(store: Store, row: Node, explanation: Explanation, now: float) -> No
         explanation.answer = f"node `{row.name}` is drained and takes no new packages{why}"
         return
     since = moment(bad.since, now)
-    explanation.answer = f"node `{row.name}` was drained by d0ctl at {since}: {bad.evidence}"
-    details: dict[str, Any] = json.loads(bad.details)
-    if packages := details["packages"]:
+    explanation.answer = (
+        f"node `{row.name}` was drained by d0ctl at {since}: {remark(bad.evidence)}"
+    )
+    values = read(bad.evidence)
+    if packages := values.packages if isinstance(values, NodeFailing) else []:
         named = listed(f"`{path}`" for path in packages[:MOST])
         more = f" and {len(packages) - MOST} more" if len(packages) > MOST else ""
         explanation.facts.append(
@@ -85,5 +86,5 @@ def trial(bad: BadNode, now: float) -> str:
 def add_drainings(store: Store, name: str, explanation: Explanation, now: float) -> None:
     """Add who drained and resumed the node recently."""
     for row in drainings(store, name, MOST):
-        note = f": {row['note']}" if row["note"] else ""
+        note = f": {remark(row['note'])}" if row["note"] else ""
         explanation.facts.append(f"{moment(row['at'], now)} {row['actor']}: {row['verb']}{note}")
