@@ -20,6 +20,12 @@ _FRACTION = r"(?a)(\d+(?:\.\d+)?) ?(%?)"
 MOST_BYTES = 2**63 - 1
 """The largest value of a database column."""
 
+LEAST_BYTES = 100_000
+"""A smaller size of memory or disk probably lacks its unit: no program fits in it."""
+
+LEAST_MEGABYTES = 100
+"""A smaller number without a unit was probably meant as GB."""
+
 MOST_SECONDS = 100 * 366 * 86400
 """A century; more is surely a mistake."""
 
@@ -36,6 +42,13 @@ def parse_size(text: str) -> int:
     if len(whole) > 19 or (size := _scaled(whole, part, factor)) > MOST_BYTES:
         raise ValueError(f"`{text}` is more bytes than any disk has")
     return size
+
+
+def without_unit(size: int) -> str | None:
+    """Say what a number of bytes was probably meant to be; None if it needs no unit."""
+    if not 0 < size < LEAST_BYTES:
+        return None
+    return f"{size} bytes: did you mean `{size}{'GB' if size < LEAST_MEGABYTES else 'MB'}`?"
 
 
 def _scaled(whole: str, part: str, factor: int) -> int:

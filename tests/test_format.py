@@ -1,8 +1,8 @@
-"""How lengths of time are written for people."""
+"""How lengths of time and sizes are written for people."""
 
 import pytest
 
-from d0ctl.units import duration
+from d0ctl.units import duration, without_unit
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 
@@ -30,3 +30,14 @@ def test_a_length_of_time_is_written_in_its_two_largest_units(
     seconds: float | None, written: str
 ) -> None:
     assert duration(seconds) == written
+
+
+@pytest.mark.parametrize(
+    ("size", "meant"),
+    [(2, "2GB"), (99, "99GB"), (100, "100MB"), (99_999, "99999MB"), (0, None), (100_000, None)],
+)
+def test_a_size_in_which_no_program_fits_was_meant_with_a_unit(
+    size: int, meant: str | None
+) -> None:
+    said = meant and f"{size} bytes: did you mean `{meant}`?"
+    assert without_unit(size) == said

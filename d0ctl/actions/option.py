@@ -5,7 +5,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from d0ctl.errors import BadUsage
-from d0ctl.units import format_size, format_time, parse_size, parse_time
+from d0ctl.units import format_size, format_time, parse_size, parse_time, without_unit
 
 
 class ValueType(NamedTuple):
@@ -233,14 +233,11 @@ def write_pairs(found: Mapping[str, str]) -> list[str]:
 
 def _size(text: str) -> int:
     """Read a size; a small number without a unit is hardly meant as bytes."""
-    found = parse_size(text)
-    if text.strip().isdigit() and 0 < found < LEAST_BYTES:
-        raise ValueError(f"`{text}` would be {found} bytes: did you mean `{text.strip()}GB`?")
-    return found
+    size = parse_size(text)
+    if text.strip().isdigit() and (bytes_meant := without_unit(size)):
+        raise ValueError(f"`{text}` would be {bytes_meant}")
+    return size
 
-
-LEAST_BYTES = 1_000_000
-"""The smallest size that is accepted without a unit."""
 
 SIZE = ValueType(_positive(_size), lambda size: [format_size(size)])
 TIME = ValueType(_positive(parse_time), lambda time: [format_time(time)])

@@ -13,12 +13,10 @@ from d0ctl.jobfile.recipe import BinaryRecipe, JobRecipe, PackageRecipe, StageRe
 from d0ctl.jobfile.spec import GROUP, INPUTS
 from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Notes, Position, did_you_mean, shown
+from d0ctl.units import without_unit
 
 MAX_WORDS = 2000
 """How many words of one text are compared with file names."""
-
-LEAST_BYTES = 100_000
-"""A smaller size of memory or disk probably lacks its unit."""
 
 _SIGNS = re.compile(r"[\s;|&()<>\"'`=,:]+")
 _WRITTEN = re.compile(r">\s*[\"']?([^\s;|&()<>\"'`]+)")
@@ -60,9 +58,8 @@ def _without_unit(package: PackageRecipe, warnings: Notes) -> None:
     """Warn of sizes in which no program fits."""
     for key in ("memory", "disk"):
         size = package.fields.fixed.get(key)
-        if size and size < LEAST_BYTES:
-            meant = f"{size}{'GB' if size < 100 else 'MB'}"
-            warnings.add(package.position, f"`{key}` is {size} bytes: did you mean `{meant}`?")
+        if size is not None and (bytes_meant := without_unit(size)):
+            warnings.add(package.position, f"`{key}` is {bytes_meant}")
 
 
 def _package(
