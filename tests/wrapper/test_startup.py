@@ -109,7 +109,7 @@ def test_a_binary_is_verified_before_the_next_one(node: Client, scripts: Path) -
         ("nosuchprogram", "software-missing", "ended with exit code 127"),
         ('"$D0CTL_CHAIN" & while [ ! -e ../ran ]; do sleep 0.05; done; exit 0', "verification",
          "ended without waiting for the chain, while binary 1 (step) was running"),
-        ("kill -SEGV $$", "seg-fault", "was ended by SIGSEGV"),
+        ("kill -SEGV $$", "seg-fault", "was ended by SIGSEGV (segmentation"),
     ],
 )  # fmt: skip
 def test_a_failed_startup_script_is_reported_with_its_reason(

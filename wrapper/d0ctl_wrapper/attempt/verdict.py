@@ -161,7 +161,7 @@ def judge(who: str, code: "int | None", number: "int | None", by_shell: bool, er
     """Raise Failed unless the binary succeeded."""
     if number is not None:
         reason = "seg-fault" if number == signal.SIGSEGV else "signal"
-        raise Failed(reason, "%s was ended by %s" % (who, signal_name(number)))
+        raise Failed(reason, "%s %s" % (who, signal_phrase(number)))
     if code == 0:
         return
     line = last_line(err)
@@ -170,6 +170,20 @@ def judge(who: str, code: "int | None", number: "int | None", by_shell: bool, er
         raise Failed("exit-code", detail + TOO_LONG)
     is_missing = by_shell and code in (126, 127)
     raise Failed("software-missing" if is_missing else "exit-code", detail)
+
+
+_SIGNALS = {
+    "SIGABRT": "aborted", "SIGBUS": "bus error", "SIGFPE": "floating-point exception",
+    "SIGILL": "illegal instruction", "SIGSEGV": "segmentation fault", "SIGSYS": "bad system call",
+    "SIGXCPU": "CPU time limit exceeded", "SIGXFSZ": "file size limit exceeded",
+}  # fmt: skip
+"""The words for signals that programs get for their own faults, as shells print them."""
+
+
+def signal_phrase(number: int) -> str:
+    """Return the rest of a sentence on how a signal ended a program."""
+    name = signal_name(number)
+    return "was ended by %s" % name + (" (%s)" % _SIGNALS[name] if name in _SIGNALS else "")
 
 
 def exit_name(code: int) -> str:

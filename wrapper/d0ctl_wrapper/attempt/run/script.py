@@ -10,7 +10,7 @@ from d0ctl_wrapper.attempt.run.processes import ProcessTree
 from d0ctl_wrapper.attempt.run.spawn import Command, spawn
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.protocol.paths import AttemptFolder, to_path, write
-from d0ctl_wrapper.protocol.text import last_line, signal_name
+from d0ctl_wrapper.protocol.text import last_line
 
 SHELLS = {"bash": [b"bash", b"-eo", b"pipefail"], "sh": [b"sh", b"-e"]}
 
@@ -79,7 +79,7 @@ def _judge(script: Script, status: int, err: bytes) -> None:
     code, number = verdict.decode(status)
     if code == 0:
         return
-    ended = "was ended by %s" % signal_name(number) if number else verdict.exit_phrase(code)
+    ended = verdict.signal_phrase(number) if number else verdict.exit_phrase(code)
     line = last_line(err) or last_line(err[: -len(b".err")] + b".out")
     raise Failed(script.reason, "%s %s" % (script.who, ended) + (": " + line if line else ""))
 
