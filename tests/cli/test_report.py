@@ -68,6 +68,8 @@ def test_people_read_a_table(d0ctl: Type, site: Site) -> None:
     )
     assert "by reason" in answer
     assert "exit-code" in answer
+    assert "on a page with plots: d0ctl report usage --html report.html\n" in answer
+    assert "report usage 'prod/1/*' --html" in d0ctl("report", "failures", "prod/1/*").stdout
 
 
 def test_a_report_without_failures_is_empty_and_an_unknown_selector_an_error(
@@ -192,7 +194,8 @@ def test_an_input_that_also_finished_packages_read_comes_after_one_that_only_fai
 
     tables = d0ctl("report", "failures", "prod").stdout.partition("by input\n")[2]
 
-    assert [row.split()[0] for row in tables.splitlines()] == ["bad", "half"]
+    rows = tables.partition("\n\n")[0].splitlines()
+    assert [row.split()[0] for row in rows] == ["bad", "half"]
 
 
 def test_the_inputs_in_the_document_are_those_of_all_failures(d0ctl: Type, site: Site) -> None:

@@ -19,7 +19,7 @@ WIDEST = 90
 """How many characters of a message are shown."""
 
 
-def draw(page: Sheet, report: Report, now: float) -> None:
+def draw(page: Sheet, report: Report, selector: str | None, now: float) -> None:
     """Add how many packages failed, what is to blame, and the groups of alike failures."""
     if not report.count:
         page.say(NOTHING_FAILED)
@@ -37,6 +37,10 @@ def draw(page: Sheet, report: Report, now: float) -> None:
             page.rows([_row(alike, now, shown) for alike in rows], indent=2)
             if len(rows) == MOST_SHOWN:
                 page.add(("  and more: --json prints all", "faint"))
+    what = f" {shlex.quote(selector)}" if selector else ""
+    page.add()
+    page.say(f"each attempt with its reason, on a page with plots: "
+             f"d0ctl report usage{what} --html report.html", "faint")  # fmt: skip
 
 
 def _cut(text: str | None) -> str | None:

@@ -58,7 +58,7 @@ def failures(
         emit_json({"selector": None if wanted is None else str(wanted), **_document(report)})
     else:
         page = sheet()
-        failures_page.draw(page, report, now)
+        failures_page.draw(page, report, selector, now)
         show(page)
 
 
