@@ -45,12 +45,16 @@ def test_an_installed_daemon_runs_as_a_service_until_it_is_removed(
 
     assert said.startswith(f"installed the service `d0ctl`: {account}/.config/systemd/user/")
     assert "it ends when you log out, until you type: loginctl enable-linger" in said
+    assert ("d0ctl daemon install --system" in said) is (os.geteuid() == 0)
     assert site.json("daemon", "status")["service"] == "d0ctl"
     assert "service `d0ctl`" in site.ok("daemon", "status")
     assert site.json("daemon", "status")["pid"] == int((account / "pid").read_text())
     journal = account / "journal"
     wait_until(lambda: "<6>daemon " in journal.read_text())
-    assert "service `d0ctl` starts the daemon after a reboot" in site.d0ctl("doctor").out
+    doctor = site.d0ctl("doctor").out
+    assert "service `d0ctl` starts the daemon after a reboot" in doctor
+    at_boot = "d0ctl daemon install --system" if os.geteuid() == 0 else "loginctl enable-linger"
+    assert "when its user logs in" in doctor and at_boot in doctor
 
     site.ok("daemon", "stop")
     site.ok("daemon", "start")

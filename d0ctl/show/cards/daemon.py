@@ -11,7 +11,13 @@ NOT_RUNNING = "no daemon is running"
 STOPPED = "the daemon has stopped; running packages continue"
 
 
-ENDS_AT_LOGOUT = "it ends when you log out, until you type: loginctl enable-linger"
+_AS_ROOT = "`d0ctl daemon uninstall`, then `d0ctl daemon install --system`"
+
+
+def ends_at_logout(*, is_root: bool) -> list[str]:
+    """Say that a service of a user ends at the logout, and what keeps it."""
+    lines = ["it ends when you log out, until you type: loginctl enable-linger"]
+    return [*lines, f"for root, a service of the system is usual: {_AS_ROOT}"] if is_root else lines
 
 
 def installed(name: str, unit: str) -> str:
@@ -19,11 +25,18 @@ def installed(name: str, unit: str) -> str:
     return f"installed the service `{name}`: {unit}"
 
 
-def after_reboot(service: str | None) -> str:
-    """Say whether the daemon starts again by itself."""
+def after_reboot(service: str | None, *, at_login: bool, is_root: bool) -> str:
+    """Say whether the daemon starts again by itself; `at_login` if only when its user logs in."""
     if service is None:
-        return "  the daemon does not start after a reboot or a crash: d0ctl daemon install"
-    return f"  service `{service}` starts the daemon after a reboot or a crash"
+        system = " --system" if is_root else ""
+        return (
+            f"  the daemon does not start after a reboot or a crash: d0ctl daemon install{system}"
+        )
+    starts = f"  service `{service}` starts the daemon after a reboot or a crash"
+    if not at_login:
+        return starts
+    at_boot = _AS_ROOT if is_root else "`loginctl enable-linger`"
+    return f"{starts}, when its user logs in; to start it at boot: {at_boot}"
 
 
 def uninstalled(name: str) -> str:

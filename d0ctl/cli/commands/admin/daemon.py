@@ -1,5 +1,6 @@
 """`d0ctl daemon`: the loop that drives all jobs, in the foreground or the background."""
 
+import os
 import re
 import signal
 import threading
@@ -64,7 +65,9 @@ def stop() -> None:
 @app.command()
 def install(
     system: Annotated[
-        bool, typer.Option("--system", help="Make a service of the system, as root.")
+        bool,
+        typer.Option("--system",
+                     help="Make a service of the system, as root; it runs without a login."),
     ] = False,
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="Name of the service (default: d0ctl).",
@@ -75,7 +78,11 @@ def install(
         bool, typer.Option("--print", help="Print the unit, and change nothing.")
     ] = False,
 ) -> None:  # fmt: skip
-    """Have systemd run the daemon, also after a crash or reboot."""
+    """Have systemd run the daemon, also after a crash or reboot.
+
+    Without `--system` it is a service of the user: it starts at a login and ends at the logout,
+    unless `loginctl enable-linger` was typed. Root needs `--system`.
+    """
     from d0ctl.daemon import background, systemd_service
 
     if not re.fullmatch(r"d0ctl[\w.-]*", name):
@@ -94,7 +101,8 @@ def install(
     emit(daemon.installed(made.name, str(made.unit)))
     emit(daemon.started(pid, was_running=False))
     if systemd_service.ends_at_logout(made):
-        emit(daemon.ENDS_AT_LOGOUT)
+        for line in daemon.ends_at_logout(is_root=os.geteuid() == 0):
+            emit(line)
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """`d0ctl doctor`: checks of database, home and nodes."""
 
+import os
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from d0ctl.store.nodes.standstill import production
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import reports
+    from d0ctl.daemon.systemd_service import Service
     from d0ctl.doctor.examine import CheckResult
     from d0ctl.show.why.production import Obstacle
 
@@ -50,9 +52,17 @@ def doctor(
             page, result.findings, result.nodes, result.unseen, stop, session.home().database
         )
         if is_driven:
-            page.say(daemon.after_reboot(service.name if service else None), "faint")
+            page.say(_after_reboot(service), "faint")
         show(page)
     raise typer.Exit(ExitCode.DATABASE if result.findings else ExitCode.DONE)
+
+
+def _after_reboot(service: "Service | None") -> str:
+    from d0ctl.daemon.systemd_service import ends_at_logout
+
+    at_login = service is not None and ends_at_logout(service)
+    name = None if service is None else service.name
+    return daemon.after_reboot(name, at_login=at_login, is_root=os.geteuid() == 0)
 
 
 def _document(
