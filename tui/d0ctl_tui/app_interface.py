@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from textual.app import App
+from textual.events import Key
 from textual.message import Message
 
 from d0ctl.config import Home
@@ -108,6 +109,9 @@ class AppInterface(Protocol):
 
     def plan(self, action: PlannedAction) -> None:
         """Show what an action would do, and do it on request."""
+
+    def hand_on(self, keys: Sequence[Key]) -> None:
+        """Give keys that a box got to the screen in front, before all that wait."""
 
     def post_message(self, message: Message) -> bool:
         """Post a message from any thread."""

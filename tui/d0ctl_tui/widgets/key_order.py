@@ -1,6 +1,7 @@
 """Keys one after the other: those typed while a box opens are for the box."""
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from textual import events
@@ -23,6 +24,7 @@ class KeyOrder(App[None]):
         self._in_hand: KeyHandled | None = None
         self._in_hand_at: Widget | None = None
         self._typed_at: Screen[Any] | None = None
+        self._last_sent: events.Key | None = None
 
     async def on_event(self, event: events.Event) -> None:
         """Keep a key until the one before it is handled."""
@@ -32,6 +34,17 @@ class KeyOrder(App[None]):
         self._keys.append(event)
         if len(self._keys) == 1:  # else one of them looks again already
             await self._send_next()
+
+    def hand_on(self, keys: Sequence[events.Key]) -> None:
+        """Give keys that a box got to the screen in front, before all that wait.
+
+        The box is closed, so a key that was sent to it and that it has not handled is one of them.
+        """
+        late = [] if self._in_hand is None else [self._last_sent]
+        again = [*keys, *(key for key in late if key is not None and key not in keys)]
+        self._keys.extendleft(events.Key(key.key, key.character) for key in reversed(again))
+        self._in_hand = self._in_hand_at = None
+        self.call_later(self._send_next)
 
     async def on_key_handled(self, message: KeyHandled) -> None:
         """Send the next key, once a screen that was opened by the last one has its focus."""
@@ -53,7 +66,8 @@ class KeyOrder(App[None]):
     async def _send_key(self) -> None:
         if self._keys and self.screen_stack:
             target = self.focused or self.screen
-            await super().on_event(self._keys.popleft())
+            self._last_sent = self._keys.popleft()
+            await super().on_event(self._last_sent)
             self._follow_up(target)
 
     def _follow_up(self, target: Widget) -> None:

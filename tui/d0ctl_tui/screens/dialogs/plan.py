@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from functools import partial
 
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
@@ -25,7 +26,15 @@ KEYS = (
     Command("pageup", "scroll(-10)", "up", "move"),
 )
 
+GO_ON = Binding("enter", "go_on", "continue", show=False, priority=True)
+"""It comes before the field of the reason, which would get the next key, too."""
+
+CLOSING = frozenset({"escape", "q", "ctrl+c"})
+"""The keys that close a box after the action; q would otherwise end the dashboard."""
+
 READ_ONLY = "read-only: nothing is changed from here"
+
+ANY = "any other key closes it and acts"
 
 LONGEST = 600
 """How many characters of a command are shown."""
@@ -34,7 +43,7 @@ LONGEST = 600
 class PlanDialog(Dialog[bool]):
     """A dialog that shows the plan of an action, takes a reason, and carries it out."""
 
-    BINDINGS = bindings(KEYS)
+    BINDINGS = [*bindings(KEYS), GO_ON]  # noqa: RUF012
 
     def __init__(self, dashboard: AppInterface, action: PlannedAction) -> None:
         super().__init__(dashboard)
@@ -45,6 +54,7 @@ class PlanDialog(Dialog[bool]):
         self.values = ""
         self.seen: int | None = None
         self.state = "planning"
+        self._passed_on: list[events.Key] = []
         self.instead: tuple[Target, str] | None = None
         self.page = Page("words", self._draw, dashboard.glyphs)
         self.keys = ChoiceLines("keys", self._choices, self._carry_out, dashboard.glyphs)
@@ -90,11 +100,7 @@ class PlanDialog(Dialog[bool]):
                 self.state = "changed"
         self._show()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Continue."""
-        self._go_on()
-
-    def _go_on(self) -> None:
+    def action_go_on(self) -> None:
         """Plan again if values have changed, else do it; once it is done or refused, close."""
         if self.state == "changed":
             self._change()
@@ -103,10 +109,34 @@ class PlanDialog(Dialog[bool]):
         elif self.state == "planned":
             self.state = "acting"
             self.lines = (("doing it ...", "faint"),)
+            self.set_focus(None)
             self._show()
             self._act()
         elif self.state in ("done", "refused"):
             self.dismiss(self.state == "done")
+
+    def on_key(self, event: events.Key) -> None:
+        """Once the action is requested, keys that are not for the box are for the screen below.
+
+        Keys that are typed before the result is known wait for it; after a refusal they do nothing.
+        """
+        own = {key for command in KEYS for key in command.keys.split(",")}
+        if self.state not in ("acting", "done", "closed") or event.key in own:
+            return
+        if event.key not in CLOSING:
+            self._passed_on.append(event)
+            self._pass_keys_on()
+        elif self.state == "done" or event.key == "escape":
+            self.action_close()
+        event.stop()
+        event.prevent_default()
+
+    def _pass_keys_on(self) -> None:
+        """Close it, and let the screen below have the keys that were not for it."""
+        if self.state == "done" and self._passed_on:
+            self.action_close()
+            self.state = "closed"
+            self.dashboard.hand_on(self._passed_on)
 
     def action_close(self) -> None:
         """Close it; an action in progress is not stopped."""
@@ -164,9 +194,13 @@ class PlanDialog(Dialog[bool]):
     def _finish(self, lines: Lines, state: str, error: D0Error | None) -> None:
         self.lines, self.state = lines, state
         self.instead = error.instead if isinstance(error, Conflict) else None
-        if self.is_mounted:
+        if not self.is_mounted:
+            return
+        if state != "done":
+            self._passed_on.clear()
             self.query_one("#typed", Input).focus()
-            self._show()
+        self._show()
+        self._pass_keys_on()
 
     def _show(self) -> None:
         self.page.renew()
@@ -196,7 +230,7 @@ class PlanDialog(Dialog[bool]):
         if key == "tab":
             self.query_one("#values", Input).focus()
         else:
-            {"enter": self._go_on, "esc": self.action_close, "^o": self.action_switch}[key]()
+            {"enter": self.action_go_on, "esc": self.action_close, "^o": self.action_switch}[key]()
 
     def _choices(self) -> list[Choice]:
         """Return the keys that do something now."""
@@ -204,7 +238,7 @@ class PlanDialog(Dialog[bool]):
         values = [("tab", self._values, "plain")] if self.action.hint else []
         match self.state:
             case "done":
-                return [("enter", "close", "plain")]
+                return [("enter", "close", "plain"), ("", ANY, "faint")]
             case "refused":
                 return [("enter", "close", "plain"), *other, *values]
             case "changed":
