@@ -133,6 +133,7 @@ WATCH = (
 
 ACT = (
     Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
+    Command("u", "undo", "undo your last action", "act"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name)
         for action in ACTIONS.values()

@@ -24,6 +24,11 @@ def latest(store: Store) -> int:
     return int(store.value("last_action"))
 
 
+def latest_of(store: Store, actor: str) -> AuditEntry | None:
+    """Return the last action of a person."""
+    return _entry(store.row("last_action_of", actor=actor))
+
+
 def latest_on(store: Store, job: str) -> int:
     """Return the number of the last action that changed a job, or may have."""
     return int(store.value("last_action_on", job=job))

@@ -17,6 +17,13 @@ select at, actor, verb, target, note, packages, undo from action
 -- The number of the last action of anybody.
 select coalesce(max(id), 0) from action;
 
+-- name: last_action_of
+-- The last action of a person.
+select at, actor, verb, target, note, undo
+  from action
+ where actor = :actor
+ order by id desc limit 1;
+
 -- name: last_action_on
 -- The number of the last action on a job, or on jobs that a pattern matches.
 select coalesce(max(id), 0)

@@ -14,7 +14,7 @@ from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, OUTSIDE, REST, TREE, WATCH
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
 from d0ctl_tui.read.outline import Path
-from d0ctl_tui.screens.dialogs import finding_choices, search_results
+from d0ctl_tui.screens.dialogs import ask_action, finding_choices, search_results
 from d0ctl_tui.screens.failed.failures import FailuresScreen
 from d0ctl_tui.screens.row_keys import RowKeys
 from d0ctl_tui.screens.site_strips import EventStrip, NodeStrip, RateStrip
@@ -190,6 +190,10 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
     def action_act(self) -> None:
         """Offer every action on the selected rows."""
         self.dashboard.choose_action(self.action_rows())
+
+    def action_undo(self) -> None:
+        """Plan what undoes the last action of this person."""
+        ask_action.undo_last(self.dashboard)
 
     def action_search(self) -> None:
         """Search by path, name, node, file and reason."""

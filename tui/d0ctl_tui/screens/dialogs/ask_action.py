@@ -8,10 +8,13 @@ from d0ctl.actions import ACTIONS
 from d0ctl.actions.action import Target
 from d0ctl.actions.option import fields_of
 from d0ctl.errors import D0Error
+from d0ctl.select import brief
+from d0ctl.store.jobs import audit
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.run_action import (
     QUESTIONS,
+    PlannedAction,
     applicable,
     applicable_to_task,
     first_way,
@@ -20,7 +23,7 @@ from d0ctl_tui.run_action import (
     target,
     together,
 )
-from d0ctl_tui.screens.dialogs import search_results
+from d0ctl_tui.screens.dialogs import search_results, undoing
 from d0ctl_tui.screens.dialogs.search_box import Choice, Find, Finder, QuestionBox
 
 Go = Callable[[str | None], None]
@@ -87,6 +90,24 @@ def on_tasks(dashboard: AppInterface, verb: str, names: Sequence[str], marks: Ma
 def of_task(verb: str) -> str:
     """Return the action on tasks that takes the place of one on jobs; empty if none does."""
     return f"task {verb}" if f"task {verb}" in ACTIONS else ""
+
+
+def undo_last(dashboard: AppInterface) -> None:
+    """Show what would undo the last action of this person; copy a command of several actions."""
+    if dashboard.is_past():
+        return
+    actor = dashboard.actor
+    entry = dashboard.source.ask(lambda store: audit.latest_of(store, actor), None)
+    if entry is None:
+        dashboard.show_notice(f"{actor} has done nothing yet that could be undone")
+    elif entry.undo is None:
+        what = f"{entry.verb} {brief(entry.target)}"
+        dashboard.show_notice(f"your last action, `{what}`, can't be undone")
+    else:
+        try:
+            dashboard.plan(PlannedAction(undoing.request_of(entry.undo)))
+        except D0Error:
+            dashboard.copy(entry.undo)
 
 
 def on_other(dashboard: AppInterface, verb: str, name: str | None) -> None:

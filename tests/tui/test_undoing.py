@@ -1,0 +1,94 @@
+"""The last action of a person is undone by a key and from the palette."""
+
+import time
+
+import pytest
+
+from d0ctl.actions import apply, request
+from d0ctl.errors import BadUsage
+from d0ctl.select import parse
+from d0ctl_tui.screens.dialogs.undoing import request_of
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+
+
+def act(site: Site, verb: str, path: str, actor: str = "emmy", **options: object) -> None:
+    """A person acts."""
+    asked = request(verb, parse(path), **options)
+    apply(site.store, asked, actor=actor, note=None, now=time.time())
+
+
+@pytest.mark.parametrize("command", [
+    "d0ctl release prod", "d0ctl retry prod/1/3:canceled,failed prod/2",
+    "d0ctl priority prod 60", "d0ctl set-status prod/1/2 unscheduled",
+    "d0ctl kill-line prod/1/2 --drop-outputs", "d0ctl acknowledge prod:failed --withdraw",
+    "d0ctl update prod --previous", "d0ctl limit prod --max-running 5",
+    "d0ctl task resume scan", "d0ctl task reassign scan n1 n2", "d0ctl node resume farm",
+    "d0ctl node remove farm", "d0ctl throttle set node farm --max-running 3",
+    "d0ctl file set-disposition prod:out deletable",
+])  # fmt: skip
+def test_the_commands_that_undo_actions_are_read(command: str) -> None:
+    assert request_of(command).command() == command
+
+
+@pytest.mark.parametrize("command", [
+    "d0ctl update prod --previous && d0ctl release prod", "d0ctl status prod", "d0ctl",
+])  # fmt: skip
+def test_a_command_that_is_not_one_action_is_refused(command: str) -> None:
+    with pytest.raises(BadUsage):
+        request_of(command)
+
+
+def test_a_key_undoes_the_last_action_of_this_person(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    act(site, "hold", "prod/1/2")
+    act(site, "priority", "prod", actor="max", priority=70)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("u")
+        await desk.sees("$ d0ctl release prod/1/2", "would release 2 packages")
+        await desk.press("enter")
+        await desk.sees("released 2 packages")
+        await desk.press("u")
+        await desk.sees("$ d0ctl hold prod/1/2")
+
+    dashboard(script)
+
+    assert site.phase("prod/1/2/1") == "ready"
+
+
+def test_the_palette_offers_undo_first(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    act(site, "hold", "prod")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("colon")
+        await desk.type("undo")
+        await desk.sees("undo your last action")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl release prod")
+
+    dashboard(script)
+
+
+def test_what_cannot_be_undone_is_said(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    act(site, "retry", "prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("u")
+        await desk.sees("your last action, `retry prod/1/2/1`, can't be undone")
+
+    dashboard(script)
+
+
+def test_without_an_action_there_is_nothing_to_undo(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("u")
+        await desk.sees("emmy has done nothing yet that could be undone")
+
+    dashboard(script)
