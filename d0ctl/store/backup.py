@@ -12,6 +12,7 @@ from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
 from d0ctl.store.locks import daemon_lock, writer_lock
+from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.migrate import migrate
 from d0ctl.store.nodes.holder import is_dead, process_id
 from d0ctl.store.opening import refuse_newer, remove_database, schema_version
@@ -22,6 +23,9 @@ PAGES = 2_000
 
 GENERATION_BITS = 40
 """Ids of a generation begin at its number shifted by this many bits, so none is used twice."""
+
+RESTORED = "the database was restored from a backup, after which it was probably sent"
+"""Why a message that was in transit at the time of a backup is not sent any more."""
 
 
 def _free(taken: Path) -> Path:
@@ -85,7 +89,7 @@ def restore(home: Home, source: Path, *, now: float, from_other_site: bool = Fal
     try:
         _copy(source, aside)
         migrate(aside)
-        _begin_generation(home, aside)
+        _begin_generation(home, aside, now)
         sync(os.fsencode(aside))
         return _put_in_place(home, aside, now)
     except sqlite3.Error as error:
@@ -145,7 +149,7 @@ def _copy(source: Path, target: Path) -> None:
             backup.backup(copy)
 
 
-def _begin_generation(home: Home, database: Path) -> None:
+def _begin_generation(home: Home, database: Path, now: float) -> None:
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.row_factory = sqlite3.Row
         store = Store(home, connection)
@@ -155,7 +159,15 @@ def _begin_generation(home: Home, database: Path) -> None:
             store.change("raise_ids", table=table, least=generation << GENERATION_BITS)
         store.change("drop_leases")
         store.change("drop_task_locks")
+        _pass_mail(store, now)
         connection.execute("pragma journal_mode = delete")
+
+
+def _pass_mail(store: Store, now: float) -> None:
+    """Send nothing about the time before the backup: the home has done that since."""
+    if new_events.is_begun(store):
+        new_events.begin(store)
+    mail_queue.pass_waiting(store, RESTORED, now=now)
 
 
 def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:

@@ -149,6 +149,13 @@ def retry_now(store: Store, *, is_command: bool) -> int:
         return store.change("hurry_deliveries", command=int(is_command))
 
 
+def pass_waiting(store: Store, error: str, *, now: float) -> None:
+    """Count all notices as sent, and end messages in transit."""
+    for row in unwritten(store):
+        settle(store, row["recipient"])
+    store.change("give_up_all", now=now, last_error=error)
+
+
 def close(store: Store, error: str, *, now: float) -> None:
     """Switch notifications off: drop waiting notices, and end messages in transit."""
     for name in ("forget_all_notices", "forget_all_problems", "forget_all_notified"):
