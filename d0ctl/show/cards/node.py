@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from d0ctl import model
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.remark_texts import drain_note, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Span
@@ -65,7 +65,7 @@ def cells(
     if bad is not None:
         notes += [(f"drained by d0ctl: {remark(bad.evidence)}", "warn"), (trial(bad, now), "plain")]
     elif row.drained:
-        notes.append((f"drained: {row.drain_note or 'no reason given'}", "warn"))
+        notes.append((f"drained: {drain_note(row.drain_note) or 'no reason given'}", "warn"))
     if row.last_error:
         notes.append((row.last_error, "bad"))
     if full := full_disk(row):

@@ -3,7 +3,7 @@
 from d0ctl.model import Node, NodeCapacity
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.remarks import NodeFailing, read
-from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.remark_texts import drain_note, remark
 from d0ctl.show.why.common import MOST, Explanation, Objection, ruled_out
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
@@ -54,7 +54,7 @@ def excluded(row: Row) -> str:
 def drained(store: Store, row: Node, explanation: Explanation, now: float) -> None:
     """Explain a drained node: who drained it, why, and when it is tried again."""
     bad = bad_node(store, row.id)
-    why = f": {row.drain_note}" if row.drain_note else ""
+    why = f": {drain_note(row.drain_note)}" if row.drain_note else ""
     if bad is None:
         explanation.answer = f"node `{row.name}` is drained and takes no new packages{why}"
         return
