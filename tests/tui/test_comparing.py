@@ -19,6 +19,7 @@ def test_a_failed_package_is_compared_with_one_of_its_stage_that_succeeded(
         lines = {line.split()[1]: line for line in desk.lines("card") if line.startswith("  ≠")}
         assert "successful" in lines["outcome"] and "failed" in lines["outcome"]
         assert "exit-code" in lines["reason"] and "node" not in lines
+        assert not any(line.split()[1:] == ["-", "-"] for line in desk.lines("card"))
 
     dashboard(script, start="prod/1/2/1", size=(120, 50))
 

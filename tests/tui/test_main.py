@@ -70,6 +70,19 @@ def test_a_held_job_has_no_estimated_end(site: Site, dashboard: Open) -> None:
     dashboard(script, size=(120, 40))
 
 
+def test_a_package_that_has_not_run_has_no_end(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("1 gen", "2 sim")
+        done, ready = (next(line for line in desk.lines("tree") if name in line)
+                       for name in ("1 gen", "2 sim"))  # fmt: skip
+        assert done[-1].isdigit() and ready.endswith("ready")
+
+    dashboard(script, start="prod/1/1/2", size=(80, 24))
+
+
 def test_a_path_opens_the_dashboard_there(site: Site, dashboard: Open) -> None:
     site.submit(production(lines=50))
 

@@ -129,3 +129,54 @@ def test_the_option_no_notices_turns_notices_off(
 
     sent = screen.read()
     assert [one for one in (b"\x1b]9;", b"\x1b]777;", b"\x1b]2;") if one in sent] == []
+
+
+def test_a_notice_gives_the_last_line_back_at_the_next_key(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("t")
+        await desk.sees("only a package has a log: choose one")
+        await desk.press("j")
+        await desk.misses("only a package has a log")
+        assert "? more" in desk.lines("footer")[0]
+
+    dashboard(script, size=(80, 24))
+
+
+def test_a_notice_about_a_job_stays_while_keys_are_pressed(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("b")
+        await desk.sees("♪")
+        site.fail("prod/1/2/1")
+        await desk.sees("prod has its first failure")
+        await desk.press("j")
+        await desk.until(lambda: desk.main.tree_view.cursor == 1, "one line down")
+        assert "prod has its first failure" in desk.lines("footer")[0]
+
+    dashboard(script)
+
+
+@pytest.mark.parametrize(("key", "sign"), [("x", "x"), ("ctrl+g", "ctrl+g"), ("f7", "f7")])
+def test_a_key_without_a_command_is_answered(
+    site: Site, dashboard: Open, key: str, sign: str
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press(key)
+        await desk.sees(f"no command on `{sign}`: `?` lists the keys")
+        await desk.press("j")
+        await desk.misses("no command on")
+        await desk.press("o")
+        await desk.sees("localhost  this machine")
+        await desk.press(key)
+        await desk.sees(f"no command on `{sign}`: `?` lists the keys")
+        await desk.press("question_mark")
+        await desk.sees("keys", "moving")
+        await desk.press(key)
+        await desk.misses("no command on")
+
+    dashboard(script)

@@ -202,3 +202,23 @@ def test_without_jobs_the_wall_says_so(site: Site, dashboard: Open) -> None:
         await desk.sees("no jobs yet")
 
     dashboard(script)
+
+
+def test_the_keys_of_the_wall_are_in_its_help_and_last_line(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("prod", "n next problem  F failures  o nodes  esc back")
+        await desk.press("question_mark")
+        await desk.sees("next problem: other stage", "failures in groups", "the nodes and their")
+        await desk.press("escape", "F")
+        await desk.sees("exit-code")
+        await desk.press("escape", "o")
+        await desk.sees("localhost  this machine")
+        await desk.press("escape", "n")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/2/1", "the failure")
+        await desk.until(lambda: desk.app.screen is desk.main, "the wall is gone")
+
+    dashboard(script, size=(120, 40))

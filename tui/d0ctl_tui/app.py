@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from d0ctl.config import Home
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.drawing.spans import Line, Span, foreign, width
+from d0ctl.show.drawing.spans import Line, width
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
 from d0ctl_tui.app_events import Changed, PathClicked, ReadFailed, ThreadResult
@@ -44,9 +44,6 @@ from d0ctl_tui.widgets.key_order import KeyOrder
 
 SHORTEST_S = 0.08
 """The shortest time between two reads of the database."""
-
-NOTICE_S = 8.0
-"""How long a notice is shown in the last line."""
 
 SHARE = 6
 """Reads may take this fraction of the time, also on a slow disk."""
@@ -83,8 +80,6 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         self.stale = ""
         self.changed = 0.0
         self._poller = Poller(home, self.post_message)
-        self.notice: Span | None = None
-        self._notice_end: Timer | None = None
         self._due: Timer | None = None
         self._watching = False
         self._looked_at = 0.0
@@ -186,21 +181,6 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
             self.rates.note(now, self.snapshot.done + self.snapshot.failed)
         self.stale = self.source.error or ""
 
-    def show_notice(self, message: str, role: str = "warn") -> None:
-        """Show a notice in the last line, for a while."""
-        self.notice = (f" {foreign(message)} ", role)
-        if self._notice_end is not None:
-            self._notice_end.stop()
-        self._notice_end = self.set_timer(NOTICE_S, self.end_notice)
-        self.show()
-
-    def end_notice(self) -> None:
-        """Show no notice any more."""
-        if self._notice_end is not None:
-            self._notice_end.stop()
-        self.notice, self._notice_end = None, None
-        self.show()
-
     def on_path_clicked(self, message: PathClicked) -> None:
         """Go to the path on the main screen."""
         while self.screen is not self.main:
@@ -246,6 +226,10 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
     def go_to(self, selector: str) -> None:
         """Go to a path on the main screen."""
         self.main.go_to(selector)
+
+    def show_problem(self, by: int) -> None:
+        """Go to the next problem on the main screen, or to the one before."""
+        self.main.action_problem(by)
 
     def show_nodes(self, name: str | None = None) -> None:
         """Show the nodes, beginning at one."""

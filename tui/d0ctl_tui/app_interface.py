@@ -60,13 +60,16 @@ class AppInterface(Protocol):
         """Do what the key at a column of the last line does."""
 
     def show_notice(self, message: str, role: str = "warn") -> None:
-        """Show a notice in the last line, for a while."""
+        """Show a notice in the last line, until the next key."""
 
     def reload(self) -> None:
         """Read again what is shown, and show it."""
 
     def go_to(self, selector: str) -> None:
         """Go to a path on the main screen."""
+
+    def show_problem(self, by: int) -> None:
+        """Go to the next problem on the main screen, or to the one before."""
 
     def is_past(self) -> bool:
         """Return whether the past is shown, and say that nothing can be done there."""

@@ -197,6 +197,8 @@ FAILURES = (
     ),
 )  # fmt: skip
 
+WALL = tuple(command for command in LOOK if command.action in ("problem(1)", "failures", "nodes"))
+
 FIRST_OF_NODES = ("node drain", "node resume", "node add")
 FIRST_OF_TASKS = ("task retry", "task kill", "task pause", "task resume", "task acknowledge")
 """The actions that a narrow list of nodes or tasks names; the others are in alphabetical order."""
@@ -269,6 +271,7 @@ LOG = (
 SCREENS = {
     "the main screen": (*MOVE, *MAIN), "the timeline": (*MOVE, *TIMELINE, *SUB),
     "failures": (*MOVE, *FAILURES, *SUB), "nodes": (*MOVE, *NODES, *SUB),
+    "the wall": (*MOVE, *WALL, *SUB),
     "tasks": (*MOVE, *TASKS, *SUB), "the files of an attempt": (*MOVE, *PEEK, *SUB),
     "a card": (*MOVE, *CARD, *SUB), "a log": (*MOVE, *LOG, *SUB),
 }  # fmt: skip

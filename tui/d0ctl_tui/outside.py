@@ -43,7 +43,7 @@ class Outside:
         return self
 
     def show_notice(self, message: str, role: str = "warn") -> None:
-        """Show a notice in the last line, for a while."""
+        """Show a notice in the last line, until the next key."""
         raise NotImplementedError
 
     def end_notice(self) -> None:

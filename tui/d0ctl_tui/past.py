@@ -39,7 +39,7 @@ class Past:
     """The moment that was last asked for, which a thread may still be reading."""
 
     def show_notice(self, message: str, role: str = "warn") -> None:
-        """Show a notice in the last line, for a while."""
+        """Show a notice in the last line, until the next key."""
         raise NotImplementedError
 
     def key_of(self, name: str) -> str:

@@ -15,6 +15,9 @@ from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import AttemptView, InputView, PackageView
 from d0ctl.units import count, duration, moment, size
 
+UNKNOWN = "-"
+"""The value of a property that a side does not have."""
+
 LINES = 12
 """How many lines of each output are shown."""
 
@@ -73,10 +76,12 @@ def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: floa
 
 
 def _rows(pair: tuple[Side, Side], now: float) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each property, and its value on both sides."""
+    """Yield the name of each property that a side has, and its value on both sides."""
     columns = [_values(side, now) for side in pair]
     for name in dict.fromkeys(name for values in columns for name in values):
-        yield name, columns[0].get(name, "-"), columns[1].get(name, "-")
+        value, other = (values.get(name, UNKNOWN) for values in columns)
+        if (value, other) != (UNKNOWN, UNKNOWN):
+            yield name, value, other
 
 
 def _values(side: Side, now: float) -> dict[str, str]:
@@ -86,19 +91,19 @@ def _values(side: Side, now: float) -> dict[str, str]:
     values = {
         "attempt": f"{package.path} {attempt.number}",
         "outcome": attempt.outcome or "running",
-        "reason": attempt.reason or "-",
+        "reason": attempt.reason or UNKNOWN,
         "exit": _exit(attempt),
         "node": attempt.node_name,
         "system": f"{facts.get('os') or '?'}, python {facts.get('python') or '?'}",
         "machine": f"{facts.get('machine') or '?'}, {facts.get('cpus') or '?'} CPUs",
         "started": moment(began, now),
         "took": duration(ended - began),
-        "CPU time": duration(attempt.cpu) if attempt.cpu is not None else "-",
-        "memory": size(attempt.rss) if attempt.rss is not None else "-",
+        "CPU time": duration(attempt.cpu) if attempt.cpu is not None else UNKNOWN,
+        "memory": size(attempt.rss) if attempt.rss is not None else UNKNOWN,
         "requested": f"{count(package.cpus, 'CPU')}, memory {size(package.memory)}",
         "inputs": f"{attempt.inputs} of {attempt.inputs_asked}"
         if attempt.inputs is not None
-        else "-",
+        else UNKNOWN,
     }
     settings = {
         **json.loads(package.environment or "{}"),
@@ -113,4 +118,4 @@ def _values(side: Side, now: float) -> dict[str, str]:
 def _exit(attempt: AttemptView) -> str:
     if attempt.signal:
         return f"signal {attempt.signal}"
-    return "-" if attempt.exit_code is None else str(attempt.exit_code)
+    return UNKNOWN if attempt.exit_code is None else str(attempt.exit_code)

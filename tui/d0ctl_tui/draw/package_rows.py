@@ -3,7 +3,7 @@
 import json
 
 from d0ctl.jobfile.spec import INPUTS
-from d0ctl.model import Phase, known_eta
+from d0ctl.model import STATUS_OF, Phase, Status, known_eta
 from d0ctl.show.cards import binary
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark
@@ -85,12 +85,15 @@ def _has_gauge(row: PackageRow) -> bool:
 
 
 def _when(row: PackageRow, context: RowContext) -> str:
-    """Return when it ended, or will; else when it changed."""
+    """Return when it ended, or will, or began to run; nothing if it has not run."""
     eta = known_eta(row.phase, row.eta, context.now)
     if eta is not None and signs.is_live(row.phase):
         return "~" + clock(eta, context.now, short=True)
-    at = row.started if signs.is_live(row.phase) else row.ended
-    return clock(row.changed if at is None else at, context.now)
+    if signs.is_live(row.phase):
+        return clock(row.changed if row.started is None else row.started, context.now)
+    if STATUS_OF[Phase(row.phase)] in (Status.UNSCHEDULED, Status.SCHEDULED):
+        return ""
+    return clock(row.changed if row.ended is None else row.ended, context.now)
 
 
 def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> list[str]:

@@ -40,8 +40,8 @@ class Attention:
         """Update the screen in front, and the one under a box in front."""
         raise NotImplementedError
 
-    def show_notice(self, message: str, role: str = "warn") -> None:
-        """Show a notice in the last line, for a while."""
+    def show_notice(self, message: str, role: str = "warn", *, stays: bool = False) -> None:
+        """Show a notice in the last line, for a while; if it does not stay, until the next key."""
         raise NotImplementedError
 
     @property
@@ -97,10 +97,10 @@ class Attention:
         for state in self._states(known) if known else ():
             message = terminal_notices.about(known[state.id], state)
             known[state.id] = state
-            if message:
-                self._give_notice(message, is_bad=bool(state.failed))
             if state.ended is not None:
                 del known[state.id]
+            if message:
+                self._give_notice(message, is_bad=bool(state.failed))
         if self._is_heard:
             title = _title(self.snapshot, self.glyphs)
             if title != self._title:
@@ -109,7 +109,7 @@ class Attention:
                 self._send(saved + terminal_notices.title(title))
 
     def _give_notice(self, message: str, *, is_bad: bool) -> None:
-        self.show_notice(message, "bad" if is_bad else "good")
+        self.show_notice(message, "bad" if is_bad else "good", stays=True)
         if self._is_heard:
             self._send(terminal_notices.notice(message, in_tmux=bool(os.environ.get("TMUX"))))
 

@@ -15,7 +15,9 @@ from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.shapes import FailureView, JobSummary
 from d0ctl.units import count
 from d0ctl_tui.app_interface import AppInterface
+from d0ctl_tui.commands import WALL, bindings
 from d0ctl_tui.draw import strips, task_rows
+from d0ctl_tui.screens.failed.failures import FailuresScreen
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.watch import wall_tiles
 from d0ctl_tui.watch.wall_tiles import WallJob
@@ -37,6 +39,9 @@ MOST = 60
 class WallScreen(SubScreen):
     """A tile for each job that is active or needs a person, and for the last ended ones."""
 
+    BINDINGS = bindings(WALL)
+    COMMANDS_HERE = WALL
+
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__(dashboard)
         self.page = Page("wall", self._draw, dashboard.glyphs)
@@ -53,6 +58,20 @@ class WallScreen(SubScreen):
         self.page.focus()
         self.call_after_refresh(self._read)
         self.set_interval(max(AGAIN_S, self.dashboard.interval), self._read)
+
+    def action_problem(self, by: int) -> None:
+        """Leave the wall for the next problem in the tree."""
+        self.action_leave()
+        self.dashboard.show_problem(by)
+
+    def action_failures(self) -> None:
+        """Show all failures, grouped."""
+        self.app.push_screen(FailuresScreen(self.dashboard, None, None))
+
+    def action_nodes(self) -> None:
+        """Show the nodes."""
+        if not self.dashboard.is_past():
+            self.dashboard.show_nodes()
 
     def headline(self, columns: int) -> Line:
         """Return the title, and the nodes that are down."""

@@ -63,8 +63,12 @@ class KeyOrder(App[None]):
         elif self._keys:
             self.set_timer(LOOK_AGAIN_S, self._send_next)
 
+    def before_key(self) -> None:
+        """Do what comes before each key."""
+
     async def _send_key(self) -> None:
         if self._keys and self.screen_stack:
+            self.before_key()
             target = self.focused or self.screen
             self._last_sent = self._keys.popleft()
             await super().on_event(self._last_sent)
