@@ -1,7 +1,7 @@
 """retry: run failed packages again, if possible, on request with other resources."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec.structs import replace as select_state
@@ -26,6 +26,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import edited_files
+from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import selection
@@ -58,8 +59,13 @@ class RetryPlan(Plan):
     """How many packages are left alone because another try can't succeed, by reason."""
     releases: int
     """How many jobs go on that d0ctl holds for their failures."""
-    sources: tuple[str, ...]
-    """The files from outside that were changed since they were copied for the packages."""
+    outdated: Sequence[OutdatedCopy]
+    """The copies of files from outside that were changed since."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files from outside that were changed since they were copied for the packages."""
+        return tuple(sorted({copy.name for copy in self.outdated}))
 
 
 def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request[RetryOptions]:
@@ -103,7 +109,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         changes=tuple(rows(selected)[:MOST_SHOWN]),
         refused=dict(refused),
         releases=alike_failures.jobs_to_release(selected),
-        sources=edited_files.changed_names(selected),
+        outdated=edited_files.outdated_copies(selected),
     )
 
 
@@ -156,7 +162,7 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
     if options.scripts:
         retry.change_scripts(store, [(s.script, s.argv, s.parameters, s.package, s.seq)
                                      for s in options.scripts])  # fmt: skip
-    retry.retry(plan.selection, actor=by.actor, note=by.note, now=by.now)
+    retry.retry(plan.selection, plan.outdated, actor=by.actor, note=by.note, now=by.now)
 
 
 def describe(plan: RetryPlan) -> Iterator[str]:

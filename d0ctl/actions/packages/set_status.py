@@ -101,7 +101,8 @@ def set_status(store: Store, plan: SetStatusPlan, by: Author) -> None:
         lifecycle.cancel_failed(selected, actor=actor, now=now)
     else:
         retry.make_again(selected, actor=actor, note=note, now=now)
-        retry.retry(selected, actor=actor, note=note, now=now)
+        # `make_again` has forgotten the outdated copies.
+        retry.retry(selected, (), actor=actor, note=note, now=now)
 
 
 def describe(plan: SetStatusPlan) -> Iterator[str]:

@@ -2,33 +2,39 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import copies
 
 
-def changed_names(selected: Selection) -> tuple[str, ...]:
-    """Return the files, read by the selected packages, whose copies are of an earlier version."""
-    return tuple(sorted({row["name"] for row in _outdated_copies(selected)}))
+class OutdatedCopy(NamedTuple):
+    """A copy of an earlier version of a file."""
+
+    file: int
+    cluster: int
+    name: str
 
 
-def copy_anew(selected: Selection, *, now: float) -> None:
-    """Forget the copies of an earlier version: packages that start later get the files as they are.
-
-    All packages that read them do, not only the selected ones; running ones keep what they have.
-    """
-    outdated = [(row["file_id"], row["cluster_id"]) for row in _outdated_copies(selected)]
-    if outdated:
-        copies.lose(selected.store, outdated, now=now)
-
-
-def _outdated_copies(selected: Selection) -> Iterator[Row]:
+def outdated_copies(selected: Selection) -> list[OutdatedCopy]:
+    """Return outdated copies of files that the selected packages read; ask the disk for each."""
+    found = []
     for row in selected.rows("copies_of_sources"):
         status = _status(row["name"])
         if status and (status.st_size != row["size"] or status.st_ctime > row["made"]):
-            yield row
+            found.append(OutdatedCopy(row["file_id"], row["cluster_id"], row["name"]))
+    return found
+
+
+def copy_anew(store: Store, outdated: Sequence[OutdatedCopy], *, now: float) -> None:
+    """Forget outdated copies: packages that start later get the files as they are.
+
+    All packages that read them do, not only the selected ones; running ones keep what they have.
+    """
+    if outdated:
+        copies.lose(store, [(copy.file, copy.cluster) for copy in outdated], now=now)
 
 
 def readers_of_earlier(store: Store, job: int) -> dict[int, str]:

@@ -1,7 +1,7 @@
 """Packages that a person retries, and their requests then."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from d0ctl.store.attempts import alike_failures, black_holes, failures
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
+from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.rows import make
 
@@ -116,15 +117,24 @@ def _listed(selected: Selection, query: str) -> Listed:
     return Listed(rows[0]["number"], tuple(row["path"] for row in rows)) if rows else NONE
 
 
-def retry(selected: Selection, *, actor: str, note: str | None, now: float) -> int:
+def retry(
+    selected: Selection,
+    outdated: Sequence[OutdatedCopy] | None = None,
+    *,
+    actor: str,
+    note: str | None,
+    now: float,
+) -> int:
     """failed, canceled, cooloff -> ready or waiting; return how many.
 
     Tries count from zero, also in the records of nodes; a job that d0ctl held for similar failures
     continues. Inputs that were removed meanwhile are made again, and files from outside that were
-    changed meanwhile are copied again.
+    changed meanwhile are copied again: those of the copies in `outdated`, if a plan has found them.
     """
     selected.change("leave_out_dropped")
-    edited_files.copy_anew(selected, now=now)
+    if outdated is None:
+        outdated = edited_files.outdated_copies(selected)
+    edited_files.copy_anew(selected.store, outdated, now=now)
     black_holes.forget_jobs(selected, actor=actor, note=note, now=now)
     alike_failures.forget_jobs(selected)
     retried = selected.change("retry_packages", actor=actor, note=note, now=now)
@@ -148,7 +158,7 @@ def start_over(selected: Selection) -> None:
 
 def make_again(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """done -> ready or waiting, by hand: their outputs are forgotten."""
-    edited_files.copy_anew(selected, now=now)
+    edited_files.copy_anew(selected.store, edited_files.outdated_copies(selected), now=now)
     selected.change("set_unscheduled", actor=actor, note=note, now=now)
     selected.empty("lost_copy")
     selected.change("purge_selected_outputs")
