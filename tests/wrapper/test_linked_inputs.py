@@ -136,6 +136,29 @@ def test_a_package_that_writes_into_its_input_fails(node: Client) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o400
 
 
+@pytest.mark.parametrize("change", ["mv -f {path}.new {path}", "rm -f {path}"])
+def test_a_copy_that_d0ctl_replaces_or_removes_meanwhile_stays_what_it_was(
+    node: Client, change: str
+) -> None:
+    path = copy(node)
+    path.with_name(f"{path.name}.new").write_bytes(b"new")
+
+    end = run(node, f"{change.format(path=path)}; cat raw > out", entry(path))
+
+    assert end["outcome"] == "successful", end
+    assert Path(end["outputs"][0]["path"]).read_bytes() == DATA
+
+
+def test_a_package_that_writes_into_its_input_fails_although_d0ctl_has_replaced_the_copy(
+    node: Client,
+) -> None:
+    path = copy(node)
+
+    end = run(node, f"rm -f {path}; chmod u+w raw; echo more >> raw; cp raw out", entry(path))
+
+    assert sums_up(end)[:2] == ("failed", "verification")
+
+
 def test_hard_links_to_inputs_take_no_disk(node: Client) -> None:
     paths = [copy(node).with_name(f"raw{number}") for number in range(3)]
     for path in paths:

@@ -162,9 +162,8 @@ class Wrapper:
 
     def _check_inputs(self) -> None:
         """Raise Failed if a shared input was changed, since the outputs are not reliable then."""
-        for remark in inputs.check_unchanged(
-            [*self.launch["inputs"], *self.chain.input_list.linked]
-        ):
+        entries = [*self.launch["inputs"], *self.chain.input_list.linked]
+        for remark in inputs.check_unchanged(self.folder.work, entries):
             self.report.remark(remark)
 
     def _done(self) -> "Dict[str, Any]":

@@ -188,20 +188,34 @@ def changed_copy(work: bytes, entries: "List[Dict[str, Any]]") -> str:
     return ""
 
 
-def check_unchanged(entries: "List[Dict[str, Any]]") -> "List[str]":
+def check_unchanged(work: bytes, entries: "List[Dict[str, Any]]") -> "List[str]":
     """Check that the package has not changed its inputs.
 
     Raises Failed for a changed copy of d0ctl's; returns a remark for each other changed file.
     """
     remarks = []
     for entry in entries:
-        if entry.get("seen") is None or _size_and_stamp(to_path(entry["path"])) == entry["seen"]:
+        if entry.get("seen") is None or _present(work, entry) == entry["seen"]:
             continue
         remark = "input `%s` was changed while the package ran" % one_line(entry["name"])
         if entry["mtime"] is not None:
             raise Failed("verification", remark + ": `writable: yes` gives a program its own copy")
         remarks.append(remark)
     return remarks
+
+
+def _present(work: bytes, entry: "Dict[str, Any]") -> "Dict[str, int] | None":
+    """Return size and stamp of an input as it is now.
+
+    If d0ctl has meanwhile replaced or removed the copy, a hard link still is what it was; a program
+    that has removed the link can't have changed it.
+    """
+    now = _size_and_stamp(to_path(entry["path"]))
+    if "linked" not in entry or (now is not None and now["inode"] == entry["seen"]["inode"]):
+        return now
+    own = _size_and_stamp(inside(work, entry["name"]))
+    is_link = own is not None and own["inode"] == entry["seen"]["inode"]
+    return own if is_link else entry["seen"]
 
 
 def _size_and_stamp(path: bytes) -> "Dict[str, int] | None":
