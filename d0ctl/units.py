@@ -187,7 +187,8 @@ def duration(seconds: float | None) -> str:
         return f"{whole // 60} min {whole % 60:02d} s"
     if whole < 86400:
         return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-    return f"{whole // 86400} d {whole % 86400 // 3600} h"
+    hours = whole % 86400 // 3600
+    return f"{whole // 86400} d {hours} h" if hours else f"{whole // 86400} d"
 
 
 def moment(at: float | None, now: float) -> str:

@@ -22,7 +22,8 @@ MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
         (HOUR + MINUTE, "1 h 01 min"),
         (2 * HOUR + 59 * MINUTE + 59, "2 h 59 min"),
         (DAY - 1, "23 h 59 min"),
-        (DAY, "1 d 0 h"),
+        (DAY, "1 d"),
+        (7 * DAY + 3600, "7 d 1 h"),
         (3 * DAY - 1, "2 d 23 h"),
     ],
 )

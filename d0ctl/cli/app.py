@@ -14,7 +14,7 @@ from d0ctl.cli import completion_table
 from d0ctl.cli.completion_table import HEADINGS
 from d0ctl.cli.global_options import finished
 from d0ctl.cli.session import settings
-from d0ctl.cli.terminal.errors import forget_output, reported_failures
+from d0ctl.cli.terminal.errors import end_line, forget_output, reported_failures
 from d0ctl.cli.terminal.fast_typer import plain, reworded_usage_errors
 from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.jobfile.yaml.faults import near
@@ -123,6 +123,9 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             forget_output()
             raise typer.Exit(ExitCode.DONE) from None
+        except KeyboardInterrupt:
+            end_line()
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Turn expected failures into one line and an exit code."""

@@ -6,8 +6,8 @@ packages. It does not list these options itself: it calls `reason`, `is_rehearsa
 """
 
 import sys
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -212,9 +212,22 @@ def confirm(question: str, lines: Iterable[str] = ()) -> None:
         return
     for line in lines:
         say(line)
-    if not confirmed(question):
+    with asking():
+        if not confirmed(question):
+            raise EOFError
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """Ask a person; an interrupt, or EOFError for no answer, ends the command before its work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("\nnothing was done")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    except EOFError:
         say("nothing was done")
-        raise typer.Exit(ExitCode.FAILED)
+        raise typer.Exit(ExitCode.FAILED) from None
 
 
 def selection(selectors: Iterable[str]) -> select.Selector:

@@ -66,7 +66,8 @@ def test_archiving_removes_a_job_and_leaves_both_databases_consistent(
     reply = d0ctl("archive", "prod", "--yes", "--as", "spring")
 
     assert reply.stdout == (
-        "moved job `prod` to archive `spring`\nd0ctl status --archive spring shows them\n"
+        "moved job `prod` to archive `spring`\n"
+        "d0ctl status --archive spring shows the archived jobs\n"
     )
     assert d0ctl("status", "prod").exit_code == 3
     assert d0ctl("status", "other").exit_code == 0

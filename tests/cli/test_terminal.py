@@ -2,14 +2,18 @@
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.support.building import document, production
+from tests.support.live import live
 from tests.support.site import Site
 from tests.support.waiting import wait_until
 
@@ -101,3 +105,41 @@ def test_watch_redraws_only_after_a_change(
         watching.terminate()
         watching.wait(timeout=30)
     assert document(d0ctl("status", "prod", "--json").stdout)["held"] is None
+
+
+END = "\x04"
+"""The key that ends the input."""
+
+
+@pytest.mark.parametrize(
+    ("words", "shown", "said"),
+    [(("wait", "prod"), "no daemon is running", "run prod`\r\n\r\n"),
+     (("kill", "prod"), "kill them?", "[y/N] \r\nnothing was done\r\n"),
+     (("init",), "which pattern", "]: \r\nnothing was done\r\n")],
+    ids=["wait", "kill", "init"],
+)  # fmt: skip
+def test_an_interrupted_command_ends_its_line(
+    site: Site, words: tuple[str, ...], shown: str, said: str
+) -> None:
+    site.submit(production())
+
+    with live(*words, columns=200) as screen:
+        screen.expect(shown)
+        screen.process.send_signal(signal.SIGINT)
+
+        assert screen.end() == 130
+        assert screen.raw.endswith(said)
+
+
+@pytest.mark.parametrize(("words", "shown"), [(("kill", "prod"), "kill them?"), (("init",), "]:")])
+def test_no_answer_ends_a_question_with_the_same_words(
+    site: Site, words: tuple[str, ...], shown: str
+) -> None:
+    site.submit(production())
+
+    with live(*words) as screen:
+        screen.expect(shown)
+        screen.press(END)
+
+        assert screen.end() == 1
+        assert screen.raw.endswith(" \r\nnothing was done\r\n")

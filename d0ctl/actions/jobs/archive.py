@@ -136,7 +136,7 @@ def report(plan: ArchivePlan) -> Iterator[str]:
         yield _nothing(plan)
         return
     yield f"moved {wording.jobs(plan)} to archive `{plan.archive}`"
-    yield f"d0ctl status --archive {plan.archive} shows them"
+    yield f"d0ctl status --archive {plan.archive} shows the archived jobs"
 
 
 def _nothing(plan: ArchivePlan) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from d0ctl.access import unusable
 from d0ctl.cli.session import home, in_home, reader, settings
-from d0ctl.cli.terminal.output import say
+from d0ctl.cli.terminal.output import is_terminal, say
 from d0ctl.errors import BadJobFile, D0Error, ExitCode, NotANumber
 from d0ctl.show.drawing.archived import in_archive
 from d0ctl.units import clean
@@ -26,6 +26,7 @@ def reported_failures() -> Iterator[None]:
         report(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
+        end_line()
         sys.exit(ExitCode.INTERRUPTED)
     except BrokenPipeError:  # a reader that has closed the pipe
         forget_output()
@@ -39,6 +40,12 @@ def reported_failures() -> Iterator[None]:
         forget_output()
         say(f"d0ctl: can't write the output: {error.strerror}")
         sys.exit(ExitCode.FAILED)
+
+
+def end_line() -> None:
+    """End the line on the terminal in which it has shown `^C`."""
+    if is_terminal(sys.stderr):
+        print(file=sys.stderr)
 
 
 def forget_output() -> None:

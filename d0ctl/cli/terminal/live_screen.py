@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import paint
+from d0ctl.errors import ExitCode
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import width
 from d0ctl.units import count, moment
@@ -61,6 +62,8 @@ class LiveScreen:
         self._leave()
         for number, handler in self._previous.items():
             signal.signal(number, handler)
+        if kind is KeyboardInterrupt:  # the cursor is at the beginning of a line
+            raise SystemExit(ExitCode.INTERRUPTED) from None
 
     @property
     def size(self) -> tuple[int, int]:

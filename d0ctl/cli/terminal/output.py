@@ -184,8 +184,16 @@ def can_ask() -> bool:
 
 def confirmed(question: str) -> bool:
     """Ask the person on the terminal; no answer is no."""
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def ask(question: str) -> str:
+    """Ask the person on the terminal; return the line that is typed, empty at its end."""
+    print(question, end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        print(file=sys.stderr, flush=True)
+    return answer
 
 
 def refuse_both(first: bool, other: bool, names: str) -> None:

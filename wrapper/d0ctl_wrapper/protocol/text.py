@@ -97,7 +97,8 @@ def span(seconds: float) -> str:
         return "%d min" % (whole // 60)
     if whole < 86400:
         return "%d h %02d min" % (whole // 3600, whole % 3600 // 60)
-    return "%d d %d h" % (whole // 86400, whole % 86400 // 3600)
+    days, hours = "%d d" % (whole // 86400), whole % 86400 // 3600
+    return "%s %d h" % (days, hours) if hours else days
 
 
 def share(fraction: float) -> str:

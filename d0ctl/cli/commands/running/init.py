@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from d0ctl.cli import options
+from d0ctl.cli.changing import asking
 from d0ctl.cli.commands.running import template as commands
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import can_ask, say, table
+from d0ctl.cli.terminal.output import ask, can_ask, say, table
 from d0ctl.errors import BadJobFile, BadUsage
 from d0ctl.jobfile import job_templates
 from d0ctl.show.cards import job_template
@@ -39,7 +40,8 @@ def init(
     if not can_ask():
         names = job_templates.found(commands.own())
         raise BadUsage(job_template.choose(names), hint="d0ctl init merge")
-    _ask(output, force)
+    with asking():
+        _ask(output, force)
 
 
 def _ask(output: str | None, force: bool) -> None:
@@ -81,8 +83,10 @@ def _say_faults(path: Path) -> None:
 def _answer(question: str, default: str, known: list[str] | None = None) -> str:
     """Ask until there is a valid answer."""
     while True:
-        asked = job_template.question(question, default)
-        answer = str(typer.prompt(asked, default=default, show_default=False, err=True)).strip()
+        typed = ask(f"{job_template.question(question, default)}: ")
+        if not typed:
+            raise EOFError
+        answer = typed.strip() or default
         if answer and (known is None or answer in known):
             return answer
         say(job_template.no_pattern(answer, known) if known else job_template.NO_ANSWER)

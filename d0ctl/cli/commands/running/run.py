@@ -178,7 +178,7 @@ def _drive(name: str, interrupts: _Interrupts) -> None:
     except KeyboardInterrupt:
         _stop(ended, stop, progress)
         say(outcome.interrupted(name, has_daemon=_has_daemon()))
-        raise
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     finally:
         progress.close()
     if failures:
