@@ -150,6 +150,11 @@ def choose_without_inputs(selected: Selection) -> None:
         pass
 
 
+def is_awaited(selected: Selection) -> bool:
+    """Return whether packages outside the selection wait for it."""
+    return bool(selected.value("is_selection_awaited"))
+
+
 def losing(selected: Selection) -> list[Row]:
     """Return the packages that lose an input by a drop and continue without it."""
     return selected.rows("choose_losing")

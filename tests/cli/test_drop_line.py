@@ -187,3 +187,28 @@ def test_status_and_why_say_until_when_a_binary_may_end_by_itself(site: Site, d0
     for answer in (d0ctl("status", "prod/1/1/1").stdout, d0ctl("why", "prod/1/1/1").stdout):
         assert "its binary has until" in answer and "to end by itself" in answer
     assert "d0ctl kill prod/1/1/1" in d0ctl("why", "prod/1/1/1").stdout
+
+
+@pytest.mark.parametrize(("path", "waits"), [
+    ("prod/1/1/2", True), ("prod/1/1/1", True), ("prod/3", False), ("prod", False),
+])  # fmt: skip
+def test_the_plan_of_a_kill_names_packages_that_wait_only_if_there_are_any(
+    site: Site, d0ctl: Type, path: str, waits: bool
+) -> None:
+    site.submit(production(lines=2))
+
+    killed = d0ctl("kill", path, "--dry-run").stdout
+    line = "/".join(f"{path}/1/1".split("/")[:3])
+    dropped = d0ctl("kill-line", line, "--dry-run").stdout
+
+    assert ("packages that need their outputs will keep waiting" in killed) == waits
+    assert ("--drop-outputs" in dropped) == (not line.startswith("prod/3"))
+
+
+def test_followers_in_its_line_wait_for_a_package_that_is_killed(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("a"), package("b"))])))
+
+    assert "keep waiting" in d0ctl("kill", "prod/1/1/1", "--dry-run").stdout
+    assert "keep waiting" not in d0ctl("kill", "prod/1/1/2", "--dry-run").stdout
+    assert "keep waiting" in d0ctl("finish", "prod/1/1/1", "--dry-run").stdout
+    assert "keep waiting" not in d0ctl("finish", "prod/1/1/2", "--dry-run").stdout

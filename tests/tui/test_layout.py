@@ -52,6 +52,33 @@ def test_failures_the_daemon_and_help_are_seen_at_each_size(
     dashboard(script, size=size, start="autumn/1/2/1")
 
 
+def test_a_short_tree_leaves_its_rows_to_the_details_below(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package(f"a{n}")) for n in range(20)]), name="short"))
+
+    async def script(desk: Desk) -> None:
+        def rows(part: str) -> int:
+            return len(desk.lines(part))
+
+        await desk.sees("▾ short", "1 a", "why")
+        await desk.until(lambda: (rows("tree"), rows("about")) == (3, 17), "three rows")
+        await desk.press("j", "l")
+        await desk.until(lambda: (rows("tree"), rows("about")) == (12, 8), "as many as it may have")
+        await desk.press("h", "v", "v")
+        await desk.until(lambda: (rows("tree"), rows("about")) == (3, 17), "three rows again")
+
+    dashboard(script, size=(80, 24))
+
+
+def test_a_tree_beside_the_details_has_the_whole_height(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package("a0"))]), name="short"))
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("▾ short", "1 a")
+        assert len(desk.lines("tree")) > 20
+
+    dashboard(script, size=(120, 36))
+
+
 @pytest.mark.parametrize("size", [(120, 36), (200, 60), (300, 100)])
 def test_no_pane_below_touches_the_next_or_the_edge(
     site: Site, dashboard: Open, size: tuple[int, int]

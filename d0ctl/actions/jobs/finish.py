@@ -44,6 +44,8 @@ class FinishPlan(Plan):
     """How many packages of whole jobs are launched."""
     grace: float | None = None
     """How many seconds binaries have to end by themselves, if their outputs are kept."""
+    is_awaited: bool = False
+    """Whether packages outside of a part that ends wait for it."""
 
 
 def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> FinishPlan:
@@ -56,7 +58,9 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
         able = KILLABLE if options.hard else IDLE
         hastens = options.hard and not options.partial
         split = changeable(store, request.target, able, "finished", now, hastens=hastens)
-        return FinishPlan(request=request, packages=split.packages, grace=time, **split._asdict())
+        return FinishPlan(request=request, packages=split.packages, grace=time,
+                          is_awaited=lifecycle.is_awaited(split.selected),
+                          **split._asdict())  # fmt: skip
     jobs = jobs_of(store, request.target)
     free = [job for job in jobs if not has_ended(job) and _goes_beyond(job, options)]
     if not free:
@@ -117,7 +121,8 @@ def describe(plan: FinishPlan) -> Iterator[str]:
     if not plan.jobs:
         yield from wording.describe_packages(plan, "finish")
         yield from describe_grace(plan.grace)
-        yield WAIT
+        if plan.is_awaited:
+            yield WAIT
         return
     ends = "be killed" if plan.request.options.hard else "continue to its end"
     running = f"; {count(plan.launched, 'running package')} would {ends}" if plan.launched else ""

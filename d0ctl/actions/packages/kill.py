@@ -29,6 +29,8 @@ class KillPlan(Plan):
 
     grace: float | None = None
     """How many seconds binaries have to end by themselves, if their outputs are kept."""
+    is_awaited: bool = False
+    """Whether other packages wait for these."""
 
 
 def plan_kill(store: Store, request: Request[KillOptions], now: float) -> KillPlan:
@@ -36,7 +38,7 @@ def plan_kill(store: Store, request: Request[KillOptions], now: float) -> KillPl
     partial = request.options.partial
     split = changeable(store, request.target, KILLABLE, "killed", now, hastens=not partial)
     return KillPlan(request=request, packages=split.packages, grace=grace(store, partial),
-                    **split._asdict())  # fmt: skip
+                    is_awaited=lifecycle.is_awaited(split.selected), **split._asdict())  # fmt: skip
 
 
 def grace(store: Store, partial: bool) -> float | None:
@@ -54,7 +56,7 @@ def describe(plan: KillPlan) -> Iterator[str]:
     """Say what a kill would do."""
     yield from wording.describe_packages(plan, "kill")
     yield from describe_grace(plan.grace)
-    if plan.packages:
+    if plan.packages and plan.is_awaited:
         yield WAIT
 
 

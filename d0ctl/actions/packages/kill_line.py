@@ -44,8 +44,10 @@ class LosingPackage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KillLinePlan(Plan):
-    """What kill-line would do; all but the common part is about dropped outputs."""
+    """What kill-line would do; most of it is about dropped outputs."""
 
+    is_awaited: bool = False
+    """Whether other packages wait for these, if the outputs are not dropped."""
     requested: tuple[int, ...] = field(default=(), repr=False, compare=False)
     """The ids of the lines that are named."""
     also: int = 0
@@ -76,7 +78,9 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
     if request.options.drop_outputs:
         return _plan_drop(selected, request)
     split = split_selected(selected, KILLABLE | {Phase.FAILED}, hastens=True)
-    return KillLinePlan(request=request, packages=split.packages, **split._asdict())
+    is_awaited = lifecycle.is_awaited(split.selected)
+    return KillLinePlan(request=request, packages=split.packages, is_awaited=is_awaited,
+                        **split._asdict())  # fmt: skip
 
 
 def check_level(target: Selector) -> None:
@@ -143,10 +147,9 @@ def describe(plan: KillLinePlan) -> Iterator[str]:
         yield from _describe_drop(plan)
         return
     yield from wording.describe_packages(plan, "kill")
-    if not plan.packages:
-        return
-    yield WAIT
-    yield from _way_on(plan)
+    if plan.packages and plan.is_awaited:
+        yield WAIT
+        yield from _way_on(plan)
 
 
 def _way_on(plan: KillLinePlan) -> Iterator[str]:
@@ -184,7 +187,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         yield from wording.report_packages(plan, verb, past)
     yield from being_killed(plan)
     yield from wording.unchanged(plan)
-    if not drops and plan.packages:
+    if not drops and plan.packages and plan.is_awaited:
         yield from _way_on(plan)
     if plan.also:
         yield f"{count(plan.also)} of them because their inputs are dropped"

@@ -3,6 +3,8 @@
 They leave out what is only known of the present: files, estimates, and why a package waits.
 """
 
+from collections.abc import Sequence
+
 from d0ctl.errors import NotFound
 from d0ctl.model import LIVE, Phase
 from d0ctl.select import Selector, parse
@@ -16,26 +18,32 @@ from d0ctl.show.card_contents import (
 )
 from d0ctl.show.cards.package import Package
 from d0ctl.show.cards.part import Part
+from d0ctl.show.drawing.signs import is_live
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
+from d0ctl.units import moment
+
+NOT_EXPLAINED = (Phase.WAITING, Phase.READY)
+"""The phases of packages that wait for something that only the present knows."""
 
 
-def about(store: Store, selector: str) -> Part | Package | NotFoundCard:
-    """Read the card of a path from a store that reads the past."""
+def about(store: Store, selector: str, at: float) -> Part | Package | NotFoundCard:
+    """Read the card of a path from a store that reads the past, at that time."""
     wanted = parse(selector)
     try:
-        return _package(store, wanted) if wanted.level == "package" else _part(store, wanted)
+        return _package(store, wanted, at) if wanted.level == "package" else _part(store, wanted)
     except NotFound as error:
         return NotFoundCard(str(error))
 
 
-def _package(store: Store, wanted: Selector) -> Package:
+def _package(store: Store, wanted: Selector, at: float) -> Package:
     view = browse.package(store, wanted)
+    attempts = one_package.attempts(store, view.id)
     return Package(
-        view, False, _unexplained(view.path, view.phase), one_package.attempts(store, view.id),
-        [], [], [], one_package.failure_history(store, view.id),
-        one_package.events(store, view.id), None, [],
+        view, False, _state(view, attempts, at), attempts, [], [], [],
+        one_package.failure_history(store, view.id), one_package.events(store, view.id), None, [],
     )  # fmt: skip
 
 
@@ -43,7 +51,7 @@ def _part(store: Store, wanted: Selector) -> Part:
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return Part(
-            job.name, job, job, _unexplained(job.name, job.status),
+            job.name, job, job, _status(job.name, job.status),
             live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
             failed=browse.failures(store, job.id, MOST_FAILED),
             stages=browse.stages(store, job),
@@ -53,7 +61,7 @@ def _part(store: Store, wanted: Selector) -> Part:
     path = f"{job.name}/{stage.seq}"
     if wanted.level == "stage":
         return Part(
-            path, job, stage, _unexplained(path, stage.status),
+            path, job, stage, _status(path, stage.status),
             live=browse.in_stage(store, stage.id, None, LIVE, MOST_LIVE),
             failed=browse.failures(store, job.id, MOST_FAILED, stage.id),
             lines=browse.lines(store, job, stage, 1, MOST_LINES),
@@ -62,11 +70,29 @@ def _part(store: Store, wanted: Selector) -> Part:
     packages = browse.in_stage(store, stage.id, line.seq, Phase, MOST_OF_LINE)
     path = f"{path}/{line.seq}"
     return Part(
-        path, job, line, _unexplained(path, line.status),
+        path, job, line, _status(path, line.status),
         packages=sorted(packages, key=lambda row: int(row.path.rpartition("/")[2])),
     )  # fmt: skip
 
 
-def _unexplained(path: str, status: str) -> Explanation:
-    """Return an answer that claims nothing: the reasons of a state are not recorded."""
-    return Explanation(path, status, "this is the past: only the state is known, not its reason")
+def _state(view: PackageView, attempts: Sequence[AttemptView], at: float) -> Explanation:
+    """Say in which state a package was, where and since when; why it waited is not recorded."""
+    where = f" on `{view.node}`" if view.node else ""
+    answer = f"package `{view.path}` was {view.phase}{where} since {moment(view.changed, at)}"
+    explanation = Explanation(view.path, view.phase, answer)
+    if attempts and is_live(view.phase):
+        last = attempts[-1]
+        kind = f", a {last.kind}" if last.number > 1 else ""
+        explanation.facts.append(
+            f"attempt {last.number}{kind}, launched {moment(last.launched, at)}"
+        )
+    if view.phase in NOT_EXPLAINED:
+        explanation.facts.append("why it waited at that time is not recorded")
+    explanation.facts.append("its changes below say who or what led to this")
+    return explanation
+
+
+def _status(path: str, status: str) -> Explanation:
+    """Say in which status a job, stage or line was; why its packages waited is not recorded."""
+    facts = ["why packages waited at that time is not recorded; the changes of each are"]
+    return Explanation(path, status, f"`{path}` was {status}", facts=facts)

@@ -110,6 +110,23 @@ select package.id
   join package on package.line_id = before.line_id and package.seq = before.seq + 1
  where package.phase in (select name from phase where may_start = 1);
 
+-- name: is_selection_awaited
+-- Whether packages outside the selection need outputs of it that do not exist yet, or follow a
+-- selected package in its line.
+select exists (select 1
+                 from selected_package
+                 join file on file.package_id = selected_package.package_id and file.present = 0
+                 join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+                 join package on package.id = input.package_id
+                where package.phase in (select name from phase where may_start = 1)
+                  and package.id not in (select package_id from selected_package))
+    or exists (select 1
+                 from selected_package
+                 join package as before on before.id = selected_package.package_id
+                 join package on package.line_id = before.line_id and package.seq = before.seq + 1
+                where package.phase in (select name from phase where may_start = 1)
+                  and package.id not in (select package_id from selected_package));
+
 -- name: choose_losing
 -- Packages that lose inputs because of the selection and continue without them: how many they lose
 -- and keep, and whether these were the last that they waited for.

@@ -101,7 +101,8 @@ class AboutPane(Page):
         else:
             now = time.time()
             read: Callable[[Store, str], About | TaskPart]
-            read = past_cards.about if self.source.at is not None else partial(about, now=now)
+            at = self.source.at
+            read = partial(about, now=now) if at is None else partial(past_cards.about, at=at)
             could_be_read = self.source.error is None
             self.card = self.source.ask(lambda store: read(store, selector), self.card)
             if could_be_read and self.source.error is not None:

@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 
 from textual import events
+from textual.widget import Widget
 
 from d0ctl.select import Selector
 from d0ctl.show.drawing.signs import Glyphs
@@ -26,6 +27,12 @@ from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.terminal import CHOICES
 from d0ctl_tui.widgets.marking import Marking
+
+FEWEST_ROWS = 3
+"""The least rows of a tree above the details, so that these do not move at each new job."""
+
+HEADING = 1
+"""The row with the names of the columns."""
 
 DEPTH = 4
 """A binary has so many ancestors."""
@@ -103,6 +110,7 @@ class Tree(Marking):
         """Draw all visible rows again, and fit the columns."""
         if self.is_mounted:
             self._measure_columns()
+            self._leave_rows()
         super().renew()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -130,6 +138,13 @@ class Tree(Marking):
         if need != self._need:
             self._need = need
             self.post_message(ColumnsMoved())
+
+    def _leave_rows(self) -> None:
+        """On a narrow screen, leave the rows that it does not need to the details below it."""
+        assert isinstance(self.parent, Widget)
+        need = max(FEWEST_ROWS, self.line_count()) + HEADING
+        is_alone = not self.screen.has_class("-narrow")
+        self.parent.styles.max_height = None if is_alone else need
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the columns to another size."""
