@@ -1,7 +1,6 @@
 """Three schedules of faults of agents; and their checks, which must see what they are there for."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -11,6 +10,7 @@ from tests.chaos.plan import TASK_WEIGHTS, calm, schedule
 from tests.chaos.play import play
 from tests.chaos.tasks import checks, production
 from tests.chaos.work import JOB
+from tests.support.rows import checkpoint
 from tests.tasks.making import submit, work
 
 SEEDS = (409, 2993, 22)
@@ -31,10 +31,10 @@ def test_these_schedules_have_every_kind_of_fault() -> None:
     assert {strike.kind for strike in strikes} == TASK_WEIGHTS.keys()
 
 
-@pytest.fixture
-def field(tmp_path: Path) -> Iterator[Field]:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """A site on which nothing runs, with a task whose packages were all successful."""
-    field = Field(tmp_path, calm(tasks=True))
+    field = Field(tmp_path_factory.mktemp("site"), calm(tasks=True))
     try:
         production.write(field)
         with open_store(field.home) as store:
@@ -44,9 +44,18 @@ def field(tmp_path: Path) -> Iterator[Field]:
             for phase in ("ready", "assigned", "starting", "running", "done"):
                 ask("update package set phase = ? where phase <> ?", [phase, phase])
             work(store)
+            checkpoint(store)
         yield field
     finally:
         field.close()
+
+
+@pytest.fixture
+def field(site: Field) -> Iterator[Field]:
+    """That site, whose database a test may spoil."""
+    whole = site.home.database.read_bytes()
+    yield site
+    site.home.database.write_bytes(whole)
 
 
 def seen(field: Field, spoil: str = "") -> str:
