@@ -22,6 +22,9 @@ from d0ctl_tui.read.stragglers import Stragglers
 MOST_EVENTS = 60
 MOST_NOTABLE = 30
 
+MOST_AGE_S = 5.0
+"""The age at which the jobs that stand still are read again, as files move without an event."""
+
 
 class NodeLine(Struct, frozen=True):
     """A node in the strip.
@@ -42,6 +45,16 @@ class NodeLine(Struct, frozen=True):
     is_up: bool = True
 
 
+class Stopped(Struct, frozen=True):
+    """The jobs that stand still although the site works and no person stopped them, by id."""
+
+    jobs: Mapping[int, tuple[JobStanding, str]] = field(default_factory=dict)
+    """With what stops them."""
+
+    signature: tuple[object, ...] = ()
+    at: float = 0.0
+
+
 class Snapshot(Struct, frozen=True):
     """A snapshot of the whole site."""
 
@@ -57,10 +70,14 @@ class Snapshot(Struct, frozen=True):
     tasks: Mapping[int, str] = field(default_factory=dict)
     """The statuses of tasks that need a person, by the ids of their jobs."""
 
-    stopped: Mapping[int, str] = field(default_factory=dict)
-    """What stops jobs alone, by their ids: neither the site nor a person."""
+    stopped_jobs: Stopped = field(default_factory=Stopped)
 
     stragglers: Stragglers = field(default_factory=Stragglers)
+
+    @property
+    def stopped(self) -> dict[int, str]:
+        """What stops jobs alone, by their ids: neither the site nor a person."""
+        return {id: text for id, (_, text) in self.stopped_jobs.jobs.items()}
 
     def needing_a_person(self, phase: str) -> int:
         """Return how many packages of all jobs are in a phase that needs a person."""
@@ -85,7 +102,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
     known = before.events[0].id if before.events else 0
     fresh = activity.events(store, known, MOST_EVENTS)
     done, failed = activity.ended(store)
-    stopped = _stopped(store, now) if until is None else {}
+    stopped = _stopped(store, before.stopped_jobs, now) if until is None else Stopped()
     return Snapshot(
         now,
         tuple(nodes(store)),
@@ -94,18 +111,21 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         done,
         failed,
         activity.slots(store),
-        _with_stopped(activity.needing_a_person(store), stopped),
+        _with_stopped(activity.needing_a_person(store), stopped.jobs),
         tasks.needing_a_person(store),
-        {job.id: text for job, text in stopped.values()},
+        stopped,
         stragglers.read(store, now) if until is None else Stragglers(),
     )
 
 
-def _stopped(store: Store, now: float) -> dict[int, tuple[JobStanding, str]]:
-    """Return by id the jobs that stand still although the site works and no person stopped them."""
-    found = [job for job in standstill.production(store, now=now).stopped
+def _stopped(store: Store, before: Stopped, now: float) -> Stopped:
+    """Read the jobs that stand still; those before, if nothing has changed that stops jobs."""
+    signature = standstill.signature(store, now=now)
+    if signature == before.signature and 0 <= now - before.at < MOST_AGE_S:
+        return before
+    alone = [job for job in standstill.production(store, now=now).stopped
              if job.standing.cause not in SITEWIDE | DELIBERATE]  # fmt: skip
-    return {job.id: (job, own_obstacle(job) or "") for job in found}
+    return Stopped({job.id: (job, own_obstacle(job) or "") for job in alone}, signature, now)
 
 
 def _with_stopped(

@@ -1,0 +1,54 @@
+"""The data around the tree: what is read again at a look, and what is not."""
+
+import time
+
+from d0ctl_tui.read import snapshot
+from d0ctl_tui.read.snapshot import MOST_AGE_S, Snapshot
+from tests.cli.test_standing import drive
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
+
+
+def look(site: Site, before: Snapshot, at: float) -> tuple[Snapshot, bool]:
+    """Read the site, and tell whether the standstill of all jobs was read."""
+    statements: list[str] = []
+    site.store.connection.set_trace_callback(statements.append)
+    after = snapshot.read(site.store, before, at)
+    site.store.connection.set_trace_callback(None)
+    return after, any("requirement.ready > 0" in statement for statement in statements)
+
+
+def test_the_standstill_is_read_again_only_when_something_changed(site: Site) -> None:
+    now = time.time()
+    site.up()
+    drive(site)
+    site.submit(job(("s", [line(package("big", cpus=64))]), name="big"))
+
+    first, is_read = look(site, Snapshot(), now)
+    assert is_read and len(first.stopped) == 1
+    same, is_read = look(site, first, now + 1)
+    assert not is_read and same.stopped == first.stopped
+
+    site.submit(production())
+    submitted, is_read = look(site, same, now + 2)
+    assert is_read and submitted.stopped == first.stopped
+    site.fail("prod/1/1/1")
+    failed, is_read = look(site, submitted, now + 3)
+    assert is_read
+    quiet, is_read = look(site, failed, now + 4)
+    assert not is_read
+    assert look(site, quiet, now + 3 + MOST_AGE_S)[1]
+
+
+def test_a_node_that_grows_lets_a_job_move_at_the_next_look(site: Site) -> None:
+    now = time.time()
+    site.up()
+    drive(site)
+    site.submit(job(("s", [line(package("big", cpus=64))]), name="big"))
+    first, _ = look(site, Snapshot(), now)
+
+    site.up(cpus=64)
+    after, is_read = look(site, first, now + 1)
+
+    assert is_read
+    assert (len(first.stopped), len(after.stopped)) == (1, 0)
