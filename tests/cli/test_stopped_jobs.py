@@ -45,6 +45,21 @@ def test_failures_of_one_job_do_not_hide_a_job_that_stands_still(site: Site, d0c
     )
 
 
+def test_all_jobs_that_stand_still_are_named_if_none_moves(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    site.submit(production("kept"))
+    d0ctl("hold", "kept")
+    for name in ("big", "bigger"):
+        site.submit(job(("a", [line(package(f"x-{name}", cpus=64))]), name=name))
+
+    result = d0ctl("status", "-q")
+
+    assert (result.exit_code, result.stdout) == (
+        5, "stands still: `kept` is held; 5 packages to run; `big` and `bigger` stand still, too\n",
+    )  # fmt: skip
+
+
 def test_held_and_paused_jobs_are_named_while_others_move(site: Site, d0ctl: Type) -> None:
     drive(site)
     site.up()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from d0ctl.errors import ExitCode
-from d0ctl.schedule.standstill import Cause
+from d0ctl.schedule.standstill import SITEWIDE, Cause
 from d0ctl.show.why.production import MOST, job_obstacles, standstill
 from d0ctl.store.nodes.standstill import JobStanding, Production
 from d0ctl.units import count, listed
@@ -24,7 +24,8 @@ def check(production: Production, now: float) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill."""
     if production.cause is not None:
         stop = standstill(production, now)
-        return Check("standstill", f"stands still: {stop.text}", ExitCode.DATABASE, stop.commands)
+        text = f"stands still: {stop.text}{_others(production, stop.text)}"
+        return Check("standstill", text, ExitCode.DATABASE, stop.commands)
     jobs = {**production.failures, **_stopped(production)}
     if jobs:
         texts = [_failed(production.failures)] if production.failures else []
@@ -36,6 +37,14 @@ def check(production: Production, now: float) -> Check:
         return Check("idle", "nothing to do", ExitCode.DONE)
     texts = [f"moving: {count(len(moving), 'job')}", *_deliberate(production.stopped)]
     return Check("moving", "; ".join(texts), ExitCode.DONE)
+
+
+def _others(production: Production, text: str) -> str:
+    """Name the jobs that stand still for other causes than the main one, if that is of jobs."""
+    names = [job.name for job in production.stopped if f"`{job.name}`" not in text]
+    if not names or production.cause in SITEWIDE:
+        return ""
+    return f"; {_named(names)} {'stands' if len(names) == 1 else 'stand'} still, too"
 
 
 def _failed(failures: dict[str, int]) -> str:
