@@ -2,15 +2,17 @@
 
 import time
 
+import pytest
+
 from d0ctl.actions import apply, request
 from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.views import browse
+from d0ctl_tui import run_action
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
-from tests.tui.test_typing_ahead import type_at_once
 
 
 def test_holding_shows_the_plan_and_keeps_who_and_why(site: Site, dashboard: Open) -> None:
@@ -30,70 +32,6 @@ def test_holding_shows_the_plan_and_keeps_who_and_why(site: Site, dashboard: Ope
 
     assert site.store.row("jobs", pattern="prod")["hold"] == 1  # type: ignore[index]
     assert browse.actions(site.store, "prod", 1)[0].note == "nodes burn"
-
-
-def test_a_key_after_an_action_closes_its_box_and_acts(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("H")
-        await desk.sees("would hold")
-        await desk.press("enter")
-        await desk.sees("held", "enter close   any other key closes it and acts")
-        await desk.press("k", "k")
-        await desk.misses("to undo")
-        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1", "two lines up")
-        await desk.press("w")
-        await desk.sees("views: choose one")
-
-    dashboard(script, start="prod/1/3")
-
-
-def test_keys_typed_while_an_action_is_done_act_afterwards(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("H")
-        await desk.sees("would hold")
-        type_at_once(desk, "\rkkL")
-        await desk.sees("$ d0ctl release prod/1/1")
-        assert desk.main.tree_view.selector == "prod/1/1"
-
-    dashboard(script, start="prod/1/3")
-
-    assert site.phase("prod/1/3/1") == "held"
-
-
-def test_q_closes_the_box_of_an_action_and_not_the_dashboard(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("H")
-        await desk.sees("would hold")
-        await desk.press("enter")
-        await desk.sees("to undo")
-        await desk.press("q")
-        await desk.misses("to undo")
-        await desk.sees("‖ held")
-
-    dashboard(script)
-
-
-def test_keys_typed_while_an_action_is_refused_do_nothing(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("H")
-        await desk.sees("would hold")
-        asked = request("hold", parse("prod/1/3"))
-        apply(site.store, asked, actor="tester", note=None, now=time.time())
-        type_at_once(desk, "\rkk")
-        await desk.sees("tester held `prod/1/3`", "enter close")
-        await desk.press("escape")
-        await desk.misses("tester held")
-        assert desk.main.tree_view.selector == "prod/1/3"
-
-    dashboard(script, start="prod/1/3")
 
 
 def test_escape_does_nothing(site: Site, dashboard: Open) -> None:
@@ -194,6 +132,42 @@ def test_actions_that_apply_to_no_marked_package_are_not_offered(
         await desk.sees("act on 2 marked", "set-status", "kill: end packages", "d0ctl hold")
 
     dashboard(script, start="prod/1/1/1")
+
+
+def test_actions_that_do_not_apply_to_a_job_are_not_offered_but_named(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    asked = request("pause", parse("prod"))
+    apply(site.store, asked, actor="tester", note=None, now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("a")
+        await desk.sees("act on prod", "kill: end packages", "resume: continue after a pause")
+        await desk.sees("not possible here now: ")
+        await desk.misses("release: schedule again", "kill-line: end or drop it")
+        await desk.misses("pause: start nothing", "retry: run failed packages again")
+        last = desk.screen[desk.screen.index("not possible here now: ") :].partition("╯")[0]
+        assert all(verb in last for verb in ("release", "kill-line", "restore-line", "retry"))
+        await desk.type("release")
+        await desk.sees("not possible here now: release")
+        await desk.press("enter")
+        await desk.until(lambda: desk.app.screen is desk.main, "nothing is done")
+
+    dashboard(script, size=(80, 40))
+
+
+def test_of_more_packages_only_actions_for_other_rows_are_left_out(
+    site: Site, dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(production())
+    monkeypatch.setattr(run_action, "MOST_TRIED", 3)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("a")
+        await desk.sees("release: schedule again", "not possible here now: kill-line, restore-line")
+
+    dashboard(script, size=(120, 40))
 
 
 def test_all_rows_beside_one_are_marked_and_unmarked(site: Site, dashboard: Open) -> None:

@@ -10,9 +10,11 @@ from d0ctl.actions.option import fields_of
 from d0ctl.errors import D0Error
 from d0ctl.select import brief
 from d0ctl.store.jobs import audit
+from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.run_action import (
+    MOST_TRIED,
     QUESTIONS,
     PlannedAction,
     applicable,
@@ -40,7 +42,7 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
     several = [] if len(marks) < 2 else dashboard.source.tasks_among(marks.names)
 
     def take(choice: Choice | None) -> None:
-        if choice is None:
+        if choice is None or not choice.about:
             return
         verb = choice.about.removeprefix("d0ctl ")
         if several:
@@ -54,11 +56,20 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
     offered = [] if task is None else applicable_to_task(dashboard.home, task)
     if several:
         offered = [of_task(verb) for verb in ACTIONS if of_task(verb)]
-    for verb in () if several else applicable(dashboard.home, marks):
-        if ACTIONS[verb].level != "task" and not (task is not None and of_task(verb)):
-            offered.append(verb)
+    else:
+        possible = applicable(dashboard.home, marks, _packages(dashboard, marks))
+        offered += [verb for verb in possible if task is None or not of_task(verb)]
     find = partial(search_results.actions, screen, offered)
     dashboard.app.push_screen(Finder(dashboard, f"act on {subject}", find), take)
+
+
+def _packages(dashboard: AppInterface, marks: Marks) -> int:
+    """Return how many packages are below the marked rows; of many rows, how many are marked."""
+    if marks.wholes or len(marks) > MOST_TRIED:
+        return len(marks)
+    rows = (dashboard.source.row(dashboard.places.resolve(path)) for path in marks.paths)
+    groups = (JobSummary, StageSummary, LineSummary)
+    return sum(sum(row.counts.values()) if isinstance(row, groups) else 1 for row in rows)
 
 
 def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:

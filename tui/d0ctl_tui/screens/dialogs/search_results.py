@@ -118,17 +118,32 @@ def known_words(known: Iterable[str], typed: str) -> list[Choice]:
 
 
 def actions(screen: Reach, offered: Collection[str], typed: str) -> list[Choice]:
-    """Return the offered actions whose title contains the typed text, those on tasks first."""
+    """Return the offered actions whose title contains the typed text, those on tasks first.
+
+    Those on rows that are not offered are named at the end.
+    """
     of_task = [ACTIONS[verb] for verb in offered if ACTIONS[verb].level == "task"]
-    return [
-        Choice(action.title, f"d0ctl {action.name}", role="plain")
-        for action in of_task
-        if typed.lower() in action.title.lower()
-    ] + [
-        _command(screen, command)
-        for command in MAIN
-        if command.verb in offered and typed.lower() in command.title.lower()
-    ]
+    return (
+        [
+            Choice(action.title, f"d0ctl {action.name}", role="plain")
+            for action in of_task
+            if typed.lower() in action.title.lower()
+        ]
+        + [
+            _command(screen, command)
+            for command in MAIN
+            if command.verb in offered and typed.lower() in command.title.lower()
+        ]
+        + _impossible(offered, typed)
+    )
+
+
+def _impossible(offered: Collection[str], typed: str) -> list[Choice]:
+    """Name the verbs on rows that are not offered; those on tasks take the places of others."""
+    names = [command.verb for command in MAIN if command.verb
+             and command.verb not in offered and f"task {command.verb}" not in offered
+             and typed.lower() in command.title.lower()]  # fmt: skip
+    return [Choice(f"not possible here now: {', '.join(names)}", role="faint")] if names else []
 
 
 def _key(screen: Reach, command: Command) -> str:

@@ -1,0 +1,74 @@
+"""Keys after an action: they close the box with its result, and act."""
+
+import time
+
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
+from tests.support.building import production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_typing_ahead import type_at_once
+
+
+def test_a_key_after_an_action_closes_its_box_and_acts(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("H")
+        await desk.sees("would hold")
+        await desk.press("enter")
+        await desk.sees("held", "enter close   any other key closes it and acts")
+        await desk.press("k", "k")
+        await desk.misses("to undo")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1", "two lines up")
+        await desk.press("w")
+        await desk.sees("views: choose one")
+
+    dashboard(script, start="prod/1/3")
+
+
+def test_keys_typed_while_an_action_is_done_act_afterwards(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("H")
+        await desk.sees("would hold")
+        type_at_once(desk, "\rkkL")
+        await desk.sees("$ d0ctl release prod/1/1")
+        assert desk.main.tree_view.selector == "prod/1/1"
+
+    dashboard(script, start="prod/1/3")
+
+    assert site.phase("prod/1/3/1") == "held"
+
+
+def test_q_closes_the_box_of_an_action_and_not_the_dashboard(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("H")
+        await desk.sees("would hold")
+        await desk.press("enter")
+        await desk.sees("to undo")
+        await desk.press("q")
+        await desk.misses("to undo")
+        await desk.sees("‖ held")
+
+    dashboard(script)
+
+
+def test_keys_typed_while_an_action_is_refused_do_nothing(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("H")
+        await desk.sees("would hold")
+        asked = request("hold", parse("prod/1/3"))
+        apply(site.store, asked, actor="tester", note=None, now=time.time())
+        type_at_once(desk, "\rkk")
+        await desk.sees("tester held `prod/1/3`", "enter close")
+        await desk.press("escape")
+        await desk.misses("tester held")
+        assert desk.main.tree_view.selector == "prod/1/3"
+
+    dashboard(script, start="prod/1/3")
