@@ -82,8 +82,9 @@ mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that 
 crates: .venv/ready .cache/roc-validator/ready  ## have the public validator check RO-Crates that d0ctl writes
 	@$(python) -m tests.crates .cache/roc-validator/bin/python
 
-screens: .venv/ready-to-test  ## take the pictures in docs/screens again
+screens: .venv/ready-to-test  ## take the pictures in docs/screens and docs/beside.md again
 	@$(python) -m tests.screens
+	@$(python) -m tests.screens.beside
 
 cast: .venv/ready-to-test  ## record the first production again, as a cast and as a picture that moves
 	@$(python) -m tests.screens.cast

@@ -10,6 +10,7 @@ import pytest
 
 from d0ctl_tui.terminal import Terminal
 from tests.cli.conftest import type_in
+from tests.cli.test_standing import drive
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tasks import making
@@ -71,15 +72,20 @@ def still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
+def with_a_failure(site: Site) -> None:
+    """A production with a line that has begun, one that failed and one that runs."""
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1", stderr="opening raw-2\nFatal: corrupt block\n")
+    site.launch("prod/1/3/1")
+
+
 @pytest.mark.parametrize("name", SCREENS)
 def test_a_screen_looks_as_it_did(site: Site, dashboard: Open, name: str) -> None:
     site.submit(production("done", lines=2))
     for path in ("1/1/1", "1/1/2", "1/2/1", "1/2/2", "2/1/1", "3/1/1"):
         site.finish(f"done/{path}")
-    site.submit(production("prod"))
-    site.finish("prod/1/1/1")
-    site.fail("prod/1/2/1", stderr="opening raw-2\nFatal: corrupt block\n")
-    site.launch("prod/1/3/1")
+    with_a_failure(site)
     compare(dashboard, name, *SCREENS[name])
 
 
@@ -184,10 +190,7 @@ def test_command_line_and_dashboard_say_the_same_of_a(
     site: Site, dashboard: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setenv("D0CTL_HOME", str(tmp_path / "home"))
-    site.submit(production())
-    site.finish("prod/1/1/1")
-    site.fail("prod/1/2/1", stderr="opening raw-2\nFatal: corrupt block\n")
-    site.launch("prod/1/3/1")
+    with_a_failure(site)
     printed = [line.strip() for line in type_in(*typed).stdout.splitlines()]
     card = printed[[line.startswith(CARDS) for line in printed].index(True) :]
     seen: list[str] = []
@@ -209,3 +212,63 @@ def test_command_line_and_dashboard_say_the_same_of_a(
 
     assert any(expected in line for line in printed), printed
     assert seen == []
+
+
+DROP = ("kill-line", "prod/1/2", "--drop-outputs")
+PLAN = ("D",)
+
+THINGS = {
+    "stage": ("prod/1", ("v",), ("status", "prod/1"), "3 lines"),
+    "line": ("prod/1/2", ("v",), ("status", "prod/1/2"), "0 of 2 packages done"),
+    "why": ("prod/1/2/2", ("v",), ("why", "prod/1/2/2"), "is blocked: it waits for package"),
+    "plan": ("prod/1/2", PLAN, (*DROP, "--dry-run"), "would drop 2 packages"),
+    "outcome": ("prod/1/2", (*PLAN, "enter"), (*DROP, "--yes"), "dropped 2 packages"),
+}
+"""Where the dashboard is opened, the keys, the command, and what both say."""
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_each_line_that_a_command_prints_is_on_the_dashboard(
+    site: Site, dashboard: Open, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, keys, words, expected = THINGS[name]
+    monkeypatch.setenv("D0CTL_HOME", str(site.home.root))
+    drive(site)
+    with_a_failure(site)
+    printed = [line.strip() for line in type_in(*words).stdout.splitlines() if line.strip()]
+    if name == "outcome":
+        type_in("restore-line", "prod/1/2", "--yes")
+    seen: list[str] = []
+
+    def missing(desk: Desk) -> list[str]:
+        return [line for line in printed if line not in desk.screen]
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("A production")
+        for key in keys:
+            await desk.press(key)
+        await settle(desk, lambda: not missing(desk))
+        seen.extend(missing(desk))
+
+    dashboard(script, size=(300, 80), start=start)
+
+    assert any(expected in line for line in printed), printed
+    assert seen == []
+
+
+def test_failures_have_their_reason_node_number_and_message_in_both(
+    site: Site, dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("D0CTL_HOME", str(site.home.root))
+    drive(site)
+    with_a_failure(site)
+    facts = ("1", "exit-code", "localhost", "14:13:20", "binary 1 (tool) ended with exit code 3")
+    printed = type_in("report", "failures", "prod").stdout
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees(*facts)
+
+    dashboard(script, size=(300, 80), start="prod")
+
+    assert [fact for fact in facts if fact not in printed] == []
