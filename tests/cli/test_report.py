@@ -178,17 +178,44 @@ def test_a_script_that_all_packages_read_explains_no_failures(d0ctl: Type, site:
     assert {failed.input for failed in activity.failed(site.store, [1], 99)} == {"bad"}
 
 
+@pytest.mark.parametrize("most", [9, 500])
+def test_readers_of_an_input_are_counted_or_estimated(
+    d0ctl: Type, site: Site, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("d0ctl.store.files.suspects.MOST_READERS", most)
+    read_by_all(site)
+
+    rows = d0ctl("report", "failures", "prod").stdout.partition("by input\n")[2].split("\n\n")[0]
+
+    assert [row.split()[0] for row in rows.splitlines()] == ["bad"]
+
+
+def test_if_no_package_of_a_stage_succeeded_no_input_explains_its_failures(
+    d0ctl: Type, site: Site
+) -> None:
+    readers = [line(package(f"out-{n}", needs=["bad" if n % 2 else "worse"])) for n in range(8)]
+    site.submit(job(("a", [line(package("bad")), line(package("worse"))]), ("b", readers)))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/2/1")
+    for number in range(1, 9):
+        site.fail(f"prod/2/{number}/1")
+
+    answer = d0ctl("report", "failures", "prod").stdout
+
+    assert "by input" not in answer and "stands out" not in answer
+
+
 def test_an_input_that_also_finished_packages_read_comes_after_one_that_only_failed_ones_read(
     d0ctl: Type, site: Site
 ) -> None:
     makers = [line(package(name)) for name in ("script", "half", "bad")]
     needs = [["script"], ["script", "half"], ["script", "half", "bad"], ["script", "bad"]]
     readers = [line(package(f"out-{n}", needs=needs[n % 4])) for n in range(40)]
-    readers += [line(package(f"other-{n}", needs=["script", "half"])) for n in range(12)]
+    readers += [line(package(f"other-{n}", needs=["script", "half"])) for n in range(30)]
     site.submit(job(("a", makers), ("b", readers)))
     for number in (1, 2, 3):
         site.finish(f"prod/1/{number}/1")
-    for number in range(52):
+    for number in range(70):
         end = site.fail if "bad" in needs[number % 4] or number >= 40 else site.finish
         end(f"prod/2/{number + 1}/1")
 

@@ -6,26 +6,24 @@ NEAR = 10_000
 """How many attempts before and after the last failure the failures are compared with."""
 
 COMPARED = 50
-"""With how many packages of its stage a failed package is compared."""
+"""With how many done packages of its stage a failed package is compared."""
 
 MOST_INPUTS = 200
 """How many inputs are compared, those first that most of the failed packages read."""
 
-LEAST_EXCESS = 1.0
+MOST_READERS = 500
+"""Up to this number the readers of an input are counted; else they are estimated."""
+
+LEAST_EXCESS = 0.5
 """How many more failed packages must read an input than would by chance."""
 
 
 def collect(store: Store) -> None:
     """Fill the table `suspect` for the failures in the table `failing`.
 
-    The failed packages are compared with a few of their stages that succeeded lately; if none did,
-    with the first of the stage. An input that all packages read explains nothing.
+    An input that all packages of a stage read explains nothing, nor does any if none succeeded.
     """
     store.empty("failing_stage", "compared", "suspect")
     store.change("collect_failing_stages")
     store.change("compare_with_finished", window=NEAR, limit=COMPARED)
-    for row in store.rows("uncompared_stages"):
-        store.change("compare_with_others", stage=row["stage_id"], limit=COMPARED)
-    store.change("weigh_compared")
-    store.change("suspect_inputs", limit=MOST_INPUTS)
-    store.change("clear_of_suspicion", least=LEAST_EXCESS)
+    store.change("suspect_inputs", limit=MOST_INPUTS, most=MOST_READERS, least=LEAST_EXCESS)

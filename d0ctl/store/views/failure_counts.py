@@ -91,10 +91,9 @@ def failures(
     assert whole is not None
     if not whole["count"] and wanted is not None and wanted.node is not None:
         selection.check_node(store, wanted.node)
-    inputs = {"apart": apart, "packages": whole["packages"]}
     groups = {
         group: [_alike(store, row) for row in store.rows(
-            _QUERIES[group], limit=limit, **(inputs if group == "input" else {}))]
+            _QUERIES[group], limit=limit, **({"apart": apart} if group == "input" else {}))]
         for group in GROUPS
     }  # fmt: skip
     return Report(whole["count"], whole["packages"], whole["wasted"], whole["failed"],

@@ -92,16 +92,17 @@ select file.name, count(*) as count, count(distinct attempt.package_id) as packa
   left join suspect on suspect.file_id = file.id
  where :apart = 0 or suspect.excess > 0
  group by file.id
-having :apart = 0 or packages between 2 and :packages - 1
  order by coalesce(suspect.excess, 0) desc, count desc, file.name limit :limit;
 
 -- name: collect_failing_stages
--- Collect the stages of the collected failures, with the number of their packages that failed.
-insert into failing_stage (stage_id, packages)
-select package.stage_id, count(distinct package.id)
+-- Collect the stages of the collected failures, with the numbers of their packages that failed and
+-- that are done.
+insert into failing_stage (stage_id, packages, done)
+select package.stage_id, count(distinct package.id), stage_count.n
   from failing
   cross join attempt on attempt.id = failing.attempt_id
   join package on package.id = attempt.package_id
+  join stage_count on stage_count.stage_id = package.stage_id and stage_count.phase = 'done'
  group by package.stage_id;
 
 -- name: compare_with_finished
@@ -118,47 +119,38 @@ select package_id, stage_id
            and attempt.outcome = 'successful')
  where position <= :limit;
 
--- name: compare_with_others
--- Collect the first packages of a stage.
-insert or ignore into compared (package_id, stage_id)
-select package.id, line.stage_id
-  from line cross join package on package.line_id = line.id
- where line.stage_id = :stage
- order by line.seq limit :limit;
-
--- name: uncompared_stages
--- The stages of failures of which no package succeeded lately.
-select stage_id from failing_stage
- where stage_id not in (select stage_id from compared);
-
--- name: weigh_compared
--- How many of the failed packages of its stage each of the packages stands for that were collected to
--- compare.
-update compared
-   set weight = (select 1.0 * packages from failing_stage
-                  where failing_stage.stage_id = compared.stage_id)
-                / (select count(*) from compared as alike where alike.stage_id = compared.stage_id);
-
 -- name: suspect_inputs
--- Collect the inputs of several failed packages, and how many more of these read it than would if it
--- had nothing to do with the failures.
+-- Collect inputs that more failed packages read than would by chance: of the readers that ended, the
+-- same fraction would have failed as of the stage. The done readers of an input are counted if it has
+-- at most :most; if it has more, the packages to compare tell how many there are.
 insert into suspect (file_id, packages, excess)
-select file_id, packages,
-       packages - coalesce((select sum(weight) from compared
-                             where exists (select 1 from input
-                                            where input.file_id = some.file_id
-                                              and input.package_id = compared.package_id)), 0)
-  from (select input.file_id, count(distinct attempt.package_id) as packages
-          from failing
-          cross join attempt on attempt.id = failing.attempt_id
-          join input on input.package_id = attempt.package_id and input.own = 0
-         group by input.file_id
-        having packages > 1
-         order by packages desc limit :limit) as some;
-
--- name: clear_of_suspicion
--- Remove inputs that failed packages read as often as others.
-delete from suspect where excess < :least;
+select file_id, sum(packages), sum(packages - ended * rate) as excess
+  from (select some.file_id, some.packages, 1.0 * stage.packages / (stage.packages + stage.done) as rate,
+               some.packages
+               + iif((select count(*) from (select 1 from input
+                                             where input.file_id = some.file_id limit :most)) < :most,
+                     (select count(*)
+                        from (select distinct package_id from input
+                               where input.file_id = some.file_id limit :most) as reader
+                        cross join package on package.id = reader.package_id
+                                          and package.stage_id = some.stage_id
+                                          and package.phase = 'done'),
+                     stage.done
+                     * coalesce((select avg(exists (select 1 from input
+                                                     where input.file_id = some.file_id
+                                                       and input.package_id = compared.package_id))
+                                   from compared where compared.stage_id = some.stage_id), 1)) as ended
+          from (select input.file_id, package.stage_id, count(distinct package.id) as packages
+                  from failing
+                  cross join attempt on attempt.id = failing.attempt_id
+                  join package on package.id = attempt.package_id
+                  join input on input.package_id = package.id and input.own = 0
+                 group by input.file_id, package.stage_id
+                having packages > 1
+                 order by packages desc limit :limit) as some
+          join failing_stage as stage on stage.stage_id = some.stage_id)
+ group by file_id
+having excess >= :least and excess * excess >= sum(ended * rate * (1 - rate));
 
 -- name: failure_sample
 -- One failure, as an example of others.

@@ -25,8 +25,8 @@ create temp table reported_end (attempt_id integer primary key, outcome text, ph
                             package_id integer, partial integer, answer text,
                             requirement_id integer, wall_time real, note text, passed integer);
 create temp table failing (attempt_id integer primary key, reason text);
-create temp table failing_stage (stage_id integer primary key, packages integer);
-create temp table compared (package_id integer primary key, stage_id integer, weight real);
+create temp table failing_stage (stage_id integer primary key, packages integer, done integer);
+create temp table compared (package_id integer primary key, stage_id integer);
 create temp table suspect (file_id integer primary key, packages integer, excess real);
 create temp table attempt_use (attempt_id integer primary key, package_id integer,
                                stage_id integer, cpus integer, waited real);
