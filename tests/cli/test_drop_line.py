@@ -212,3 +212,14 @@ def test_followers_in_its_line_wait_for_a_package_that_is_killed(site: Site, d0c
     assert "keep waiting" not in d0ctl("kill", "prod/1/1/2", "--dry-run").stdout
     assert "keep waiting" in d0ctl("finish", "prod/1/1/1", "--dry-run").stdout
     assert "keep waiting" not in d0ctl("finish", "prod/1/1/2", "--dry-run").stdout
+
+
+@pytest.mark.parametrize(("verb", "word"), [("kill", "canceled"), ("kill-line", "dropped")])
+def test_why_says_once_who_ended_a_package(site: Site, d0ctl: Type, verb: str, word: str) -> None:
+    site.submit(production(lines=2))
+
+    d0ctl(verb, "prod/1/2", *(["--drop-outputs"] if word == "dropped" else []))
+    answer = d0ctl("why", "prod/1/2/1").stdout.splitlines()[0]
+
+    assert answer.startswith(f"package `prod/1/2/1` was {word} by ")
+    assert answer.count(" by ") == 1

@@ -125,7 +125,8 @@ def canceled(subject: Subject) -> None:
         else f", {subject.since()}"
     )
     note = (action.note if action else None) or remark(package.note)
-    ended = f"was {word}{by}" + (f": {note}" if note else "")
+    is_said = bool(note and action and note.endswith(f" by {action.actor}"))
+    ended = f"was {word}{by}" + (f": {note}" if note and not is_said else "")
     subject.explanation.answer = f"{subject.name} {ended}"
     tries = one_package.attempts(subject.store, package.id)
     if package.line_named:
