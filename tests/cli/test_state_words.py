@@ -49,3 +49,25 @@ def test_json_has_the_phase_as_well(site: Site, d0ctl: Type) -> None:
     answer = document(d0ctl("status", "prod/1/1/1", "--json").stdout)
 
     assert (answer["status"], answer["phase"]) == ("successful", "done")
+
+
+def test_a_part_that_has_begun_has_the_state_of_its_package_nearest_to_running(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=2))
+
+    def state(path: str) -> tuple[str, str]:
+        """The word on the screen, and the status for scripts."""
+        answer = document(d0ctl("status", path, "--json").stdout)
+        screen = d0ctl("status", path).stdout
+        return re.findall(r"^. ([\w-]+) ·", screen, re.MULTILINE)[0], answer["status"]
+
+    fresh = state("prod/1")
+    site.finish("prod/1/1/1")
+    begun = [state(path) for path in ("prod/1", "prod/1/1", "prod/1/2")]
+    d0ctl("hold", "prod/1")
+    held = state("prod/1")
+
+    assert fresh == ("submitted", "submitted")
+    assert begun == [("ready", "submitted"), ("ready", "submitted"), ("submitted", "submitted")]
+    assert held == ("held", "submitted")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from d0ctl.model import by_status
+from d0ctl.model import Counts, Group, Phase, by_status
 from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.drawing import signs
@@ -29,6 +29,9 @@ LEAST_TOTALED = 2
 
 STANDS_STILL = "stands still"
 """The word for a job that something stops; a person only if the word is another."""
+
+NEAREST = (Phase.ASSIGNED, Phase.READY, Phase.COOLOFF, Phase.HELD, Phase.WAITING)
+"""The states of packages that are not launched, the nearest to running first."""
 
 STOPPED = frozenset({"held", "paused", STANDS_STILL})
 """The states of jobs whose end nobody can estimate."""
@@ -154,4 +157,16 @@ def state(job: JobSummary, cause: Cause | None) -> str:
         return "held"
     if job.ended is None and job.pause:
         return "paused"
-    return STANDS_STILL if cause is not None else job.status
+    return STANDS_STILL if cause is not None else word(job.status, job.counts)
+
+
+def word(status: str, counts: Counts) -> str:
+    """Return the word for the status of a job, stage or line.
+
+    If a part has ended and nothing is launched, it is that of the package nearest to running.
+    """
+    totals = by_status(counts)
+    has_begun = totals["successful"] or totals["failed"] or totals["canceled"]
+    if status != Group.SUBMITTED or not has_begun:
+        return str(status)
+    return next((str(phase) for phase in NEAREST if counts.get(phase)), str(status))

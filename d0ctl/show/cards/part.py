@@ -203,7 +203,7 @@ def status_of(row: JobSummary | StageSummary | LineSummary, held_back: str) -> s
         return held_back
     if row.status == "failed" and not row.counts.get("failed"):
         return "blocked"
-    return str(row.status)
+    return jobs.word(row.status, row.counts)
 
 
 def _stages(sheet: Sheet, part: Part) -> None:
