@@ -30,14 +30,23 @@ class NodeList(LineView):
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__(id="nodelist", glyphs=dashboard.glyphs)
         self.dashboard = dashboard
+        self.rows: list[NodeLine] = []
+
+    def show(self, name: str | None) -> None:
+        """Show the present states in their order, with the cursor on this node."""
+        self.rows = self.order()
+        names = [node.name for node in self.rows]
+        if name in names:
+            self.cursor = names.index(name)
+            self._show_cursor()
 
     def line_count(self) -> int:
         """Return how many nodes there are."""
-        return len(self.dashboard.snapshot.nodes)
+        return len(self.rows)
 
     def line(self, number: int, columns: int) -> Line:
         """Return a node."""
-        lines = strips.nodes(self.order(), {}, columns, time.time(), self.glyphs)
+        lines = strips.nodes(self.rows, {}, columns, time.time(), self.glyphs)
         return lines[number] if number < len(lines) else EMPTY
 
     @property
@@ -54,8 +63,7 @@ class NodeList(LineView):
     @property
     def cursor_name(self) -> str | None:
         """Return the name of the node under the cursor."""
-        order = self.order()
-        return order[self.cursor].name if self.cursor < len(order) else None
+        return self.rows[self.cursor].name if self.cursor < len(self.rows) else None
 
 
 class NodesScreen(SubScreen):
@@ -78,9 +86,6 @@ class NodesScreen(SubScreen):
 
     def on_mount(self) -> None:
         """Begin at the requested node."""
-        names = [node.name for node in self.list.order()]
-        if self.start in names:
-            self.list.cursor = names.index(self.start)
         self.list.focus()
         self.call_after_refresh(self.update)
 
@@ -95,6 +100,7 @@ class NodesScreen(SubScreen):
     def update(self) -> None:
         """Show the present state."""
         super().update()
+        self.list.show(self.list.cursor_name or self.start)
         name, now = self.list.cursor_name, time.time()
         if name is not None:
             self.card = self.dashboard.source.ask(
