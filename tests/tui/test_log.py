@@ -162,3 +162,31 @@ def test_a_long_line_is_scrolled_sideways_and_wrapped(site: Site, dashboard: Ope
         await desk.sees("xMIDDLEy")
 
     dashboard(script, start="prod/1/1/1", size=(100, 24))
+
+
+def test_a_log_is_searched_by_a_regular_expression(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    write_log(site, "prod/1/1/1", "".join(f"event {n} took {n % 7} s\n" for n in range(2000)))
+
+    async def script(desk: Desk) -> None:
+        async def search(text: str) -> None:
+            await desk.press("slash")
+            await desk.sees("~ begins a regular expression")
+            await desk.press("ctrl+u")
+            await desk.hands.press(*text)
+            await desk.press("enter")
+
+        await desk.press("t")
+        await desk.sees("event 1999 took 4 s")
+        await desk.press("g")
+        await desk.sees("event 0 took 0 s")
+        await search("~12.4")
+        await desk.until(lambda: "event 1204" in desk.lines("pager")[0], "the first match")
+        await search("~12(")
+        await desk.sees("`12(` is not a regular expression")
+        await desk.press("n")
+        await desk.until(lambda: "event 1214" in desk.lines("pager")[0], "the next of before")
+        await search("~12[xyz]4")
+        await desk.sees("no match for `~12[xyz]4`")
+
+    dashboard(script, start="prod/1/1/1")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from d0ctl.show.drawing.spans import Line, Span, cell_len, foreign, width
+from d0ctl_tui.draw import log_search
 
 _SGR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
 
@@ -55,16 +56,9 @@ def _role_after(codes: str, before: str) -> str:
 
 
 def marked(line: Iterable[Span], found: str) -> list[Span]:
-    """Return the line with the searched words highlighted, across colours."""
+    """Return the line with what is searched highlighted, across colours."""
     pieces = list(line)
-    text, wanted = "".join(piece for piece, _ in pieces).lower(), found.lower()
-    if not wanted or len(text) != sum(len(piece) for piece, _ in pieces):
-        return pieces
-    edges: list[tuple[int, int]] = []
-    at = text.find(wanted)
-    while at >= 0:
-        edges.append((at, at + len(wanted)))
-        at = text.find(wanted, at + len(wanted))
+    edges = log_search.parse(found).edges("".join(piece for piece, _ in pieces))
     result: list[Span] = []
     begin = 0
     for piece, role in pieces:

@@ -4,6 +4,9 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
+from d0ctl_tui.draw import log_search
+from d0ctl_tui.draw.log_search import Wanted
+
 Read = Callable[[int, int], bytes]
 """Reads a number of bytes from an offset."""
 
@@ -70,43 +73,49 @@ class Pager(Struct):
     def find(
         self, text: str, *, forward: bool, cancelled: Callable[[], bool], here: bool = False
     ) -> bool:
-        """Move to the next line with these words, ignoring case; return False if there is none.
+        """Move to the next line that has it, ignoring case; return False if there is none.
 
-        With `here`, the first line of the window counts, too.
+        After `~` it is a regular expression. With `here`, the first line of the window counts,
+        too. Raises BadUsage.
         """
         at = self._end(self.top) if self.size and forward and not here else self.top
         return self._find(text, at, forward, cancelled)
 
     def find_around(self, text: str, *, forward: bool, cancelled: Callable[[], bool]) -> bool:
-        """Move to the first line with these words, or going back to the last one."""
+        """Move to the first line that has it, or going back to the last one. Raises BadUsage."""
         return self._find(text, 0 if forward else self.size, forward, cancelled)
 
     def _find(self, text: str, at: int, forward: bool, cancelled: Callable[[], bool]) -> bool:
-        wanted = text.encode().lower()
+        wanted = log_search.parse(text)
         found = (self._after if forward else self._before)(wanted, at, cancelled)
         if found is None:
             return False
         self.top, self.row = self._begin(found), 0
         return True
 
-    def _after(self, wanted: bytes, at: int, cancelled: Callable[[], bool]) -> int | None:
+    def _after(self, wanted: Wanted, at: int, cancelled: Callable[[], bool]) -> int | None:
         while at < self.size and not cancelled():
-            piece = self.read(at, SEARCHED + len(wanted)).lower()
-            position = piece.find(wanted)
-            if position >= 0:
-                return at + position
+            position = self._match(wanted, at, at + SEARCHED, last=False)
+            if position is not None:
+                return position
             at += SEARCHED
         return None
 
-    def _before(self, wanted: bytes, end: int, cancelled: Callable[[], bool]) -> int | None:
+    def _before(self, wanted: Wanted, end: int, cancelled: Callable[[], bool]) -> int | None:
         while end > 0 and not cancelled():
             begin = max(0, end - SEARCHED)
-            piece = self.read(begin, end - begin + len(wanted) - 1).lower()
-            position = piece.rfind(wanted, 0, end - begin + len(wanted) - 1)
-            if 0 <= position < end - begin:
-                return begin + position
+            position = self._match(wanted, begin, end, last=True)
+            if position is not None:
+                return position
             end = begin
         return None
+
+    def _match(self, wanted: Wanted, begin: int, end: int, *, last: bool) -> int | None:
+        """Return where a match begins; the byte before tells whether a line begins there."""
+        origin = max(0, begin - 1)
+        piece = self.read(origin, end - origin + wanted.reach)
+        position = wanted.start(piece, begin - origin, end - origin, last=last)
+        return None if position is None else origin + position
 
     def _bytes(self, at: int, length: int) -> bytes:
         begin, piece = self._piece

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from textual.app import ComposeResult
 from textual.timer import Timer
 
-from d0ctl.errors import D0Error
+from d0ctl.errors import BadUsage, D0Error
 from d0ctl.show.drawing.spans import Line, Span, foreign, spread
+from d0ctl.store.views.finding.wide_search import EXPRESSION
 from d0ctl.units import size
 from d0ctl_tui.app_events import Repeated
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import LOG, SUB, bindings
+from d0ctl_tui.draw import log_search
 from d0ctl_tui.draw.pager import Pager
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
@@ -148,11 +150,18 @@ class LogScreen(SubScreen):
         """Ask what to search for."""
 
         def go(text: str | None) -> None:
-            if text:
-                self._searched_text = self.pane.found = text
-                self._go_to_match(forward=True, here=True)
+            if not text:
+                return
+            try:
+                log_search.parse(text)
+            except BadUsage as error:
+                self.dashboard.show_notice(str(error))
+                return
+            self._searched_text = self.pane.found = text
+            self._go_to_match(forward=True, here=True)
 
-        self.app.push_screen(QuestionBox(self.dashboard, "search", self._searched_text), go)
+        title = f"search; {EXPRESSION} begins a regular expression"
+        self.app.push_screen(QuestionBox(self.dashboard, title, self._searched_text), go)
 
     def action_again(self, by: int) -> None:
         """Go to the next match, or to the one before."""
@@ -265,6 +274,8 @@ class LogScreen(SubScreen):
                 notice = f"searched on from the {start}" if found else f"no match for `{text}`"
             self._to_match = found
             self._show_new(self.pane.size.height or 1, notice)
+        except BadUsage as error:
+            self._show_new(self.pane.size.height or 1, str(error))
         except (D0Error, OSError) as error:
             self._show_error(error)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from d0ctl.show.drawing.spans import EMPTY, Line, Span
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.draw import log_text
+from d0ctl_tui.draw import log_search, log_text
 from d0ctl_tui.draw.pager import Pager
 from d0ctl_tui.widgets.lines import LineView
 
@@ -44,12 +44,13 @@ class LogPane(LineView):
         return [log_text.shifted(line, self.left, columns, self.glyphs.ellipsis)]
 
     def show_match(self) -> None:
-        """Move sideways as far as needed to show the searched words in the first line."""
+        """Move sideways as far as needed to show the match in the first line."""
         text = "".join(piece for piece, _ in log_text.spans(self.shown[0][1])) if self.shown else ""
-        at, columns = text.lower().find(self.found.lower()), self.size.width
-        is_seen = self.left <= at <= self.left + columns - len(self.found)
-        if at >= 0 and not is_seen and not self.is_wrapped:
-            self.left = max(0, at + len(self.found) - columns // 2)
+        edges, columns = log_search.parse(self.found).edges(text), self.size.width
+        if edges and not self.is_wrapped:
+            begin, end = edges[0]
+            if not self.left <= begin <= self.left + columns - (end - begin):
+                self.left = max(0, end - columns // 2)
 
     def line_count(self) -> int:
         """Never more than the window holds."""
