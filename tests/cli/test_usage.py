@@ -153,6 +153,8 @@ def test_the_html_page_has_plots_and_loads_nothing(d0ctl: Type, site: Site, tmp_
     outside.feed(text)
     assert outside.found == []
     assert "url(" not in text and "@import" not in text
+    assert "<span>successful, without killed ones</span>" in text
+    assert '<div class="wide"><svg' in text, "it scrolls sideways, so that its texts stay legible"
     over_time, *rest = plots(text)
     assert [one.text for one in over_time.iter("title")] == [
         "localhost: 3 attempts", "prod/1/3/1: failed (exit-code), 30 min 00 s",

@@ -211,7 +211,25 @@ def test_its_dashboards_end_with_the_server_however_that_ends(
         [board] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.kill()
         await page.until_true("document.body.classList.contains('-closed')")
+        await page.until_true("document.body.innerText.includes('type d0ctl tui --web again')")
+        assert "Open it again" not in await page.run("document.body.innerText")
         wait_until(lambda: Pid.of(int(board)) is None, 60, "the dashboard has ended")
+
+    visit(script)
+
+
+def test_a_dashboard_that_was_left_is_opened_again(site: Site, serve: Serve, visit: Visit) -> None:
+    site.submit(production())
+    link = serve("prod").link
+
+    async def script(page: Page) -> None:
+        await page.open(link)
+        await page.sees("prod  A production")
+        await page.type("q")
+        await page.until_true("document.body.innerText.includes('Open it again')")
+        assert "--web again" not in await page.run("document.body.innerText")
+        await page.run("document.querySelector('.closed a').click()")
+        await page.sees("prod  A production")
 
     visit(script)
 

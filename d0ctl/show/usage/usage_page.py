@@ -22,14 +22,16 @@ p { margin: .2rem 0; color: var(--faint); }
 .tiles div { background: var(--ground); border-radius: 6px; padding: .6rem 1rem; min-width: 7rem; }
 .tiles b { display: block; font-size: 1.35rem; }
 .tiles span { color: var(--faint); font-size: .85rem; }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(430px, 1fr)); gap: 0 2rem; }
+.pair { display: grid; gap: 0 2rem;
+        grid-template-columns: repeat(auto-fit, minmax(min(430px, 100%), 1fr)); }
 .key i { display: inline-block; width: .8em; height: .8em; border-radius: 2px;
          margin: 0 .3em 0 .8em; }
+.key span { white-space: nowrap; }
 svg { width: 100%; height: auto; display: block; }
 svg text { font-size: 11px; fill: var(--ink); }
 .name { text-anchor: end; } .tick { text-anchor: middle; fill: var(--faint) !important; }
 .ground { fill: var(--ground); } .grid { stroke: var(--line); stroke-width: .6; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; } .wide svg { min-width: 900px; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid var(--line);
          white-space: nowrap; font-variant-numeric: tabular-nums; }
@@ -45,7 +47,8 @@ def page(report: Report, stays: Sequence[NodeStay], *, about: str, now: float) -
     whole, title = report.whole, escape(clean(f"d0ctl report: {about}"))
     body = [f"<h1>{title}</h1>", f"<p>{escape(_period(whole, now))}</p>", _tiles(whole)]
     if stays:
-        body += ["<h2>Nodes and slots over time</h2>", _key(stays), timeline.svg(stays)]
+        body += ["<h2>Nodes and slots over time</h2>", _key(stays),
+                 f'<div class="wide">{timeline.svg(stays)}</div>']  # fmt: skip
         body += ['<div class="pair">', _block("Efficiency of nodes", _efficiency(report, "node")),
                  _block("Efficiency of stages", _efficiency(report, "stage")),
                  _block("Failures by reason", _failures(report)),
@@ -73,8 +76,8 @@ def _minute(at: float | None) -> str:
 def _tiles(whole: Usage) -> str:
     attempts, success, cpu, wasted, efficiency, wait, _, rate = cells(whole)
     tiles = [
-        (attempts, "attempts ended"), (success, "of them successful"), (cpu, "CPU time"),
-        (wasted, "of it wasted"), (efficiency, "efficiency"),
+        (attempts, "attempts ended"), (success, "successful, without killed ones"),
+        (cpu, "CPU time"), (wasted, "of it wasted"), (efficiency, "efficiency"),
         (wait, "mean wait for a slot"), (rate, "successful per hour"),
     ]  # fmt: skip
     shown = "".join(f"<div><b>{value}</b><span>{name}</span></div>" for value, name in tiles)
@@ -83,7 +86,7 @@ def _tiles(whole: Usage) -> str:
 
 def _key(stays: Sequence[NodeStay]) -> str:
     outcomes = {stay.outcome for stay in stays}
-    marks = "".join(f'<i style="background:{colour}"></i>{outcome}'
+    marks = "".join(f'<span><i style="background:{colour}"></i>{outcome}</span> '
                     for outcome, colour in timeline.COLOURS.items()
                     if outcome in outcomes)  # fmt: skip
     title = "CPUs in use" if len(stays) > timeline.MOST_BARS else "each bar is an attempt in a slot"
