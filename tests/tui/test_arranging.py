@@ -214,7 +214,9 @@ def test_a_view_is_saved_shown_again_at_the_start_and_deleted(
         await desk.sees("jobs of emmy, failed, in place of the old one")
         await desk.press(*["backspace"] * 5)
         await desk.sees("show    start  jobs of emmy, failed", "delete  start")
-        await desk.press("down", "enter")
+        await desk.type("delete st")
+        await desk.sees("save    delete st")
+        await desk.press("enter")
         await desk.sees("deleted `start`")
 
     dashboard(show)

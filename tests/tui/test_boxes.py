@@ -125,3 +125,22 @@ def test_a_key_in_the_second_line_of_a_plan_can_be_clicked(site: Site, dashboard
         await desk.until(lambda: desk.app.focused and desk.app.focused.id == "values", "the field")
 
     dashboard(script, size=(80, 24), start="prod/1/1/1")
+
+
+def test_the_box_of_filters_names_the_job_that_they_are_limited_to(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production("good"))
+    site.submit(production("bad"))
+    site.fail("bad/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("f")
+        await desk.sees("show only ")
+        await desk.misses("show only, of")
+        await desk.press("escape", "slash")
+        await desk.type("good/1/1/1")
+        await desk.press("enter", "f")
+        await desk.sees("show only, of good")
+
+    dashboard(script)

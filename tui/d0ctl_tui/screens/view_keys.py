@@ -59,7 +59,8 @@ class ViewKeys:
 
     def action_filter(self) -> None:
         """Show only packages in some state, or list only some jobs."""
-        self.find("show only", view_choices.filters)
+        job = self.scope if len(self.dashboard.source.jobs) > 1 else None
+        self.find(f"show only, of {job.name}" if job else "show only", view_choices.filters)
 
     def action_sort(self) -> None:
         """Choose the order of jobs or packages."""

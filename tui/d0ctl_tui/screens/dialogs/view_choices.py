@@ -168,19 +168,27 @@ def views(screen: Shown, typed: str) -> list[Choice]:
     except D0Error as error:
         return [Choice(str(error), role="bad")]
     name = typed.strip()
-    found = [
+    shown = [
         Choice(known_name, view.summary, kind="show", do=partial(screen.show_view, view))
         for known_name, view in known.items()
-        if name.lower() in known_name.lower()
+        if _fits(name, "show", known_name)
     ]
-    if name:
-        about = f"{screen.view.summary}{', in place of the old one' if name in known else ''}"
-        found.append(Choice(name, about, kind="save", do=partial(_save, screen, name)))
-    return found + [
+    deleted = [
         Choice(known_name, view.summary, kind="delete", do=partial(_delete, screen, known_name))
         for known_name, view in known.items()
-        if name.lower() in known_name.lower()
+        if _fits(name, "delete", known_name)
     ]
+    if not name:
+        return [*shown, *deleted]
+    about = f"{screen.view.summary}{', in place of the old one' if name in known else ''}"
+    saved = Choice(name, about, kind="save", do=partial(_save, screen, name))
+    return [*shown, saved, *deleted] if shown else [*deleted, saved]
+
+
+def _fits(typed: str, verb: str, name: str) -> bool:
+    """Return whether the name contains what is typed, or verb and name begin with it."""
+    low = typed.lower()
+    return low in name.lower() or f"{verb} {name.lower()}".startswith(" ".join(low.split()))
 
 
 def _save(screen: Shown, name: str) -> None:
