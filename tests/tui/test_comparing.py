@@ -1,5 +1,9 @@
 """Two attempts beside each other: what differs is marked."""
 
+import time
+
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -82,3 +86,26 @@ def test_a_comparison_that_is_not_possible_says_what_to_mark(site: Site, dashboa
         await desk.sees("choose a package, or mark two")
 
     dashboard(script, start="prod/1/2/1")
+
+
+def test_what_a_package_requests_now_is_not_shown_as_what_its_attempts_requested(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    apply(site.store, request("retry", parse("prod/1/2/1"), memory=1 << 30),
+          actor="emmy", note=None, now=time.time())  # fmt: skip
+    site.fail("prod/1/2/1")
+    site.finish("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("equals_sign")
+        await desk.sees("prod/1/2/1 2", "requests now", "1.1 GB")
+        await desk.misses("requested")
+        await desk.press("escape", "space")
+        desk.main.go_to("prod/1/1/1")
+        await desk.press("space", "equals_sign")
+        await desk.sees("prod/1/1/1 1", "requested")
+        await desk.misses("requests now")
+
+    dashboard(script, start="prod/1/2/1", size=(120, 50))

@@ -258,3 +258,15 @@ def test_a_job_file_is_submitted_from_the_palette(
 
     dashboard(script)
     assert names.jobs(site.store) == ["new", "prod"]
+
+
+def test_ctrl_c_says_how_to_leave(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("ctrl+c")
+        await desk.sees("ctrl+c does nothing here: `q` leaves")
+        await desk.press("o", "ctrl+c")
+        await desk.sees("ctrl+c does nothing here: `q` leaves")
+
+    dashboard(script)

@@ -280,3 +280,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
     def action_repaint(self) -> None:
         """Draw everything again, over the output of another program."""
         self.screen.refresh(layout=True)
+
+    def action_help_quit(self) -> None:
+        """Say how to leave: people press ctrl+c for that."""
+        self.show_notice(f"ctrl+c does nothing here: `{self.key_of('quit')}` leaves")
