@@ -96,6 +96,17 @@ def test_a_job_with_stragglers_is_first_on_the_wall_which_names_the_oldest(
     dashboard(script)
 
 
+def test_a_straggler_and_what_waits_for_it_are_late(late: Site, dashboard: Open) -> None:
+    async def script(desk: Desk) -> None:
+        await desk.press("j", "l")
+        await desk.sees("◷ straggler")
+        ends = [line.split()[-1] for line in desk.lines("tree")[:5]]
+        assert [ends[row] for row in (0, 1, 3, 4)] == ["late"] * 4
+        assert ends[2] != "late"  # it began a moment ago
+
+    dashboard(script, size=(80, 24))
+
+
 def test_the_end_of_a_row_in_which_only_stragglers_are_left_does_not_move(late: Site) -> None:
     row = browse.job(late.store, "prod")
     now = time.time()

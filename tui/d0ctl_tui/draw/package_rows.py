@@ -89,6 +89,8 @@ def _when(row: PackageRow, context: RowContext) -> str:
     eta = known_eta(row.phase, row.eta, context.now)
     if eta is not None and signs.is_live(row.phase):
         return "~" + clock(eta, context.now, short=True)
+    if context.late:
+        return "late"
     if signs.is_live(row.phase):
         return clock(row.changed if row.started is None else row.started, context.now)
     if STATUS_OF[Phase(row.phase)] in (Status.UNSCHEDULED, Status.SCHEDULED):

@@ -165,7 +165,7 @@ def _end(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> s
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
         at, is_least = eta, context.progress.with_eta < left
     if at is None:
-        return ""
+        return "late" if context.late and not context.job_hold else ""
     if _is_late(at, context) or (at <= context.now and not is_least):
         return "late"
     return (">" if is_least else "~") + clock(at, context.now, short=True)
