@@ -44,7 +44,8 @@ def test_a_folder_that_is_gone_and_a_package_that_has_none_are_reported(
 
     async def script(desk: Desk) -> None:
         await desk.press("p")
-        await desk.sees("this folder can't be read: No such file or directory")
+        await desk.sees("this folder can't be read: No such file or directory", "unreadable")
+        assert "0 entries" not in desk.screen
         await desk.press("escape")
         desk.app.go_to("prod/1/2/1")
         await desk.press("p")

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,9 @@ PIECE = 1 << 20
 
 PROGRAMS = {"pager": (("PAGER",), "less"), "editor": (("VISUAL", "EDITOR"), "vi")}
 """The variables that name a program, and the program if none does."""
+
+SSH_FAILED = 255
+"""The exit status of ssh if it did not connect or was cut off."""
 
 
 class Outside:
@@ -124,7 +127,11 @@ def _shell(app: App[Any], address: Address, known_hosts: Path, folder: str) -> s
 
     try:
         with opened(address, known_hosts, folder) as call:
-            return _run(app, call.arguments, call.folder)
+            broken = {} if not address.destination else {SSH_FAILED: (
+                f"the connection to `{address.name}` failed: "
+                f"`d0ctl node check {address.name}` says why"
+            )}  # fmt: skip
+            return _run(app, call.arguments, call.folder, broken)
     except (D0Error, OSError) as error:
         return str(error)
 
@@ -139,8 +146,16 @@ def _program(kind: str) -> list[str]:
         return [found]
 
 
-def _run(app: App[Any], arguments: Sequence[str | Path], folder: Path | None = None) -> str:
-    """Give the terminal to a program until it ends; return why that failed, or an empty text."""
+def _run(
+    app: App[Any],
+    arguments: Sequence[str | Path],
+    folder: Path | None = None,
+    problems: Mapping[int, str] = {},
+) -> str:
+    """Give the terminal to a program until it ends; return why that failed, or an empty text.
+
+    `problems` says what an exit status means: the program's own words are on the other screen.
+    """
     problem = ""
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -148,7 +163,8 @@ def _run(app: App[Any], arguments: Sequence[str | Path], folder: Path | None = N
             # ctrl+c is for the program, which does not inherit a handler
             signal.signal(signal.SIGINT, lambda number, frame: None)
             try:
-                subprocess.run(arguments, cwd=folder, check=False)
+                ended = subprocess.run(arguments, cwd=folder, check=False)
+                problem = problems.get(ended.returncode, "")
             except OSError as error:  # here: `suspend` does not come back from an exception
                 problem = f"`{arguments[0]}` can't be started: {error.strerror}"
             finally:

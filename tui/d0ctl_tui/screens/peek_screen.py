@@ -106,6 +106,8 @@ class PeekScreen(SubScreen):
             (f"  attempt {log.number} on {foreign(log.address.name)}  ", "faint"),
             (foreign(f"/{folder.path}"), "strong"),
         ]
+        if folder.problem:
+            return spread(left, [("unreadable ", "bad")], columns)
         about = count(len(folder.entries), "entry", "entries") + (" and more" * folder.more)
         if folder.lines is not None:
             about = size(folder.size)
