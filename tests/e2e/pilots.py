@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.support.site import Site
+from tests.support.slurm import Slurm
 from tests.support.waiting import wait_until
 
 KEYS = "cpus: 2, memory: 200MB, poll: 1s, idle: 2s"
@@ -32,6 +33,13 @@ def write(batch: Site, keys: str) -> None:
     batch.ok("site", "apply", "site.yaml", "--yes")
 
 
+def start(batch: Site, more: str = "") -> None:
+    """Put the batch system into the site, start the daemon, and let a package begin."""
+    apply(batch, more)
+    batch.start_daemon()
+    begin(batch)
+
+
 def begin(batch: Site) -> None:
     """Submit a package that waits for the file `go`, and return once it runs."""
     batch.submit(WAITING.format(folder=batch.folder))
@@ -48,6 +56,29 @@ def finish(batch: Site) -> None:
     """Let the package end, and return once it has."""
     (batch.folder / "go").touch()
     batch.wait(lambda: batch.look() == {"done": 1}, what="the package is done")
+
+
+def runs_again(batch: Site) -> tuple[Any, Any]:
+    """Wait until the package runs again, let it end, and return both attempts.
+
+    The first was lost through no fault of its own, the second is successful.
+    """
+    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
+    finish(batch)
+    first, second = batch.package("night/1/1/1")["attempts"]
+    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    return first, second
+
+
+def preempt(batch: Site, engine: Slurm) -> None:
+    """Let an urgent job take the place of the package's job, and end when it has."""
+    urgent = engine.call(
+        "sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--ntasks-per-node=1",
+        "--cpus-per-task=4", "--output=/dev/null", "--wrap=sleep 600",
+    )  # fmt: skip
+    batch.wait(lambda: batch.ask("select 1 from attempt where ended > 0"), what="it is preempted")
+    assert "PreemptTime=2" in engine.call("scontrol", "show", "job", began(batch)[0])
+    engine.call("scancel", urgent.strip())
 
 
 def check_end(batch: Site, attempt: Any, *states: str) -> None:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.pilots import apply, began, begin, finish
+from tests.e2e.pilots import apply, began, begin, preempt, runs_again, start
 from tests.e2e.test_direct import DIRECT
 from tests.support.site import Site
 from tests.support.slurm import Slurm
-from tests.support.waiting import wait_until
 
 STATE = """\
 #!/bin/sh
@@ -20,36 +19,18 @@ for real in $(which -a squeue); do :; done
 
 
 def test_a_package_whose_job_is_preempted_runs_again(batch: Site, engine: Slurm) -> None:
-    apply(batch, DIRECT)
-    batch.start_daemon()
-    begin(batch)
+    start(batch, DIRECT)
 
-    urgent = engine.call(
-        "sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--ntasks-per-node=1",
-        "--cpus-per-task=4", "--output=/dev/null", "--wrap=sleep 600",
-    )  # fmt: skip
-    batch.wait(lambda: batch.ask("select 1 from attempt where ended > 0"), what="it is preempted")
-    assert "PreemptTime=2" in engine.call("scontrol", "show", "job", began(batch)[0])
-    engine.call("scancel", urgent.strip())
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
-
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    preempt(batch, engine)
+    runs_again(batch)
 
 
 def test_a_package_whose_wrapper_is_killed_runs_again(batch: Site) -> None:
-    apply(batch, DIRECT)
-    batch.start_daemon()
-    begin(batch)
+    start(batch, DIRECT)
 
     (wrapper,) = batch.wrappers().values()
     os.kill(wrapper, signal.SIGKILL)
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
-
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    runs_again(batch)
 
 
 @pytest.mark.parametrize(

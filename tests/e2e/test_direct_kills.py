@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tests.e2e.pilots import apply, began, begin
+from tests.e2e.pilots import apply, began, start
 from tests.e2e.test_direct import DIRECT
 from tests.support.site import Site
 from tests.support.slurm import Slurm
@@ -30,9 +30,7 @@ def has_more(batch: Site, before: int) -> bool:
 
 
 def test_a_killed_daemon_loses_no_job_of_a_package(batch: Site) -> None:
-    apply(batch, DIRECT)
-    batch.start_daemon()
-    begin(batch)
+    start(batch, DIRECT)
     batch.submit(MANY)
     for _ in range(2):
         before = batch.look().get("done", 0)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.e2e.pilots import apply, begin, finish
+from tests.e2e.pilots import apply, begin, finish, start
 from tests.e2e.test_direct import DIRECT, fill, names
 from tests.support.site import Site
 from tests.support.slurm import Slurm
@@ -93,9 +93,7 @@ def test_slurm_lowers_jobs_of_a_priority_below_the_default(batch: Site, engine: 
 
 
 def test_a_queue_that_hangs_keeps_no_package_of_a_job_waiting(batch: Site, tools: Path) -> None:
-    apply(batch, DIRECT)
-    batch.start_daemon()
-    begin(batch)
+    start(batch, DIRECT)
     asked, over = tools / "asked", tools / "over"
 
     (tools / "squeue").write_text(

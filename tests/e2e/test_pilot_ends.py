@@ -13,6 +13,9 @@ from tests.e2e.pilots import (
     check_end,
     finish,
     pilots,
+    preempt,
+    runs_again,
+    start,
     write,
 )
 from tests.support.site import Site
@@ -22,50 +25,34 @@ from tests.support.waiting import wait_until
 
 
 def test_packages_of_a_pilot_that_is_cancelled_run_again(batch: Site, engine: Slurm) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
     engine.call("scancel", *began(batch))
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
-
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
+    runs_again(batch)
 
 
 def test_a_pilot_that_ends_a_wrapper_gets_no_more_packages(batch: Site) -> None:
     """The processes of an allocation that ends get SIGTERM before its queue says that it ends."""
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
     (wrapper,) = batch.wrappers().values()
     os.kill(wrapper, signal.SIGTERM)
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
+    first, second = runs_again(batch)
 
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
     assert first["message"] == BY_SIGTERM
     assert (first["node"], second["node"]) == ("batch-1", "batch-2")
     wait_until(lambda: pilots(batch) == ["ended", "ended"], what="both pilots end as they are idle")
 
 
 def test_accounts_name_who_cancelled_a_pilot(batch: Site, engine: Slurm, tools: Path) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
     (job,), sacct = began(batch), tools / "sacct"
     sacct.write_text(f"#!/bin/sh\necho $* > {tools}/asked\necho '{job}_0|CANCELLED by 1000'\n")
     sacct.chmod(0o755)
     engine.call("scancel", job)
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
+    first, _ = runs_again(batch)
 
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
     check_end(batch, first, "CANCELLED by 1000")
     assert f"--jobs={job}_0" in (tools / "asked").read_text()
 
@@ -73,94 +60,64 @@ def test_accounts_name_who_cancelled_a_pilot(batch: Site, engine: Slurm, tools: 
 def test_accounts_that_hang_keep_no_package_from_running_again(
     batch: Site, engine: Slurm, tools: Path
 ) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
     (job,), sacct = began(batch), tools / "sacct"
     sacct.write_text(f"#!/bin/sh\necho x >> {tools}/asked\nexec sleep 600\n")
     sacct.chmod(0o755)
     engine.call("scancel", job)
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
+    first, _ = runs_again(batch)
 
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
     check_end(batch, first, "CANCELLED")
     assert (tools / "asked").read_text() == "x\n"
     assert "cluster `batch`: `sacct` " in batch.log()
 
 
 def test_packages_on_a_machine_that_fails_run_again(batch: Site, engine: Slurm) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
     machine = engine.call("squeue", "--noheader", "--format=%N").strip()
 
     with engine.without(machine):
         wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
+    first, _ = runs_again(batch)
 
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
     check_end(batch, first, "NODE_FAIL")
 
 
 def test_packages_of_a_pilot_that_is_preempted_run_again(batch: Site, engine: Slurm) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
-    urgent = engine.call(
-        "sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--ntasks-per-node=1",
-        "--cpus-per-task=4", "--output=/dev/null", "--wrap=sleep 600",
-    )  # fmt: skip
-    batch.wait(lambda: batch.ask("select 1 from attempt where ended > 0"), what="it is preempted")
-    assert "PreemptTime=2" in engine.call("scontrol", "show", "job", began(batch)[0])
-    engine.call("scancel", urgent.strip())
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
+    preempt(batch, engine)
+    first, _ = runs_again(batch)
 
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
     check_end(batch, first, "PREEMPTED", "NODE_FAIL")
 
 
 def test_packages_of_a_pilot_that_is_requeued_run_again_in_another(
     batch: Site, engine: Slurm
 ) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
     (job,) = began(batch)
     engine.call("scontrol", "update", f"JobId={job}", "Requeue=1")
     engine.call("scontrol", "requeue", job)
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
+    runs_again(batch)
 
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
     assert began(batch)[1] != job
     alive = ("squeue", "--noheader", f"--job={job}", "--states=PENDING,RUNNING")
     wait_until(lambda: not engine.call(*alive), what="the first pilot is cancelled")
 
 
 def test_packages_of_a_pilot_without_memory_run_again(batch: Site, tools: Path) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
     (job,), real = began(batch), batch.variables["PATH"].split(":")[1]
     squeue, new = tools / "squeue", tools / "new"
     new.write_text(f'#!/bin/sh\n{real}/squeue "$@" | sed "/^{job}|/s/RUNNING/OUT_OF_MEMORY/"\n')
     new.chmod(0o755)
     new.replace(squeue)
-    wait_until(lambda: len(began(batch)) == 2, what="it runs again")
-    finish(batch)
+    first, _ = runs_again(batch)
 
-    first, second = batch.package("night/1/1/1")["attempts"]
-    assert (first["reason"], second["outcome"]) == ("platform-failure", "successful")
     assert "OUT_OF_MEMORY" in first["message"]
 
 

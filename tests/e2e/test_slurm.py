@@ -3,7 +3,7 @@
 import signal
 from pathlib import Path
 
-from tests.e2e.pilots import WAITING, apply, began, begin, finish, pilots
+from tests.e2e.pilots import WAITING, apply, began, begin, finish, pilots, start
 from tests.support.site import Site
 from tests.support.site.commands import EXAMPLES, fingerprint
 from tests.support.slurm import Slurm
@@ -148,9 +148,7 @@ def test_pilots_are_reached_through_a_login_node(batch: Site, engine: Slurm) -> 
 
 
 def test_packages_survive_a_broken_connection_to_their_pilot(batch: Site) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
     for step in [pid for pid in batch.processes() if is_step(pid)]:
         step.kill(signal.SIGKILL)
@@ -252,9 +250,7 @@ def test_a_queue_that_hangs_keeps_nothing_else_waiting(batch: Site, tools: Path)
 def test_a_controller_that_is_killed_and_comes_back_loses_nothing(
     batch: Site, engine: Slurm
 ) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
 
     with engine.without_controller():
         batch.wait(lambda: batch.ask("select 1 from cluster where fault_of = 'queue'"), "no answer")
@@ -269,9 +265,7 @@ def test_a_controller_that_is_killed_and_comes_back_loses_nothing(
 
 
 def test_a_queue_that_gives_no_answer_fails_no_package(batch: Site, tools: Path) -> None:
-    apply(batch)
-    batch.start_daemon()
-    begin(batch)
+    start(batch)
     asked = tools / "asked"
 
     (tools / "squeue").write_text(f"#!/bin/sh\necho >> {asked}\necho no controller >&2\nexit 1\n")
