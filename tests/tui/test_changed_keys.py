@@ -27,6 +27,7 @@ USUAL = {key for command in COMMANDS.values() for key in command.key.split()}
 
 OF_BOXES = {
     "log.py": {"`{words}`"},
+    "log_search.py": {"`*`", "`+`"},
     "plan.py": {"tab", "enter", "esc", "^o"},
     "search_box.py": {"esc"},
     "search_results.py": {"enter"},
