@@ -20,12 +20,12 @@ class OutdatedCopy(NamedTuple):
 
 def outdated_copies(selected: Selection) -> list[OutdatedCopy]:
     """Return outdated copies of files that the selected packages read; ask the disk for each."""
-    found = []
+    earlier = []
     for row in selected.rows("copies_of_sources"):
         status = _status(row["name"])
         if status and (status.st_size != row["size"] or status.st_ctime > row["made"]):
-            found.append(OutdatedCopy(row["file_id"], row["cluster_id"], row["name"]))
-    return found
+            earlier.append(OutdatedCopy(row["file_id"], row["cluster_id"], row["name"]))
+    return earlier
 
 
 def copy_anew(store: Store, outdated: Sequence[OutdatedCopy], *, now: float) -> None:

@@ -89,8 +89,8 @@ class Production(Struct, frozen=True):
         """What stops everything that could move, the main cause; None if something moves."""
         if self.moves:
             return None
-        found = {job.standing.cause for job in self.jobs}
-        return next((cause for cause in Cause if cause in found), None)
+        causes = {job.standing.cause for job in self.jobs}
+        return next((cause for cause in Cause if cause in causes), None)
 
     @property
     def unfit(self) -> int:
@@ -157,13 +157,17 @@ def part_standing(
     else:
         requirements = [requirement for requirement in requirements if requirement.stage == part]
     work = replace(whole.work, counts=counts, requirements=requirements, awaiting={}, outside=None)
-    found = of_part(work, whole.standing, [view.node for view in views])
-    return whole if found is whole.standing else replace(whole, work=work, standing=found)
+    its_standing = of_part(work, whole.standing, [view.node for view in views])
+    return (
+        whole
+        if its_standing is whole.standing
+        else replace(whole, work=work, standing=its_standing)
+    )
 
 
 def _of_job(store: Store, job: int, views: list[NodeView]) -> JobStanding:
-    found = _jobs(store, job, views, driven=True)
-    return found[0] if found else JobStanding(job, "", Work({}), Standing(False))
+    standings = _jobs(store, job, views, driven=True)
+    return standings[0] if standings else JobStanding(job, "", Work({}), Standing(False))
 
 
 def node_views(store: Store, *, now: float = 0.0) -> list[NodeView]:

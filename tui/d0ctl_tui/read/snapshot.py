@@ -139,20 +139,20 @@ def _with_stopped(
 def _motionless(job: JobStanding) -> dict[str, int]:
     """Return the packages of a job that could move if nothing stopped it, else the waiting ones."""
     work = job.work
-    found = dict(work.awaiting) | ({str(Phase.READY): work.ready} if work.ready else {})
-    return found or {Phase.WAITING: work.counts.get(Phase.WAITING, 0)}
+    motionless = dict(work.awaiting) | ({str(Phase.READY): work.ready} if work.ready else {})
+    return motionless or {Phase.WAITING: work.counts.get(Phase.WAITING, 0)}
 
 
 def nodes(store: Store) -> list[NodeLine]:
     """Return each node: how much is in use, its load, its last contact."""
     use = activity.node_use(store)
-    found = []
+    lines = []
     for row in registry.nodes(store):
         state = "drained" if row.drained and row.state != "down" else row.state
         note = row.last_error or (drain_note(row.drain_note) if row.drained else "") or ""
         load = row.load if row.state == "up" else None
         use_of_node = use.get(row.id, activity.NodeUse())
-        found.append(
+        lines.append(
             NodeLine(
                 row.name,
                 state,
@@ -166,4 +166,4 @@ def nodes(store: Store) -> list[NodeLine]:
                 row.state == "up",
             )
         )
-    return found
+    return lines

@@ -113,11 +113,11 @@ def _jobs(screen: Shown) -> Sequence[int]:
 
 def _needing(store: Store, jobs: Sequence[int]) -> dict[str, int]:
     """Return how many packages of these jobs need a person, by phase."""
-    found: dict[str, int] = {}
+    needing: dict[str, int] = {}
     for job, phases in activity.needing_a_person(store).items():
         for phase in NEED_A_PERSON if job in jobs else ():
-            found[phase] = found.get(phase, 0) + phases.get(phase, 0)
-    return found
+            needing[phase] = needing.get(phase, 0) + phases.get(phase, 0)
+    return needing
 
 
 def orders(screen: Shown, typed: str) -> list[Choice]:
