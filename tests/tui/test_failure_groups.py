@@ -90,13 +90,14 @@ def test_a_whole_group_is_acknowledged_by_a_key(site: Site, dashboard: Open) -> 
 
     async def script(desk: Desk) -> None:
         await desk.press("F")
-        await desk.sees("3 alike")
+        await desk.sees("3 alike", "$ d0ctl acknowledge 'prod:failed'")
         await desk.press("Y")
         await desk.sees("would acknowledge 3 packages")
         await desk.press("enter")
         await desk.sees("acknowledged 3 packages")
         await desk.press("enter")
-        await desk.sees("3 failed packages · 3 acknowledged", "1 seg-fault")
+        await desk.sees("3 failed packages · 3 acknowledged", "1 seg-fault", "$ d0ctl why prod/")
+        await desk.misses("$ d0ctl acknowledge")
 
     dashboard(script, size=(120, 40))
 

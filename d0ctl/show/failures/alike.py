@@ -40,7 +40,12 @@ def single(store: Store, path: str, now: float) -> Explanation | None:
 
 
 def several(
-    store: Store, kinds: Sequence[Kind], selectors: Mapping[str, str], *, node: str = ""
+    store: Store,
+    kinds: Sequence[Kind],
+    selectors: Mapping[str, str],
+    *,
+    node: str = "",
+    are_acknowledged: bool = False,
 ) -> Explanation:
     """Explain kinds of failures, the kind of the latest first.
 
@@ -55,11 +60,10 @@ def several(
         explanation.facts += _cooling(store, kind)
     which = f" --node {node}" if node else f" --failed-for {kinds[0].reason}" * (len(reasons) == 1)
     explanation.facts = list(dict.fromkeys(explanation.facts))
-    explanation.commands += [
-        *(f"d0ctl acknowledge '{selectors[job]}'{which}"
-          for job in dict.fromkeys(kind.job for kind in kinds) if job in selectors),
-        f"d0ctl why {kinds[0].paths[0]}",
-    ]  # fmt: skip
+    if not are_acknowledged:
+        jobs = dict.fromkeys(kind.job for kind in kinds if kind.job in selectors)
+        explanation.commands += [f"d0ctl acknowledge '{selectors[job]}'{which}" for job in jobs]
+    explanation.commands.append(f"d0ctl why {kinds[0].paths[0]}")
     return explanation
 
 

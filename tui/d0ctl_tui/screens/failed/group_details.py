@@ -180,7 +180,9 @@ def group(store: Store, failed: FailedPackages, by: str, *, is_past: bool) -> Gr
     node = failed.name if by == "node" else ""
     jobs = dict.fromkeys(kind.job for kind in kinds)
     selectors = _selectors(failed, by, jobs, rows)
-    return replace(card, why=alike.several(store, kinds, selectors, node=node))
+    seen = card.acknowledged == card.number
+    why = alike.several(store, kinds, selectors, node=node, are_acknowledged=seen)
+    return replace(card, why=why)
 
 
 def _selectors(
