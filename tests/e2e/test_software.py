@@ -115,6 +115,11 @@ def test_nodes_push_verify_and_purge_on_request(site: Site, shelf: Path) -> None
     assert "`bin/reco` is missing" in spoilt.out
     assert "`etc/cards` has changed" in spoilt.out
 
+    assert f"  $ d0ctl software push {title} --node new" in spoilt.out
+
+    site.ok("software", "push", title, "--node", "new")
+    site.ok("software", "verify", title, "--node", "new")
+
     site.start_daemon()
     where = cached(site)
     assert "removed" in site.ok("software", "purge", title)
@@ -122,6 +127,19 @@ def test_nodes_push_verify_and_purge_on_request(site: Site, shelf: Path) -> None
     assert not list(site.folder.glob("new/**/software/archives/*"))
     site.ok("software", "push", title)
     site.ok("software", "verify", title)
+
+
+def test_only_nodes_that_should_have_software_lack_it(site: Site, shelf: Path) -> None:
+    text = described(site, str(shelf)).read_text().replace("platform: sl7", "platform: sl6")
+    site.ok("site", "apply", site.write(text, "site.yaml"))
+    site.ok("software", "push", "reco/v12-01", "--node", "new")
+
+    every = site.ok("software", "verify", "reco/v12-01")
+    assert "old              not installed" in every
+    assert "d0ctl software push" not in every
+    assert "old" not in site.ok("software", "where")
+    named = site.d0ctl("software", "verify", "reco/v12-01", "--node", "old")
+    assert (named.code, "push reco/v12-01 --node old" in named.out) == (1, True), named
 
 
 def test_packages_run_only_where_their_software_exists(site: Site, shelf: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from d0ctl.store import Store
+from d0ctl.store.clusters import software_places
 from d0ctl.store.nodes import registry, software
 from d0ctl.store.nodes.catalogue import Catalogue
 from tests.store.catalogue import CHECKSUM, entry, keep, node
@@ -22,9 +23,9 @@ def ask(store: Store, verb: str, node: int) -> int:
         return software.ask(store, verb, row, dict(found), actor="me", now=NOW)
 
 
-def answer(store: Store, node: int, number: object, ok: bool = True) -> None:
+def answer(store: Store, node: int, number: object, ok: bool = True, fault: str = "one") -> None:
     """Let a node answer an order."""
-    frame = {"id": number, "ok": ok, "message": "said", "faults": ["one"]}
+    frame = {"id": number, "ok": ok, "message": "said", "faults": [fault]}
     with store.writing():
         software.end_order(store, node, frame, now=NOW)
 
@@ -97,3 +98,38 @@ def test_a_removed_node_takes_its_orders_with_it(store: Store) -> None:
 
     for table in ("archive_copy", "software_order"):
         assert store.connection.execute(f"select count(*) from {table}").fetchone()[0] == 0
+
+
+def checked(store: Store, node: int) -> tuple[bool, str]:
+    """Verify reco on a node that lacks it: whether that is right, and what `where` has of it."""
+    number = ask(store, "verify", node)
+    answer(store, node, number, ok=False, fault="not installed")
+    (order,) = software.orders(store, [number])
+    last_orders = [place.order for place in software_places.places(store)]
+    return bool(order.ok), ", ".join(order.verb for order in last_orders if order)
+
+
+def test_software_that_never_was_on_a_node_is_no_fault_there(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+
+    assert checked(store, here) == (True, "")
+
+
+def test_software_that_is_not_where_it_was_pushed_is_a_fault(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="https://x/y", checksum=CHECKSUM))
+    answer(store, here, ask(store, "push", here))
+    assert checked(store, here) == (False, "verify")
+
+    answer(store, here, ask(store, "purge", here))
+    assert checked(store, here) == (True, "purge")
+
+
+def test_software_whose_copied_archive_is_not_unpacked_is_a_fault(store: Store) -> None:
+    here = node(store, "a")
+    keep(store, entry(archive="/x.tar", checksum=CHECKSUM))
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+
+    assert not checked(store, here)[0]

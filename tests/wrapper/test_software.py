@@ -215,3 +215,31 @@ def test_every_python_unpacks(connect: Connect, tmp_path: Path, version: str) ->
     assert node.run(binary("reco", software=order(path)))["outcome"] == "successful"
     assert ask(node, "verify", order(path)) == (True, "complete", [])
     assert ask(node, "purge", order(path))[0]
+
+
+def test_a_push_repairs_damaged_files(node: Client, reco: Path) -> None:
+    assert ask(node, "pull", order(reco)) == (True, "installed", [])
+    (cached(node) / "bin/reco").write_text("garbled")
+    (cached(node) / "etc/cards").unlink()
+    assert not ask(node, "verify", order(reco))[0]
+
+    assert ask(node, "pull", order(reco)) == (True, "installed", [])
+    assert ask(node, "verify", order(reco)) == (True, "complete", [])
+
+
+def test_a_push_that_can_not_repair_says_so(node: Client, reco: Path) -> None:
+    wanted = order(reco)
+    ask(node, "pull", wanted)
+    (cached(node) / "bin/reco").write_text("garbled")
+    reco.unlink()
+
+    ok, message, _ = ask(node, "pull", wanted)
+    assert (ok, "can't provide software `reco/v12-01`" in message) == (False, True), message
+
+
+def test_a_push_leaves_undamaged_files_alone(node: Client, reco: Path) -> None:
+    ask(node, "pull", order(reco))
+    number = (cached(node) / "bin/reco").stat().st_ino
+
+    ask(node, "pull", order(reco))
+    assert (cached(node) / "bin/reco").stat().st_ino == number

@@ -90,8 +90,8 @@ def obstacle(order: NodeOrder) -> str:
     return f"is down: {order.last_error or 'no answer'}"
 
 
-def outcome(sheet: Sheet, order: NodeOrder) -> None:
-    """Draw the result of an order to a node."""
+def outcome(sheet: Sheet, order: NodeOrder, title: str, *, is_wanted: bool) -> None:
+    """Draw the result of an order to a node, on which the software `is_wanted` if it is absent."""
     name = (f" {order.node:<16}", "strong")
     if order.ended is None:
         later = "" if order.verb == "verify" else "; it will be done when the node answers"
@@ -102,6 +102,11 @@ def outcome(sheet: Sheet, order: NodeOrder) -> None:
         )
         return
     state = "successful" if order.ok else "failed"
+    if order.is_absent:
+        state = "failed" if is_wanted else "unscheduled"
     sheet.add(signs.glyph(state, sheet.glyphs), name, f" {order.message}")
     for fault in json.loads(order.faults):
-        sheet.add(f"    {fault}")
+        if fault != order.message:
+            sheet.add(f"    {fault}")
+    if order.verb == "verify" and state == "failed":
+        sheet.commands([f"d0ctl software push {title} --node {order.node}"])

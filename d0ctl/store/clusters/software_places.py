@@ -5,6 +5,7 @@ from msgspec import Struct, field
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.software import NodeOrder
 from d0ctl.store.rows import make
+from d0ctl_wrapper.host.software_cache import NOT_INSTALLED
 
 
 class SoftwarePlace(Struct):
@@ -29,7 +30,7 @@ def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
         key = row["title"], row["node"]
         return places_by_key.setdefault(key, SoftwarePlace(*key, row["cluster"]))
 
-    for row in store.rows("software_orders", title=title):
+    for row in store.rows("software_orders", title=title, absent=NOT_INSTALLED):
         entry = entry_of(row)
         if entry.order is None or row["id"] > entry.order.id:
             entry.platform, entry.order = row["platform"], make(NodeOrder, row)

@@ -11,7 +11,7 @@ from d0ctl.model import Node
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.registry import CONTROL
 from d0ctl.store.rows import make
-from d0ctl_wrapper.host.software_cache import ARCHIVES
+from d0ctl_wrapper.host.software_cache import ARCHIVES, NOT_INSTALLED
 
 RETRY_S = 5.0
 """How long a failed copy of an archive waits, times its number of tries."""
@@ -57,6 +57,11 @@ class NodeOrder(Struct, frozen=True):
     last_error: str | None
     copy_error: str | None
     faults: str = "[]"
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether a check saw that the software is not on a node where nothing installed it."""
+        return bool(self.verb == "verify" and self.ok and self.message == NOT_INSTALLED)
 
 
 def order_of(entry: Row, *, is_here: bool) -> dict[str, Any] | None:
@@ -158,7 +163,17 @@ def end_order(store: Store, node: int, frame: Mapping[str, Any], *, now: float) 
     order = {str(row.id): row for row in open_orders(store, node)}.get(str(frame["id"]))
     if order is None:
         return
-    store.change("end_order", id=order.id, node=node, ok=int(frame["ok"]), now=now,
-                 message=str(frame["message"]), faults=json.dumps(frame["faults"]))  # fmt: skip
+    ok, message, faults = int(frame["ok"]), str(frame["message"]), frame["faults"]
+    if order.verb == "verify" and faults == [NOT_INSTALLED] and not _was_there(store, node, order):
+        ok, message, faults = 1, NOT_INSTALLED, []
+    store.change("end_order", id=order.id, node=node, ok=ok, now=now, message=message,
+                 faults=json.dumps(faults))  # fmt: skip
     if (order.verb == "purge" and frame["ok"]) or (order.verb == "push" and not frame["ok"]):
         store.change("forget_archive", node=node, checksum=order.checksum)
+
+
+def _was_there(store: Store, node: int, order: OpenOrder) -> bool:
+    """Return whether a node should have some software: by orders, copies and packages."""
+    return bool(store.value("software_was_there", node=node, name=order.name,
+                            version=order.version, platform=order.platform,
+                            checksum=order.checksum, absent=NOT_INSTALLED))  # fmt: skip

@@ -161,6 +161,23 @@ update software_order
    set ended = :now, ok = :ok, message = :message, faults = :faults
  where id = :id and node_id = :node and ended is null;
 
+-- name: software_was_there
+-- Whether a node should have some software: it was pushed, copied or used there, and not purged.
+select coalesce(
+         (select verb <> 'purge'
+            from software_order
+           where node_id = :node and name = :name and version = :version
+             and platform = :platform and ok = 1 and message <> :absent
+           order by id desc
+           limit 1),
+         exists (select 1 from archive_copy
+                  where node_id = :node and checksum = :checksum and arrived is not null)
+         or exists (select 1
+                      from job_node_record as record
+                      join requirement on requirement.job_id = record.job_id
+                      join json_each(requirement.software) as used
+                     where record.node_id = :node and used.value = :name || '/' || :version));
+
 -- name: fail_pushes
 -- Pushes of an archive that is missing, or is another, can't be done.
 update software_order
@@ -300,14 +317,15 @@ select originator, count(*) as jobs from job where visible = 1 group by originat
  order by originator;
 
 -- name: software_orders
--- The latest order about each version on each node.
+-- The latest order about each version on each node, but no check that rightly saw none.
 select software_order.id, node.name as node, cluster.name as cluster,
        software_order.name || '/' || software_order.version as title, software_order.platform,
        software_order.verb, software_order.actor, software_order.asked, software_order.ended,
        software_order.ok, software_order.message, node.state, node.last_error,
        copy.last_error as copy_error
   from (select max(id) as id from software_order
-         where :title is null or :title = name || '/' || version
+         where (:title is null or :title = name || '/' || version)
+           and not (verb = 'verify' and ok = 1 and message = :absent)
          group by node_id, name, version, platform) as newest
   join software_order on software_order.id = newest.id
   join node on node.id = software_order.node_id

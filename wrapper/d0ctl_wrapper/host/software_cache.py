@@ -25,6 +25,9 @@ ANY = "any"
 ARCHIVES = "software/archives/"
 """The folder in BASE of archives that the control host sent."""
 
+NOT_INSTALLED = "not installed"
+"""The fault of software that is not there."""
+
 MOST_NAMED = 20
 """The most faults that an answer names; it counts the rest."""
 
@@ -49,13 +52,31 @@ def pull(
     `pause_point` is called repeatedly, and may raise to give up.
     """
     folder = _folder(paths, order)
-    if _record(folder).get("checksum") == order["checksum"]:
-        return folder
+    if not _is_recorded(folder, order):
+        _provide(paths, order, pause_point, lambda: _is_recorded(folder, order))
+    return folder
+
+
+def repair(paths: NodePaths, order: Order) -> None:
+    """Unpack software unless each of its files is as in its archive; raise SoftwareUnavailable."""
+    _provide(paths, order, software_archive.no_pause, lambda: not verify(paths, order))
+
+
+def _is_recorded(folder: bytes, order: Order) -> bool:
+    return bool(_record(folder).get("checksum") == order["checksum"])
+
+
+def _provide(
+    paths: NodePaths,
+    order: Order,
+    pause_point: "Callable[[], None]",
+    is_there: "Callable[[], bool]",
+) -> None:
+    """Unpack software under its lock unless it is there; raise SoftwareUnavailable."""
     try:
         with _locked(paths, order, pause_point):
-            if _record(folder).get("checksum") != order["checksum"]:
-                _install(paths, order, folder, pause_point)
-        return folder
+            if not is_there():
+                _install(paths, order, _folder(paths, order), pause_point)
     except SourceNotFound as error:
         raise SoftwareUnavailable("software-missing", _sentence(order, str(error)))
     except Unreachable as error:
@@ -189,7 +210,7 @@ def verify(paths: NodePaths, order: Order) -> "List[str]":
     folder = _folder(paths, order)
     record = _record(folder)
     if not record:
-        return ["not installed" if not os.path.isdir(folder) else "can't read its record"]
+        return [NOT_INSTALLED if not os.path.isdir(folder) else "can't read its record"]
     if record.get("checksum") != order["checksum"]:
         return ["it comes from another archive than in the catalogue"]
     if (
@@ -216,7 +237,7 @@ def answer(paths: NodePaths, frame: Order) -> Order:
     faults: "List[str]" = []
     try:
         if frame["verb"] == "pull":
-            pull(paths, frame)
+            repair(paths, frame)
             message = "installed"
         elif frame["verb"] == "purge":
             message = purge(paths, frame)

@@ -269,4 +269,4 @@ def _on_nodes(
         return
     note = changing.reason() if verb != "verify" else None
     asked = software_nodes.ask(verb, title, names, note)
-    raise typer.Exit(software_nodes.report(title, software_nodes.wait(asked), json))
+    raise typer.Exit(software_nodes.report(title, software_nodes.wait(asked), names, json))

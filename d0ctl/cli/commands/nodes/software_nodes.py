@@ -158,18 +158,25 @@ def _is_answered(row: NodeOrder) -> bool:
     return bool(row.ended or row.state == "down" or row.copy_error)
 
 
-def report(title: str, rows: Sequence[NodeOrder], as_json: bool) -> ExitCode:
-    """Print the results of the orders; return the exit code."""
+def report(
+    title: str, rows: Sequence[NodeOrder], wanted_on: Sequence[str], as_json: bool
+) -> ExitCode:
+    """Print the results of the orders; return the exit code.
+
+    Software that is absent is a failure on the nodes where it is wanted, and if no node has it.
+    """
     if as_json:
         emit_json({"software": title, "nodes": [_document(row) for row in rows]})
     else:
         page = sheet()
         for row in rows:
-            software_page.outcome(page, row)
+            software_page.outcome(page, row, title, is_wanted=row.node in wanted_on)
         show(page)
     if any(row.ended is None for row in rows):
         return ExitCode.NODE
-    return ExitCode.DONE if all(row.ok for row in rows) else ExitCode.FAILED
+    absent = [row.node for row in rows if row.is_absent]
+    is_missing = len(absent) == len(rows) or not set(absent).isdisjoint(wanted_on)
+    return ExitCode.FAILED if is_missing or not all(row.ok for row in rows) else ExitCode.DONE
 
 
 def _document(row: NodeOrder) -> "SoftwareOrder":
