@@ -105,6 +105,34 @@ def test_killing_a_line_without_live_packages_is_reported(site: Site, d0ctl: Typ
     assert d0ctl("kill-line", "prod/1/1", "--drop-outputs").exit_code == 4
 
 
+def test_a_line_that_all_have_read_is_dropped_and_restored_with_its_files(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=1))
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/2/1/1", "prod/3/1/1"):
+        site.finish(path)
+
+    dropped = d0ctl("kill-line", "prod/1/1", "--drop-outputs").stdout
+    restored = d0ctl("restore-line", "prod/1/1").stdout
+
+    assert "2 packages have read these files, and will not run again by this\n" in dropped
+    assert restored == "restored the files of `prod/1/1`\n"
+    assert site.phase("prod/2/1/1") == "done"
+
+
+def test_dropping_a_successful_line_without_files_is_no_change(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package()), line(package("x"))])))
+    site.finish("prod/1/1/1")
+
+    result = d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    assert result.stdout == "nothing to drop in `prod/1/1`: 1 successful\n"
+    assert "to undo" not in result.stderr
+    assert d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--dry-run").stdout == result.stdout
+    actions = document(d0ctl("history", "prod", "--json").stdout)["actions"]
+    assert "kill-line" not in {action["verb"] for action in actions}
+
+
 def test_a_finish_that_cancels_nothing_is_reported(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x"))])))
     site.launch("prod/1/1/1")

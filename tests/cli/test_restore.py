@@ -56,6 +56,30 @@ def test_packages_dropped_with_their_input_come_back_with_it(site: Site, d0ctl: 
     assert faults(site.store) == []
 
 
+def test_why_of_a_line_that_the_merge_ran_without_says_how_both_come_back(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    site.fail("prod/1/2/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    site.finish("prod/2/1/1")
+
+    answers = [document(d0ctl("why", path, "--json").stdout)
+               for path in ("prod/1/2/1", "prod/1/2", "prod:gen-2")]  # fmt: skip
+    again, *_ = answers[0]["commands"]
+    refused = d0ctl("restore-line", "prod/1/2")
+    d0ctl(*again.split()[1:], "--yes")
+    restored = d0ctl("restore-line", "prod/1/2")
+
+    assert again == "d0ctl set-status prod/2/1/1 unscheduled"
+    assert [again in answer["commands"] for answer in answers] == [True] * 3
+    assert not any("restore-line" in text for answer in answers for text in answer["commands"])
+    assert [refused.exit_code, restored.exit_code] == [4, 0]
+    assert site.phase("prod/2/1/1") == "waiting"
+
+
 def test_a_line_comes_back_until_its_consumer_is_launched(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     site.finish("prod/1/1/1")

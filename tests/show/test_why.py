@@ -50,6 +50,18 @@ def test_the_cause_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None
     assert "d0ctl kill-line prod/1/3 --drop-outputs" in answer.commands
 
 
+def test_the_only_line_of_a_stage_is_not_to_be_dropped(site: Site) -> None:
+    site.submit(production(lines=2))
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/1/2/1", "prod/1/2/2"):
+        site.finish(path)
+    site.fail("prod/2/1/1")
+
+    answers = [why(site, path) for path in ("prod", "prod/2/1/1", "prod/3/1/1")]
+
+    assert not [text for answer in answers for text in answer.commands if "kill-line" in text]
+    assert not [text for answer in answers for text in answer.facts if "can be dropped" in text]
+
+
 def test_all_causes_of_a_blocked_merge_are_named_or_counted(site: Site) -> None:
     lines = [line(make(f"x{seed}"), make(f"y{seed}", needs=[f"x{seed}"])) for seed in range(1, 8)]
     merge = make("all", needs=[f"y{seed}" for seed in range(1, 8)])

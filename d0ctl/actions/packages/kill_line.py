@@ -15,8 +15,9 @@ from d0ctl.model import Phase
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
-from d0ctl.store.jobs import audit
+from d0ctl.store.jobs import audit, retry
 from d0ctl.store.jobs.audit import AuditEntry
+from d0ctl.store.jobs.retry import NONE, Listed
 from d0ctl.store.views import browse, selection
 from d0ctl.units import count
 
@@ -58,6 +59,8 @@ class KillLinePlan(Plan):
     losing_packages: tuple[LosingPackage, ...] = ()
     losing: int = 0
     starting: int = 0
+    readers: Listed = NONE
+    """Packages that have succeeded with these files, and stay as they are."""
 
 
 def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) -> KillLinePlan:
@@ -103,21 +106,25 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
     losing_packages = [LosingPackage(row["path"], row["lost"], row["left"], bool(row["starts"]))
               for row in lifecycle.losing(selected)]  # fmt: skip
     everything = sum(phases.values())
+    packages = everything - sum(stay.values())
+    files = lifecycle.count_files(selected, dropped=False)
     return KillLinePlan(
         request=request,
         selected=selected,
         requested=requested,
         phases={p: n for p, n in phases.items() if p not in stay},
-        packages=everything - sum(stay.values()),
+        packages=packages,
         changes=tuple(row for row in leaving if row.path in own_paths)[:MOST_SHOWN],
         unchanged=stay,
         also=everything - own,
         also_dropped=tuple(row for row in leaving if row.path not in own_paths)[:MOST_SHOWN],
-        files=lifecycle.count_files(selected, dropped=False),
+        files=files,
         files_lost=lifecycle.files(selected, MOST_SHOWN, dropped=False),
         losing_packages=tuple(losing_packages[:MOST_SHOWN]),
         losing=len(losing_packages),
         starting=sum(loser.starts for loser in losing_packages),
+        readers=retry.readers_done(selected),
+        is_empty=not packages and not files,
     )
 
 
@@ -134,6 +141,8 @@ def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
 def undo_kill_line(plan: KillLinePlan) -> str | None:
     """Return the command that undoes it."""
     paths = undo.paths(plan.request.target)
+    if plan.is_empty:
+        return None
     if plan.request.options.drop_outputs:
         return undo.command(RESTORE, paths)
     return undo.command("retry", [f"{path}:canceled,failed" for path in paths]) if (
@@ -144,7 +153,8 @@ def describe(plan: KillLinePlan) -> Iterator[str]:
     """Say what kill-line would do."""
     if plan.request.options.drop_outputs:
         yield from wording.describe_packages(plan, "drop", named=plan.packages - plan.also)
-        yield from _describe_drop(plan)
+        if not plan.is_empty:
+            yield from _describe_drop(plan)
         return
     yield from wording.describe_packages(plan, "kill")
     if plan.packages and plan.is_awaited:
@@ -173,8 +183,16 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     yield from wording.counted(
         "continuing without these files", plan.losing, "package", losing_packages
     )
-    if not plan.losing:
+    if not plan.losing and not plan.readers.number:
         yield "no other package needs these files"
+    yield from _readers(plan)
+
+
+def _readers(plan: KillLinePlan) -> Iterator[str]:
+    if plan.readers.number:
+        has = count(plan.readers.number, "package has", "packages have")
+        yield f"{has} read these files, and will not run again by this"
+        yield from wording.few(plan.readers.first, plan.readers.number)
 
 
 def report(plan: KillLinePlan) -> Iterator[str]:
@@ -195,6 +213,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         starting = f"; {count(plan.starting)} can start now" if plan.starting else ""
         goes = count(plan.losing, "package continues", "packages continue")
         yield f"{goes} without these files{starting}"
+    yield from _readers(plan)
 
 
 def past(entry: AuditEntry) -> str:

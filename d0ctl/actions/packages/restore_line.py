@@ -148,7 +148,10 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
 
 def report(plan: RestoreLinePlan) -> Iterator[str]:
     """Say what came back."""
-    yield from wording.report_packages(plan, "restore", "restored")
+    if plan.files and not plan.packages:
+        yield f"restored the files of `{plan.request.target.brief}`"
+    else:
+        yield from wording.report_packages(plan, "restore", "restored")
     yield from wording.unchanged(plan)
     if plan.also:
         yield f"{count(plan.also)} of them because their inputs are back"

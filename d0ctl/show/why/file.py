@@ -10,6 +10,7 @@ from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.origin import add_origin
 from d0ctl.show.why.package import package as explain_package
+from d0ctl.show.why.phases import dropped_line
 from d0ctl.store.clusters import replicas
 from d0ctl.store.clusters.replicas import SpreadCopy
 from d0ctl.store.connection import Store
@@ -153,7 +154,8 @@ def _dropped(about: _AboutFile) -> None:
     explanation.facts.append(
         f"`{file.maker}` stays {phase_word(file.maker_phase)}, but no package reads its outputs"
     )
-    explanation.commands.append(f"d0ctl restore-line {line}")
+    line_id = browse.package(about.store, parse(file.maker or "")).line_id
+    dropped_line.add(about.store, explanation, line_id, line, about.now)
 
 
 def _missing(about: _AboutFile) -> None:

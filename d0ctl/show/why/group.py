@@ -17,16 +17,13 @@ from d0ctl.show.why.common import (
     line_name,
     stragglers,
 )
+from d0ctl.show.why.phases import dropped_line
 from d0ctl.show.why.production import obstacles, own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import activity, browse, file_locations
-from d0ctl.store.views.shapes import (
-    JobSummary,
-    LineSummary,
-    StageSummary,
-)
+from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl.units import count, listed, moment
 
 MOST_LATE = 1_000
@@ -84,7 +81,7 @@ def line(
             "its files are removed from all input lists; its successful packages stay successful"
         )
         if summary.named:
-            explanation.commands.append(f"d0ctl restore-line {path}")
+            dropped_line.add(store, explanation, summary.id, path, now)
         else:
             explanation.facts.append(
                 "an input that it needs was dropped; it is restored with the line that makes it"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from d0ctl.store.connection import Row, Selection
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files.copies import remake
 
 
@@ -31,6 +31,11 @@ def regaining_inputs(selected: Selection) -> list[Row]:
 def launched_without(selected: Selection) -> Row | None:
     """Return a package that was launched, or has succeeded, without files of the selection."""
     return selected.row("launched_without")
+
+
+def line_launched_without(store: Store, line_id: int) -> Row | None:
+    """Return a package that was launched, or has succeeded, without files of a dropped line."""
+    return store.row("line_launched_without", line=line_id)
 
 
 def repackaged(selected: Selection) -> str | None:

@@ -86,6 +86,32 @@ select package_path.path,
   left join attempt on attempt.id = package.attempt_id
  limit 1;
 
+-- name: line_launched_without
+-- A package that was launched, or has succeeded, without files of a line or of what was dropped
+-- with it.
+with recursive restored (line_id) as (
+    values (:line)
+    union
+    select reader.line_id
+      from restored
+      join package as maker on maker.line_id = restored.line_id
+      join file on file.package_id = maker.id
+      join input on input.file_id = file.id and input.own = 0
+      join package as reader on reader.id = input.package_id and reader.phase = 'dropped'
+)
+select package_path.path,
+       reader.phase, attempt.launched
+  from restored
+  join package as maker on maker.line_id = restored.line_id
+  join file on file.package_id = maker.id
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+  join package as reader on reader.id = input.package_id
+                        and reader.phase in (select name from phase
+                                              where status in ('launched', 'successful'))
+  join package_path on package_path.package_id = reader.id
+  left join attempt on attempt.id = reader.attempt_id
+ limit 1;
+
 -- name: repackaged_elsewhere
 -- A selected package of a task whose files have gone into other packages.
 select package_path.path

@@ -9,7 +9,7 @@ from d0ctl.policy.remarks import Remark
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.advice import advice
 from d0ctl.show.why.common import MOST
-from d0ctl.show.why.phases import recovery
+from d0ctl.show.why.phases import dropped_line, recovery
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.jobs import accept
 from d0ctl.store.nodes.catalogue import Catalogue
@@ -52,7 +52,7 @@ def failed(subject: Subject) -> None:
     if last:
         subject.command(f"d0ctl logs {package.path}")
     advice(subject.store, package, last).add_to(explanation, package.path)
-    if package.line_dropped is None:
+    if package.line_dropped is None and dropped_line.is_of_use(subject.store, package.path):
         line = package.path.rpartition("/")[0]
         subject.command(f"d0ctl kill-line {line} --drop-outputs")
     if acceptable:
@@ -144,5 +144,6 @@ def canceled(subject: Subject) -> None:
     if package.phase == "canceled":
         advice(subject.store, package, None).add_to(subject.explanation, package.path)
     elif package.line_named:
-        subject.command(f"d0ctl restore-line {package.path.rpartition('/')[0]}")
+        line = package.path.rpartition("/")[0]
+        dropped_line.add(subject.store, subject.explanation, package.line_id, line, subject.now)
     subject.command(f"d0ctl history {package.path}")

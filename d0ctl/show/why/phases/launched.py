@@ -74,7 +74,7 @@ def _early_start(subject: Subject) -> None:
         f"it waits for {prerequisite.text}" for prerequisite in prerequisites[:MOST]
     ]
     if prerequisites and prerequisites[0].likelihood == 0:
-        suggest(subject.explanation, prerequisites[0])
+        suggest(subject.store, subject.explanation, prerequisites[0])
 
 
 def killing(subject: Subject) -> None:

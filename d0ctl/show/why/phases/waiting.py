@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from d0ctl.model import phase_word
 from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.phases import dropped_line
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, dependencies
@@ -68,7 +69,7 @@ def waiting(subject: Subject) -> None:
     causes, is_whole = _root_causes(subject.store, prerequisites)
     if causes := [cause for cause in causes if cause not in prerequisites[:MOST]]:
         explanation.facts.append(_causes_text(causes, is_whole=is_whole))
-    suggest(explanation, causes[0] if causes and first.phase == "waiting" else first)
+    suggest(subject.store, explanation, causes[0] if causes and first.phase == "waiting" else first)
 
 
 def _early(subject: Subject) -> None:
@@ -179,14 +180,14 @@ def _causes_text(causes: list[Prerequisite], *, is_whole: bool) -> str:
     return f"the causes are {listed(names)}"
 
 
-def suggest(explanation: Explanation, prerequisite: Prerequisite) -> None:
+def suggest(store: Store, explanation: Explanation, prerequisite: Prerequisite) -> None:
     """Suggest commands about a prerequisite."""
     if prerequisite.maker is None:
         return
     explanation.commands.append(f"d0ctl why {prerequisite.maker}")
     if prerequisite.likelihood == 0 and prerequisite.maker.count("/") == 1:
         explanation.commands.append(f"d0ctl retry '{prerequisite.maker}/*:failed,canceled'")
-    elif prerequisite.likelihood == 0:
+    elif prerequisite.likelihood == 0 and dropped_line.is_of_use(store, prerequisite.maker):
         line = prerequisite.maker.rpartition("/")[0]
         explanation.facts.append(
             f"line `{line}` can be dropped: packages that can run without it do so"
