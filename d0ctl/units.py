@@ -26,6 +26,15 @@ LEAST_BYTES = 100_000
 LEAST_MEGABYTES = 100
 """A smaller number without a unit was probably meant as GB."""
 
+LEAST_SECONDS = 60
+"""A shorter limit without a unit was probably meant in hours or minutes."""
+
+MOST_HOURS = 12
+"""A smaller number of seconds was probably meant as hours."""
+
+MOST_DAYS = 366
+"""A smaller number without a unit, as the length of a period, was probably meant as days."""
+
 MOST_SECONDS = 100 * 366 * 86400
 """A century; more is surely a mistake."""
 
@@ -80,6 +89,24 @@ def parse_time(text: str) -> float:
     if seconds > MOST_SECONDS:
         raise ValueError(f"`{text}` is more than a hundred years")
     return float(seconds)
+
+
+def time_without_unit(text: str) -> str | None:
+    """Say what a short time without a unit was probably meant to be; None if it is clear."""
+    number = text.strip()
+    if not re.fullmatch(r"(?a)\d+", number) or not 0 < int(number) < LEAST_SECONDS:
+        return None
+    meant = f"{number}{'h' if int(number) <= MOST_HOURS else 'm'}"
+    return f"{count(int(number), 'second')}: did you mean `{meant}`?"
+
+
+def parse_period(text: str) -> float:
+    """Read how far something reaches back, as in `7d`; a number needs a unit. Raises ValueError."""
+    seconds, number = parse_time(text), text.strip()
+    if seconds and number.isdigit():
+        unit = "d" if seconds <= MOST_DAYS else "s"
+        raise ValueError(f"`{number}` has no unit: did you mean `{number}{unit}`?")
+    return seconds
 
 
 def parse_rate(text: str) -> tuple[int, float]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from d0ctl.units import duration, without_unit
+from d0ctl.units import duration, parse_period, parse_time, time_without_unit, without_unit
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 
@@ -42,3 +42,19 @@ def test_a_size_in_which_no_program_fits_was_meant_with_a_unit(
 ) -> None:
     said = meant and f"{size} bytes: did you mean `{meant}`?"
     assert without_unit(size) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("2", "2 seconds: did you mean `2h`?"), ("30", "30 seconds: did you mean `30m`?"),
+     ("1", "1 second: did you mean `1h`?"), ("0", None), ("60", None), ("2s", None), ("2h", None)],
+)  # fmt: skip
+def test_a_short_time_without_a_unit_was_meant_with_one(text: str, meant: str | None) -> None:
+    assert time_without_unit(text) == meant
+
+
+@pytest.mark.parametrize(("text", "meant"), [("7", "7d"), ("3600", "3600s")])
+def test_a_period_of_the_past_needs_a_unit(text: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"`{text}` has no unit: did you mean `{meant}`"):
+        parse_period(text)
+    assert [parse_period(meant), parse_period("0")] == [parse_time(meant), 0.0]

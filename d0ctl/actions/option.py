@@ -5,7 +5,14 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from d0ctl.errors import BadUsage
-from d0ctl.units import format_size, format_time, parse_size, parse_time, without_unit
+from d0ctl.units import (
+    format_size,
+    format_time,
+    parse_size,
+    parse_time,
+    time_without_unit,
+    without_unit,
+)
 
 
 class ValueType(NamedTuple):
@@ -239,8 +246,15 @@ def _size(text: str) -> int:
     return size
 
 
+def _time(text: str) -> float:
+    """Read a time; a small number without a unit is hardly meant as seconds."""
+    if meant := time_without_unit(text):
+        raise ValueError(f"`{text}` would be {meant}")
+    return parse_time(text)
+
+
 SIZE = ValueType(_positive(_size), lambda size: [format_size(size)])
-TIME = ValueType(_positive(parse_time), lambda time: [format_time(time)])
+TIME = ValueType(_positive(_time), lambda time: [format_time(time)])
 NUMBER = ValueType(_positive(_number))
 COUNT = ValueType(_number)
 NAMES = ValueType(tuple, list)

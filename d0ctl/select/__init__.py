@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from d0ctl.errors import BadUsage
 from d0ctl.model import STATUS_OF, Phase, Reason, Status
 from d0ctl.select.span import ALL, Span, numbers, one_number, span_of
-from d0ctl.units import parse_time
+from d0ctl.units import parse_period
 
 MOST_NAMED = 3
 """How many parts of a selection a sentence names."""
@@ -290,6 +290,6 @@ def _reason(word: str) -> str:
 
 def _age(text: str) -> float:
     try:
-        return parse_time(text)
+        return parse_period(text)
     except ValueError as error:
         raise BadUsage(f"--older-than: {error}") from error

@@ -247,7 +247,7 @@ def test_a_result_that_does_not_exist_yet_is_listed_as_missing(site: Site, d0ctl
 
 @pytest.mark.parametrize(
     "words",
-    ["--wall-time 0", "--memory 0", "--memory 4096", "--env 1X=3", "--env D0CTL_X=3"],
+    ["--wall-time 0", "--wall-time 2", "--memory 4096", "--env 1X=3", "--env D0CTL_X=3"],
 )
 def test_requests_that_no_package_can_have_are_refused(site: Site, d0ctl: Type, words: str) -> None:
     site.submit(production(lines=1))

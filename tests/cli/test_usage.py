@@ -113,7 +113,7 @@ def test_people_read_tables_or_that_nothing_has_ended(d0ctl: Type, site: Site) -
 @pytest.mark.parametrize(
     ("words", "says"),
     [(("--csv", "--json"), "one of"), (("--by", "moon"), "not one of node, software"),
-     (("--since", "soon"), "--since")],
+     (("--since", "soon"), "--since"), (("--since", "7"), "did you mean `7d`?")],
 )  # fmt: skip
 def test_an_impossible_report_is_refused_in_one_line(
     d0ctl: Type, site: Site, words: tuple[str, ...], says: str

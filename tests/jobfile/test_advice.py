@@ -196,6 +196,17 @@ def test_a_size_in_which_no_program_fits_is_a_warning(
     assert found == ([f"`memory` is {size} bytes: did you mean `{meant}`?"] if meant else [])
 
 
+@pytest.mark.parametrize(("time", "meant"), [("1", "1h"), ("30", "30m"), ("1s", ""), ("90", "")])
+def test_a_short_wall_time_without_a_unit_is_a_warning(
+    warnings: Warnings, time: str, meant: str
+) -> None:
+    found = warnings(line(f"{{run: x, wall-time: {time}}}"))
+
+    assert [text.rpartition(": ")[2] for text in found] == [f"did you mean `{meant}`?"] * bool(
+        meant
+    )
+
+
 def test_a_requirement_that_no_stage_can_meet_is_a_warning(warnings: Warnings) -> None:
     text = "stages:\n- {name: a, require: 50%, lines: [{run: 'x > f', outputs: f}]}\n"
 

@@ -16,7 +16,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs import archive as files
 from d0ctl.store.jobs import removal
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.units import duration, format_time, parse_time
+from d0ctl.units import duration, format_time, parse_period
 
 
 def _name(text: str) -> str:
@@ -35,7 +35,7 @@ class ArchiveOptions(Options):
     )  # fmt: skip
     ended: float | None = value(
         "--ended", "TIME", "Only jobs that ended at least this time ago, e.g. `90d`.",
-        type=ValueType(parse_time, lambda seconds: [format_time(seconds)]), example="90d",
+        type=ValueType(parse_period, lambda seconds: [format_time(seconds)]), example="90d",
     )  # fmt: skip
 
 

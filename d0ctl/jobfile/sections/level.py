@@ -18,7 +18,7 @@ from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.spec import reserved_character
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
-from d0ctl.units import listed
+from d0ctl.units import listed, time_without_unit
 
 _MEANT = dict.fromkeys(("command", "cmd", "script", "exec", "execute", "executable"), "run")
 """Words of other programs for a key."""
@@ -207,6 +207,12 @@ class Level:
         for name in self.keys:
             if name in types and (value := self.value(name, types[name])) is not None:
                 into.set(name.replace("-", "_"), value, self.reading.faults)
+
+    def warn_of_seconds(self, name: str) -> None:
+        """Warn of a short time without a unit in the text of a key."""
+        node = self.get(name)
+        if isinstance(node, Scalar) and (meant := time_without_unit(node.text)):
+            self.reading.faults.warnings.add(node.position, f"`{name}` is {meant}")
 
     def lists(self, types: dict[str, FieldType], into: Fields) -> None:
         """Add the keys that hold a list of texts, or a single one."""

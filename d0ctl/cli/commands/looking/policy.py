@@ -11,7 +11,7 @@ from d0ctl.cli import options, session
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.errors import BadUsage
-from d0ctl.units import parse_time
+from d0ctl.units import parse_period
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import reports
@@ -65,7 +65,7 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
 
 def _length(since: str) -> float:
     try:
-        return parse_time(since)
+        return parse_period(since)
     except ValueError as error:
         raise BadUsage(f"`--since`: {error}") from None
 

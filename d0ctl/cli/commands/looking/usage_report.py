@@ -12,7 +12,7 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.output import emit, emit_json, sheet, show
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.units import duration, iso, parse_time
+from d0ctl.units import duration, iso, parse_period
 
 if TYPE_CHECKING:
     from d0ctl.store.views.usage import Report, Usage
@@ -91,7 +91,7 @@ def _checked(by: list[str] | None) -> list[str]:
 def length(since: str | None) -> float | None:
     """Return the seconds of `--since`; None without it. Raises BadUsage."""
     try:
-        return None if since is None else parse_time(since)
+        return None if since is None else parse_period(since)
     except ValueError as error:
         raise BadUsage(f"`--since`: {error}") from None
 
