@@ -132,6 +132,7 @@ def binary(store: Store, view: PackageView, number: int) -> "Binary":
         one_package.binary_records(store, view.id, number),
         [file for file in one_package.inputs(store, view.id) if file.binary == number],
         [file for file in one_package.outputs(store, view.id) if file.binary == number],
+        one_package.attempts(store, view.id),
     )
 
 

@@ -85,3 +85,6 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     plan = site.ok("update", "edit", "--dry-run")
 
     assert "1 package out of date" in plan and "edit/1/2/1" in plan, plan
+    assert "changed since attempt 1: sim.sh" in site.ok("status", "edit/1/2/1")
+    assert "changed since" not in site.ok("status", "edit/1/1/1")
+    assert "changed since attempt 1: sim.sh" in site.ok("status", "edit/1/2/1/1")

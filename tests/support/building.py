@@ -18,8 +18,11 @@ from d0ctl.jobfile.spec import StageSpec as Stage
 def package(
     *outputs: str, needs: Sequence[str] = (), takes: Sequence[str] = (), name: str = "", **more: Any
 ) -> PackageSpec:
-    """A package of one binary; `needs` are required inputs, `takes` are not."""
-    inputs = [InputSpec(file) for file in needs]
+    """A package of one binary; `needs` are required inputs, `takes` are not.
+
+    What starts with `/` is a file from outside.
+    """
+    inputs = [InputSpec(file, made=not file.startswith("/")) for file in needs]
     inputs += [InputSpec(file, required=False) for file in takes]
     binary = BinarySpec(
         "tool",

@@ -4,7 +4,9 @@ import time
 
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
+from d0ctl.store.files import copies
 from tests.support.building import job, line, package, production
+from tests.support.rows import value
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 from tests.tui.test_log import write_log
@@ -109,3 +111,78 @@ def test_what_a_package_requests_now_is_not_shown_as_what_its_attempts_requested
         await desk.misses("requests now")
 
     dashboard(script, start="prod/1/2/1", size=(120, 50))
+
+
+def come(site: Site, name: str, size: int) -> None:
+    """Copy a file from outside to the node, with contents of this size."""
+    file = value(site.store, "file", "id", name=name)
+    arrival = copies.Arrival(file, 1, 0, f"/cache/{name}", None, size, f"sha256:{size:064x}")
+    with site.store.writing():
+        copies.arrive(site.store, [arrival], now=time.time())
+
+
+def retry(site: Site, path: str) -> None:
+    """Let a failed package run again."""
+    apply(site.store, request("retry", parse(path)), actor="emmy", note=None, now=time.time())
+
+
+def test_inputs_that_came_again_with_other_contents_are_marked(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package(needs=["/reco.py"])) for _ in range(2)])))
+    come(site, "/reco.py", 222)
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    come(site, "/reco.py", 174)
+    retry(site, "prod/1/1/1")
+    site.finish("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("174 B", "changed since attempt 1: reco.py")
+        await desk.press("equals_sign")
+        await desk.sees("prod/1/2/1 1", "reco.py 174 B", "reco.py, changed since")
+        await desk.until(lambda: mark(desk) == "≠", "a mark of what differs")
+        await desk.press("escape")
+        desk.main.go_to("prod/1/1/1")
+        await desk.sees("2 attempts")
+        await desk.misses("changed since")
+        await desk.press("equals_sign")
+        await desk.sees("prod/1/1/1 2", "reco.py, changed since", "reco.py 174 B")
+        await desk.until(lambda: mark(desk) == "≠", "a mark of what differs")
+
+    dashboard(script, start="prod/1/2/1", size=(120, 60))
+
+
+def test_inputs_of_two_attempts_before_the_last_change_may_differ(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(job(("a", [line(package(needs=["/reco.py"]))])))
+    come(site, "/reco.py", 222)
+    site.fail("prod/1/1/1")
+    retry(site, "prod/1/1/1")
+    site.fail("prod/1/1/1")
+    come(site, "/reco.py", 174)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("equals_sign")
+        await desk.sees("prod/1/1/1 2", "reco.py, changed since", "? what may differ")
+        await desk.until(lambda: mark(desk) == "?", "a mark of what may differ")
+
+    dashboard(script, start="prod/1/1/1", size=(120, 60))
+
+
+def test_an_input_that_was_made_again_is_marked(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package("raw"), package(needs=["raw"], name="2"))])))
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/1/2")
+    apply(site.store, request("set-status", parse("prod/1/1/1"), status="unscheduled"),
+          actor="emmy", note=None, now=time.time())  # fmt: skip
+    site.finish("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("made again since attempt 1: raw")
+
+    dashboard(script, start="prod/1/1/2", size=(120, 60))
+
+
+def mark(desk: Desk) -> str:
+    """The mark before the first input."""
+    return next(line for line in desk.lines("card") if "input 1" in line).split("input")[0].strip()

@@ -12,6 +12,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.lists import package_state
 from d0ctl.store.views.shapes.of_package import (
+    AttemptView,
     BinaryRecord,
     BinaryView,
     InputView,
@@ -29,6 +30,7 @@ class Binary(Struct, frozen=True):
     records: list[BinaryRecord]
     inputs: list[InputView]
     outputs: list[OutputView]
+    tries: list[AttemptView]
 
     @property
     def path(self) -> str:
@@ -59,7 +61,7 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
             ]
             for record in binary.records
         ])  # fmt: skip
-    inputs(sheet, binary.inputs, limits)
+    inputs(sheet, binary.inputs, binary.tries, limits)
     outputs(sheet, binary.outputs, limits)
 
 

@@ -8,11 +8,14 @@ from d0ctl.model import phase_word
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.spans import cut_front
-from d0ctl.store.views.shapes.of_package import InputView, OutputView
+from d0ctl.store.views.shapes.of_package import AttemptView, InputView, OutputView
 from d0ctl.units import count, size
 
 NAME = 60
 """How many columns of a file's name are shown."""
+
+NAMES = 4
+"""How many changed files are named."""
 
 
 class Limits(Struct, frozen=True):
@@ -31,8 +34,13 @@ SCREEN = Limits(files=12, attempts=10, changes=0)
 """The limits of `status`; `history` has the changes."""
 
 
-def inputs(sheet: Sheet, inputs: Sequence[InputView], limits: Limits) -> None:
-    """Add the files that are read, except those that the package makes itself."""
+def inputs(
+    sheet: Sheet, inputs: Sequence[InputView], attempts: Sequence[AttemptView], limits: Limits
+) -> None:
+    """Add the files that are read, except those that the package makes itself.
+
+    Those that have changed since the last attempt say so: the size is that of the new contents.
+    """
     shown = [file for file in inputs if not file.own]
     if not shown:
         return
@@ -42,6 +50,8 @@ def inputs(sheet: Sheet, inputs: Sequence[InputView], limits: Limits) -> None:
     sheet.head("inputs", f"{missing} still missing" if missing else "")
     sheet.table([_input(sheet, file) for file in shown[: limits.files]], give=0)
     _more(sheet, len(shown), limits)
+    if attempts:
+        _changed(sheet, shown, attempts[-1])
 
 
 def _input(sheet: Sheet, view: InputView) -> list[Cell]:
@@ -61,6 +71,23 @@ def _input(sheet: Sheet, view: InputView) -> list[Cell]:
         availability,
         (", ".join([origin, *_conditions(view)]), "faint"),
     ]
+
+
+def _changed(sheet: Sheet, shown: Sequence[InputView], last: AttemptView) -> None:
+    """Name the files whose sizes above are not those that the last attempt read."""
+    for how in ("changed since", "made again since"):
+        names = [file.local_name for file in shown if changed_since(file, last) == how]
+        if names:
+            more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
+            sheet.say(f"{how} attempt {last.number}: {', '.join(names[:NAMES])}{more}", "warn",
+                      indent="  ")  # fmt: skip
+
+
+def changed_since(view: InputView, attempt: AttemptView) -> str:
+    """Say that a file is not what an attempt read; empty if it is, for all that is known."""
+    if not view.has_changed_since(attempt):
+        return ""
+    return "changed since" if view.remade is None else "made again since"
 
 
 def _conditions(view: InputView) -> list[str]:

@@ -71,7 +71,7 @@ def draw(
     _output(sheet, package, log, log_key)
     attempts(sheet, package.attempts[-limits.attempts :], now)
     binary.list_all(sheet, package.binaries, package.view.attempts, now)
-    inputs(sheet, package.inputs, limits)
+    inputs(sheet, package.inputs, package.attempts, limits)
     outputs(sheet, package.outputs, limits)
     notes(sheet, package.notes, now)
     if limits.changes:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from d0ctl.errors import NotFound
 from d0ctl.select import parse
+from d0ctl.show.cards import file_lists
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.following import attempts_at
 from d0ctl.store.connection import Store
@@ -20,6 +21,12 @@ UNKNOWN = "-"
 
 LINES = 12
 """How many lines of each output are shown."""
+
+INPUTS = 8
+"""How many inputs are compared."""
+
+NOT_KNOWN = (" since", " not compared")
+"""Ends of values that may be equal or not: only the last change of a file is recorded."""
 
 
 class Side(Struct, frozen=True):
@@ -66,11 +73,9 @@ def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: floa
     """Draw both beside each other, what is different with a mark."""
     rows: list[list[Cell]] = []
     for name, value, other in _rows(pair, now):
-        differs = value != other
-        role = "warn" if differs else "faint"
-        rows.append(
-            [("≠" if differs else "", "warn"), (name, "faint"), (value, role), (other, role)]
-        )
+        mark = "≠" if value != other else "?" if value.endswith(NOT_KNOWN) else ""
+        role = "warn" if mark else "faint"
+        rows.append([(mark, "warn"), (name, "faint"), (value, role), (other, role)])
     sheet.table(rows)
     for side, log in zip(pair, logs, strict=True):
         sheet.head(f"last lines of {side.package.path}", f"attempt {side.attempt.number}")
@@ -118,9 +123,16 @@ def _values(side: Side, now: float) -> dict[str, str]:
         **json.loads(package.wrapper_parameters or "{}"),
     }
     values |= {f"${name}": str(value) for name, value in sorted(settings.items())}
-    values |= {f"input {number}": f"{file.name} {size(file.size)}"
-               for number, file in enumerate(side.inputs[:8], start=1)}  # fmt: skip
+    values |= {f"input {number}": _input(file, attempt)
+               for number, file in enumerate(side.inputs[:INPUTS], start=1)}  # fmt: skip
+    if len(side.inputs) > INPUTS:
+        values["more inputs"] = f"{len(side.inputs) - INPUTS} or more not compared"
     return values
+
+
+def _input(file: InputView, attempt: AttemptView) -> str:
+    changed = file_lists.changed_since(file, attempt)
+    return f"{file.name}, {changed}" if changed else f"{file.name} {size(file.size)}"
 
 
 def _exit(attempt: AttemptView) -> str:

@@ -207,12 +207,13 @@ select attempt.number as attempt, attempt.node_name as node, record.started, rec
 
 -- name: inputs
 -- The inputs of a package, their origin and whether they exist; missing ones first, patterns of
--- late outputs only while their files are unknown; at most `limit` are read.
+-- late outputs only while their files are unknown; at most `limit` are read. `replaced` is when other
+-- contents of a file from outside came, `remade` when the last attempt at its maker was launched.
 select file.name, file.present, file.dropped as file_dropped, file.size, some.binary, some.own,
        some.acquire, some.disposition, some.required, some.dropped, some.locator,
        some.size as size_asked, some.checksum, some.writable, some.local,
        (select path from package_path where package_id = file.package_id) as maker_path,
-       package.phase as maker_phase
+       package.phase as maker_phase, file.replaced, making.launched as remade
   from (select few.*
           from (select * from input where package_id = :package limit :window) as few
           join file on file.id = few.file_id and not (file.late = 1 and file.present = 1)
@@ -220,6 +221,8 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
          limit :limit) as some
   join file on file.id = some.file_id
   left join package on package.id = file.package_id
+  left join attempt as making on making.package_id = package.id and making.number = package.attempts
+                             and making.delivers = 0 and some.own = 0
  order by file.present, some.binary, some.file_id;
 
 -- name: outputs

@@ -44,7 +44,7 @@ class ComparisonScreen(SubScreen):
 
     def headline(self, columns: int) -> Line:
         """Return the title."""
-        return ((" two attempts", "title"), ("  ≠ marks what differs", "faint"))
+        return ((" two attempts", "title"), ("  ≠ marks what differs, ? what may differ", "faint"))
 
     @work(thread=True, exclusive=True)
     def _read(self) -> None:

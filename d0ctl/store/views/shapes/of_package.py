@@ -139,6 +139,16 @@ class InputView(Struct, frozen=True):
     local: str | None
     maker_path: str | None
     maker_phase: str | None
+    replaced: float | None
+    remade: float | None
+
+    def has_changed_since(self, attempt: AttemptView) -> bool:
+        """Return whether an attempt read this file before it was replaced or made again."""
+        if attempt.kind == "stage-out":
+            return False
+        if self.remade is not None:
+            return attempt.ended is not None and attempt.ended < self.remade
+        return self.replaced is not None and attempt.launched < self.replaced
 
     @property
     def local_name(self) -> str:
