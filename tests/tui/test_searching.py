@@ -29,6 +29,26 @@ def test_the_letters_of_a_name_in_their_order_find_it(site: Site, dashboard: Ope
     dashboard(script)
 
 
+def test_the_name_of_a_line_finds_its_row(site: Site, dashboard: Open) -> None:
+    lines = [line(package(f"hist-{number}"), name=f"f={number}") for number in range(1, 13)]
+    site.submit(job(("first", lines[:1]), ("make", lines[1:])))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("slash")
+        await desk.type("f=4")
+        await desk.sees("line    f=4  prod/2/3")
+        await desk.press("enter")
+        await desk.until(
+            lambda: desk.main.tree_view.selector == "prod/2/3/1", "the row of the line"
+        )
+        await desk.press("slash")
+        await desk.hands.press("~", "f", "equals_sign", "1", "dollar_sign")
+        await desk.sees("line    f=1  prod/1/1")
+        assert "f=12" not in "\n".join(desk.lines("results"))
+
+    dashboard(script)
+
+
 def test_a_regular_expression_finds_files_and_messages_and_its_faults_are_reported(
     site: Site, dashboard: Open
 ) -> None:

@@ -61,10 +61,20 @@ select package.id,
  order by package.id;
 
 -- name: finding_last_ids
--- How far the numbers of packages, files and attempts go.
-select (select coalesce(max(id), 0) from package) as packages,
+-- How far the numbers of lines, packages, files and attempts go.
+select (select coalesce(max(id), 0) from line) as lines,
+       (select coalesce(max(id), 0) from package) as packages,
        (select coalesce(max(id), 0) from file) as files,
        (select coalesce(max(id), 0) from attempt) as attempts;
+
+-- name: finding_line_names
+-- The names of a range of lines with their jobs, those like a pattern if there is one.
+select job.name as job, stage.seq as stage, line.seq, line.name
+  from line
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id and job.visible = 1
+ where line.id between :first and :last
+   and (:pattern is null or line.name like :pattern escape '\');
 
 -- name: finding_package_names
 -- The names of a range of packages by stage, those like a pattern if there is one.

@@ -9,7 +9,7 @@ from d0ctl.errors import BadUsage
 from d0ctl.store.connection import Row, Store
 
 STEP = 20_000
-"""How many packages, files or attempts a step looks at: 10 ms, by a regular expression 200 ms."""
+"""How many rows of a kind a step looks at: 10 ms, by a regular expression 200 ms."""
 
 MOST = 20
 """How many of each kind are found."""
@@ -43,7 +43,7 @@ class Pattern(Struct, frozen=True):
 
 
 class Match(Struct):
-    """A match: its kind, its text, its job or stage; packages with a message."""
+    """A match: its kind, its text, its job, stage or path; packages with a message."""
 
     kind: str
     text: str
@@ -107,6 +107,7 @@ def search(store: Store, pattern: Pattern) -> Iterator[Progress]:
     ends = store.row("finding_last_ids")
     assert ends is not None
     kinds = (
+        ("line", "finding_line_names", ends["lines"]),
         ("package", "finding_package_names", ends["packages"]),
         ("message", "finding_messages", ends["attempts"]),
         ("file", "finding_file_names", ends["files"]),
@@ -133,7 +134,7 @@ def _take(known: dict[tuple[str, str, str], Match], kind: str, row: Row, pattern
             return
         text = text or str(row["reason"])
     else:
-        location = str(row["stage" if kind == "package" else "job"])
+        location = _location(kind, row)
         if not pattern.fits(text):
             return
     key = kind, text, location
@@ -142,6 +143,13 @@ def _take(known: dict[tuple[str, str, str], Match], kind: str, row: Row, pattern
     match = known.setdefault(key, Match(kind, text, location))
     if kind == "message" and len(match.packages) < MOST_PACKAGES:
         match.packages.append(row["package"])
+
+
+def _location(kind: str, row: Row) -> str:
+    """Return the path of a line, the stage of a package, the job of a file."""
+    if kind == "line":
+        return f"{row['job']}/{row['stage']}/{row['seq']}"
+    return str(row["stage" if kind == "package" else "job"])
 
 
 def _small(store: Store, pattern: Pattern) -> list[Match]:

@@ -119,6 +119,9 @@ def _wide(screen: Reach, match: Match) -> list[Choice]:
             return [Choice(match.text, kind="node", do=show), _ran_on(screen, match.text)]
         case "job" | "stage":
             return [Choice(match.text, match.location, kind=match.kind, do=go)]
+        case "line":
+            show = partial(screen.go_to, match.location)
+            return [Choice(match.text, match.location, kind="line", do=show)]
         case "file":
             show = partial(screen.dashboard.show_card, f"{match.location}:{match.text}")
             return [Choice(match.text, f"of {match.location}", kind="file", do=show)]
