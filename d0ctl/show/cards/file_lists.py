@@ -84,7 +84,7 @@ def _changed(sheet: Sheet, shown: Sequence[InputView], last: AttemptView) -> Non
 
 
 def changed_since(view: InputView, attempt: AttemptView) -> str:
-    """Say that a file is not what an attempt read; empty if it is, for all that is known."""
+    """Say that a file is not what an attempt read; empty if no change of it is recorded."""
     if not view.has_changed_since(attempt):
         return ""
     return "changed since" if view.remade is None else "made again since"
