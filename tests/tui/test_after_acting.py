@@ -72,3 +72,48 @@ def test_keys_typed_while_an_action_is_refused_do_nothing(site: Site, dashboard:
         assert desk.main.tree_view.selector == "prod/1/3"
 
     dashboard(script, start="prod/1/3")
+
+
+def test_a_plan_that_changes_nothing_is_only_closed_and_is_not_the_last_action(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("H")
+        await desk.sees("would hold")
+        await desk.press("enter")
+        await desk.sees("to undo")
+        await desk.press("escape")
+        desk.main.go_to("prod/1/1")
+        await desk.press("D")
+        await desk.sees("nothing to drop", "removed from the inputs", "enter do it")
+        await desk.press("ctrl+o")
+        await desk.sees("nothing to kill in `prod/1/1`: 2 successful", "enter close")
+        await desk.misses("do it")
+        await desk.press("enter")
+        await desk.misses("nothing to kill")
+        await desk.press("u")
+        await desk.sees("$ d0ctl release prod/1/3")
+
+    dashboard(script, start="prod/1/3")
+
+
+def test_fields_are_examples_before_an_action_and_gone_after_it(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees(
+            "would retry", "with   such as memory=8GB", "reason recorded with your name"
+        )
+        await desk.press("enter")
+        await desk.sees("retried", "enter close")
+        await desk.misses("memory=8GB", "recorded with your name")
+
+    dashboard(script, start="prod/1/2/1")

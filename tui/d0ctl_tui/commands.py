@@ -82,7 +82,7 @@ TREE = (
         "enter", "open_line", "expand, collapse; a package in full", "tree", "open", name="open-row"
     ),
     Command("minus", "fold_all", "collapse everything", "tree", name="collapse-all"),
-    Command("space", "mark", "mark, to act on several at once", "tree", foot="mark"),
+    Command("space", "mark", "mark it, and go down a row", "tree", foot="mark"),
     Command("asterisk", "mark_all", "mark the row and all its siblings", "tree"),
 )
 

@@ -27,6 +27,13 @@ Lines = Sequence[tuple[str, str]]
 """Lines with the role of each."""
 
 
+class Preview(Struct, frozen=True):
+    """What an action would do, in words, and whether that is nothing."""
+
+    lines: Lines
+    is_empty: bool = False
+
+
 class PlannedAction(Struct, frozen=True):
     """An action with its target and options, as the dialog shows it."""
 
@@ -71,13 +78,14 @@ class PlannedAction(Struct, frozen=True):
         """Return the command that does the same."""
         return self.request.command(reason)
 
-    def preview(self, home: Home) -> Lines:
+    def preview(self, home: Home) -> Preview:
         """Return what it would do, and warnings. Raises D0Error if it is refused."""
         with open_store(home) as store, database_errors(home):
             plan = actions.preview(store, self.request, now=time.time())
         warnings = job_files.warnings(plan.warnings, self.request.target.brief)
-        return [*((line, "plain") for line in actions.describe(plan)),
-                *((clean(warning), "warn") for warning in warnings)]  # fmt: skip
+        lines = [*((line, "plain") for line in actions.describe(plan)),
+                 *((clean(warning), "warn") for warning in warnings)]  # fmt: skip
+        return Preview(lines, plan.is_empty)
 
     def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> Lines:
         """Do it, and return what was done. Raises D0Error if it is refused.
@@ -120,9 +128,9 @@ class PlannedActions(PlannedAction, frozen=True):
             for at, action in enumerate(self._all)
         )
 
-    def preview(self, home: Home) -> Lines:
+    def preview(self, home: Home) -> Preview:
         """Return what each would do, or why it is refused. Raises D0Error if all are."""
-        return self._each(lambda action: action.preview(home))
+        return Preview(self._each(lambda action: action.preview(home).lines))
 
     def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> Lines:
         """Do them, and return what was done. Raises D0Error if all are refused."""

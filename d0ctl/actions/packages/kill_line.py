@@ -83,7 +83,7 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
     split = split_selected(selected, KILLABLE | {Phase.FAILED}, hastens=True)
     is_awaited = lifecycle.is_awaited(split.selected)
     return KillLinePlan(request=request, packages=split.packages, is_awaited=is_awaited,
-                        **split._asdict())  # fmt: skip
+                        is_empty=not split.packages, **split._asdict())  # fmt: skip
 
 
 def check_level(target: Selector) -> None:

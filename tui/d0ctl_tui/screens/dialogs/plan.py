@@ -36,6 +36,9 @@ READ_ONLY = "read-only: nothing is changed from here"
 
 ANY = "any other key closes it and acts"
 
+PLANNED = ("planned", "empty", "refused")
+"""States in which it may be planned in another way; an `empty` plan changes nothing."""
+
 LONGEST = 600
 """How many characters of a command are shown."""
 
@@ -66,7 +69,7 @@ class PlanDialog(Dialog[bool]):
         if self.action.hint:
             with Horizontal(id="with"):
                 yield Label("with", id="with-prompt")
-                values = Input(id="values", placeholder=self.action.hint)
+                values = Input(id="values", placeholder=f"such as {self.action.hint}")
                 values.cursor_blink = False
                 yield values
         with Horizontal(id="field"):
@@ -96,7 +99,7 @@ class PlanDialog(Dialog[bool]):
             self.reason = event.value
         elif event.value != self.values:
             self.values = event.value
-            if self.state in ("planned", "refused"):
+            if self.state in PLANNED:
                 self.state = "changed"
         self._show()
 
@@ -112,7 +115,7 @@ class PlanDialog(Dialog[bool]):
             self.set_focus(None)
             self._show()
             self._act()
-        elif self.state in ("done", "refused"):
+        elif self.state in ("done", "refused", "empty"):
             self.dismiss(self.state == "done")
 
     def on_key(self, event: events.Key) -> None:
@@ -146,7 +149,7 @@ class PlanDialog(Dialog[bool]):
         """Plan it in its next way; what is refused, with what may be selected instead."""
         if self.state == "refused" and self.instead is not None:
             self.action = self.action.aimed_at(self.instead[0])
-        elif self.state in ("planned", "refused") and self.action.next_way:
+        elif self.state in PLANNED and self.action.next_way:
             self.action = self.action.switched()
         else:
             return
@@ -173,10 +176,17 @@ class PlanDialog(Dialog[bool]):
 
     @work(thread=True, exclusive=True)
     def _plan(self) -> None:
-        home, action = self.dashboard.home, self.action
+        home, action, state = self.dashboard.home, self.action, "planned"
         self.seen = latest(home)
-        lines, error = _lines(lambda: action.preview(home))
-        state = "planned" if error is None else "refused"
+
+        def preview() -> Lines:
+            nonlocal state
+            plan = action.preview(home)
+            state = "empty" if plan.is_empty else "planned"
+            return plan.lines
+
+        lines, error = _lines(preview)
+        state = state if error is None else "refused"
         self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state, error)))
 
     @work(thread=True, exclusive=True)
@@ -203,6 +213,8 @@ class PlanDialog(Dialog[bool]):
         self._pass_keys_on()
 
     def _show(self) -> None:
+        for field in self.query("#with, #field"):
+            field.display = self.state != "done"
         self.page.renew()
         self.page.styles.height = min(self.page.line_count(), max(4, self.size.height - 8))
         self.keys.renew()
@@ -239,7 +251,7 @@ class PlanDialog(Dialog[bool]):
         match self.state:
             case "done":
                 return [("enter", "close", "plain"), ("", ANY, "faint")]
-            case "refused":
+            case "refused" | "empty":
                 return [("enter", "close", "plain"), *other, *values]
             case "changed":
                 return [("enter", "plan with it", "plain"), ("esc", "cancel", "plain")]
