@@ -21,6 +21,8 @@ from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.holder import process_id
 from d0ctl.store.nodes.leases import LEASE
+from d0ctl.store.nodes.site import site_name
+from d0ctl.store.other_homes import refuse_second_driver
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 30.0
@@ -52,12 +54,14 @@ def only_daemon(home: Home) -> Iterator[None]:
 def start(home: Home) -> int:
     """Start a daemon in the background and return its process id once it works.
 
+    Raises Refused if another home of this machine drives the nodes of the site.
     If the home has a service, systemd starts it. Where systemd does not answer, such as in a
     cron job, the daemon starts without it.
     """
     with open_store(home, create=True) as store:
         if holder := leases.living_holder(store, LEASE):
             return process_id(holder)
+        refuse_second_driver(home, site_name(store))
         if (service := installed(home)) and (pid := _start_service(service, store)):
             return pid
         log_file = home.logs / "daemon.log"

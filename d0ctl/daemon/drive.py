@@ -4,6 +4,7 @@ import gc
 import logging
 import logging.handlers
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -30,7 +31,9 @@ from d0ctl.store.nodes import contact, leases
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import default, site_name
 from d0ctl.store.nodes.standstill import counts_of, is_settled
+from d0ctl.store.other_homes import refuse_second_driver
 from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.units import clean
 
 log = logging.getLogger("d0ctl")
 
@@ -154,8 +157,12 @@ def _end_pilots(desk: Desk, loop: Loop, stop: threading.Event) -> None:
 
 @contextmanager
 def driving(home: Home, job: int | None) -> Iterator[Desk]:
-    """Open a desk, and close it at the end; packages on nodes are not affected."""
+    """Open a desk, and close it at the end; packages on nodes are not affected.
+
+    Raises Refused if a process drives the nodes of this site from another home of this machine.
+    """
     with open_store(home, resident=True) as store:
+        refuse_second_driver(home, site_name(store))
         sweep(store, now=time.time())
         dropbox = DropBox(home.dropbox, Signer(home).tokens)
         dropbox.sweep()
@@ -168,6 +175,7 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
             home.dropbox,
             lease=default(store, "lease"),
             keep_logs=default(store, "keep-logs"),
+            driver=clean(f"{socket.gethostname()} {home.root.resolve()}"),
             reserve=default(store, "control-reserve"),
         )
         forecast_due = time.monotonic() + FORECAST_AFTER_S

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.model import ALL_PROCESSORS, DIRECT, Processors
+from d0ctl.model import ALL_PROCESSORS, DIRECT, OTHER_DAEMON, Processors
 from d0ctl.nodes import frame_checks, ship
 from d0ctl.nodes.frame_checks import Frame
 from d0ctl.nodes.transports.local import LocalTransport
@@ -54,6 +54,8 @@ class Site(Struct, frozen=True):
     """How many seconds an attempt without contact may change things outside its folder."""
     keep_logs: float = KEEP_LOGS_S
     """How many seconds the logs of an attempt stay on its node."""
+    driver: str = ""
+    """The host and home of the daemon, which other daemons of the site are shown."""
     reserve: int | None = None
     """How many bytes downloads leave free on the disk here; None is the default."""
 
@@ -65,6 +67,10 @@ def base_of(address: Address, site: Site, home: str) -> str:
     if address.kind == "local":
         return f"{site.nodes}/{site.name}/{address.name}"
     return f"{home.rstrip('/')}/.d0ctl/{site.name}/{address.name}"
+
+
+class DrivenByOther(NodeUnreachable):
+    """A node that another daemon of this site drives."""
 
 
 class RelayFault(NodeUnreachable):
@@ -125,6 +131,8 @@ class Link:
         for frame in self.frames():
             if frame["kind"] == "fault":
                 raise RelayFault(str(frame.get("message"))[:MOST_TOLD])
+            if frame["kind"] == "driven":
+                raise DrivenByOther(f"{OTHER_DAEMON}{frame['driver'][:MOST_TOLD]}")
             if frame["kind"] == "hello":
                 self.facts = frame["facts"]
                 self.cached = tuple(frame["cached"])
@@ -207,6 +215,7 @@ def open_link(
             "elsewhere": address.job == DIRECT,
             "silence": SILENCE_S,
             "keep_logs": site.keep_logs,
+            "driver": site.driver,
             "spool": str(site.dropbox) if address.kind == "local" and not aside else None,
         }
         return _start(address, transport, base, hello)
@@ -238,6 +247,8 @@ def _start(address: Address, transport: Transport, base: str, hello: Frame) -> L
         for python in pythons:
             try:
                 return _greeted(transport, ship.command(address, python, path), base, hello)
+            except DrivenByOther:
+                raise
             except NodeUnreachable as error:
                 failures.append(error)
     said = [f"`{python}`: {error}" for python, error in zip(pythons, failures, strict=True)]
@@ -252,7 +263,7 @@ def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Lin
     with link.bounded(CONNECT_TIMEOUT_S):
         try:
             link.greet(hello)
-        except RelayFault:
+        except (RelayFault, DrivenByOther):
             stream.close()
             raise
         except NodeUnreachable as error:

@@ -22,6 +22,24 @@ def written(file: Path, bytes_written: int) -> str:
     return f"the database is in `{clean(str(file))}`: {size(bytes_written)}"
 
 
+def warnings(newer: int | None, driver: Path | None, stop: str) -> Iterator[str]:
+    """Say what a restored backup means for packages and nodes.
+
+    `newer` packages run that it does not have, and `driver` is another home whose daemon works;
+    `stop` stops that.
+    """
+    if newer == 1:
+        yield ("1 running package was launched after the backup: its node ends it at the next "
+               "contact, and deletes its logs and files")  # fmt: skip
+    elif newer != 0:
+        subject = "packages" if newer is None else f"{count(newer, 'running package')} were"
+        yield (f"{subject} launched after the backup: their nodes end them at the next contact, "
+               "and delete their logs and files")  # fmt: skip
+    if driver is not None:
+        yield f"a daemon of this site runs in the home `{clean(str(driver))}`: only one can work"
+        yield stop
+
+
 def would_restore(file: Path, database: Path) -> Iterator[str]:
     """Say what would be replaced, and what would be kept."""
     yield f"would replace `{clean(str(database))}` by `{clean(str(file))}`"

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
@@ -14,8 +15,9 @@ from d0ctl.store.damaged_pages import damage
 from d0ctl.store.locks import daemon_lock, writer_lock
 from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.migrate import migrate
-from d0ctl.store.nodes.holder import is_dead, process_id
+from d0ctl.store.nodes.holder import process_id
 from d0ctl.store.opening import refuse_newer, remove_database, schema_version
+from d0ctl.store.other_homes import driven_elsewhere, living_holders
 from d0ctl_wrapper.disk import sync
 
 PAGES = 2_000
@@ -119,10 +121,43 @@ def check_backup(source: Path) -> None:
     refuse_newer(source, version)
 
 
+class Consequences(NamedTuple):
+    """What a restored backup means for packages that run now."""
+
+    newer: int | None
+    """The running packages that it does not have; None if no present database is known."""
+    driver: Home | None
+    """Another home that drives the nodes of the site."""
+
+
+def consequences(home: Home, source: Path) -> Consequences:
+    """Compare a backup with the present database: that of the home, or of the one that drives."""
+    driver = driven_elsewhere(home, _site_of(source))
+    present = home if home.database.exists() else driver
+    if present is None:
+        return Consequences(None, driver)
+    try:
+        last = int(_value(source, "newest_attempt") or 0)
+        return Consequences(int(_value(present.database, "running_after", last=last)), driver)
+    except sqlite3.Error:  # the present database is broken, so a backup is needed
+        return Consequences(None, driver)
+
+
+def _value(database: Path, query: str, **values: int) -> Any:
+    uri = f"{database.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        return Store(Home(database.parent), connection).value(query, **values)
+
+
+def _site_of(source: Path) -> str:
+    with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+        return str(backup.execute("select name from site").fetchone()[0])
+
+
 def refuse_other_site(home: Home, source: Path) -> None:
     """Raise Refused if a backup is of another site than the home."""
-    with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
-        site = str(backup.execute("select name from site").fetchone()[0])
+    site = _site_of(source)
     site_now = _present_site(home)
     if site_now not in (None, site):
         raise Refused(
@@ -192,16 +227,11 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
 
 
 def _refuse_if_driven(home: Home) -> None:
-    uri = f"{home.database.as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
-        connection.row_factory = sqlite3.Row
-        holders = {row["holder"] for row in Store(home, connection).rows("leases")}
-    for holder in holders:
-        if not is_dead(holder):
-            raise Refused(
-                f"process {process_id(holder)} drives packages by this database",
-                hint="d0ctl daemon stop",
-            )
+    for holder in living_holders(home):
+        raise Refused(
+            f"process {process_id(holder)} drives packages by this database",
+            hint="d0ctl daemon stop",
+        )
 
 
 def _checkpoint(home: Home) -> None:

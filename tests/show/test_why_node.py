@@ -4,7 +4,7 @@ import time
 
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.show.why.node import node
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import contact, registry
 from tests.support.jobs import binary, job, package
 from tests.support.site import Site
 
@@ -29,3 +29,16 @@ def test_a_node_is_named_with_the_stage_that_fails_there_and_succeeds_elsewhere(
     assert "d0ctl report failures --node farm03" in explanation.commands
     assert not [fact for fact in node(site.store, "localhost", time.time()).facts
                 if "failed here" in fact]  # fmt: skip
+
+
+def test_why_of_a_node_that_another_daemon_drives_says_which_one_to_stop(site: Site) -> None:
+    registry.add(site.store, Address("farm03", "ssh", "farm03"), cpus=4)
+    farm = registry.named(site.store, "farm03").id
+    error = "another daemon of this site drives it: desk /home/emmy/my site"
+    with site.store.writing():
+        contact.down(site.store, farm, error, now=time.time())
+
+    explanation = node(site.store, "farm03", time.time())
+
+    assert explanation.answer.endswith(error)
+    assert explanation.commands == ["d0ctl --home '/home/emmy/my site' daemon stop   # on desk"]

@@ -1,6 +1,8 @@
 """Why a node is in its state, and which packages use it."""
 
-from d0ctl.model import Node, Phase
+from shlex import quote
+
+from d0ctl.model import OTHER_DAEMON, Node, Phase
 from d0ctl.select import parse
 from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
@@ -14,7 +16,7 @@ from d0ctl.store.nodes.registry import named
 from d0ctl.store.nodes.site import overflows
 from d0ctl.store.nodes.standstill import any_driver, production
 from d0ctl.store.views import browse, dependencies
-from d0ctl.units import count, duration, moment
+from d0ctl.units import clean, count, duration, moment
 
 FOUND_S = 7 * 86400.0
 """How long the findings of an inventory, and failures that others had not, are shown."""
@@ -40,11 +42,11 @@ def node(store: Store, name: str, now: float) -> Explanation:
             explanation.facts.append(
                 "its running packages continue; packages that were assigned to it run elsewhere"
             )
-        if row.destination and store.home.login_to(row.destination).is_dir():
-            explanation.commands.append(f"d0ctl node login {name}   # if its login has ended")
-        explanation.commands.append(f"d0ctl node check {name}")
-        if not room.used:
-            explanation.commands.append(gone_for_good(name))
+        if (row.last_error or "").startswith(OTHER_DAEMON):
+            explanation.facts.append("only one daemon can drive a node: stop that one, or this one")
+            explanation.commands.append(_stop_of_other(row))
+        else:
+            _ways_back(store, row, explanation, is_used=bool(room.used))
     elif row.doubted is not None:
         _in_doubt(row, explanation, now)
     elif row.drained:
@@ -74,6 +76,21 @@ def node(store: Store, name: str, now: float) -> Explanation:
     explanation.facts += direct_streams.lines(store, row.id, name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
+
+
+def _stop_of_other(row: Node) -> str:
+    """Return what to type on its host to stop the daemon that drives a node."""
+    host, _, home = clean((row.last_error or "").removeprefix(OTHER_DAEMON)).partition(" ")
+    return f"d0ctl --home {quote(home)} daemon stop   # on {host}"
+
+
+def _ways_back(store: Store, row: Node, explanation: Explanation, *, is_used: bool) -> None:
+    """Add what may bring a node back that is down."""
+    if row.destination and store.home.login_to(row.destination).is_dir():
+        explanation.commands.append(f"d0ctl node login {row.name}   # if its login has ended")
+    explanation.commands.append(f"d0ctl node check {row.name}")
+    if not is_used:
+        explanation.commands.append(gone_for_good(row.name))
 
 
 def _failures(store: Store, row: Node, explanation: Explanation, now: float) -> None:

@@ -216,6 +216,17 @@ returning holder;
 -- Release a lease.
 delete from lease where name = :name and holder = :holder;
 
+-- name: newest_attempt
+-- The id of the newest attempt.
+select max(id) from attempt;
+
+-- name: running_after
+-- How many packages run as an attempt that is newer than :last.
+select count(*)
+  from package indexed by package_live
+  join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+ where package.is_live = 1 and package.phase <> 'assigned' and attempt.id > :last;
+
 -- name: generation
 -- How often this site was restored from a backup, from 1.
 select generation from site;

@@ -20,6 +20,7 @@ _HELLO_DEFAULTS = {
     "elsewhere": False,
     "silence": 120,
     "keep_logs": KEEP_LOGS_S,
+    "driver": "",
 }
 
 
@@ -50,6 +51,7 @@ _HELLO = shape.record(
         "elsewhere": shape.boolean,
         "silence": shape.number,
         "keep_logs": shape.number,
+        "driver": shape.string,
     }
 )
 

@@ -4,8 +4,10 @@ import fcntl
 import os
 import signal
 import time
+from typing import Tuple
 
 from d0ctl_wrapper.host import process
+from d0ctl_wrapper.protocol.checks import shape
 
 TAKEOVER_TIMEOUT_S = 5.0
 """The seconds that a previous relay has to end; after half of them it is killed."""
@@ -15,12 +17,23 @@ class Busy(Exception):
     """Raised if the previous relay does not end."""
 
 
-def take(path: bytes) -> int:
-    """Take the lock, and end the relay that has it; return the descriptor that holds it."""
+class DrivenByOther(Exception):
+    """Raised if another driver is in contact; its argument is the name of that driver."""
+
+
+def take(path: bytes, driver: str) -> int:
+    """Take the lock, and end the relay that has it; return the descriptor that holds it.
+
+    The relay of another driver is left alone: it ends by itself once its driver is silent.
+    """
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     start = time.monotonic()
     signaled = 0
     while not _try(file):
+        other = _driver_of_holder(file)
+        if driver and other and other != driver:
+            os.close(file)
+            raise DrivenByOther(other)
         waited = time.monotonic() - start
         if waited > TAKEOVER_TIMEOUT_S:
             os.close(file)
@@ -30,7 +43,7 @@ def take(path: bytes) -> int:
         elif not signaled:
             signaled = _end_holder(file, signal.SIGTERM)
         time.sleep(0.02)
-    _sign(file)
+    _sign(file, driver)
     return file
 
 
@@ -48,19 +61,37 @@ def _end_holder(file: int, number: int) -> int:
     Returns the pid, 0 if there was none. A second SIGTERM would reach an interpreter that is
     ending and has no handler.
     """
-    try:
-        pid, started = (int(word) for word in os.pread(file, 100, 0).split())
-    except ValueError:
-        return 0
-    if pid == os.getpid() or not process.is_alive(pid, started):
-        return 0
-    process.send(pid, number)
+    pid = _holder(file)
+    if pid:
+        process.send(pid, number)
     return pid
 
 
-def _sign(file: int) -> None:
+def _holder(file: int) -> int:
+    """Return the pid of the living relay that signed the lock, 0 if there is none."""
+    try:
+        pid, started = (int(word) for word in _signature(file)[0].split())
+    except ValueError:
+        return 0
+    return pid if pid != os.getpid() and process.is_alive(pid, started) else 0
+
+
+def _driver_of_holder(file: int) -> str:
+    """Return the driver of the living relay that signed the lock, or nothing."""
+    driver = _signature(file)[1]
+    return driver if _holder(file) else ""
+
+
+def _signature(file: int) -> "Tuple[bytes, str]":
+    """Return the first line of the lock, and the name of the driver in its second."""
+    first, _, second = os.pread(file, 4 * shape.TEXT, 0).partition(b"\n")
+    return first, second.decode("utf-8", "replace").rstrip("\n")
+
+
+def _sign(file: int, driver: str) -> None:
     pid = os.getpid()
     myself = process.inspect(pid)
     assert myself is not None
     os.ftruncate(file, 0)
-    os.pwrite(file, b"%d %d\n" % (pid, myself.started), 0)
+    lines = "%d %d\n%s\n" % (pid, myself.started, driver)
+    os.pwrite(file, lines.encode("utf-8"), 0)

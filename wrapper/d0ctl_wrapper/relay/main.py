@@ -37,6 +37,10 @@ def main() -> int:
     stream.send_line("d0ctl " + hello["nonce"])
     try:
         _serve(stream, hello, umask, rest)
+    except lock.DrivenByOther as other:
+        stream.send({"kind": "driven", "driver": str(other)})
+        stream.drain(5.0)
+        return 1
     except (OSError, lock.Busy) as error:
         stream.send({"kind": "fault", "message": "the relay cannot continue: %s" % error})
         stream.drain(5.0)
@@ -72,7 +76,9 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
 
         cpus = hello["cpus"] or facts.cpus()
         gpus = facts.gpus(hello["gpus"])
-        periodic = Periodic(loop, paths, cpus, gpus, umask, hello["keep_logs"], hello["elsewhere"])
+        periodic = Periodic(
+            loop, paths, cpus, gpus, umask, hello["keep_logs"], hello["elsewhere"], hello["driver"]
+        )
         _greet(stream, paths, periodic.adopt(), attempt_records.cached(paths))
         loop.serve(lines, periodic.service.obey, periodic.work)
 

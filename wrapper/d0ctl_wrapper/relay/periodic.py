@@ -45,12 +45,13 @@ class Periodic:
         umask: int,
         keep_logs: float,
         is_elsewhere: bool = False,
+        driver: str = "",
     ) -> None:
         paths.make()
         self.keep_logs = keep_logs
         self.loop = loop
         self.paths = paths
-        self.lock = lock.take(paths.lock)
+        self.lock = lock.take(paths.lock, driver)
         process.become_reaper()
         self.uplink = Uplink(paths, loop.stream)
         self.helpers = Helpers(loop)

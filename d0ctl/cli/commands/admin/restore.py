@@ -9,7 +9,7 @@ import typer
 from d0ctl.cli import changing, session
 from d0ctl.cli.changing import Changing
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit
+from d0ctl.cli.terminal.output import emit, say
 from d0ctl.show import administration
 
 app = single()
@@ -27,18 +27,24 @@ def restore(
     At their next contact the nodes end all packages that are newer than the backup, and delete
     their logs and files. Restoring the newer database does not bring these back.
     """
-    from d0ctl.store.backup import check_backup, refuse_other_site
+    from d0ctl.store.backup import check_backup, consequences, refuse_other_site
     from d0ctl.store.backup import restore as put_back
     from d0ctl.store.lifecycle import keep_action
+    from d0ctl.store.other_homes import stop_command
 
     check_backup(file)
     home = session.home()
     if not other_site:
         refuse_other_site(home, file)
+    newer, driver = consequences(home, file)
+    root, stop = (driver.root, stop_command(driver)) if driver else (None, "")
+    warnings = list(administration.warnings(newer, root, stop))
     if changing.is_rehearsal():
-        for line in administration.would_restore(file, home.database):
+        for line in (*administration.would_restore(file, home.database), *warnings):
             emit(line)
         return
+    for line in warnings:
+        say(line)
     if home.database.exists():
         changing.confirm(administration.question(home.database))
     previous = put_back(home, file, now=time.time(), from_other_site=other_site)

@@ -1,0 +1,57 @@
+"""A backup in another home, while the daemon of the first one works: only one drives the nodes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.site import Site
+
+JOB = "job: night\nstages: [{{lines: [{{packages: [{{run: '{run}', outputs: a}}]}}]}}]"
+
+
+@pytest.fixture
+def backup(site: Site) -> Iterator[Path]:
+    """A backup of a site whose daemon has since launched a package."""
+    site.add("farm")
+    site.alone()
+    daemon = site.start_daemon()
+    path = site.folder / "saved.db"
+    site.ok("backup", path)
+    site.ok("submit", site.write(JOB.format(run=f"{site.gate('end')}; touch a")))
+    site.wait_phase("night/1/1/1", "running")
+    yield path
+    site.stop(daemon)
+
+
+def test_the_daemon_of_a_restored_home_does_not_start_beside_another(
+    site: Site, backup: Path
+) -> None:
+    other = site.folder / "other"
+    stop = f"d0ctl --home {site.home.root} daemon stop"
+
+    restored = site.d0ctl("--home", other, "restore", backup, "--yes")
+    refused = site.d0ctl("--home", other, "daemon", "start")
+    site.open("end")
+    site.ok("wait", "night")
+
+    assert restored.code == 0, restored
+    assert restored.err.splitlines() == [
+        "1 running package was launched after the backup: "
+        "its node ends it at the next contact, and deletes its logs and files",
+        f"a daemon of this site runs in the home `{site.home.root}`: only one can work",
+        stop,
+    ]
+    assert (refused.code, refused.err.splitlines()[1]) == (4, stop)
+    assert f"from another home: `{site.home.root}`" in refused.err
+    assert site.attempts() == [("farm", "successful", None)]
+
+
+def test_a_rehearsed_restore_says_which_packages_would_end(site: Site, backup: Path) -> None:
+    done = site.ok("restore", backup, "--dry-run")
+    site.open("end")
+
+    assert done.splitlines()[2] == (
+        "1 running package was launched after the backup: "
+        "its node ends it at the next contact, and deletes its logs and files"
+    )
