@@ -320,9 +320,17 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         """
 
     def remove(
-        self, *, reason: str | None = None, dry_run: bool = False, keep_going: bool = False
+        self,
+        *,
+        lost: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
     ) -> Done:
-        """Remove a node; its only copies of files are made again."""
+        """Remove a node; its only copies of files are made again.
+
+        lost: Remove a node that is down and has packages: they run again elsewhere.
+        """
 
     def resume(
         self, *, reason: str | None = None, dry_run: bool = False, keep_going: bool = False

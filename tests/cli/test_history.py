@@ -61,6 +61,24 @@ def test_a_part_has_its_own_history(site: Site, d0ctl: Type) -> None:
     assert d0ctl("history", "none").exit_code == 3
 
 
+def test_the_history_lists_packages_that_were_killed_but_not_on_request_of_this_home(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    site.end("prod/1/1/1", "killed", reason="killed", detail="ended on request: by SIGTERM")
+
+    assert document(d0ctl("status", "prod", "--json").stdout)["packages"]["failed"] == 1
+    (failure,) = document(d0ctl("history", "prod", "--json").stdout)["failures"]
+    assert (failure["path"], failure["reason"]) == ("prod/1/1/1", "killed")
+    assert failure["message"] == (
+        "ended on request: by SIGTERM; "
+        "not requested here, but by another daemon of this site or on the node"
+    )
+    assert "killed  1 time" in d0ctl("history", "prod").stdout
+
+
 def write_logs(site: Site, path: str, **logs: bytes) -> None:
     """What the attempt's binary printed, where its node keeps it."""
     attempt = one_package.attempts(site.store, site.id_of(path))[-1]

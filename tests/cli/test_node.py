@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
-from d0ctl.store.nodes import leases, registry
+from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.site import Site
@@ -86,6 +86,47 @@ def test_a_node_in_use_is_not_removed(site: Site, d0ctl: Type) -> None:
     site.launch("prod/1/1/1")
 
     assert d0ctl("node", "remove", "localhost").exit_code == 4
+    refused = d0ctl("node", "remove", "localhost", "--lost")
+    assert (refused.exit_code, "is not down" in refused.stderr) == (4, True)
+
+
+def test_a_dead_node_is_removed_with_its_packages_by_what_the_refusal_says(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        contact.down(site.store, 1, "no route to host", now=time.time())
+
+    refused = d0ctl("node", "remove", "localhost")
+    removal = "d0ctl node remove localhost --lost   # if it is gone for good"
+    rehearsed = d0ctl("node", "remove", "localhost", "--lost", "--dry-run")
+
+    assert refused.stderr == f"d0ctl: node `localhost` has 1 launched package\n{removal}\n"
+    assert removal in d0ctl("why", "localhost").stdout
+    assert "1 package there would count as lost" in rehearsed.stdout
+    done = d0ctl("node", "remove", "localhost", "--lost", "--yes")
+    assert done.stdout == (
+        "removed `localhost`: 1 package there counted as lost, to run again elsewhere\n"
+    )
+    assert site.attempts() == [("localhost", "lost", "lost")]
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+@pytest.mark.parametrize(
+    ("is_drained", "hint"),
+    [(False, "d0ctl node drain localhost   # it can be removed once they have ended"),
+     (True, "d0ctl status '*' --node localhost   # it is drained: they continue to their end")],
+)  # fmt: skip
+def test_the_refusal_to_remove_a_node_in_use_says_what_helps(
+    site: Site, d0ctl: Type, is_drained: bool, hint: str
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    if is_drained:
+        d0ctl("node", "drain", "localhost")
+
+    assert d0ctl("node", "remove", "localhost").stderr.splitlines()[1] == hint
 
 
 @pytest.mark.parametrize(

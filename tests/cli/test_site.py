@@ -104,7 +104,7 @@ def test_a_node_with_launched_packages_is_not_taken_away(
 
     for text in ("defaults: {nice: 4}", "nodes: {localhost: {dir: /elsewhere}}"):
         result = d0ctl("site", "apply", write(tmp_path, text))
-        assert (result.exit_code, "has 1 launched packages" in result.stderr) == (4, True)
+        assert (result.exit_code, "has 1 launched package\n" in result.stderr) == (4, True)
     assert d0ctl("site", "apply", str(site_file)).stdout.startswith("no changes")
 
 

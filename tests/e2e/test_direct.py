@@ -125,7 +125,7 @@ def test_a_job_that_is_cancelled_is_a_killed_package(
     batch.wait(lambda: batch.ask("select 1 from attempt where ended > 0"), "it is over")
 
     assert batch.ask("select outcome, reason, message from attempt") == [
-        ("killed", "killed", f"job {job}_0 of `batch` has ended: CANCELLED by 1000")
+        ("failed", "killed", f"job {job}_0 of `batch` has ended: CANCELLED by 1000")
     ]
 
 

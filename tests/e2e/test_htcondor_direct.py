@@ -113,4 +113,4 @@ def test_the_history_names_who_removed_the_job_of_a_package(condor: Site, pool: 
     over = "select outcome, reason, message from attempt where ended > 0"
     condor.wait(lambda: condor.ask(over), what="it is over")
     removed = "has ended: removed: via condor_rm (by user emmy)"
-    assert condor.ask(over) == [("killed", "killed", f"job {job['id']} of `batch` {removed}")]
+    assert condor.ask(over) == [("failed", "killed", f"job {job['id']} of `batch` {removed}")]

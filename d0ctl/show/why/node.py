@@ -89,8 +89,7 @@ def _ways_back(store: Store, row: Node, explanation: Explanation, *, is_used: bo
     if row.destination and store.home.login_to(row.destination).is_dir():
         explanation.commands.append(f"d0ctl node login {row.name}   # if its login has ended")
     explanation.commands.append(f"d0ctl node check {row.name}")
-    if not is_used:
-        explanation.commands.append(gone_for_good(row.name))
+    explanation.commands.append(gone_for_good(row.name, is_used=is_used))
 
 
 def _failures(store: Store, row: Node, explanation: Explanation, now: float) -> None:

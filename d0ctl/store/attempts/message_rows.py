@@ -187,7 +187,8 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
     return _End(
         attempt=end["attempt"],
         package=context["package_id"],
-        outcome=end["outcome"],
+        # a package that is ended on request, but not of this home, has failed
+        outcome="failed" if answer and end["outcome"] == "killed" else end["outcome"],
         phase=str(answer.phase if answer else verdicts.phase_after(end, context)),
         started=control_host_time(end["started"], context),
         ended=ended(end, context),
@@ -198,7 +199,7 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
         rss=end["rss"],
         partial=int(end.get("partial", False)),
         reason=end["reason"],
-        message=end["detail"] or None,
+        message=_message(end, is_requested=answer is None),
         signal=end["signal"],
         stderr=end["stderr"] or None,
         not_before=answer.not_before if answer else None,
@@ -207,6 +208,16 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
         wall_time=answer.wall_time if answer else None,
         note=answer.note if answer else None,
     )
+
+
+def _message(end: "Ending", *, is_requested: bool) -> str | None:
+    """Return why an attempt ended, and that nobody requested it here if a wrapper was asked to."""
+    is_foreign = end["outcome"] == "killed" and end["started"] is not None and not is_requested
+    return "; ".join(filter(None, [end["detail"], NOT_REQUESTED if is_foreign else ""])) or None
+
+
+NOT_REQUESTED = "not requested here, but by another daemon of this site or on the node"
+"""Who may have ended an attempt whose wrapper reports a kill that this home has not ordered."""
 
 
 def _binary(end: "Ending", binary: "BinaryEnd", context: Row) -> _Binary:

@@ -14,6 +14,7 @@ from d0ctl.policy.remarks import NodeMoved, NodeRemoved, noted
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
 from d0ctl.store.rows import make, make_all
+from d0ctl.units import count
 from d0ctl_wrapper.host.machine import machine_id
 
 CONTROL = 1
@@ -202,8 +203,17 @@ def _is_same(row: Row, machine: str | None, *, is_local: bool) -> bool:
 def check_unused(store: Store, row: Node) -> None:
     """Raise Refused for a node with launched packages."""
     if busy := launched_on(store, row.id):
-        raise Refused(f"node `{row.name}` has {busy} launched packages",
-                      hint=f"d0ctl node drain {row.name}")  # fmt: skip
+        raise Refused(f"node `{row.name}` has {count(busy, 'launched package')}",
+                      hint=_way_to_empty(row))  # fmt: skip
+
+
+def _way_to_empty(row: Node) -> str:
+    """Return what to type until no package is launched on a node."""
+    if row.state == "down":
+        return f"d0ctl node remove {row.name} --lost   # if it is gone for good"
+    if row.drained:
+        return f"d0ctl status '*' --node {row.name}   # it is drained: they continue to their end"
+    return f"d0ctl node drain {row.name}   # it can be removed once they have ended"
 
 
 def forget(store: Store, name: str, *, now: float) -> None:
