@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import permutations
 from typing import Any
 
 from d0ctl.schedule.quota import Allowance, Throttle
@@ -88,6 +90,17 @@ def throttle(limit: Throttle, used: Sequence[Allowance]) -> list[Cell]:
     names = [f"{each.name} {_counts(each)}" for each in here[:MOST]]
     more = [f"{len(here) - MOST:,} more"] if len(here) > MOST else []
     return [(limit.name, "strong"), running, launches, (listed([*names, *more]), "faint")]
+
+
+SMALLEST_HOLDS = "several throttles apply to some of these: the smallest limit holds"
+
+
+def overlaps(rules: Sequence[Throttle]) -> bool:
+    """Return whether several throttles apply to the same node, researcher or job."""
+    return any(
+        rule.kind == other.kind and fnmatchcase(rule.pattern, other.pattern)
+        for rule, other in permutations(rules, 2)
+    )
 
 
 def _counts(allowance: Allowance) -> str:

@@ -25,6 +25,20 @@ def test_a_throttle_is_set_and_listed_with_what_is_in_use(site: Site, d0ctl: Typ
     assert "2 at once" in d0ctl("throttle", "list").stdout
 
 
+def test_throttles_that_apply_to_the_same_name_are_named_as_the_smallest_holds(
+    site: Site, d0ctl: Type
+) -> None:
+    d0ctl("throttle", "set", "researcher", "*", "--max-running", "4")
+    holds = "throttle `researcher *` applies as well and allows 4: the smallest limit holds"
+
+    assert holds in d0ctl("throttle", "set", "researcher", "carl", "--max-running", "8").stdout
+    assert d0ctl("throttle", "list").stdout.splitlines()[-1] == (
+        "several throttles apply to some of these: the smallest limit holds"
+    )
+    tighter = d0ctl("throttle", "set", "researcher", "carl", "--max-running", "2")
+    assert "smallest" not in tighter.stdout
+
+
 def test_the_undo_of_a_throttle_restores_the_limits_before(site: Site, d0ctl: Type) -> None:
     d0ctl("throttle", "set", "job", "big*", "--max-running", "4")
 

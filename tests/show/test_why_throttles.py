@@ -3,6 +3,8 @@
 import json
 import time
 
+from d0ctl.show.why import group
+from d0ctl.store.views import browse
 from tests.show.asking import why
 from tests.support.jobs import job, simple
 from tests.support.site import Site
@@ -50,3 +52,19 @@ def test_a_throttle_of_launches_says_when_the_next_may_be(site: Site) -> None:
         "its job starts no more packages now: 4 packages in the last 1 h 00 min, the most"
         " that throttle `job *` allows; the next in 39 min"
     ) in why(site, "prod/1/3/1").answer
+
+
+def test_why_of_a_job_says_how_many_ready_packages_wait_for_a_throttle(site: Site) -> None:
+    throttled(site, "researcher ada*", max_running=2)
+
+    answer = group.job(site.store, browse.job(site.store, "prod"), time.time())
+
+    assert "1 ready: throttle `researcher ada*` allows 2" in answer.facts
+    assert "d0ctl throttle list" in answer.commands
+
+
+def test_a_throttle_that_allows_more_is_not_named(site: Site) -> None:
+    throttled(site, "researcher ada*", max_running=3)
+
+    answer = group.job(site.store, browse.job(site.store, "prod"), time.time())
+    assert not [fact for fact in answer.facts if "throttle" in fact]

@@ -10,6 +10,7 @@ from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.option import Options, ValueType, value
 from d0ctl.errors import BadUsage
+from d0ctl.schedule.quota import Throttle
 from d0ctl.sitefile.people.shares import KINDS, THROTTLE_TYPES
 from d0ctl.store.clusters import cluster_views, throttles
 from d0ctl.store.connection import Store
@@ -84,6 +85,8 @@ class ThrottlePlan(Plan):
     after: Mapping[str, Any]
     is_known: bool = True
     """Whether a node, researcher or job of that name is there."""
+    smaller: tuple[Throttle, ...] = ()
+    """Other throttles that apply to the same names, and allow less."""
 
     @property
     def limits(self) -> Mapping[str, tuple[Any, Any]]:
@@ -104,12 +107,27 @@ def plan(
     after = {key: limit for key, limit in {**before, **changes}.items() if limit != NONE}
     return ThrottlePlan(request=request, before=before, after=after,
                         is_known=_is_known(store, request.target),
+                        smaller=tuple(_smaller(store, request.target, after)),
                         is_empty=bool(changes) and after == before)  # fmt: skip
 
 
 def _is_known(store: Store, name: ThrottleName) -> bool:
     known = {"node": names.nodes, "job": names.jobs}.get(name.kind, _researchers)
     return any(fnmatchcase(known_name, name.pattern) for known_name in known(store))
+
+
+def _smaller(store: Store, name: ThrottleName, limits: Mapping[str, Any]) -> Iterator[Throttle]:
+    """Yield the other throttles of the same names that allow fewer packages at once."""
+    most = limits.get("max-running", 0)
+    for rule in throttles.rules(store):
+        is_other = rule.kind == name.kind and rule.name != name.brief
+        is_smaller = rule.max_running is not None and rule.max_running < most
+        if is_other and is_smaller and _overlap(rule.pattern, name.pattern):
+            yield rule
+
+
+def _overlap(pattern: str, other: str) -> bool:
+    return fnmatchcase(pattern, other) or fnmatchcase(other, pattern)
 
 
 def _researchers(store: Store) -> list[str]:
@@ -138,12 +156,21 @@ def describe(plan: ThrottlePlan) -> Iterator[str]:
     """Say what the limits would be."""
     yield _said(plan, "would change limits of")
     yield from _unknown(plan)
+    yield from _also(plan)
 
 
 def report(plan: ThrottlePlan) -> Iterator[str]:
     """Say what the limits are now."""
     yield _said(plan, "limits of")
     yield from _unknown(plan)
+    yield from _also(plan)
+
+
+def _also(plan: ThrottlePlan) -> Iterator[str]:
+    """Say which other throttles apply as well: the smallest limit holds."""
+    for rule in plan.smaller:
+        yield (f"throttle `{rule.name}` applies as well and allows {rule.max_running:,}: "
+               "the smallest limit holds")  # fmt: skip
 
 
 def _unknown(plan: ThrottlePlan) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import print_list
+from d0ctl.cli.terminal.output import emit, print_list
 from d0ctl.show import site_lists as lines
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def list_throttles(json: options.Json = False) -> None:
             used = throttles.in_use(store, nodes, now=time.time())
     print_list("throttles", rules, partial(_document, used=used),
                partial(lines.throttle, used=used), lines.NO_THROTTLES, json=json)  # fmt: skip
+    if not json and lines.overlaps(rules):
+        emit(lines.SMALLEST_HOLDS)
 
 
 def _document(throttle: Any, used: list[Any]) -> "nodes.Throttle":
