@@ -14,6 +14,9 @@ from d0ctl.units import clean, count, duration, listed, size
 MOST_RESULTS = 8
 """How many results are named; the rest are counted."""
 
+MOST_DOWN = 3
+"""How many nodes that are down are named; the rest are counted."""
+
 CHECKSUM = 20
 """How many columns of a checksum are shown."""
 
@@ -80,9 +83,14 @@ def in_one_line(name: str, state: str, counts: Counts, stops: bool) -> str:
     return f"`{name}` is {state}{stands}: {done}{failed}"
 
 
-def after_time_limit(name: str, job: str, state: str, seconds: float) -> str:
-    """Say how a job stands after the time limit."""
-    return f"`{name}` is still {state} after {duration(seconds)}: {ask_why(job)}"
+def after_time_limit(
+    name: str, job: str, state: str, seconds: float, down: Sequence[str] = ()
+) -> str:
+    """Say how a job stands after the time limit, and which nodes with packages are down."""
+    nodes = [f"`{node}`" for node in down[:MOST_DOWN]]
+    nodes += [f"{len(down) - MOST_DOWN:,} more"] if len(down) > MOST_DOWN else []
+    why = f", and down with packages: {listed(nodes)}" if down else ""
+    return f"`{name}` is still {state} after {duration(seconds)}{why}: {ask_why(job)}"
 
 
 def ask_why(name: str) -> str:

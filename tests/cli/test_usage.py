@@ -163,6 +163,14 @@ def test_the_html_page_has_plots_and_loads_nothing(d0ctl: Type, site: Site, tmp_
     assert len(rest) == 4
 
 
+def test_the_usage_report_says_that_wasted_time_may_be_run_time(d0ctl: Type, site: Site) -> None:
+    used(site)
+    note = "or their run time if their CPU time is not known"
+
+    assert note in " ".join(d0ctl("report", "usage").stdout.split())
+    assert note not in d0ctl("report", "usage", "prod/1/1-2").stdout
+
+
 def test_a_page_that_can_not_be_written_is_refused(d0ctl: Type, site: Site) -> None:
     used(site)
 

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from d0ctl.store.nodes import contact
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
@@ -113,6 +115,18 @@ def test_after_the_timeout_only_the_job_that_goes_on_is_not_over(site: Site, d0c
 
     assert (answer.exit_code, answer.stdout) == (1, "`left` is successful\n")
     assert "`right` is still submitted after 0.0 s: d0ctl why right\n" in answer.stderr
+
+
+def test_after_the_timeout_the_nodes_that_are_down_are_named(site: Site, d0ctl: Type) -> None:
+    two(site)
+    site.launch("left/1/1/1")
+    with site.store.writing():
+        contact.down(site.store, 1, "no route to host", now=time.time())
+
+    answer = d0ctl("wait", "left", "--timeout", "0s")
+
+    assert ("`left` is still running after 0.0 s, and down with packages: `localhost`: "
+            "d0ctl why left\n") in answer.stderr  # fmt: skip
 
 
 def test_a_wait_for_an_unknown_job_beside_a_known_one_exits_3(site: Site, d0ctl: Type) -> None:

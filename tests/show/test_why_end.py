@@ -10,6 +10,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.views import browse, file_locations, one_package
+from d0ctl.units import moment
 from tests.show.asking import NOW, why
 from tests.support.building import job, line, production
 from tests.support.building import package as make
@@ -128,6 +129,10 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
 
     assert "has not answered since" in answer.answer
     assert "because: it closed the connection" in answer.facts
+    until = moment(NOW + 3600, NOW)
+    goes_on = f"it continues there; if the node does not answer before {until}, it runs elsewhere"
+    assert goes_on in answer.facts
+    assert goes_on in group.job(site.store, browse.job(site.store, "prod"), NOW).facts
 
 
 def test_a_refused_package_cools_off_and_says_until_when(site: Site) -> None:

@@ -21,6 +21,10 @@ TITLES = {"node": "nodes", "software": "software", "researcher": "researchers", 
           "stage": "stages"}  # fmt: skip
 """The heading of the table of each group."""
 
+WASTED = ("wasted: CPU time of failed and lost attempts, or their run time if their CPU time is "
+          "not known")  # fmt: skip
+"""What the figure of that name counts."""
+
 NOTHING = "no attempt has ended"
 
 
@@ -66,6 +70,9 @@ def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
         if len(usages) > MOST_SHOWN:
             more = count(len(usages) - MOST_SHOWN)
             sheet.add((f"  and {more} more: --csv and --json print all", "faint"))
+    if any(use.wasted_s for group in groups for use in report.groups[group]):
+        sheet.add()
+        sheet.say(WASTED, "faint")
 
 
 def _percent(part: float | None) -> str:

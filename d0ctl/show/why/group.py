@@ -214,6 +214,7 @@ def _moving(
         for row in part.sample([Phase.UNREACHABLE], 1):
             first = part.explain(row.path)
             explanation.add(f"{lost} unreachable: {first.answer}", first.commands)
+            explanation.facts += first.facts[-1:]
 
 
 def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group) -> None:

@@ -135,6 +135,13 @@ def jobs_on(store: Store, node: int, limit: int) -> list[Row]:
     return store.rows("node_jobs", node=node, limit=limit)
 
 
+def down_with_packages(store: Store) -> list[str]:
+    """Return the names of the nodes that do not answer and have launched packages."""
+    return [
+        row["name"] for row in store.rows("nodes") if row["state"] == "down" and row["launched"]
+    ]
+
+
 def launched_on(store: Store, node: int) -> int:
     """Return how many packages are launched on a node."""
     return int(store.value("node_in_use", node=node))

@@ -15,6 +15,7 @@ from d0ctl.errors import BadUsage, ExitCode
 from d0ctl.model import Counts, Group, by_status
 from d0ctl.show import outcome
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.views.awaited import Awaited, DaemonWatch, read
 from d0ctl.units import listed
 
@@ -129,7 +130,8 @@ def _give_up(store: Store, parts: Mapping[str, Awaited], length: float) -> ExitC
         if part.found.standing.is_settled:
             _say_end(store, name, part)
         else:
-            say(outcome.after_time_limit(name, part.job.name, part.state, length))
+            down = registry.down_with_packages(store) if part.counts.get("unreachable") else []
+            say(outcome.after_time_limit(name, part.job.name, part.state, length, down))
     return ExitCode.FAILED
 
 

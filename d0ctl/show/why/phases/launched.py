@@ -9,6 +9,7 @@ from d0ctl.show.why.pilots import direct_job
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.lifecycle import AT_ONCE
+from d0ctl.store.nodes.site import default
 from d0ctl.store.views import activity, dependencies, one_package
 from d0ctl.units import count, moment
 from d0ctl_wrapper.protocol.text import PAUSED
@@ -102,10 +103,14 @@ def unreachable(subject: Subject) -> None:
     )
     if package.note:
         subject.fact(f"because: {remark(package.note)}")
-    subject.fact("it continues there; its state is known again when the node answers")
+    limit_s = float(default(subject.store, "unreachable-after"))
+    until = moment(package.changed + limit_s, subject.now)
+    subject.fact(
+        f"it continues there; if the node does not answer before {until}, it runs elsewhere"
+    )
     subject.explanation.commands += [
         f"d0ctl node check {package.node}",
-        f"d0ctl kill {package.path}",
+        f"d0ctl kill {package.path}   # gives it up now",
     ]
 
 
