@@ -68,30 +68,6 @@ def test_a_new_relay_ends_an_older_one_that_hangs(connect: Connect) -> None:
     assert node.process.wait(10) == -signal.SIGKILL
 
 
-def test_the_relay_of_another_daemon_is_left_alone_while_that_is_in_contact(
-    connect: Connect,
-) -> None:
-    first = connect(driver="desk /home/emmy")
-    first.wait("hello")
-    first.launch(launch(1, binary("sleep", "300")))
-    first.started(1)
-
-    second = connect(driver="lab /home/emmy")
-
-    assert second.wait("driven")["driver"] == "desk /home/emmy"
-    assert second.process.wait(10) == 1
-    first.close()
-    assert states(connect(driver="lab /home/emmy")) == {1: "running"}
-
-
-def test_a_daemon_takes_over_from_its_own_relay(connect: Connect) -> None:
-    first = connect(driver="désk /home/emmy")
-    first.wait("hello")
-
-    assert states(connect(driver="désk /home/emmy")) == {}
-    assert first.process.wait(10) == 0
-
-
 def test_a_lock_of_a_foreign_process_is_not_taken(connect: Connect, tmp_path: Path) -> None:
     (tmp_path / "base").mkdir(mode=0o700)
     lock = tmp_path / "base/lock"

@@ -1,0 +1,29 @@
+"""Relays of two daemons on one node: only one of them serves it."""
+
+from tests.wrapper.client import binary, launch
+from tests.wrapper.conftest import Connect
+from tests.wrapper.test_death import states
+
+
+def test_the_relay_of_another_daemon_is_left_alone_while_that_is_in_contact(
+    connect: Connect,
+) -> None:
+    first = connect(driver="desk /home/emmy")
+    first.wait("hello")
+    first.launch(launch(1, binary("sleep", "300")))
+    first.started(1)
+
+    second = connect(driver="lab /home/emmy")
+
+    assert second.wait("driven")["driver"] == "desk /home/emmy"
+    assert second.process.wait(10) == 1
+    first.close()
+    assert states(connect(driver="lab /home/emmy")) == {1: "running"}
+
+
+def test_a_daemon_takes_over_from_its_own_relay(connect: Connect) -> None:
+    first = connect(driver="désk /home/emmy")
+    first.wait("hello")
+
+    assert states(connect(driver="désk /home/emmy")) == {}
+    assert first.process.wait(10) == 0
