@@ -16,13 +16,13 @@ from d0ctl.config import Home
 from d0ctl.daemon.systemd_service import Service, installed
 from d0ctl.errors import DatabaseUnavailable, Refused
 from d0ctl.store import Store, open_store
+from d0ctl.store.clusters.other_homes import refuse_second_driver
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.holder import process_id
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import site_name
-from d0ctl.store.other_homes import refuse_second_driver
 
 START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 30.0

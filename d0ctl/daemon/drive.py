@@ -25,13 +25,13 @@ from d0ctl.nodes.transports.descriptors import allow_many
 from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
 from d0ctl.store.clusters import pilots
+from d0ctl.store.clusters.other_homes import refuse_second_driver
 from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import contact, leases
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import default, site_name
 from d0ctl.store.nodes.standstill import counts_of, is_settled
-from d0ctl.store.other_homes import refuse_second_driver
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.units import clean
 

@@ -34,15 +34,6 @@ SILENCE_S = 120
 """A relay that receives nothing for this many seconds ends."""
 
 
-CANNOT_KEEP = (
-    ("No space left", "its disk is full"),
-    ("quota exceeded", "its disk quota is used up"),
-    ("Read-only file system", "its disk is read-only"),
-    ("Permission denied", "you may not write there"),
-)
-"""Parts of errors of nodes that can't store a file, and their meaning."""
-
-
 class Site(Struct, frozen=True):
     """What a link needs from the home: its name on nodes, its paths, its settings."""
 
@@ -288,18 +279,8 @@ def _ship(address: Address, transport: Transport, path: str) -> None:
         except D0Error as error:
             with suppress(D0Error):
                 _do(transport, ship.remove(address, aside))
-            raise _cannot_keep(address, aside, str(error)) from error
+            raise ship.cannot_keep(address, aside, str(error)) from error
     _do(transport, ship.rename(address, aside, path))
-
-
-def _cannot_keep(address: Address, path: str, cause: str) -> NodeUnreachable:
-    fault = next((fault for sign, fault in CANNOT_KEEP if sign in cause), None)
-    if fault is None:
-        return NodeUnreachable(f"node `{address.name}` can't take the wrapper: {cause}")
-    return NodeUnreachable(
-        f"node `{address.name}`: {fault}: `{path.rpartition('/')[0]}`",
-        hint="free space or give write permission there, or add the node with another --dir",
-    )
 
 
 def _do(transport: Transport, command: str) -> None:

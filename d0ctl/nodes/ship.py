@@ -113,3 +113,23 @@ def pythons(address: Address) -> tuple[str, ...]:
     if address.kind == "local":
         return (sys.executable,)
     return (address.python,) if address.python else PYTHONS
+
+
+CANNOT_KEEP = (
+    ("No space left", "its disk is full"),
+    ("quota exceeded", "its disk quota is used up"),
+    ("Read-only file system", "its disk is read-only"),
+    ("Permission denied", "you may not write there"),
+)
+"""Parts of errors of nodes that can't store a file, and their meaning."""
+
+
+def cannot_keep(address: Address, path: str, cause: str) -> NodeUnreachable:
+    """Return the error that a node can't store the wrapper, with what helps."""
+    fault = next((fault for sign, fault in CANNOT_KEEP if sign in cause), None)
+    if fault is None:
+        return NodeUnreachable(f"node `{address.name}` can't take the wrapper: {cause}")
+    return NodeUnreachable(
+        f"node `{address.name}`: {fault}: `{path.rpartition('/')[0]}`",
+        hint="free space or give write permission there, or add the node with another --dir",
+    )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
+from d0ctl.store.clusters.other_homes import driven_elsewhere, living_holders
 from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
 from d0ctl.store.locks import daemon_lock, writer_lock
@@ -17,7 +18,6 @@ from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.migrate import migrate
 from d0ctl.store.nodes.holder import process_id
 from d0ctl.store.opening import refuse_newer, remove_database, schema_version
-from d0ctl.store.other_homes import driven_elsewhere, living_holders
 from d0ctl_wrapper.disk import sync
 
 PAGES = 2_000

@@ -6,7 +6,7 @@ from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
 from d0ctl.schedule.standstill import SITEWIDE, Cause
 from d0ctl.select import parse
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why import group_failures, throttled
+from d0ctl.show.why import group_failures
 from d0ctl.show.why.common import (
     MOST,
     Explanation,
@@ -17,7 +17,7 @@ from d0ctl.show.why.common import (
     line_name,
     stragglers,
 )
-from d0ctl.show.why.phases import dropped_line
+from d0ctl.show.why.phases import dropped_line, job_throttle
 from d0ctl.show.why.production import obstacles, own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
@@ -207,7 +207,7 @@ def _moving(
         if running > len(rows) and rows:
             explanation.facts.append(f"and {count(running - len(rows))} more")
         explanation.listed += explanation.facts[known:]
-        throttled.add(store, part, explanation, now)
+        job_throttle.add(store, part, explanation, now)
         explanation.commands.append(f"d0ctl status {part.job.name} --watch")
     if silent:
         lost = count(silent, "package is", "packages are")

@@ -29,8 +29,8 @@ def restore(
     """
     from d0ctl.store.backup import check_backup, consequences, refuse_other_site
     from d0ctl.store.backup import restore as put_back
+    from d0ctl.store.clusters.other_homes import stop_command
     from d0ctl.store.lifecycle import keep_action
-    from d0ctl.store.other_homes import stop_command
 
     check_backup(file)
     home = session.home()
