@@ -30,6 +30,8 @@ class StageLeft(Struct, frozen=True):
     """Seconds of the longest chain that begins in it."""
     sizes: Sizes = NO_SIZES
     """The memory and disk of one of its packages."""
+    is_measured: bool = True
+    """Whether packages at each position of its chains have succeeded, if nothing else is known."""
 
     @property
     def work(self) -> Range:
@@ -69,7 +71,8 @@ class JobLeft(Struct, frozen=True):
     @property
     def unknown(self) -> list[int]:
         """The numbers of the stages without any estimate."""
-        return [stage.seq for stage in self.stages if stage.packages and stage.seconds is None]
+        return [stage.seq for stage in self.stages
+                if (stage.packages and stage.seconds is None) or not stage.is_measured]  # fmt: skip
 
     @property
     def work(self) -> Range:

@@ -11,8 +11,8 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.views.job_files import eta
 from tests.store.catalogue import entry, keep
 from tests.store.test_urgency import timed
-from tests.support.jobs import NOW, binary, job, package, submitted
-from tests.support.rows import read, value
+from tests.support.jobs import NOW, binary, job, line, package, stage, submitted
+from tests.support.rows import change, read, value
 from tests.support.site import Site
 
 SOURCE = "/home/reco.yaml"
@@ -151,3 +151,30 @@ def test_a_package_that_cools_off_begins_when_it_has(store: Store) -> None:
     assert times is not None and times.start is not None
     assert times.start.low == NOW + 500
     assert end is not None and end.low >= NOW + 530
+
+
+def test_a_job_has_no_end_before_each_package_of_a_line_is_measured(
+    store: Store, site: Site
+) -> None:
+    lines = [line(timed(None, (), (f"a{n}",)), timed(None, (f"a{n}",), (f"b{n}",)))
+             for n in range(2)]  # fmt: skip
+    submitted(store, job("one", stage(*lines)))
+    number = value(store, "job", "id")
+    first, second = (row[0] for row in read(store, "requirement", "id"))
+    run(site, 0.3)
+
+    change(store, "requirement", {"id": first}, pace=0.3)
+    assert eta.end_of(store, number, now=NOW) is None
+    change(store, "requirement", {"id": second}, pace=12.0)
+    assert eta.end_of(store, number, now=NOW) is not None
+
+
+def test_a_job_of_equal_packages_has_an_end_once_one_is_measured(store: Store, site: Site) -> None:
+    submitted(store, job("one", workers(3)))
+    number = value(store, "job", "id")
+    assert eta.end_of(store, number, now=NOW) is None
+    run(site, 0.3)
+
+    (requirement,) = (row[0] for row in read(store, "requirement", "id"))
+    change(store, "requirement", {"id": requirement}, pace=0.3)
+    assert eta.end_of(store, number, now=NOW) is not None

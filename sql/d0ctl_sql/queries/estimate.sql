@@ -118,6 +118,19 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
  where job.visible = 1 and job.ended is null
  group by stage.id;
 
+-- name: eta_unmeasured
+-- Stages that have learned their run times from some of their packages, while none has succeeded at
+-- another position of their chains.
+select distinct job_id, seq
+  from (select requirement.job_id, stage.seq, max(requirement.pace) as pace,
+               max(max(requirement.pace)) over (partition by stage.id) as known
+          from job
+          join requirement on requirement.job_id = job.id
+          join stage on stage.id = requirement.stage_id
+         where job.visible = 1 and job.ended is null and requirement.expected = 1
+         group by stage.id, requirement.chain)
+ where pace is null and known is not null;
+
 -- name: eta_live
 -- The packages on nodes, and how long they may still take.
 select package.job_id, requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,

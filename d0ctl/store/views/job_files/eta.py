@@ -17,8 +17,10 @@ def horizon(store: Store, *, now: float) -> Horizon:
     row = store.row("eta_capacity")
     assert row is not None
     stages: dict[int, list[StageLeft]] = defaultdict(list)
+    unmeasured = {(counted["job_id"], counted["seq"]) for counted in store.rows("eta_unmeasured")}
     for counted in store.rows("eta_stages"):
-        stages[counted["job_id"]].append(_stage(counted))
+        is_measured = (counted["job_id"], counted["seq"]) not in unmeasured
+        stages[counted["job_id"]].append(_stage(counted, is_measured=is_measured))
     begun: dict[int, Range] = defaultdict(lambda: NOTHING)
     chains: dict[int, float] = defaultdict(float)
     for counted in store.rows("eta_live"):
@@ -46,13 +48,13 @@ def horizon(store: Store, *, now: float) -> Horizon:
     return Horizon(Capacity(row["cpus"], row["power"], row["fastest"]), jobs)
 
 
-def _stage(row: Row) -> StageLeft:
+def _stage(row: Row, *, is_measured: bool) -> StageLeft:
     mean = row["work"] / max(1, row["total"])
-    known = bool(row["is_timed"])
+    known = bool(row["is_timed"]) and is_measured
     seconds = Range(row["drift_low"], row["drift"], row["drift_high"]).times(mean)
     return StageLeft(
         row["seq"], row["left"], seconds if known else None, row["runs"], row["rank"] or 0.0,
-        sizes_of(row["sizes"]),
+        sizes_of(row["sizes"]), is_measured,
     )  # fmt: skip
 
 
