@@ -55,9 +55,23 @@ def parse_size(text: str) -> int:
 
 def without_unit(size: int) -> str | None:
     """Say what a number of bytes was probably meant to be; None if it needs no unit."""
+    meant = with_unit(size)
+    return f"{size} bytes: did you mean `{meant}`?" if meant else None
+
+
+def with_unit(size: int) -> str | None:
+    """Return a number of bytes with the unit that it probably lacks; None if it needs none."""
     if not 0 < size < LEAST_BYTES:
         return None
-    return f"{size} bytes: did you mean `{size}{'GB' if size < LEAST_MEGABYTES else 'MB'}`?"
+    return f"{size}{'GB' if size < LEAST_MEGABYTES else 'MB'}"
+
+
+def parse_amount(text: str) -> int:
+    """Read a size of memory or disk; raises ValueError also for a few bytes without a unit."""
+    size = parse_size(text)
+    if text.strip().isdigit() and (bytes_meant := without_unit(size)):
+        raise ValueError(f"`{text}` would be {bytes_meant}")
+    return size
 
 
 def _scaled(whole: str, part: str, factor: int) -> int:
@@ -70,7 +84,7 @@ def format_size(size: int) -> str:
     for prefix in "PTGMK":
         if size and size % _SIZES[prefix] == 0:
             return f"{size // _SIZES[prefix]}{prefix}B"
-    return str(size)
+    return f"{size}B" if with_unit(size) else str(size)
 
 
 @lru_cache(1000)

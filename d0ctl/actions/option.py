@@ -5,14 +5,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from d0ctl.errors import BadUsage
-from d0ctl.units import (
-    format_size,
-    format_time,
-    parse_size,
-    parse_time,
-    time_without_unit,
-    without_unit,
-)
+from d0ctl.units import format_size, format_time, parse_amount, parse_time, time_without_unit
 
 
 class ValueType(NamedTuple):
@@ -238,14 +231,6 @@ def write_pairs(found: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in found.items()]
 
 
-def _size(text: str) -> int:
-    """Read a size; a small number without a unit is hardly meant as bytes."""
-    size = parse_size(text)
-    if text.strip().isdigit() and (bytes_meant := without_unit(size)):
-        raise ValueError(f"`{text}` would be {bytes_meant}")
-    return size
-
-
 def _time(text: str) -> float:
     """Read a time; a small number without a unit is hardly meant as seconds."""
     if meant := time_without_unit(text):
@@ -253,7 +238,7 @@ def _time(text: str) -> float:
     return parse_time(text)
 
 
-SIZE = ValueType(_positive(_size), lambda size: [format_size(size)])
+SIZE = ValueType(_positive(parse_amount), lambda size: [format_size(size)])
 TIME = ValueType(_positive(_time), lambda time: [format_time(time)])
 NUMBER = ValueType(_positive(_number))
 COUNT = ValueType(_number)

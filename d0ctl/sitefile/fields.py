@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from d0ctl import plugins
-from d0ctl.jobfile.language.field_types import BadValueError, FieldType, matching
+from d0ctl.jobfile.language.field_types import SIZE, BadValueError, FieldType, matching
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.units import parse_amount, parse_size
 from d0ctl_wrapper.protocol import software_order
 
 _SERVICE = matching(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
@@ -20,6 +21,17 @@ def _speed(value: str) -> float:
         raise ValueError
     return float(value)
 
+
+def _amount(value: str) -> int:
+    parse_size(value)
+    try:
+        return parse_amount(value)
+    except ValueError as error:
+        raise BadValueError(error) from error
+
+
+AMOUNT = FieldType(_amount, SIZE.expected)
+"""A size of memory or disk, which is never just a few bytes."""
 
 PART = FieldType(software_order.part, "a name of letters, digits and `._+-`")
 SERVICE = FieldType(_SERVICE, "names of services, made of letters, digits and `._+-`")

@@ -23,7 +23,7 @@ from d0ctl.jobfile.language.field_types import (
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
-from d0ctl.sitefile.fields import PART, SERVICE, SPEED, list_value, named, values
+from d0ctl.sitefile.fields import AMOUNT, PART, SERVICE, SPEED, list_value, named, values
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots
 
 NODE_KEYS = split_names(
@@ -131,23 +131,25 @@ CLUSTER = FieldType(_cluster_name, "a name of letters, digits and `._+-`, but no
 IDENTITY = FieldType(_identity, "the path of an existing private key")
 FINGERPRINT = FieldType(_FINGERPRINT, "fingerprints of host keys, `SHA256:` and 43 characters")
 
+_REQUEST_TYPES = {name: AMOUNT if kind is SIZE else kind for name, kind in REQUEST_TYPES.items()}
+
 _NODE_TYPES = {
     "destination": TEXT, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH, "via": WAY,
     "cluster": CLUSTER, "platform": PART, "speed": SPEED, "same-machine": FLAG,
-    **{name: REQUEST_TYPES[name] for name in REQUEST_TYPES if name in NODE_KEYS},
+    **{name: kind for name, kind in _REQUEST_TYPES.items() if name in NODE_KEYS},
 }  # fmt: skip
 
 _PILOT_TYPES = {
     "mode": MODE, "login": LOGIN, "identity": IDENTITY, "via": WAY, "partition": ENGINE_WORD,
     "account": ENGINE_WORD, "qos": ENGINE_WORD, "constraint": CONSTRAINT,
     "requirements": ONE_LINE, "rank": ONE_LINE, "concurrency-limits": LIMITS,
-    "event-log": ABSOLUTE, **REQUEST_TYPES, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE,
+    "event-log": ABSOLUTE, **_REQUEST_TYPES, "wall-time": POSITIVE_TIME, "dir": ABSOLUTE,
     "python": PATH, "max-queued": COUNT, "max-running": COUNT, "max-jobs": RATE,
     "submit-rate": RATE, "idle": TIME,
     "poll": POSITIVE_TIME,
 }  # fmt: skip
 
-_CLUSTER_TYPES = {"platform": PART, "private": FLAG, "capacity": SIZE, "software-share": FRACTION}
+_CLUSTER_TYPES = {"platform": PART, "private": FLAG, "capacity": AMOUNT, "software-share": FRACTION}
 
 
 def read_nodes(node: Node, reading: Reading) -> tuple[NodeEntry, ...]:

@@ -16,7 +16,6 @@ from d0ctl.jobfile.language.field_types import (
     FRACTION,
     PATTERN,
     POSITIVE_TIME,
-    SIZE,
     TEXT,
     TIME,
     FieldType,
@@ -38,7 +37,7 @@ from d0ctl.jobfile.yaml.document import Node, Scalar
 from d0ctl.jobfile.yaml.faults import shown
 from d0ctl.sitefile.bad_nodes import read_bad_nodes, read_exclusion
 from d0ctl.sitefile.defaults import STANDARD
-from d0ctl.sitefile.fields import entries, is_installed, named, values
+from d0ctl.sitefile.fields import AMOUNT, entries, is_installed, named, values
 from d0ctl.sitefile.mail import read_mail
 from d0ctl.sitefile.people.researchers import read_researchers
 from d0ctl.sitefile.people.shares import read_shares, read_throttles
@@ -67,7 +66,8 @@ ENGINE = FieldType(one_of("apptainer", "podman", "docker"), "`apptainer`, `podma
 DEFAULTS = {
     "looping": TIME, "lease": TIME, "unreachable-after": TIME, "nice": NICENESS, "grace": TIME,
     "partial-grace": TIME,
-    "reserve": SIZE, "control-reserve": SIZE, "patience": TIME, "swap": SIZE, "yield-cpu": FRACTION,
+    "reserve": AMOUNT, "control-reserve": AMOUNT, "patience": TIME, "swap": AMOUNT,
+    "yield-cpu": FRACTION,
     "archive-after": TIME, "task-agents": PROCESSES,
     "keep-logs": TIME, "keep-failed": TIME, "inventory-every": TIME,
     "transfer-idle": TIME, "transfer-timeout": TIME, "transfer-retry": TIME,

@@ -6,8 +6,9 @@ from typing import Any
 import yaml
 from msgspec.structs import replace
 
-from d0ctl.jobfile.language.field_types import POSITIVE_TIME, SIZE, TIME
+from d0ctl.jobfile.language.field_types import POSITIVE_TIME, TIME
 from d0ctl.sitefile.bad_nodes import BAD_NODE_KEYS
+from d0ctl.sitefile.fields import AMOUNT
 from d0ctl.sitefile.settings import DEFAULTS
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots, Site, SoftwareEntry
 from d0ctl.units import format_size, format_time
@@ -17,7 +18,7 @@ TIMES = frozenset({"timeout", "runtime", "delay", "longest", "release", "attempt
                    *(key for key, kind in {**DEFAULTS, **BAD_NODE_KEYS}.items()
                      if kind in (TIME, POSITIVE_TIME))})  # fmt: skip
 SIZES = frozenset({"memory", "capacity", "size",
-                   *(key for key, kind in DEFAULTS.items() if kind is SIZE)})  # fmt: skip
+                   *(key for key, kind in DEFAULTS.items() if kind is AMOUNT)})  # fmt: skip
 
 
 def document(site: Site) -> dict[str, Any]:

@@ -129,3 +129,13 @@ def test_edits_without_effect_and_impossible_edits_are_refused(
     result = d0ctl("edit", *words)
 
     assert (result.exit_code, answer in result.stderr) == (code, True), result.stderr
+
+
+def test_why_gives_the_unit_that_the_memory_of_a_node_lacks(site: Site, d0ctl: Type) -> None:
+    site.up(cpus=2, memory=8)
+    site.submit(job(("a", [line(package("x", memory=50 * 10**6))])))
+
+    answer = d0ctl("why", "prod/1/1/1").stdout
+
+    assert "8 B of memory, needs 50 MB" in answer
+    assert "$ d0ctl node set localhost memory=8GB" in answer

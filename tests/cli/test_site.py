@@ -122,9 +122,9 @@ def test_a_key_removed_from_the_site_file_falls_back_to_the_report_of_the_node(
     with site.store.writing():
         facts = '{"cpus": 6, "memory": 9, "system": "Linux", "machine": "arm"}'
         change(site.store, "node", facts=facts)
-    asked = "nodes: {localhost: {cpus: 2, memory: 4, platform: sl7}}"
+    asked = "nodes: {localhost: {cpus: 2, memory: 4GB, platform: sl7}}"
     for text, cpus, memory, platform in (
-        (asked, 2, 4, "sl7"),
+        (asked, 2, 4 * 10**9, "sl7"),
         ("nodes: {localhost: {}}", 6, 9, "linux-arm"),
         ("nodes: {localhost: {cluster: lab}}\nclusters: {lab: {platform: sl6}}", 6, 9, "sl6"),
     ):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.catalogue import write
 from tests.cli.conftest import Type
 from tests.support.site import Site
 
@@ -87,3 +88,39 @@ def test_a_package_goes_to_the_nodes_that_it_names_and_to_no_excluded_one(
     done = d0ctl("submit", str(job))
 
     assert done.exit_code == code, done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["node", "set", "localhost", "memory=8"], "`8` would be 8 bytes: did you mean `8GB`?"),
+        (["cluster", "set", "control", "capacity=2000"], "did you mean `2000MB`?"),
+    ],
+)
+def test_a_size_without_its_unit_is_not_set(
+    d0ctl: Type, site: Site, words: list[str], said: str
+) -> None:
+    answer = d0ctl(*words)
+
+    assert (answer.exit_code, answer.stdout) == (2, "")
+    assert said in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nodes: {localhost: {memory: 16}}",
+        "clusters: {lab: {capacity: 16}}",
+        "clusters: {lab: {kind: slurm, login: local, memory: 16}}",
+        "defaults: {reserve: 16}",
+        "defaults: {swap: 16}",
+    ],
+)
+def test_a_site_file_with_a_size_without_its_unit_is_refused(
+    d0ctl: Type, tmp_path: Path, text: str
+) -> None:
+    answer = d0ctl("site", "check", write(tmp_path, text))
+
+    assert answer.exit_code == 2
+    assert "`16` would be 16 bytes: did you mean `16GB`?" in answer.stderr
+    assert d0ctl("site", "check", write(tmp_path, "defaults: {swap: 0}")).exit_code == 0

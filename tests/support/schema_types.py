@@ -90,6 +90,7 @@ _PIECES: list[tuple[FieldType, Schema]] = [
     (of_job.JOB, {"type": WORD, "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,199}$"}),
     (of_job.FLAG, FLAG),
     (of_job.SIZE, SIZE),
+    (fields.AMOUNT, SIZE),
     (of_job.TIME, time()),
     (of_job.POSITIVE_TIME, time(exclusiveMinimum=0)),
     (of_job.FRACTION, FRACTION),

@@ -19,7 +19,7 @@ from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.standstill import any_driver
-from d0ctl.units import format_size, iso, listed
+from d0ctl.units import format_size, iso, listed, with_unit
 
 REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
@@ -122,9 +122,18 @@ def _close_matches(
         ]
         if able:
             explanation.facts.append(f"without {request}, {_named_or_counted(able)} could take it")
+    explanation.commands += _with_units(usable, requirement)
     if options := options_for(requirement, [room_of(row) for row in usable]):
         explanation.edit = f"d0ctl edit {subject.package.path}{options}"
         explanation.commands.append(explanation.edit)
+
+
+def _with_units(rows: Sequence[NodeCapacity], requirement: Requirement) -> list[str]:
+    """Return how nodes get more memory whose entry lacks its unit."""
+    small = [row for row in rows if requirement.memory and row.memory and with_unit(row.memory)]
+    return [
+        f"d0ctl node set {row.name} memory={with_unit(row.memory or 0)}" for row in small[:MOST]
+    ]
 
 
 def _named_or_counted(rows: Sequence[NodeCapacity]) -> str:
