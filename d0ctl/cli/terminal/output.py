@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
+from shlex import quote
 from typing import Any, Concatenate, ParamSpec, TextIO, TypeVar
 
+from d0ctl.cli.completion_table import HEADINGS
 from d0ctl.cli.session import settings
 from d0ctl.errors import BadUsage
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet
@@ -24,7 +27,7 @@ _CODES = {
 
 def emit(*cells: Cell) -> None:
     """Print a line; on a terminal that is too narrow for it, it breaks between words."""
-    line = [span for cell in cells for span in _spans(cell)]
+    line = [(at_home(text), role) for cell in cells for text, role in _spans(cell)]
     for part in folded(line, terminal_columns()):
         print(_encodable(_painted(part), sys.stdout))
 
@@ -76,7 +79,7 @@ def sheet(unlimited: int = ENDLESS) -> Sheet:
     """Return an empty sheet as wide as the terminal; elsewhere its lines may be `unlimited`."""
     columns = terminal_columns()
     return Sheet(unlimited if columns == ENDLESS else columns, whole=True, glyphs=glyphs(),
-                 archive=settings.archive)  # fmt: skip
+                 archive=settings.archive, completed=at_home)  # fmt: skip
 
 
 def terminal_columns(stream: TextIO | None = None) -> int:
@@ -103,8 +106,20 @@ def emit_json(document: Any) -> None:
 def say(message: str) -> None:
     """Print a message; on a terminal that is too narrow for it, it breaks between words."""
     columns = terminal_columns(sys.stderr)
-    parts = [part for line in message.split("\n") for part in _folded_message(line, columns)]
+    parts = [
+        part for line in at_home(message).split("\n") for part in _folded_message(line, columns)
+    ]
     print(_encodable("\n".join(parts), sys.stderr), file=sys.stderr, flush=True)
+
+
+def at_home(text: str) -> str:
+    """Return a text whose commands act on the home that `--home` of this command named."""
+    if settings.home is None:
+        return text
+    names = "|".join(name for _, names in HEADINGS.values() for name in names)
+    command = rf"\bd0ctl (?=(?:--archive \S+ )?(?:{names})\b)"
+    option = quote(str(settings.home))
+    return re.sub(command, lambda _: f"d0ctl --home {option} ", text)
 
 
 def _folded_message(line: str, columns: int) -> Iterable[str]:

@@ -1,7 +1,7 @@
 """A sheet: blocks of lines about one thing, with headings, for a width."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec import Struct, field
 
@@ -42,13 +42,15 @@ class Sheet(Struct):
     """Lines that grow downwards; all its texts are made harmless.
 
     A `whole` sheet cuts nothing: what is too long for its line continues on the next.
-    Commands in it read the `archive`, if the page is about jobs of one.
+    Commands in it read the `archive`, if the page is about jobs of one, and are `completed` with
+    the options of the command that prints the page.
     """
 
     columns: int = ENDLESS
     glyphs: Glyphs = UNICODE
     lines: list[Line] = field(default_factory=list)
     archive: str = ""
+    completed: Callable[[str], str] = str
     whole: bool = False
 
     def head(self, title: str, about: str = "") -> None:
@@ -59,8 +61,7 @@ class Sheet(Struct):
 
     def add(self, *cells: Cell) -> None:
         """Add a line; if it is too long, cut it, or continue it on a whole sheet."""
-        line = [(in_archive(text, self.archive), role)
-                for cell in cells for text, role in _spans(cell)]  # fmt: skip
+        line = [span for cell in cells for span in self._spans(cell)]
         if self.whole:
             self.lines += folded(line, self.columns)
         else:
@@ -80,7 +81,7 @@ class Sheet(Struct):
     def say(self, sentence: str, role: str = "plain", *, indent: str = "") -> None:
         """Add a text, wrapped."""
         room = max(8, self.columns - len(indent))
-        for index, line in enumerate(wrap(foreign(sentence), room, whole=self.whole)):
+        for index, line in enumerate(wrap(self._typed(foreign(sentence)), room, whole=self.whole)):
             self.lines.append(((indent if not index else " " * len(indent), "faint"), (line, role)))
 
     def table(
@@ -99,7 +100,7 @@ class Sheet(Struct):
         if self.whole and give == -1:
             self.rows(cells, right=right, indent=indent)
             return
-        rows = [[_spans(cell) for cell in row] for row in cells]
+        rows = [[self._spans(cell) for cell in row] for row in cells]
         if not rows:
             return
         widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -130,7 +131,7 @@ class Sheet(Struct):
 
         The last column breaks between words if it has room; cells without room follow below.
         """
-        rows = [[_spans(cell) for cell in row] for row in cells]
+        rows = [[self._spans(cell) for cell in row] for row in cells]
         widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
         shown = [i for i, columns in enumerate(widths) if columns]
         fitting = 0
@@ -194,11 +195,17 @@ class Sheet(Struct):
         for command in dict.fromkeys(commands):
             if not is_possible(command, self.archive):
                 continue
-            typed = in_archive(foreign(command), self.archive)
+            typed = self._typed(foreign(command))
             front, *rest = wrap(typed, max(8, self.columns - 6), whole=self.whole)
             for index, line in enumerate([front, *rest]):
                 mark = (PROMPT if not index else " " * 6, "faint")
                 self.lines.append((mark, (line + BROKEN * (index < len(rest)), "command")))
+
+    def _typed(self, text: str) -> str:
+        return self.completed(in_archive(text, self.archive))
+
+    def _spans(self, cell: Cell) -> list[Span]:
+        return [(self._typed(text), role) for text, role in _spans(cell)]
 
 
 def cell_width(cell: Cell) -> int:
