@@ -101,7 +101,7 @@ EPILOGS = {
     "notify show": ("12", "0 done, 3 no such message, 4 it was sent, and its text is not kept"),
     "notify test": ("emmy@example.org", "0 sent, 1 not sent, 2 bad usage, 4 no mail is set up"),
     "plugins": ("--json", "0 all can be used, 1 one can't be used"),
-    "doctor": ("--nodes", "0 no problem found, 5 a problem"),
+    "doctor": ("--nodes", "0 no problem found, 5 a problem, 6 --nodes could not check a node"),
     "completion install": ("--shell zsh", "0 done, 2 bad usage"),
     "completion uninstall": ("", "0 removed, 2 bad usage, 3 there is none"),
     "backup": ("d0ctl-backup.db", "0 done, 3 no such folder, 4 refused, 5 the database is damaged"),

@@ -55,7 +55,7 @@ class Nodes:
         for row in registry.nodes(store):
             if row.base and (far or row.kind == "local"):
                 self._rows.append(row)
-            elif row.base or row.state == "down":
+            elif row.base or row.state == "down" or (far and row.kind != "local"):
                 self.unseen[row.name] = _unasked(row)
 
     def find_problems(self) -> Iterator[Finding]:
@@ -126,6 +126,8 @@ def _unasked(row: Node) -> str:
     """Return why a node is not asked for its files."""
     if row.state == "down":
         return row.last_error or "it does not answer"
+    if not row.base:
+        return "it has never been in contact"
     return "`d0ctl doctor --nodes` does that"
 
 

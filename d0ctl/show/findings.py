@@ -43,8 +43,13 @@ def draw(
     unseen: Mapping[str, str],
     stop: Obstacle | None,
     database: Path,
+    *,
+    is_asked: bool = False,
 ) -> None:
-    """Draw the page; `nodes` were checked, `unseen` were not, for these reasons."""
+    """Draw the page; `nodes` were checked, `unseen` were not, for these reasons.
+
+    If all nodes should be checked, because it `is_asked` for, those are items of their own.
+    """
     if stop is not None:
         _item(sheet, "stands still",
               f"production stands still: {stop.text}: {'; '.join(stop.commands)}")  # fmt: skip
@@ -52,13 +57,17 @@ def draw(
         advice = f"repaired by `{finding.advice}`" if finding.heals else finding.advice
         text = f"{finding.check}: {finding.subject}: {finding.detail}"
         _item(sheet, "failed", text, advice)
-    unchecked = [_unchecked(list(names), why) for why, names in _by_reason(unseen).items()]
+    by_reason = _by_reason(unseen).items()
+    unchecked = [_unchecked(names, why) for why, names in by_reason]
+    if findings or is_asked:
+        for text, (_, names) in zip(unchecked, by_reason, strict=True):
+            _item(sheet, "failed" if is_asked else "unknown", text,
+                  f"d0ctl node check {names[0]}" if is_asked else "")  # fmt: skip
+        unchecked = []
     if findings:
-        for text in unchecked:
-            _item(sheet, "unknown", text)
         return
     checked = listed([f"`{database}`", "the home around it", *_nodes(nodes)])
-    if stop is None:
+    if stop is None and not (is_asked and unseen):
         _item(sheet, "successful", "; ".join([f"no problems found: {checked}", *unchecked]))
     else:
         sheet.say("; ".join([f"nothing else found: {checked}", *unchecked]), "faint", indent="  ")

@@ -281,3 +281,16 @@ def test_failures_that_are_acknowledged_need_nobody(site: Site, d0ctl: Type) -> 
     assert d0ctl("acknowledge", "prod/1/2/1", "--reason", "known").exit_code == 0
 
     assert document(d0ctl("status", "-q", "--json").stdout)["failed"] == 1
+
+
+def test_doctor_does_not_call_a_node_fine_that_it_was_to_check(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    down(site, "far")
+
+    result = d0ctl("doctor", "--nodes")
+    answer = document(d0ctl("doctor", "--nodes", "--json").stdout)
+
+    assert result.exit_code == 6
+    assert result.stdout.startswith("✘ `far` was not checked: connection refused: d0ctl node check")
+    assert "nothing else found: " in result.stdout
+    assert (answer["ok"], answer["unseen"]) == (False, {"far": "connection refused"})

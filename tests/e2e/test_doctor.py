@@ -139,7 +139,7 @@ def test_an_attempt_that_died_unnoticed_is_repaired(site: Site) -> None:
     site.wait_phase("waits/1/1/1", "canceled")
 
 
-def test_a_node_that_does_not_answer_is_reported_and_is_no_finding(site: Site) -> None:
+def test_a_node_that_was_to_be_checked_and_does_not_answer_is_not_fine(site: Site) -> None:
     sshd = site.start_sshd("farm")
     site.add("farm", sshd)
     site.start_daemon()
@@ -149,6 +149,9 @@ def test_a_node_that_does_not_answer_is_reported_and_is_no_finding(site: Site) -
 
     answer = site.d0ctl("doctor", "--nodes")
 
-    assert answer.code == 0
-    assert "; `farm` was not checked: " in answer.out
+    assert answer.code == 6
+    assert answer.out.startswith("✘ `farm` was not checked: ")
+    assert "d0ctl node check farm" in answer.out
+    assert "no problems found" not in answer.out
     assert "node `localhost`" in answer.out
+    assert site.d0ctl("doctor").code == 0

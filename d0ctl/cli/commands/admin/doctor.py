@@ -45,16 +45,20 @@ def doctor(
         is_driven = has_daemon(store)
     service = installed(session.home())
     if json:
-        emit_json(_document(result, stop, service.name if service else None))
+        emit_json(_document(result, stop, service.name if service else None, is_far=nodes))
     else:
         page = sheet()
         findings.draw(
-            page, result.findings, result.nodes, result.unseen, stop, session.home().database
-        )
+            page, result.findings, result.nodes, result.unseen, stop, session.home().database,
+            is_asked=nodes,
+        )  # fmt: skip
         if is_driven:
             page.say(_after_reboot(service), "faint")
         show(page)
-    raise typer.Exit(ExitCode.DATABASE if result.findings else ExitCode.DONE)
+    is_seen = not (nodes and result.unseen)
+    if result.findings:
+        raise typer.Exit(ExitCode.DATABASE)
+    raise typer.Exit(ExitCode.DONE if is_seen else ExitCode.NODE)
 
 
 def _after_reboot(service: "Service | None") -> str:
@@ -66,7 +70,7 @@ def _after_reboot(service: "Service | None") -> str:
 
 
 def _document(
-    result: "CheckResult", stop: "Obstacle | None", service: str | None
+    result: "CheckResult", stop: "Obstacle | None", service: str | None, *, is_far: bool
 ) -> "reports.Doctor":
     from d0ctl.cli.schemas import reports
     from d0ctl.cli.schemas.fill import fill
@@ -74,7 +78,7 @@ def _document(
     return fill(
         reports.Doctor,
         result,
-        ok=not result.findings,
+        ok=not result.findings and not (is_far and result.unseen),
         findings=[
             fill(reports.Finding, finding, advice=finding.advice or None)
             for finding in result.findings
