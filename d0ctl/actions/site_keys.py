@@ -81,9 +81,25 @@ def _texts(request: NodeRequest[SetOptions], keys: Collection[str]) -> dict[str,
         key, equals, text = word.partition("=")
         if key not in keys or not equals:
             raise BadUsage(f"`{word}` is not KEY=VALUE with one of {listed(keys, 'or')}",
-                           hint=f"d0ctl {request.name} {request.action.example}")  # fmt: skip
+                           hint=_corrected(request, word, keys))  # fmt: skip
         found[key] = text
     return found
+
+
+def _corrected(request: NodeRequest[SetOptions], word: str, keys: Collection[str]) -> str:
+    """Return the command with the key that was meant; if none is near, that of the example."""
+    from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
+
+    key, equals, text = word.partition("=")
+    meant = near(key, keys)
+    if not meant or not equals:
+        changes = tuple(request.action.example.split()[1:])
+        return request.action.request(request.target, changes=changes).command()
+    changes = tuple(
+        f"{meant}={text}" if other == word else other for other in request.options.changes
+    )
+    command = request.action.request(request.target, changes=changes).command()
+    return f"did you mean `{command}`?"
 
 
 def _values(texts: Mapping[str, str]) -> dict[str, Any]:

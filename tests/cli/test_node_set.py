@@ -115,3 +115,33 @@ def test_a_node_in_use_does_not_move(site: Site, d0ctl: Type) -> None:
     site.launch("prod/1/1/1")
 
     assert d0ctl("node", "set", "localhost", "cluster=farm").exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("node set localhost cpu=3", "did you mean `d0ctl node set localhost cpus=3`?"),
+        (
+            "node set localhost speed=2 platfrom=sl7",
+            "did you mean `d0ctl node set localhost speed=2 platform=sl7`?",
+        ),
+        (
+            "cluster set control capacty=20MB",
+            "did you mean `d0ctl cluster set control capacity=20MB`?",
+        ),
+        (
+            "researcher set kant mial=k@example.org",
+            "did you mean `d0ctl researcher set kant mail=k@example.org`?",
+        ),
+        ("node set localhost zzz=3", "d0ctl node set localhost speed=1.5 cpus=8 memory=16GB"),
+        ("throttle set reseacher kant", "d0ctl throttle set researcher kant --max-running 50"),
+        ("throttle set zzz kant", "d0ctl throttle set node kant --max-running 50"),
+    ],
+)
+def test_a_misspelt_key_is_answered_with_the_same_command(
+    site: Site, d0ctl: Type, words: str, hint: str
+) -> None:
+    answer = d0ctl(*words.split())
+
+    assert answer.exit_code == 2
+    assert answer.stderr.splitlines()[1:] == [hint]

@@ -47,9 +47,17 @@ def parse(arguments: Sequence[str]) -> ThrottleName:
     """Read a kind and a name or pattern. Raises BadUsage."""
     if len(arguments) != 2 or arguments[0] not in KINDS or len(arguments[1].split()) != 1:
         name = arguments[-1] if arguments and arguments[-1] not in KINDS else "farm02"
+        command = f"d0ctl throttle set {_nearest_kind(arguments)} {quote(name)} --max-running 50"
         raise BadUsage(f"`{' '.join(arguments)}` is not a {listed(KINDS, 'or')} and its name",
-                       hint=f"d0ctl throttle set node {quote(name)} --max-running 50")  # fmt: skip
+                       hint=command)  # fmt: skip
     return ThrottleName(*arguments)
+
+
+def _nearest_kind(arguments: Sequence[str]) -> str:
+    """Return the kind that was probably meant."""
+    from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
+
+    return (near(arguments[0], KINDS) if len(arguments) > 1 else None) or "node"
 
 
 def _limit(key: str) -> ValueType:
