@@ -128,6 +128,26 @@ def test_a_request_without_a_known_token_is_refused_and_a_removed_one_at_once(
     assert read(httpx.get(f"{server.url}/version", timeout=60))["version"]
 
 
+def test_what_the_framework_refuses_is_said_as_the_command_line_says_it(
+    operator: httpx.Client,
+) -> None:
+    assert read(operator.get("nosuch"), 404) == {
+        "error": "there is no path `/v1/nosuch`",
+        "hint": "GET /v1/openapi.json lists all paths",
+        "details": [],
+    }
+    assert read(operator.post("actions/retyr", json={}), 404)["hint"] == (
+        "did you mean `/v1/actions/retry`?"
+    )
+    assert "does not take POST" in read(operator.post("version", json={}), 405)["error"]
+    broken = read(operator.post("actions/release", content="{nope}"), 400)["error"]
+    assert broken.startswith("JSON is malformed")
+    wrong = read(operator.post("actions/release", json={"target": "first", "whole": 1}), 400)
+    assert "unknown field `whole`" in wrong["details"][0]
+    assert wrong["hint"].startswith("the fields are `") and "`dry_run`" in wrong["hint"]
+    assert read(operator.get("openapi.json"))["info"]["title"] == "d0ctl"
+
+
 def test_a_secret_is_kept_as_a_digest_only(site: Site, server: Server) -> None:
     text = secret(site, "reader").encode()
     files = [path.read_bytes() for path in site.home.root.rglob("*") if path.is_file()]

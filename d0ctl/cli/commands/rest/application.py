@@ -67,8 +67,8 @@ def application(home: Home) -> Litestar:
         openapi_config=OpenAPIConfig(
             title="d0ctl",
             version=__version__,
-            path="/v1",
-            render_plugins=[JsonRenderPlugin(path="/openapi.json")],
+            path="/v1/openapi.json",
+            render_plugins=[JsonRenderPlugin(path="/")],
             security=[{"token": []}],
             components=Components(security_schemes={
                 "token": SecurityScheme(type="http", scheme="bearer"),

@@ -1,6 +1,7 @@
 """Errors as HTTP answers: one shape for all."""
 
 import logging
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
@@ -8,8 +9,16 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 from litestar.openapi.datastructures import ResponseSpec
 from msgspec import Struct
+from msgspec.structs import fields
 
+from d0ctl.actions import ACTIONS
 from d0ctl.errors import D0Error, ExitCode
+from d0ctl.jobfile.yaml.faults import near
+from d0ctl.units import listed
+
+ACTION_PATH = "/v1/actions/"
+
+ALL_PATHS = "GET /v1/openapi.json lists all paths"
 
 log = logging.getLogger(__name__)
 
@@ -59,12 +68,34 @@ def of_http(request: Request[Any, Any, Any], error: HTTPException) -> Response[P
     extra = error.extra if isinstance(error.extra, list) else []
     details = tuple(": ".join(str(problem[key]) for key in ("key", "message") if problem.get(key))
                     for problem in extra if isinstance(problem, dict))  # fmt: skip
-    problem = Problem(_sentence(error.detail), details=details)
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        problem = _no_path(request.url.path)
+    elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        problem = Problem(f"`{request.url.path}` does not take {request.method}", ALL_PATHS)
+    else:
+        problem = Problem(_sentence(error.detail), _fields(request, details), details)
     return Response(problem, status_code=error.status_code, headers=error.headers)
 
 
 def _sentence(text: str) -> str:
-    return (text[:1].lower() + text[1:]).rstrip(".")
+    """Return a text of the framework as d0ctl writes messages; a word such as JSON stays."""
+    front = text[:1] if text[1:2].isupper() else text[:1].lower()
+    return (front + text[1:]).rstrip(".")
+
+
+def _no_path(path: str) -> Problem:
+    action = path.removeprefix(ACTION_PATH).replace("/", " ")
+    meant = near(action, ACTIONS) if path.startswith(ACTION_PATH) else None
+    hint = f"did you mean `{ACTION_PATH}{meant.replace(' ', '/')}`?" if meant else ALL_PATHS
+    return Problem(f"there is no path `{path}`", hint)
+
+
+def _fields(request: Request[Any, Any, Any], details: Iterable[str]) -> str | None:
+    """Return the fields that a body may have, if a problem is a field that it has not."""
+    if not any("unknown field" in detail for detail in details):
+        return None
+    body = request.route_handler.parsed_fn_signature.parameters["data"].annotation
+    return f"the fields are {listed(f'`{field.encode_name}`' for field in fields(body))}"
 
 
 def unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
