@@ -11,6 +11,9 @@ from d0ctl.errors import DatabaseUnavailable
 KEY_ADVICE = "put back the `site.key` of your backup, with mode 600"
 """What to do if the key that signs attempts is missing or too short."""
 
+MAKES_HOME = "d0ctl run FILE makes one, and so does d0ctl node add NAME [user@]host"
+"""What to do if there is no home."""
+
 LEAST_SPACE = 64_000
 """How many bytes the shared memory and the log of a database need at least."""
 
@@ -29,7 +32,7 @@ def unusable(root: Path, error: OSError) -> DatabaseUnavailable:
     if denied:
         return _forbidden(path)
     if error.errno == errno.ENOENT and not root.exists():
-        return DatabaseUnavailable(f"there is no home at `{root}`", hint="d0ctl run FILE makes one")
+        return DatabaseUnavailable(f"there is no home at `{root}`", hint=MAKES_HOME)
     if error.errno == errno.ENOENT:
         advice = KEY_ADVICE if path.name == "site.key" else f"mkdir -m 700 {path}"
         return DatabaseUnavailable(f"`{path}` is missing", hint=advice)

@@ -118,9 +118,7 @@ def open_store(
 
 def no_home(home: Home) -> DatabaseUnavailable:
     """Return the error that there is no home."""
-    return DatabaseUnavailable(
-        f"there is no home at `{home.root}`", hint="d0ctl run FILE makes one"
-    )
+    return DatabaseUnavailable(f"there is no home at `{home.root}`", hint=access.MAKES_HOME)
 
 
 def _make_database(home: Home) -> None:

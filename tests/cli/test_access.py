@@ -227,7 +227,11 @@ def test_a_reading_verb_fails_without_the_named_home(
     done = d0ctl(*before, *words.split())
 
     assert done.exit_code == 5
-    assert done.stderr == f"d0ctl: there is no home at `{home.root}`\nd0ctl run FILE makes one\n"
+    here = f"d0ctl --home {home.root}" if by_option else "d0ctl"
+    assert done.stderr == (
+        f"d0ctl: there is no home at `{home.root}`\n"
+        f"{here} run FILE makes one, and so does {here} node add NAME [user@]host\n"
+    )
     assert not home.root.exists()
 
 
