@@ -240,6 +240,8 @@ class Action(Generic[OptionsType, PlanType]):
     """What a plan would do, one sentence per line."""
     report: Callable[[PlanType], Iterator[str]] = _one_line_result
     """What was done, one sentence per line."""
+    notice: str = ""
+    """What a person should know of the report, which a program reads without it."""
     options: type[OptionsType]
     level: Level = "any"
     question: str = ""

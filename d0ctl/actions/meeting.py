@@ -10,6 +10,7 @@ from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.link import Site, open_link
 from d0ctl.nodes.transports import hostkeys
+from d0ctl.nodes.transports.resolve import by_hand
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import site_name
@@ -43,7 +44,12 @@ def meet(
         with closing(open_link(address, site, visit=True)) as link:
             return link.facts
 
-    return _trusted(home, ask, address, accepted, command, person, on_accepted)
+    try:
+        return _trusted(home, ask, address, accepted, command, person, on_accepted)
+    except NodeUnreachable as error:
+        if address.destination and not (error.hint or error.details):
+            error.hint = by_hand(address.destination, address.identity)
+        raise
 
 
 def check_named(store: Store, address: Address, named: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from d0ctl.actions.action import Person
 from d0ctl.config import Home
-from d0ctl.errors import NotFound
+from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.sitefile.spec import Site
 from d0ctl.store.clusters.site_comparison import Difference, logins_to_meet, to_meet
 from d0ctl.store.connection import Store
@@ -44,13 +44,14 @@ def meet(
         if cluster.pilots is not None:
             address = cluster.pilots.address(cluster.name)
             meeting.reach_login(store.home, address, cluster.accept_key, person)
-    return {
-        node.name: meeting.meet(
-            store,
-            node.address,
-            node.accept_key,
-            as_request(node).arguments(),
-            person,
-        )
-        for node in to_meet(site, differences)
-    }
+    facts = {}
+    for node in to_meet(site, differences):
+        try:
+            facts[node.name] = meeting.meet(
+                store, node.address, node.accept_key, as_request(node).arguments(), person
+            )
+        except NodeUnreachable as error:
+            changes = f"it would be node `{node.name}`; nothing was changed"
+            error.details = (*error.details, changes)
+            raise
+    return facts

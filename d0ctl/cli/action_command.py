@@ -238,6 +238,8 @@ def _carry_out(request: AnyRequest[Any, Any]) -> None:
         is_driven = not action.starts_packages or any_driver(store) or _has_ended(store, plan)
     for line in actions.report(plan):
         emit(line)
+    if action.notice:
+        say(action.notice)
     if undoing := undo.sentence(plan):
         say(clean(undoing))
     if (plan.packages or plan.jobs) and not is_driven:

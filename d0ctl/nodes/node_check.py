@@ -13,6 +13,7 @@ from msgspec import Struct
 from d0ctl.config import NETWORK_DISKS, Home
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.link import Frame, Link, Site, open_link
+from d0ctl.nodes.transports.resolve import by_hand
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.units import size
 
@@ -59,7 +60,9 @@ def check(home: Home, address: Address, site: str) -> Generator[Finding, None, N
     try:
         link = connect()
     except D0Error as error:
-        yield Finding(False, "reach", str(error), error.hint or "")
+        where = address.destination
+        advice = error.hint or (by_hand(where, address.identity) if where else "")
+        yield Finding(False, "reach", str(error), advice)
         return
     is_clean = False
     try:

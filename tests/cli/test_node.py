@@ -174,6 +174,9 @@ def test_an_unreachable_node_is_not_added(site: Site, d0ctl: Type) -> None:
     result = d0ctl("node", "add", "n1", "127.0.0.1:1", "--via", "fabric")
 
     assert result.exit_code == 6
+    fault, hint = result.stderr.splitlines()
+    assert fault.endswith("127.0.0.1:1` refuses the connection: no sshd listens on that port")
+    assert hint == "ssh -p 1 -- 127.0.0.1   # to see whether host and port are right"
     assert site.store.row("node_by_name", name="n1") is None
 
 

@@ -173,3 +173,15 @@ def test_without_a_home_there_is_nothing_to_notify(
     d0ctl: Type, home: Home, words: list[str]
 ) -> None:
     assert d0ctl("notify", *words).exit_code == 5
+
+
+def test_a_test_mail_that_fails_names_the_key_to_change(d0ctl: Type, site: Site) -> None:
+    say(site, **server())
+    refused = d0ctl("notify", "test", "eve@lab.example")
+    with PostOffice() as office:
+        say(site, **server(port=office.port, security="starttls"))
+        plain = d0ctl("notify", "test", "eve@lab.example")
+
+    assert (refused.exit_code, plain.exit_code) == (1, 1)
+    assert "`port`" in refused.stderr
+    assert "`security: none`" in plain.stderr

@@ -113,6 +113,10 @@ def test_an_unreachable_node_stops_the_whole_apply(d0ctl: Type, site: Site, tmp_
     result = d0ctl("site", "apply", write(tmp_path, text))
 
     assert result.exit_code == 6
+    assert result.stderr.splitlines()[-2:] == [
+        "  it would be node `n1`; nothing was changed",
+        "ssh -l x -p 9 -- 127.0.0.1   # to see whether host and port are right",
+    ]
     assert document(d0ctl("site", "show", "--json").stdout) == {"nodes": {"localhost": {}}}
 
 

@@ -128,26 +128,6 @@ def test_a_request_without_a_known_token_is_refused_and_a_removed_one_at_once(
     assert read(httpx.get(f"{server.url}/version", timeout=60))["version"]
 
 
-def test_what_the_framework_refuses_is_said_as_the_command_line_says_it(
-    operator: httpx.Client,
-) -> None:
-    assert read(operator.get("nosuch"), 404) == {
-        "error": "there is no path `/v1/nosuch`",
-        "hint": "GET /v1/openapi.json lists all paths",
-        "details": [],
-    }
-    assert read(operator.post("actions/retyr", json={}), 404)["hint"] == (
-        "did you mean `/v1/actions/retry`?"
-    )
-    assert "does not take POST" in read(operator.post("version", json={}), 405)["error"]
-    broken = read(operator.post("actions/release", content="{nope}"), 400)["error"]
-    assert broken.startswith("JSON is malformed")
-    wrong = read(operator.post("actions/release", json={"target": "first", "whole": 1}), 400)
-    assert "unknown field `whole`" in wrong["details"][0]
-    assert wrong["hint"].startswith("the fields are `") and "`dry_run`" in wrong["hint"]
-    assert read(operator.get("openapi.json"))["info"]["title"] == "d0ctl"
-
-
 def test_a_secret_is_kept_as_a_digest_only(site: Site, server: Server) -> None:
     text = secret(site, "reader").encode()
     files = [path.read_bytes() for path in site.home.root.rglob("*") if path.is_file()]
@@ -210,6 +190,13 @@ def test_an_action_is_refused_if_others_acted_since_its_plan(
 def test_a_wrong_request_is_answered_with_what_is_wrong(operator: httpx.Client) -> None:
     wrong = read(operator.post("actions/kill", json={"targets": "first"}), 400)
     assert "unknown field `targets`" in wrong["details"][0]
+    assert wrong["hint"].startswith("the fields are `") and "`dry_run`" in wrong["hint"]
+    assert read(operator.get("nosuch"), 404)["hint"] == "GET /v1/openapi.json lists all paths"
+    meant = read(operator.post("actions/retyr", json={}), 404)["hint"]
+    assert meant == "did you mean `/v1/actions/retry`?"
+    assert "does not take POST" in read(operator.post("version", json={}), 405)["error"]
+    broken = read(operator.post("actions/kill", content=b"{nope}"), 400)["error"]
+    assert broken.startswith("JSON is malformed")
     assert read(operator.get("jobs/none"), 404)["hint"] == "d0ctl status"
     read(operator.post("actions/kill", json={"target": []}), 400)
     read(operator.post("actions/kill", content=b"{"), 400)

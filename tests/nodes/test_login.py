@@ -148,9 +148,9 @@ def test_a_refused_login_names_the_ways_that_may_help() -> None:
     without_key = openssh.failure(Address("n", destination="emmy@farm"), log)
     with_key = openssh.failure(Address("n", destination="emmy@farm", identity="key"), log)
 
-    assert with_key.hint == (
+    login = (
         "d0ctl node login emmy@farm   # if it asks for a password, a passphrase or a second factor"
     )
-    assert without_key.hint == (
-        f"{with_key.hint}; or name its key: d0ctl node add ... --identity FILE"
-    )
+    assert "the key `key` was refused" in str(with_key)
+    assert with_key.hint == (f"name another key: d0ctl node add ... --identity FILE; or {login}")
+    assert without_key.hint == f"{login}; or name its key: d0ctl node add ... --identity FILE"

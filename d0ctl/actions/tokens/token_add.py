@@ -78,6 +78,7 @@ ACTION = Action(
     undo=lambda plan: f"d0ctl token remove {plan.request.target.brief}",
     describe=describe,
     report=report,
+    notice="the secret is shown only once: keep it, or add another token",
     level="token",
     title="token add: for the REST interface",
 )

@@ -156,6 +156,10 @@ def with_help(command: Any) -> None:
     command.parse_args, command.invoke = parse_args, invoke
 
 
+_SYNONYMS = {"del": "remove", "delete": "remove", "ls": "list", "rm": "remove"}
+"""Commands of other programs, and those that do it here."""
+
+
 def _meant(error: Any) -> str | None:
     """Return a hint at the command of a group, or at the option, that was probably meant."""
     message = error.format_message()
@@ -169,8 +173,11 @@ def _meant(error: Any) -> str | None:
         return None
     from d0ctl.jobfile.yaml.faults import near
 
-    meant = near(typed[1], error.ctx.command.list_commands(error.ctx))
-    return f"did you mean `{error.ctx.command_path} {meant}`?" if meant else None
+    commands, path = error.ctx.command.list_commands(error.ctx), error.ctx.command_path
+    if typed[1] == "restart" and {"start", "stop"} <= set(commands):
+        return f"{path} stop, then {path} start"
+    meant = near(_SYNONYMS.get(typed[1], typed[1]), commands)
+    return f"did you mean `{path} {meant}`?" if meant else None
 
 
 def _help_of(context: Any) -> str:

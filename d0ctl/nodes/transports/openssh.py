@@ -27,6 +27,7 @@ MOST_BEFORE = 1 << 20
 SOCKET = "master"
 LOGIN_HINT = "d0ctl node login {}   # if it asks for a password, a passphrase or a second factor"
 KEY_HINT = "; or name its key: d0ctl node add ... --identity FILE"
+OTHER_KEY_HINT = "name another key: d0ctl node add ... --identity FILE; or "
 TICKET_HINT = "; or get a Kerberos ticket: kinit"
 LOST = 255
 """The exit code of ssh if the connection ended, not the remote command."""
@@ -250,7 +251,10 @@ def failure(address: Address, log: str) -> NodeUnreachable:
         return HostKeyRefused(f"ssh can't reach `{address.name}`: {reason}")
     hint = None
     if "Permission denied" in log:
-        hint = LOGIN_HINT.format(address.destination) + ("" if address.identity else KEY_HINT)
+        hint = LOGIN_HINT.format(address.destination) + KEY_HINT
+        if address.identity:
+            reason = f"the key `{address.identity}` was refused: {reason}"
+            hint = OTHER_KEY_HINT + LOGIN_HINT.format(address.destination)
         hint += TICKET_HINT if "gssapi" in log else ""
     return NodeUnreachable(f"ssh can't reach `{address.name}`: {reason}", hint=hint)
 

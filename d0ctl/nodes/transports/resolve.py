@@ -4,6 +4,7 @@ import getpass
 import math
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import threading
@@ -101,6 +102,13 @@ def parse(destination: str) -> Destination:
     if port > 65535:
         raise BadUsage(f"`{destination}` has an invalid port: {port}")
     return Destination(parts["address"] or parts["host"], parts["user"] or "", port)
+
+
+def by_hand(destination: str, identity: str = "") -> str:
+    """Return the command by which a person reaches a node without d0ctl, and what it is for."""
+    key = ["-i", identity] if identity else []
+    command = shlex.join(["ssh", *key, *parse(destination).arguments()])
+    return f"{command}   # to see whether host and port are right"
 
 
 def resolve(destination: str, identity: str = "", config: Path | None = None) -> Route:

@@ -12,7 +12,11 @@ from d0ctl.units import clean, count, listed, moment, size
 NO_SOFTWARE = "no software yet: d0ctl software add NAME/VERSION --archive FILE"
 
 
-NOWHERE = "no software on nodes yet: d0ctl software push NAME/VERSION"
+def nowhere(title: str | None) -> str:
+    """Return that some software, or all of it, is on no node."""
+    named = f"`{clean(title)}` is on no node" if title else "no software on nodes"
+    return f"{named} yet: d0ctl software push {title or 'NAME/VERSION'}"
+
 
 MOST_JOBS = 3
 """How many jobs are named that use a version on a node; the rest are counted."""

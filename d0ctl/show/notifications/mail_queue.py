@@ -82,6 +82,13 @@ def failed(error: str, glyphs: Glyphs) -> list[Cell]:
     return [signs.glyph("failed", glyphs), f" {error}"]
 
 
+def advice(error: str) -> str:
+    """Return the key of `mail` in the site file that a failed test mail suggests to change."""
+    if "STARTTLS" in error:
+        return "`security: none` in `mail` of the site file, if the server has no encryption"
+    return "see `host`, `port` and `security` of `mail`: d0ctl site show"
+
+
 def mail_taken(host: str, address: str, glyphs: Glyphs) -> list[Cell]:
     """Say that a server accepted the test mail."""
     return [signs.glyph("successful", glyphs), f" `{host}` accepted a test mail for {address}"]

@@ -7,7 +7,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import draw, emit, emit_json, emit_text, glyphs, sheet
+from d0ctl.cli.terminal.output import draw, emit, emit_json, emit_text, glyphs, say, sheet
 from d0ctl.cli.terminal.output import show as print_sheet
 from d0ctl.errors import BadUsage, ExitCode, NotFound, NotSent, Refused
 from d0ctl.show.notifications import mail_queue as queue
@@ -97,6 +97,8 @@ def test(address: Address = None) -> None:
             _test_mail(settings, address)
     except NotSent as error:
         _print(queue.failed(str(error), glyphs()))
+        if address is not None:
+            say(queue.advice(str(error)))
         raise typer.Exit(ExitCode.FAILED) from None
     _retry_now(is_command=address is None)
 

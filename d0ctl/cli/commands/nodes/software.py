@@ -91,7 +91,7 @@ def where(
         split(title)
     locations = session.read_all(lambda store: software_places.places(store, title))
     cells = partial(software.place_cells, now=time.time())
-    print_list("software", locations, _copy_document, cells, software.NOWHERE, json=json)
+    print_list("software", locations, _copy_document, cells, software.nowhere(title), json=json)
 
 
 def _copy_document(copy: "SoftwarePlace") -> "software.SoftwarePlace":

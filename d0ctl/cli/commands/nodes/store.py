@@ -79,7 +79,9 @@ def _named(locator: str) -> "tuple[InStore, Mapping[str, Any]]":
     try:
         file = in_store(check(locator))
     except ValueError as error:
-        raise BadUsage(f"`{locator}` {error}") from error
+        is_path = "/" in locator.strip("/") and ":" not in locator
+        hint = f"write store:{locator}" if is_path else "d0ctl store list"
+        raise BadUsage(f"`{locator}` {error}", hint=hint) from error
     if file is None:
         raise BadUsage(f"`{locator}` is not `store:NAME/PATH`", hint="d0ctl store list")
     stores_of_site = _stores()
