@@ -17,7 +17,7 @@ from d0ctl.actions.action import AnyRequest, NodeName, Target
 from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import Option, fields_of, read
 from d0ctl.actions.selection import one_by_one
-from d0ctl.cli import changing, options, session
+from d0ctl.cli import changing, likely_words, options, session
 from d0ctl.cli.changing import (
     Changing,
     ChangingSeveral,
@@ -116,6 +116,7 @@ def command(
         texts = {field.removesuffix("_"): text for field, text in values.items()}
         if isinstance(target, list):
             _refuse_swapped(action, target, texts)
+            likely_words.refuse(name, target)
         request = AnyRequest(action, _target(action, target), read(action.options, texts),
                              AtTerminal())  # fmt: skip
         (run or carry_out)(request, **own)

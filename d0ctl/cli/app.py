@@ -28,11 +28,15 @@ GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 ELSEWHERE = {
-    "ack": "acknowledge", "cancel": "kill", "cat": "logs", "check": "node check",
+    "ack": "acknowledge", "bjobs": "status", "bkill": "kill", "bsub": "submit", "cancel": "kill",
+    "cat": "logs", "check": "node check", "condor_hold": "hold", "condor_q": "status",
+    "condor_release": "release", "condor_rm": "kill", "condor_submit": "submit",
     "delete": "remove", "forget": "remove", "info": "status", "jobs": "status", "list": "status",
-    "log": "logs", "ls": "status", "nodes": "node list", "ps": "status", "queue": "status",
-    "rerun": "retry", "rm": "remove", "sacct": "history", "show": "status", "tail": "logs",
-    "tasks": "task list", "unhold": "release", "watch": "tui",
+    "log": "logs", "ls": "status", "nodes": "node list", "ps": "status", "qdel": "kill",
+    "qstat": "status", "qsub": "submit", "queue": "status", "rerun": "retry", "rm": "remove",
+    "sacct": "history", "sbatch": "submit", "scancel": "kill", "show": "status",
+    "sinfo": "node list", "squeue": "status", "tail": "logs", "tasks": "task list",
+    "undo": "history", "unhold": "release", "watch": "tui",
 }  # fmt: skip
 """What people type who know other programs, and the command that does it here."""
 

@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
 from d0ctl import select
-from d0ctl.cli import options, session
+from d0ctl.cli import likely_words, options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, confirmed, say
 from d0ctl.errors import BadUsage, ExitCode
@@ -152,6 +152,7 @@ class Submitting(Changing):
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
         """Take out the words after `--`; the program takes the place of the job file."""
         _options["words"] = ()
+        typed = [*args]
         if "--" in args:
             args = self._without_command(args)
         try:
@@ -164,6 +165,7 @@ class Submitting(Changing):
             elif has_command():
                 problem = "give a job file, or a command after `--`, not both"
             else:
+                likely_words.refuse_parameter(typed)
                 problem = "one job file at a time; the words of a command come after `--`"
             raise BadUsage(problem, hint=_HOW.replace("submit", context.info_name)) from error
 

@@ -141,7 +141,38 @@ def test_an_option_without_its_value_is_refused_with_the_help_of_its_command(
                                           f"{command} --help"]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [("limit prod 5", "d0ctl limit prod --max-running 5"),
+     ("limit prod/1 none", "d0ctl limit prod/1 --max-running none"),
+     ("submit a.yaml --set events 500", "--set events=500"),
+     ("update none.yaml", "d0ctl update JOB"),
+     ("retry prod --mem 4GB", "d0ctl retry --help")],
+)  # fmt: skip
+def test_words_in_the_wrong_form_are_answered_with_the_right_one(
+    site: Site, d0ctl: Type, words: str, hint: str
+) -> None:
+    site.submit(production())
+
+    result = d0ctl(*words.split())
+
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (2, hint)
+
+
+def test_update_of_a_job_file_names_the_job_that_was_submitted_from_it(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "scan.yaml"
+    file.write_text("job: scan-b\nstages: [{lines: [{run: 'true'}]}]\n")
+    assert d0ctl("submit", str(file)).exit_code == 0
+
+    assert d0ctl("update", str(file)).stderr.endswith("\nd0ctl update scan-b\n")
+
+
 def test_a_misspelt_option_is_guessed_only_if_it_is_near(d0ctl: Type) -> None:
+    assert d0ctl("retry", "mc", "--mem").stderr.startswith(
+        "d0ctl: no such option `--mem`: did you mean `--memory`?\n"
+    )
     assert d0ctl("status", "--jsno").stderr == (
         "d0ctl: no such option `--jsno`: did you mean `--json`?\nd0ctl status --help\n"
     )

@@ -94,7 +94,7 @@ def test_packages_that_have_not_failed_are_left_out(site: Site, d0ctl: Type) -> 
 @pytest.mark.parametrize(
     ("words", "fault"),
     [(["--failed", "-f"], "exclude each other"), (["--failed", "--attempt", "1"], "exclude each"),
-     (["--lines", "3"], "--lines needs --failed"), (["--json"], "--json needs --failed")],
+     (["--lines", "3", "-f"], "exclude each other"), (["--json"], "--json needs --failed")],
 )  # fmt: skip
 def test_options_that_contradict_the_failed_filter_are_refused(
     site: Site, d0ctl: Type, words: list[str], fault: str

@@ -96,6 +96,26 @@ def test_logs_are_followed_through_the_chain_to_the_end(site: Site, place: str, 
     assert [one["node"] for one in site.package(path)["attempts"]] == [place]
 
 
+def test_the_last_lines_of_each_log_are_printed(site: Site) -> None:
+    site.start_daemon()
+    text = """\
+job: long
+stages:
+  - lines:
+      - run: 'seq 30000; printf end; echo one >&2; echo two >&2'
+"""
+    path = site.submit(text) + "/1/1/1"
+    site.wait_phase(path, "done")
+
+    lines = {number: site.ok("logs", path, "-n", str(number)) for number in (1, 2, 30_001)}
+    whole = site.ok("logs", path)
+
+    head = "== binary 1, {} ==\n".format
+    assert lines[1] == f"{head('stdout')}end\n{head('stderr')}two\n"
+    assert lines[2] == f"{head('stdout')}30000\nend\n{head('stderr')}one\ntwo\n"
+    assert lines[30_001] == whole
+
+
 def test_a_lost_connection_costs_no_line_and_doubles_none(site: Site, go: Path) -> None:
     site.add("farm")
     site.alone()

@@ -36,6 +36,9 @@ _KINDS: dict[Any, Callable[[Any], Any]] = {
     str: str, int: int, float: float, bool: bool, Path: Path,
 }  # fmt: skip
 
+LEAST_PREFIX = 3
+"""From how many letters on the beginning of an option is enough to guess it."""
+
 _NUMBERS = {int: "integer", float: "number"}
 
 
@@ -129,7 +132,11 @@ def _drop_far_guesses(error: Any) -> None:
         from d0ctl.jobfile.yaml.faults import near
 
         typed = error.option_name.strip("-")
-        error.possibilities = [guess for guess in guesses if near(typed, [guess.strip("-")], 0.7)]
+        is_long = len(typed) >= LEAST_PREFIX
+        error.possibilities = [
+            guess for guess in guesses if near(typed, [guess.strip("-")], 0.7)
+            or (is_long and guess.startswith(f"--{typed}"))
+        ]  # fmt: skip
 
 
 def with_help(command: Any) -> None:

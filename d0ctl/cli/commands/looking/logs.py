@@ -1,6 +1,6 @@
 """`d0ctl logs`: what the binaries of packages printed."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,13 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import PackageView
 
+if TYPE_CHECKING:
+    from d0ctl.nodes.visits.peek import AttemptReader
+
 app = single()
+
+READ_AT_ONCE = 64 * 1024
+"""How many bytes are read to find the last lines of a log."""
 
 
 @app.command()
@@ -50,7 +56,11 @@ def logs(
     lines: Annotated[
         int | None,
         typer.Option(
-            "--lines", metavar="N", min=1, help="With --failed: lines of each log (default: 10)."
+            "--lines",
+            "-n",
+            metavar="N",
+            min=1,
+            help="Only the last lines of each log (default: all; with --failed: 10).",
         ),
     ] = None,
     json: options.Json = False,
@@ -62,8 +72,9 @@ def logs(
         refuse_both(failed, follow or bool(attempt or binary), "--failed and other choices")
         failed_logs.run(package, lines or failed_logs.LINES, json)
         return
-    if json or lines:
-        raise BadUsage(f"{'--json' if json else '--lines'} needs --failed")
+    if json:
+        raise BadUsage("--json needs --failed")
+    refuse_both(follow, lines is not None, "--follow and --lines")
     from d0ctl.show.visits import visiting
 
     select.parse_all([package], with_binary=True)
@@ -83,7 +94,7 @@ def logs(
 
                 Following(store, wanted, attempt, names).run()
             else:
-                _print(store, wanted, attempt, names)
+                _print(store, wanted, attempt, names, lines)
 
         visit_each(visited, show)
 
@@ -94,8 +105,10 @@ def _binaries(store: Store, package: PackageView, number: int | None) -> list[in
     return [binary.seq for binary in one_package.binaries(store, package.id)]
 
 
-def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]) -> None:
-    """Print the logs as they are now."""
+def _print(
+    store: Store, wanted: Selector, attempt: int | None, names: list[str], lines: int | None
+) -> None:
+    """Print the logs as they are now, or the last lines of each."""
     from d0ctl.nodes.visits.peek import visit
     from d0ctl.show import following
     from d0ctl.show.visits import visiting
@@ -111,6 +124,25 @@ def _print(store: Store, wanted: Selector, attempt: int | None, names: list[str]
         passthrough = Passthrough()
         passthrough.has_first_head = len(printed_names) > 1
         for name in printed_names:
-            for piece in here.pieces(name, 0, sizes[name]):
+            start = _start(here, name, sizes[name], lines) if lines else 0
+            for piece in here.pieces(name, start, sizes[name]):
                 passthrough.write(log_names.source(name), piece)
         passthrough.end_line()
+
+
+def _start(here: "AttemptReader", name: str, size: int, lines: int) -> int:
+    """Return where the last lines of a log begin."""
+    start, wanted = size, lines + 1  # the last line, too, ends with a line feed
+    while start > 0:
+        end, start = start, max(0, start - READ_AT_ONCE)
+        data = b"".join(here.pieces(name, start, end))
+        if end == size and not data.endswith(b"\n"):
+            wanted -= 1
+        if (number := data.count(b"\n")) < wanted:
+            wanted -= number
+            continue
+        at = len(data)
+        for _ in range(wanted):
+            at = data.rindex(b"\n", 0, at)
+        return start + at + 1
+    return 0
