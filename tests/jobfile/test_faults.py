@@ -123,6 +123,7 @@ def test_every_fault_of_a_file_is_reported_at_once(faults: Faults, folder: Path)
         ("stages: [{lines: [{}]}]", "1:19: a line needs `run`"),
         ("stages: [{lines: [{packages: [{}]}]}]", "1:31: a package needs `run`"),
         ("a: [1", "2:1: this is not YAML: did not find expected ',' or ']'"),
+        ("a: 1\nb 2", "2:1: this is not YAML: could not find expected ':'"),
         ("a: 'x", "1:6: this is not YAML: found unexpected end of stream"),
         (
             "a: b: c",
@@ -141,6 +142,20 @@ def test_every_fault_of_a_file_is_reported_at_once(faults: Faults, folder: Path)
     ],
 )
 def test_a_file_that_is_no_job_file_has_one_fault(faults: Faults, text: str, expected: str) -> None:
+    assert faults(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("stages: [{memory: 4GB, lines: [{run: x}]}]",
+      "1:11: a stage has no key `memory`: it belongs in a line or a package, under `lines`"),
+     ("stages: [{lines: [{run: x, queue: short}]}]",
+      "1:28: a line has no key `queue`: queues of a batch system are set for the site, "
+      "see docs/slurm.md")],
+)  # fmt: skip
+def test_a_key_in_the_wrong_place_is_answered_with_the_right_one(
+    faults: Faults, text: str, expected: str
+) -> None:
     assert faults(text) == [expected]
 
 

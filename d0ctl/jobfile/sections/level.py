@@ -18,7 +18,7 @@ from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.spec import reserved_character
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
-from d0ctl.units import listed, time_without_unit
+from d0ctl.units import REQUESTS, listed, time_without_unit
 
 _MEANT = dict.fromkeys(("command", "cmd", "script", "exec", "execute", "executable"), "run")
 """Words of other programs for a key."""
@@ -30,6 +30,14 @@ _ORDER = re.compile(
 """Words of other programs for the order of work."""
 
 
+_OF_PACKAGES = frozenset(
+    {*REQUESTS, "wall-time", "environment", "platform", "nodes", "run", "inputs", "outputs"}
+)
+"""Keys of packages that people write beside `lines`."""
+
+_OF_QUEUES = frozenset({"queue", "partition", "account", "qos"})
+"""Keys of batch systems."""
+
 FEW_KEYS = 10
 """How many keys a fault lists when an unknown one is near none of them."""
 
@@ -38,6 +46,10 @@ def _hint(name: str, known: list[str]) -> str:
     """Suggest the intended key for an unknown one."""
     if name in ("run", "inputs", "outputs") and "stages" in known:
         return ": it belongs in a line, as in `stages: [{lines: [{run: ./sim.sh}]}]`"
+    if name in _OF_PACKAGES and "lines" in known:
+        return ": it belongs in a line or a package, under `lines`"
+    if name in _OF_QUEUES:
+        return ": queues of a batch system are set for the site, see docs/slurm.md"
     is_work = not {"inputs", "lines", "packages", "binaries"}.isdisjoint(known)
     if is_work and _ORDER.fullmatch(name) and near(name, known, 0.8) is None:
         files = "order comes from files, so list the files that it reads under `inputs`"

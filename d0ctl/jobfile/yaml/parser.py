@@ -56,13 +56,20 @@ def parse(text: str, faults: Faults) -> Node | None:
             text = _PAIR.sub(_one_escape, text)
         return _Builder(text, faults).build()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark = _mark(error)
         at = Position(mark.line + 1, mark.column + 1) if mark else Position(1, 1)
         if "nesting depth" in str(error.problem):  # libyaml reads ahead and has its own limit
             raise _fatal(faults, at, _TOO_DEEP) from error
         raise _fatal(faults, at, f"this is not YAML: {_problem(error, text)}") from error
     except yaml.YAMLError as error:
         raise _fatal(faults, Position(1, 1), "this is not YAML: " + str(error)) from error
+
+
+def _mark(error: yaml.MarkedYAMLError) -> Any:
+    """Return where an error is: a key without its colon begins before the parser notices it."""
+    if error.context_mark and "could not find expected ':'" in (error.problem or ""):
+        return error.context_mark
+    return error.problem_mark or error.context_mark
 
 
 def _fatal(faults: Faults, position: Position, message: str) -> BadJobFile:
