@@ -120,9 +120,9 @@ def kill(
     return idle + launched + hastened
 
 
-def cancel_failed(selected: Selection, *, actor: str, now: float) -> None:
+def cancel_failed(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """failed -> canceled."""
-    selected.change("cancel_failed_packages", actor=actor, now=now)
+    selected.change("cancel_failed_packages", actor=actor, note=note, now=now)
 
 
 def hastenable(selected: Selection) -> int:

@@ -78,6 +78,8 @@ def test_only_packages_that_failed_for_the_reason_are_retried(site: Site, d0ctl:
     nothing = d0ctl("retry", "prod", "--failed-for", "verificaton")
     assert nothing.exit_code == 2
     assert nothing.stderr.endswith("did you mean `verification`?\n")
+    none_left = d0ctl("retry", "prod:failed", "--failed-for", "verification")
+    assert none_left.stderr.endswith("their nodes: d0ctl report failures prod\n")
 
 
 def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:

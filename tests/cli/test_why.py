@@ -165,3 +165,23 @@ def test_several_packages_are_listed_counted_and_explained(planted: Site, d0ctl:
 
 def test_a_misspelt_node_comes_with_the_nearest_name(planted: Site, d0ctl: Type) -> None:
     assert d0ctl("why", "farm2").stderr.splitlines()[-1] == "did you mean `farm02`?"
+
+
+def test_a_killed_line_that_had_failed_gives_the_reason_of_who_killed_it(
+    planted: Site, d0ctl: Type
+) -> None:
+    _do(planted, "kill-line", "reco001/1/1", "no calibration")
+
+    said = d0ctl("why", "reco001/1/1/1").stdout
+    assert re.search(f"was canceled by emmy, {TIME}: no calibration", said)
+
+
+def test_a_killed_line_that_had_failed_shows_no_remark_of_the_policy(
+    planted: Site, d0ctl: Type
+) -> None:
+    actions.apply(planted.store, request("kill-line", parse("reco001/1/1")), actor="emmy",
+                  note=None, now=time.time())  # fmt: skip
+
+    said = d0ctl("why", "reco001/1/1/1").stdout
+    assert re.search(f"was canceled by emmy, {TIME}\n", said)
+    assert "remark" not in said

@@ -139,7 +139,7 @@ class Documents:
             done, total = statuses["successful"], sum(statuses.values())
             self.know(done, "of")
             self.know(total, "package", "packages")
-            self.know(total - done, "package", "packages")  # without success, when a job ended
+            self.know(total - done, "package", "packages")  # that did not succeed, when a job ended
             share = f"{100 * done / total:.0f}"
             self.ratios.update((f"{done}/{total}", f"{share}%"))
             self.know(share, "%")

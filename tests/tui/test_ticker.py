@@ -82,8 +82,8 @@ def test_the_ticker_says_how_jobs_ended() -> None:
     good, bad, killed = ticker.what_matters(ends, 100, 0.0, UNICODE)
 
     assert text(good).endswith("prod successful")
-    assert text(bad).endswith("mc failed 3 packages without success")
-    assert text(killed).endswith("reco canceled 1 package without success")
+    assert text(bad).endswith("mc failed 3 packages did not succeed")
+    assert text(killed).endswith("reco canceled 1 package did not succeed")
 
 
 def test_a_dashboard_that_starts_knows_the_last_change_that_is_no_event(

@@ -135,7 +135,7 @@ def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
                        note=by.note_or("dropped"), now=by.now)  # fmt: skip
     else:
         lifecycle.kill(plan.selection, actor=by.actor, note=by.note_or("killed"), now=by.now)
-        lifecycle.cancel_failed(plan.selection, actor=by.actor, now=by.now)
+        lifecycle.cancel_failed(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
 def undo_kill_line(plan: KillLinePlan) -> str | None:

@@ -98,7 +98,7 @@ def set_status(store: Store, plan: SetStatusPlan, by: Author) -> None:
         accept.set_failed(selected, actor=actor, note=note, now=now)
     elif status == Status.CANCELED:
         lifecycle.kill(selected, actor=actor, note=note, now=now)
-        lifecycle.cancel_failed(selected, actor=actor, now=now)
+        lifecycle.cancel_failed(selected, actor=actor, note=note, now=now)
     else:
         retry.make_again(selected, actor=actor, note=note, now=now)
         # `make_again` has forgotten the outdated copies.

@@ -148,11 +148,13 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
     if wanted.reason:
         reasons = [row["reason"] for row in
                    store.rows("job_failure_summary", job=job.id) if row["reason"]]  # fmt: skip
-        return nearest(wanted.reason, reasons) or (
-            f"its packages failed for {listing(reasons)}"
-            if reasons
-            else "none of its packages has failed"
-        )
+        if wanted.reason not in reasons:
+            return nearest(wanted.reason, reasons) or (
+                f"its packages failed for {listing(reasons)}"
+                if reasons
+                else "none of its packages has failed"
+            )
+        return f"its failures with their nodes: d0ctl report failures {job.name}"
     counts = job.counts if wanted.depth == 1 else candidate.counts
     if wanted.states:
         counted = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)

@@ -319,7 +319,7 @@ select count(*) from selected_package join file on file.package_id = selected_pa
  where file.dropped = :dropped;
 
 -- name: cancel_failed_packages
--- failed -> canceled: of a killed line; the note still says why they failed.
+-- failed -> canceled: of a killed line; without a reason the note still says why they failed.
 update package
-   set phase = 'canceled', changed = :now, actor = :actor
+   set phase = 'canceled', changed = :now, actor = :actor, note = coalesce(:note, note)
  where id in (select package_id from selected_package) and phase = 'failed';

@@ -71,7 +71,7 @@ def _why(event: Event) -> str | None:
 def _note(event: Notable) -> str | None:
     match event.what:
         case "job":
-            return f"{count(event.left, 'package')} without success" if event.left else None
+            return f"{count(event.left, 'package')} did not succeed" if event.left else None
         case "failure" if event.is_tried_again:
             return f"tried again: {gist(event.note)}" if event.note else "tried again"
         case "failure":

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from d0ctl.model import Reason
-from d0ctl.policy.remarks import Remark
+from d0ctl.policy.remarks import GivenUp, Remark, read
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.advice import advice
 from d0ctl.show.why.common import MOST
@@ -124,7 +124,8 @@ def canceled(subject: Subject) -> None:
         if action
         else f", {subject.since()}"
     )
-    note = (action.note if action else None) or remark(package.note)
+    note = (action.note if action else None) or package.note
+    note = None if isinstance(read(note), GivenUp) else remark(note)  # that is why it failed before
     is_said = bool(note and action and note.endswith(f" by {action.actor}"))
     ended = f"was {word}{by}" + (f": {note}" if note and not is_said else "")
     subject.explanation.answer = f"{subject.name} {ended}"
