@@ -147,7 +147,7 @@ class Field(Site):
     def relay(self, name: str) -> Pid | None:
         """The relay that has the lock of a node."""
         with suppress(OSError, ValueError):
-            number, started = (self.base_of(name) / "lock").read_text().split()
+            number, started = (self.base_of(name) / "lock").read_text().split()[:2]
             pid = Pid.of(int(number))
             return pid if pid and pid.started == started else None
         return None

@@ -171,7 +171,7 @@ class Daemons(Commands, Packages):
         found = []
         for path in self._files("lock"):
             with suppress(OSError, ValueError):
-                number, started = path.read_text().split()
+                number, started = path.read_text().split("\n")[0].split()
                 pid = Pid.of(int(number))
                 if pid and pid.started == started:
                     found.append(pid)
