@@ -150,6 +150,9 @@ class Documents:
                 self.know(number, word)
                 if phase in ("failed", "unreachable"):
                     self.ratios.add(f"{'✘' if phase == 'failed' else '?'}{number}")
+        if late := value.get("stragglers"):
+            self.ratios.add(f"◷{len(late)}")
+            self.know(len(late), "straggler", "stragglers")
         for part in ("stage", "line", "attempt", "binary"):
             if isinstance(number := value.get(part), int):
                 words = [str(value.get(key)) for key in ("name", "line_name", "outcome", "status")]
