@@ -45,6 +45,24 @@ def test_keys_go_to_the_box_that_the_first_of_them_opens(
     dashboard(script, start="prod/1/1/1")
 
 
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 5, 8, 12, 20, 40])
+def test_keys_after_an_answer_are_for_the_box_that_the_answer_opens(
+    site: Site, dashboard: Open, after: int
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("P")
+        await desk.sees("priority: ")
+        type_at_once(desk, "80\r")
+        for _ in range(after):
+            await asyncio.sleep(0)
+        type_at_once(desk, "fast")
+        await desk.sees("$ d0ctl priority prod 80 --reason fast")
+
+    dashboard(script)
+
+
 @pytest.mark.parametrize("keys", ["/he", "jjk/he j", "K why"])
 def test_the_dashboard_may_end_while_keys_open_a_box(
     site: Site, dashboard: Open, keys: str

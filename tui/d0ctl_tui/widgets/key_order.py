@@ -25,6 +25,7 @@ class KeyOrder(App[None]):
         self._in_hand_at: Widget | None = None
         self._typed_at: Screen[Any] | None = None
         self._last_sent: events.Key | None = None
+        self._is_answer = False
 
     async def on_event(self, event: events.Event) -> None:
         """Keep a key until the one before it is handled."""
@@ -53,6 +54,11 @@ class KeyOrder(App[None]):
         if self.screen is not self._typed_at:
             self._follow_up(self.screen)
             return
+        if self._is_answer:  # the field has only now posted it: a second message follows it
+            self._is_answer = False
+            if self._in_hand_at is not None and self._follow_up(self._in_hand_at):
+                self.set_timer(LOOK_AGAIN_S, self._send_next)  # the field may close before
+                return
         self._in_hand = self._in_hand_at = None
         await self._send_key()
 
@@ -68,13 +74,21 @@ class KeyOrder(App[None]):
 
     async def _send_key(self) -> None:
         if self._keys and self.screen_stack:
+            if self.screen.is_modal and self.screen is not self._typed_at:
+                self._follow_up(self.screen)  # an answer has opened it: its focus comes first
+                self.set_timer(LOOK_AGAIN_S, self._send_next)
+                return
             self.before_key()
             target = self.focused or self.screen
             self._last_sent = self._keys.popleft()
+            self._is_answer = self._last_sent.key == "enter"
             await super().on_event(self._last_sent)
             self._follow_up(target)
 
-    def _follow_up(self, target: Widget) -> None:
-        """Send a message after the key: it takes the same way, so it arrives when that is done."""
+    def _follow_up(self, target: Widget) -> bool:
+        """Send a message after the key: it takes the same way, so it arrives when that is done.
+
+        Return whether the target is still there.
+        """
         self._typed_at, self._in_hand, self._in_hand_at = self.screen, KeyHandled(), target
-        target.post_message(self._in_hand)
+        return target.post_message(self._in_hand)
