@@ -1,7 +1,11 @@
 """What the mouse does beside rows: keys of the last line, nodes, changes, paths, commands."""
 
+import time
+
 import pytest
 
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
 from d0ctl_tui.screens.dialogs.search_box import Finder
 from d0ctl_tui.screens.nodes import NodesScreen
 from tests.support.building import production
@@ -75,6 +79,19 @@ def test_a_click_on_a_change_goes_to_its_package(site: Site, dashboard: Open) ->
         await desk.until(lambda: desk.main.tree_view.selector == "prod/1/2/1", "it is there")
 
     dashboard(script)
+
+
+def test_a_click_on_a_change_of_a_job_goes_to_the_job(site: Site, dashboard: Open) -> None:
+    site.submit(production("prod"))
+    site.submit(production("other"))
+    apply(site.store, request("hold", parse("prod")), actor="me", note=None, now=time.time())
+
+    async def script(desk: Desk) -> None:
+        assert desk.main.tree_view.selector == "other/1/1"
+        await click(desk, "ticker", "prod hold")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod", "it is there")
+
+    dashboard(script, start="other/1/1")
 
 
 def test_a_click_on_a_path_in_the_sheet_goes_there(site: Site, dashboard: Open) -> None:
