@@ -162,7 +162,7 @@ def _sort_packages(screen: Shown, around: PackageFilter, order: str, reverse: bo
 
 
 def views(screen: Shown, typed: str) -> list[Choice]:
-    """Return the saved views, and what can be saved or deleted under the typed name."""
+    """Return the saved views, and what can be saved under the typed name, or deleted if typed."""
     try:
         known = saved_views.load()
     except D0Error as error:
@@ -176,10 +176,10 @@ def views(screen: Shown, typed: str) -> list[Choice]:
     deleted = [
         Choice(known_name, view.summary, kind="delete", do=partial(_delete, screen, known_name))
         for known_name, view in known.items()
-        if _fits(name, "delete", known_name)
+        if name.lower().startswith("delete") and _fits(name, "delete", known_name)
     ]
     if not name:
-        return [*shown, *deleted]
+        return shown
     about = f"{screen.view.summary}{', in place of the old one' if name in known else ''}"
     saved = Choice(name, about, kind="save", do=partial(_save, screen, name))
     return [*shown, saved, *deleted] if shown else [*deleted, saved]
