@@ -278,5 +278,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         if self.tree_view.marks:
             more.append((f" {len(self.tree_view.marks):,} marked ", "mark"))
         if self.only is not None and self.tree_view.filtered is not None:
-            more.append((f" {self.only.name}: {len(self.tree_view.filtered):,} ", "mark"))
+            more.append(
+                (f" {self.only.name}{self.limit}: {len(self.tree_view.filtered):,} ", "mark")
+            )
         return more

@@ -62,6 +62,18 @@ class ViewKeys:
         job = self.scope if len(self.dashboard.source.jobs) > 1 else None
         self.find(f"show only, of {job.name}" if job else "show only", view_choices.filters)
 
+    def filter_all_jobs(self) -> None:
+        """Show only packages in some state, of all listed jobs."""
+        self.find("show only, of all jobs", view_choices.filters_of_all)
+
+    @property
+    def limit(self) -> str:
+        """The job that the filter by state is limited to, in words; empty if just one is listed."""
+        is_limited = self.only is not None and self.only.kind in ("person", "state")
+        if not is_limited or len(self.dashboard.source.jobs) < 2:
+            return ""
+        return f", of {self.only.job or 'all jobs'}" if self.only else ""
+
     def action_sort(self) -> None:
         """Choose the order of jobs or packages."""
         self.find("sort by; the same again: the other way round", view_choices.orders)
@@ -107,7 +119,7 @@ class ViewKeys:
         source, now = self.dashboard.source, time.time()
         ids = source.ask(lambda store: wanted.ids(store, source.jobs, now), array("q"))
         is_every_job = not source.job_list.hides
-        self.tree_view.show_only(ids, wanted.selector(is_every_job), wanted.name)
+        self.tree_view.show_only(ids, wanted.selector(is_every_job), f"{wanted.name}{self.limit}")
         self.update()
 
     def list_jobs(self, wanted: JobList) -> None:

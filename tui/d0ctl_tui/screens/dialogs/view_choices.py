@@ -22,6 +22,9 @@ from d0ctl_tui.screens.dialogs import order_choices
 from d0ctl_tui.screens.dialogs.order_choices import Sorting
 from d0ctl_tui.screens.dialogs.search_box import Choice
 
+ALL_JOBS = "of all jobs"
+"""The choice that offers the filters of all listed jobs."""
+
 DAYS = 7.0
 """Jobs that ended so many days ago are hidden, unless another number is typed."""
 
@@ -47,6 +50,9 @@ class Shown(Protocol):
     def show_only(self, wanted: PackageFilter) -> None:
         """Show only these packages, as a list."""
 
+    def filter_all_jobs(self) -> None:
+        """Show only packages in some state, of all listed jobs."""
+
     def list_jobs(self, wanted: JobList) -> None:
         """List these jobs."""
 
@@ -56,13 +62,26 @@ class Shown(Protocol):
 
 def filters(screen: Shown, typed: str) -> list[Choice]:
     """Return the states that a filter can show, with the number of packages, and jobs to list."""
-    jobs, source = _jobs(screen), screen.dashboard.source
+    choices = _filters(screen, typed, screen.scope)
+    if screen.scope and len(screen.dashboard.source.jobs) > 1 and typed.lower() in ALL_JOBS:
+        choices.insert(1, Choice(ALL_JOBS, "instead of one", do=screen.filter_all_jobs))
+    return choices
+
+
+def filters_of_all(screen: Shown, typed: str) -> list[Choice]:
+    """Return the same for all listed jobs, wherever the cursor is."""
+    return _filters(screen, typed, None)
+
+
+def _filters(screen: Shown, typed: str, scope: JobSummary | None) -> list[Choice]:
+    source = screen.dashboard.source
+    jobs = [scope.id] if scope else list(source.jobs)
     counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
     needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
     if source.error is not None:
         return [Choice(f"the numbers can't be read: {source.error}", role="bad")]
     about = "failed and not acknowledged, held, unreachable"
-    job = screen.scope.name if screen.scope else ""
+    job = scope.name if scope else ""
     choices = [Choice("needs a person", about, signs.short(sum(needing.values())), role="bad",
                       do=partial(screen.show_only, PackageFilter("person", job=job)))]  # fmt: skip
     states = dict.fromkeys([*map(str, Status), *map(phase_word, Phase)])
@@ -105,10 +124,6 @@ def _job_filters(screen: Shown, low: str) -> list[Choice]:
         for label, wanted in offered
         if low in f"jobs {label}"
     ]
-
-
-def _jobs(screen: Shown) -> Sequence[int]:
-    return [screen.scope.id] if screen.scope else list(screen.dashboard.source.jobs)
 
 
 def _needing(store: Store, jobs: Sequence[int]) -> dict[str, int]:
