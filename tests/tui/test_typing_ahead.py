@@ -8,9 +8,11 @@ from textual.widgets import Input
 
 from d0ctl_tui.screens.dialogs.plan import PlanDialog
 from d0ctl_tui.screens.dialogs.search_box import Finder
+from d0ctl_tui.screens.log import LogScreen
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
+from tests.tui.test_log import write_log
 from tests.tui.test_terminal import PROGRAM, terminal  # noqa: F401
 from tests.tui.test_terminal import Open as OpenTerminal
 
@@ -92,3 +94,18 @@ def test_a_search_typed_in_one_go_goes_there(
     screen.type(b"/prod/1/2/1\r")
 
     screen.sees(b"ended with exit code")
+
+
+def test_a_move_before_a_log_is_read_is_done_afterwards(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    write_log(site, "prod/1/1/1", "".join(f"line {number}\n" for number in range(1, 400)))
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("A production")
+        type_at_once(desk, "t")
+        while not isinstance(log := desk.app.screen, LogScreen):
+            await asyncio.sleep(0)
+        log.pane.action_top()
+        await desk.sees("line 1\n", "line 2\n")
+
+    dashboard(script, start="prod/1/1/1")

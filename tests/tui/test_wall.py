@@ -66,6 +66,19 @@ def test_a_tile_has_all_facts_in_any_size(
     assert ("█▀" in shown) == (alphabet is UNICODE and height >= wall_tiles.BIG_HEIGHT)
 
 
+@pytest.mark.parametrize("height", [6, 8, 12])
+def test_a_tile_has_one_number_of_failed_packages(job: WallJob, height: int) -> None:
+    counts = {**job.job.counts, "failed": 17}
+    job = replace(job, job=replace(job.job, counts=counts, acknowledged=12))
+
+    shown = "\n".join(map(text, wall_tiles.tile(job, 80, height, time.time(), UNICODE)))
+
+    if height < wall_tiles.BIG_HEIGHT:
+        assert "✘5 " in shown and "17 failed" not in shown
+    else:
+        assert "17 failed, 12 acknowledged" in shown and "✘5" not in shown
+
+
 def test_a_tile_names_the_node_that_a_job_waits_for(job: WallJob) -> None:
     waiting = replace(job, end=None, nodes_down=["far"])
 

@@ -57,6 +57,8 @@ class LogScreen(SubScreen):
         self._cancel = threading.Event()
         self._length = 0
         self._timer: Timer | None = None
+        self._typed_ahead: list[Move] = []
+        """Moves by keys that were typed before the log was read for the first time."""
         self._searched_text = ""
         self._row = 0
         self._error = ""
@@ -75,6 +77,8 @@ class LogScreen(SubScreen):
         self._reader.submit(self._choose, self.pane.size.height or 1)
         again = NEAR_S if self.log_file.is_near else FAR_S
         self._timer = self.set_interval(max(again, self.dashboard.interval), self._read_to_end)
+        for move in self._typed_ahead:
+            self._submit(move)
 
     def on_unmount(self) -> None:
         """End the reading thread."""
@@ -215,7 +219,10 @@ class LogScreen(SubScreen):
     def _move(self, move: Move) -> None:
         """Move the window; a window that a person has moved no longer follows the log."""
         self.following = False
-        self._submit(move)
+        if self._timer is None:
+            self._typed_ahead.append(move)
+        else:
+            self._submit(move)
 
     def _submit(self, move: Move, *, grown: bool = False) -> None:
         height = self.pane.size.height or 1

@@ -142,12 +142,27 @@ def tile(wall_job: WallJob, columns: int, height: int, now: float, glyphs: Glyph
     is_big = height >= BIG_HEIGHT and glyphs is not ASCII
     body: list[Sequence[Span]] = [head]
     if is_big:
-        tally = task_rows.tally(job) or signs.tally(job.counts, blocked=job.blocked)
-        body += _large(f"{wall_job.share:.0%}", tally, role)
+        body += _large(f"{wall_job.share:.0%}", _tally(job), role)
     body += [bar] * (2 if is_big else 1)
-    body += [numbers, _rate(wall_job, glyphs), _trouble(wall_job, now, glyphs)]
+    is_tallied = is_big and not task_rows.tally(job)
+    body += [
+        numbers,
+        _rate(wall_job, glyphs, is_tallied=is_tallied),
+        _trouble(wall_job, now, glyphs),
+    ]
     body += [()] * (height - len(body))
     return [fit(line, columns, ellipsis=glyphs.ellipsis) for line in body[:height]]
+
+
+def _tally(job: JobSummary) -> list[Span]:
+    """Return the numbers of packages, or of a task's files; of failed ones, how many were seen."""
+    if of_task := task_rows.tally(job):
+        return of_task
+    cells = signs.tally(job.counts, blocked=job.blocked)
+    if job.acknowledged and job.counts.get("failed"):
+        failed, role = cells[0]
+        cells[0] = f"{failed}, {signs.short(job.acknowledged)} acknowledged", role
+    return cells
 
 
 def _large(text: str, tally: Sequence[Span], role: str) -> list[list[Span]]:
@@ -169,12 +184,16 @@ def _end(job: WallJob, now: float) -> str:
     return f"ends {middle}" + (f" ({low} to {high})" if low != high else "")
 
 
-def _rate(job: WallJob, glyphs: Glyphs) -> list[Span]:
+def _rate(job: WallJob, glyphs: Glyphs, *, is_tallied: bool) -> list[Span]:
+    """Return running packages, those with problems, and the rate; failed ones if not tallied."""
     counts = job.job.counts
     spans: list[Span] = []
     if running := by_status(counts)["launched"] - counts.get("unreachable", 0):
         spans.append((f"{glyphs.states['running']} {signs.short(running)}  ", "live"))
-    for badge, role in signs.badges(counts, glyphs, job.job.acknowledged, len(job.stragglers)):
+    if is_tallied:
+        counts = {phase: number for phase, number in counts.items() if phase != "failed"}
+    acknowledged = 0 if is_tallied else job.job.acknowledged
+    for badge, role in signs.badges(counts, glyphs, acknowledged, len(job.stragglers)):
         spans.append((f"{badge}  ", role))
     if job.rate is not None and job.rate.seconds >= MINUTE_S:
         spans.append((f"{per_minute(job.rate.ended, job.rate.seconds)} a minute", "plain"))
