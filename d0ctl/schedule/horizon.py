@@ -111,14 +111,37 @@ class Horizon(Struct, frozen=True):
             return None
         if job_left.nodes_down or not job_left.has_any:
             return None
-        work, before = job_left.work, self.before(job)
-        if not work.middle:
+        whole = self._busy(job, job_left, job_left.work.middle, job_left.chain)
+        return whole.at_least(job_left.cooling)
+
+    def stage_end(self, job: int, stage: int) -> Range | None:
+        """Return in how many seconds a stage of a job ends of which packages have not begun.
+
+        Stages with longer chains come before it. None of the others ends after its job.
+        """
+        job_left, whole = self.jobs.get(job), self.end(job)
+        if job_left is None or whole is None:
+            return None
+        own = next((of for of in job_left.stages if of.seq == stage and of.packages), None)
+        if own is None or own.seconds is None:
+            return None
+        later = sum(of.work.middle for of in job_left.stages if of.rank < own.rank)
+        if not later:
+            return whole
+        chain = max(0.0, job_left.chain - max(0.0, own.rank - own.seconds.middle))
+        end = self._busy(job, job_left, job_left.work.middle - later, chain)
+        return Range(min(end.low, whole.low), min(end.middle, whole.middle),
+                     min(end.high, whole.high))  # fmt: skip
+
+    def _busy(self, job: int, job_left: JobLeft, work: float, chain: float) -> Range:
+        """Return in how many seconds a part of the work of a job is done, with a chain of it."""
+        total = job_left.work
+        if not total.middle:
             return NOTHING
-        low, high = work.low / work.middle, work.high / work.middle
-        chain = job_left.chain / self.capacity.fastest
-        shared = (before + work.middle) / self.power(job_left)
-        busy = Range(low * max(chain, shared), math.hypot(chain, shared), high * (chain + shared))
-        return busy.at_least(job_left.cooling)
+        low, high = total.low / total.middle, total.high / total.middle
+        alone = chain / self.capacity.fastest
+        shared = (self.before(job) + work) / self.power(job_left)
+        return Range(low * max(alone, shared), math.hypot(alone, shared), high * (alone + shared))
 
     def nodes_down(self, job: int) -> Sequence[str]:
         """Return the nodes that have to come back before anybody knows when a job ends."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.model import Address, known_eta
 from d0ctl.store.nodes import contact, leases, registry
-from d0ctl.store.views.finding import job_ends
+from d0ctl.store.views.job_files import eta
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
@@ -119,13 +119,13 @@ def test_a_job_with_a_file_on_a_node_that_is_down_has_no_end_and_says_what_it_aw
     assert (estimate["end"], estimate["waits_for_nodes"]) == (None, ["far"])
     (shown,) = document(d0ctl("status", "--json").stdout)["jobs"]
     assert (shown["estimated_end"], shown["waits_for_nodes"]) == (None, ["far"])
-    assert job_ends.shares(site.store, [1]) == {}, "the tree shows no end"
+    assert eta.end_of(site.store, 1, now=time.time()) is None, "the tree shows no end"
 
     site.up("far", machine_id="m2", base="/tmp/far")
 
     assert "ends about" in d0ctl("eta", "prod").stdout
     assert waits not in d0ctl("status", "prod").stdout
-    assert job_ends.shares(site.store, [1]) != {}
+    assert eta.end_of(site.store, 1, now=time.time()) is not None
     assert document(d0ctl("eta", "prod", "--json").stdout)["waits_for_nodes"] == []
 
 

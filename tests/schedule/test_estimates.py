@@ -143,6 +143,23 @@ def test_no_package_begins_later_than_its_job_ends(
     assert 0 <= start.low <= start.middle <= start.high <= end.high
 
 
+@given(st.integers(1, 50), SECONDS, st.integers(1, 50), SECONDS, st.integers(1, 8))
+def test_a_stage_ends_after_those_before_it_and_the_last_one_with_its_job(
+    many: int, long: float, few: int, short: float, cpus: int
+) -> None:
+    stages = [StageLeft(1, many, Range(long, long, long), rank=long + short),
+              StageLeft(2, few, Range(short, short, short), rank=short)]  # fmt: skip
+    of = Horizon(Capacity(cpus, cpus, 1.0), {1: JobLeft("one", stages, chain=long + short)})
+
+    first, last, whole = of.stage_end(1, 1), of.stage_end(1, 2), of.end(1)
+
+    assert first is not None and last is not None
+    assert max(long, many * long / cpus) <= first.middle * 1.001
+    assert first.low <= first.middle <= first.high and first.middle <= last.middle
+    assert last == whole
+    assert of.stage_end(1, 3) is None
+
+
 def test_the_error_of_estimates_is_a_factor_in_either_direction() -> None:
     assert error([(10.0, 20.0), (20.0, 10.0), (10.0, 10.0)]) == pytest.approx(2.0)
     assert error([]) is None

@@ -63,10 +63,11 @@ def test_jobs_are_sorted_by_a_column_and_the_same_again_reverses_it(
 def test_jobs_are_sorted_by_their_estimated_end_as_the_tree_shows_it(
     site: Site, dashboard: Open
 ) -> None:
-    for name, pace in (("waits", None), ("slow", 7200.0), ("over", 60.0), ("quick", 60.0)):
+    for name, work in (("waits", None), ("quick", 600.0), ("slow", 7200.0), ("over", 60.0)):
         site.submit(production(name))
         job = site.ask("select id from job where name = ?", name)[0][0]
-        change(site.store, "requirement", {"job_id": job}, pace=pace)
+        if work is not None:
+            change(site.store, "stage", {"job_id": job}, work=work, is_timed=1)
     change(site.store, "job", {"name": "over"}, ended=time.time() - 60)
     change(site.store, "node", state="up")
 

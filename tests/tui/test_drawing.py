@@ -12,7 +12,6 @@ from d0ctl.show.drawing.signs import ASCII, ROLES, UNICODE, bar, short, tally
 from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.views.activity import Failed
-from d0ctl.store.views.finding.job_ends import Share, remaining
 from d0ctl.store.views.shapes import StageSummary
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
 from d0ctl_tui.draw import strips, tree_rows
@@ -53,15 +52,6 @@ def test_the_words_beside_a_bar_begin_with_what_needs_a_person() -> None:
     answer = tally({"done": 5, "running": 2, "held": 3, "failed": 1, "waiting": 4}, blocked=True)
 
     assert [words for words, _ in answer] == ["1 failed", "3 held", "2 running", "4 blocked"]
-
-
-def test_the_eta_is_the_work_divided_by_the_slots_and_at_least_one_package() -> None:
-    assert remaining([Share(10, 6.0), Share(0, None)], 4) is not None
-    assert remaining([Share(10, 6.0)], 4).seconds == 15.0  # type: ignore[union-attr]
-    assert remaining([Share(1, 6.0)], 4).seconds == 6.0  # type: ignore[union-attr]
-    assert remaining([Share(4, 1.0), Share(1, None)], 4).at_least  # type: ignore[union-attr]
-    assert remaining([Share(1, None)], 4) is None
-    assert remaining([Share(1, 1.0)], 0) is None
 
 
 def test_rates_count_what_ended_before_and_since() -> None:

@@ -6,6 +6,9 @@ from d0ctl.config import Home
 from d0ctl.jobfile.spec import INPUTS, BinarySpec, OutputSpec, PackageSpec
 from d0ctl.store import open_store
 from d0ctl.store.nodes.registry import add_localhost
+from d0ctl.store.views import browse
+from d0ctl.store.views.job_files import eta
+from d0ctl_tui.draw.row_cells import clock
 from d0ctl_tui.terminal import Terminal
 from tests.support import rows
 from tests.support.building import job, line, production
@@ -52,10 +55,28 @@ def test_a_change_that_is_committed_is_seen_without_a_key(site: Site, dashboard:
     dashboard(script, start="prod/1/1/1")
 
 
+def test_a_row_shows_the_end_that_eta_says(site: Site, dashboard: Open) -> None:
+    site.submit(production("first"))
+    site.submit(production("second"))
+    site.up(cpus=4)
+    rows.change(site.store, "stage", work=6000.0, is_timed=1)
+    rows.change(site.store, "requirement", pace=1000.0)
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: all("~" in row for row in desk.lines("tree")[:2]), "the ends")
+        now = desk.main.tree_view.now
+        for name, row in zip(("second", "first"), desk.lines("tree"), strict=False):
+            end = eta.end_of(site.store, browse.job(site.store, name).id, now=now)
+            assert end is not None and name in row
+            assert row.split()[-1] == "~" + clock(end.middle, now, short=True)
+
+    dashboard(script, size=(120, 40))
+
+
 def test_a_held_job_has_no_estimated_end(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.up(cpus=4)
-    rows.change(site.store, "requirement", pace=6000.0)
+    rows.change(site.store, "stage", work=6000.0, is_timed=1)
 
     async def script(desk: Desk) -> None:
         await desk.until(lambda: "~" in desk.lines("tree")[0], "its end")

@@ -9,7 +9,6 @@ from d0ctl.jobfile.spec import PackageSpec
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text
 from d0ctl.store.views import browse
-from d0ctl.store.views.finding.job_ends import Estimate
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.row_cells import RowContext, clock
@@ -110,7 +109,7 @@ def test_a_straggler_and_what_waits_for_it_are_late(late: Site, dashboard: Open)
 def test_the_end_of_a_row_in_which_only_stragglers_are_left_does_not_move(late: Site) -> None:
     row = browse.job(late.store, "prod")
     now = time.time()
-    soon, later = (replace(RowContext(0, UNICODE, now, late=2), estimate=Estimate(seconds))
+    soon, later = (replace(RowContext(0, UNICODE, now, late=2), estimate=now + seconds)
                    for seconds in (1.0, 7200.0))  # fmt: skip
     columns = Columns.of(100, tree_rows.need(row, later))
 

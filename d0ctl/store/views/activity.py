@@ -241,11 +241,6 @@ def recent_ends(store: Store) -> list[float]:
     return [row["at"] for row in store.rows("outline_recent_ends", after=after)]
 
 
-def slots(store: Store) -> int:
-    """Return how many CPUs all nodes have that take packages."""
-    return int(store.value("outline_slots"))
-
-
 def needing_a_person(store: Store) -> dict[int, dict[str, int]]:
     """Return how many packages of each job need a person, by phase."""
     found: dict[int, dict[str, int]] = {}

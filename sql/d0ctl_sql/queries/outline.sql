@@ -172,10 +172,6 @@ select package.stage_id, package.line_id, count(*) as live,
  where package.job_id = :job and package.phase in ('running', 'suspended', 'unreachable')
  group by package.line_id;
 
--- name: outline_slots
--- How many CPUs all nodes have that take packages.
-select coalesce(sum(cpus), 0) from node where state = 'up' and drained = 0;
-
 -- name: outline_events
 -- The latest events, a bounded number, after one that is known.
 select some.id, some.at, some.old, some.new, some.actor, some.note,

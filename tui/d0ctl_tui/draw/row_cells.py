@@ -9,7 +9,6 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, pad, width
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress
-from d0ctl.store.views.finding.job_ends import Estimate
 from d0ctl.units import moment
 from d0ctl_tui.draw.columns import GAP, LEFT, Columns
 
@@ -17,7 +16,8 @@ from d0ctl_tui.draw.columns import GAP, LEFT, Columns
 class RowContext(Struct, frozen=True):
     """How a row is displayed: its indent, whether it is expanded, marked; the clock; the glyphs.
 
-    `nodes` has the short names of nodes, `late` is the number of stragglers below it.
+    `nodes` has the short names of nodes, `late` is the number of stragglers below it,
+    `estimate` when it ends.
     """
 
     depth: int
@@ -28,7 +28,7 @@ class RowContext(Struct, frozen=True):
     with_path: bool = False
     blocked: bool = False
     late: int = 0
-    estimate: Estimate | None = None
+    estimate: float | None = None
     progress: RunningProgress = NO_PROGRESS
     job_hold: str = ""
     followed: bool = False

@@ -39,6 +39,11 @@ def has_files(row: Group) -> bool:
     return isinstance(row, TaskJob) and task_part.has_files(row)
 
 
+def grows(row: Group) -> bool:
+    """Return whether a task has files of which it makes more packages."""
+    return isinstance(row, TaskJob) and bool(row.task.files.get("ready"))
+
+
 def earned(row: Group, percents: float) -> float:
     """Return the finished parts of its running packages, in what its bar shows.
 

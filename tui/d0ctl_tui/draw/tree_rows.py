@@ -18,7 +18,7 @@ from d0ctl_tui.draw.row_cells import RowContext, adds, brief, clock, front, stat
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 """The contents of a row of the tree."""
 
-AT_ONCE_S = 60.0
+AT_ONCE_S = 120.0
 """An end that is estimated sooner is that of stragglers, which may end at any moment."""
 
 COUNT = 11
@@ -157,13 +157,12 @@ def _end(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> s
     """Return when it ended, or will."""
     if isinstance(row, JobSummary) and row.ended is not None:
         return clock(row.ended, context.now)
-    at = None if context.estimate is None else context.now + context.estimate.seconds
-    is_least = context.estimate is not None and context.estimate.at_least
-    eta = known_eta(Phase.RUNNING, context.progress.eta, context.now)
-    if eta is not None and (at is None or eta > at):
+    at, is_least = context.estimate, isinstance(row, JobSummary) and task_rows.grows(row)
+    if at is None:  # the reports of its packages, if any, say when it ends, or when not before
+        at = known_eta(Phase.RUNNING, context.progress.eta, context.now)
         totals = by_status(row.counts)
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
-        at, is_least = eta, context.progress.with_eta < left
+        is_least = is_least or context.progress.with_eta < left
     if at is None:
         return "late" if context.late and not context.job_hold else ""
     if _is_late(at, context) or (at <= context.now and not is_least):

@@ -64,7 +64,6 @@ class Snapshot(Struct, frozen=True):
     notable: tuple[Notable, ...] = ()
     done: int = 0
     failed: int = 0
-    slots: int = 0
     needing: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
     tasks: Mapping[int, str] = field(default_factory=dict)
@@ -110,7 +109,6 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         tuple(notable.latest(store, MOST_NOTABLE, until=now if until is None else until)),
         done,
         failed,
-        activity.slots(store),
         _with_stopped(activity.needing_a_person(store), stopped.jobs),
         tasks.needing_a_person(store),
         stopped,

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
+from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.show.cards.jobs import STANDS_STILL
 from d0ctl.store.connection import Store
 from d0ctl.store.history.notable import JobState
@@ -15,9 +16,9 @@ from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity, one_package, outline
-from d0ctl.store.views.finding import job_ends, job_list
-from d0ctl.store.views.finding.job_ends import Share
+from d0ctl.store.views.finding import job_list
 from d0ctl.store.views.finding.job_list import JobList
+from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.shapes import JobSummary, LineSummary, OnlyPackage, PackageRow, StageSummary
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import count
@@ -192,9 +193,9 @@ class Source:
         none: list[str] = []
         return self.ask(lambda store: outline.paths(store, ids), none)
 
-    def shares(self, job: int) -> dict[int, Share]:
-        """Return the stages of a job that have something left, and how fast they proceed."""
-        return self.ask(lambda store: job_ends.shares(store, [job]).get(job, {}), {})
+    def horizon(self, now: float) -> Horizon:
+        """Return the remaining work of all jobs."""
+        return self.ask(lambda store: eta.horizon(store, now=now), NO_HORIZON)
 
     def progress(self, path: Path) -> activity.RunningProgress:
         """Return the progress of the running packages of a job, stage or line."""

@@ -57,7 +57,6 @@ class Tree(Marking):
         self.filter_selector: Selector | None = None
         self.filter_name = ""
         self.filtered: array[int] | None = None
-        self.slots = 0
         self.now = time.time()
         self._found: dict[int, dict[int, PackageRow]] = {}
         self._estimates = Estimates(source)
@@ -99,7 +98,7 @@ class Tree(Marking):
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
             bool(self.marks) and self._is_marked_at(path),
             blocked=self.source.is_blocked(path), late=self.source.stragglers.below(row),
-            estimate=self._estimates.of(path, self.slots) if len(path) <= 2 else None,
+            estimate=self._estimates.of(path) if len(path) <= 2 else None,
             progress=self.source.progress(path) if len(path) <= 3 else RunningProgress(),
             job_hold=self.source.job_hold(path), followed=self.source.is_followed(path),
             nodes=self._node_names,
@@ -154,11 +153,11 @@ class Tree(Marking):
 
     def refresh_rows(self, now: float, snapshot: Snapshot) -> None:
         """Read everything again: the list of jobs may have changed."""
-        self.now, self.slots = now, snapshot.slots
+        self.now = now
         self._node_names = snapshot.short_names
         cursor_path = self.cursor_path if self.filtered is None else None
         self._found.clear()
-        self._estimates.forget()
+        self._estimates.forget(now)
         ids = list(self.source.jobs)
         if ids != self._ids:
             places = {id: ordinal for ordinal, id in enumerate(ids)}
