@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.connection import Store
@@ -105,6 +107,28 @@ def test_a_failure_that_was_acknowledged_later_needed_a_person(site: Site) -> No
         assert [counts["failed"] for counts in activity.needing_a_person(store).values()] == [1]
     with as_of(site, at + 1) as store:
         assert activity.needing_a_person(store) == {}
+
+
+@pytest.mark.parametrize(("verb", "options"), [
+    ("kill-line", {"drop_outputs": True}), ("retry", {}), ("acknowledge", {"withdraw": True}),
+])  # fmt: skip
+def test_an_acknowledgement_is_seen_in_the_past_after_its_end(
+    site: Site, verb: str, options: dict[str, bool]
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    spread_out(site)
+    at = time.time()
+    apply(site.store, request("acknowledge", parse("prod/1/2")), actor="me", note="seen", now=at)
+    apply(site.store, request(verb, parse("prod/1/2"), **options), actor="me", note=None,
+          now=at + 10)  # fmt: skip
+
+    with as_of(site, at + 5) as store:
+        seen = one_package.acknowledgement(store, site.id_of("prod/1/2/1"))
+        assert seen is not None and (seen.at, seen.actor, seen.note) == (at, "me", "seen")
+        assert activity.needing_a_person(store) == {}
+    with as_of(site, at + 11) as store:
+        assert one_package.acknowledgement(store, site.id_of("prod/1/2/1")) is None
 
 
 def test_the_present_is_the_same_by_both_ways(site: Site) -> None:

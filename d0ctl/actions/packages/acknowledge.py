@@ -40,7 +40,7 @@ def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> Plan
 def act(store: Store, plan: Plan, by: Author) -> None:
     """Acknowledge the failures, or withdraw that."""
     if plan.request.options.withdraw:
-        acknowledge.withdraw(plan.selection)
+        acknowledge.withdraw(plan.selection, now=by.now)
     else:
         acknowledge.acknowledge(plan.selection, actor=by.actor, note=by.note, now=by.now)
 

@@ -13,6 +13,7 @@ def acknowledge(selected: Selection, *, actor: str, note: str | None, now: float
     return selected.change("acknowledge_failures", actor=actor, note=note, now=now)
 
 
-def withdraw(selected: Selection) -> int:
+def withdraw(selected: Selection, *, now: float) -> int:
     """Have the failures of the selected packages need a person again; return how many."""
+    selected.change("keep_withdrawn_acknowledgements", now=now)
     return selected.change("withdraw_acknowledgements")

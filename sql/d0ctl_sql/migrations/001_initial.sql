@@ -976,6 +976,21 @@ create table acknowledgement (
     note       text
 ) strict;
 
+-- Acknowledgements until they ended: somebody withdrew them, or their package was not failed any
+-- more. The past is read with them.
+create table past_acknowledgement (
+    id         integer primary key,
+    package_id integer not null references package on delete cascade,
+    stage_id   integer not null,
+    at         real not null,
+    actor      text not null,
+    note       text,
+    ended      real not null
+) strict;
+
+-- Those of a removed package.
+create index past_acknowledgement_of_package on past_acknowledgement (package_id);
+
 -- The failures of a package by reason (D0 Job Definition), with message and node of the last.
 create view failure as
     select package_id, reason, count(*) as count, max(ended) as last,
@@ -2147,6 +2162,9 @@ end;
 create trigger package_unfailed after update of phase on package
 when old.phase = 'failed' and new.phase <> 'failed'
 begin
+    insert into past_acknowledgement (package_id, stage_id, at, actor, note, ended)
+    select package_id, stage_id, at, actor, note, new.changed
+      from acknowledgement where package_id = new.id;
     delete from acknowledgement where package_id = new.id;
 end;
 

@@ -66,6 +66,9 @@ create unique index temp.package_of_line on package (line_id, seq);
 create temp table acknowledgement as
 select * from main.acknowledgement where at <= (select at from moment);
 create unique index temp.acknowledgement_id on acknowledgement (package_id);
+insert or ignore into temp.acknowledgement (package_id, stage_id, at, actor, note)
+select package_id, stage_id, at, actor, note from main.past_acknowledgement
+ where at <= (select at from moment) and ended > (select at from moment);
 create temp table stage as
 select * from main.stage where job_id in (select id from temp.job);
 create unique index temp.stage_id on stage (id);

@@ -368,6 +368,12 @@ select package.id, package.stage_id, :now, :actor, :note
  where package.phase = 'failed'
     on conflict do nothing;
 
+-- name: keep_withdrawn_acknowledgements
+-- Keep the acknowledgements of the selected packages for those who look at the past.
+insert into past_acknowledgement (package_id, stage_id, at, actor, note, ended)
+select package_id, stage_id, at, actor, note, :now
+  from acknowledgement where package_id in (select package_id from selected_package);
+
 -- name: withdraw_acknowledgements
 -- The failures of the selected packages need a person again.
 delete from acknowledgement where package_id in (select package_id from selected_package);
