@@ -4,7 +4,7 @@ from d0ctl.store.checks.check import faults
 from d0ctl.store.views import one_package
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
-from tests.support.rows import change, delete
+from tests.support.rows import change, delete, value
 from tests.support.site import Site
 
 
@@ -35,6 +35,21 @@ def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
     assert phases == ["done", "ready", "failed", "held"]
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 0
     assert faults(site.store) == []
+
+
+def test_a_restored_failure_keeps_the_time_of_the_failure(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    site.fail("prod/1/3/1")
+    failed = {id: site.id_of(f"prod/1/{id}/1") for id in (2, 3)}
+    before = {id: value(site.store, "package", "changed", id=row) for id, row in failed.items()}
+
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    d0ctl("restore-line", "prod/1/2")
+
+    after = {id: value(site.store, "package", "changed", id=row) for id, row in failed.items()}
+    assert site.phase("prod/1/2/1") == "failed"
+    assert after == before
 
 
 def test_packages_dropped_with_their_input_come_back_with_it(site: Site, d0ctl: Type) -> None:

@@ -4,9 +4,29 @@ import time
 
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.show.why.node import node
+from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, registry
 from tests.support.jobs import binary, job, package
 from tests.support.site import Site
+
+
+def test_a_node_that_is_down_says_that_also_starting_packages_wait_for_it(site: Site) -> None:
+    site.submit(job("mc", [package(binary(), name=str(line)) for line in range(3)]))
+    site.launch("mc/1/1/1")
+    row = registry.named(site.store, "localhost")
+    site.assign("mc/1/2/1")
+    with site.store.writing():
+        launches.launch(site.store, [row.id], limit=1, now=time.time())
+    assert site.phase("mc/1/2/1") == "starting"
+    site.assign("mc/1/3/1")
+    with site.store.writing():
+        contact.down(site.store, row.id, "gone", now=time.time())
+
+    assert [site.phase(f"mc/1/{line}/1") for line in (1, 2, 3)] == [
+        "unreachable", "unreachable", "ready"]  # fmt: skip
+    facts = node(site.store, "localhost", time.time()).facts
+    assert ("its launched packages are unreachable, also those that were only starting: they run "
+            "elsewhere only after `unreachable-after`; assigned ones have gone elsewhere") in facts  # fmt: skip
 
 
 def test_a_node_is_named_with_the_stage_that_fails_there_and_succeeds_elsewhere(

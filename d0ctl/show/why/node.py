@@ -40,7 +40,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
                        f"{row.last_error or 'it does not answer'}")  # fmt: skip
         if room.used:
             explanation.facts.append(
-                "its running packages continue; packages that were assigned to it run elsewhere"
+                "its launched packages are unreachable, also those that were only starting: they "
+                "run elsewhere only after `unreachable-after`; assigned ones have gone elsewhere"
             )
         if (row.last_error or "").startswith(OTHER_DAEMON):
             explanation.facts.append("only one daemon can drive a node: stop that one, or this one")

@@ -59,6 +59,7 @@ def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: 
     selected.change("wait_for_restored", actor=actor, note=note, now=now)
     selected.change("unassign_readers_of_selected", actor=actor, note=note, now=now)
     selected.change("restore_packages", actor=actor, note=note, now=now)
+    selected.change("restore_times")
     selected.empty("lost_copy")
     selected.change("lose_restored")
     selected.change("lose_absent_inputs")

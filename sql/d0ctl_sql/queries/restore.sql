@@ -198,6 +198,17 @@ update package
        request = null, node_id = null, changed = :now, actor = :actor, note = :note
  where id in (select package_id from selected_package) and phase = 'dropped';
 
+-- name: restore_times
+-- Restored packages that had failed, or were canceled, have done so when they did, not now.
+update package
+   set changed = coalesce((select at from event
+                            where event.package_id = package.id and event.new = package.phase
+                              and event.old <> 'dropped'
+                            order by event.id desc limit 1), changed)
+ where id in (select package_id from selected_package) and phase in ('failed', 'canceled')
+   and (select old from event where event.package_id = package.id
+         order by event.id desc limit 1) = 'dropped';
+
 -- name: lose_restored
 -- Outputs of the selected packages that have been removed meanwhile.
 insert into lost_copy (file_id, cluster_id)
