@@ -74,6 +74,22 @@ def test_stages_and_lines_of_a_held_job_are_held(site: Site, dashboard: Open) ->
     dashboard(script, start="prod/1/1/1")
 
 
+def test_a_held_job_whose_packages_still_run_is_held_and_has_no_end(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    progress(site, "prod/1/1/1", 50.0, 3600.0)
+    apply(site.store, request("hold", parse("prod")), actor="me", note=None, now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("▶ running")
+        job, stage = (await desk.settled("tree"))[:2]
+        assert "‖ held" in job and "running" not in job.partition("held")[0]
+        assert "~" not in job and "▶ running" in stage
+
+    dashboard(script, start="prod/1/1/1", size=(120, 40))
+
+
 def test_progress_and_end_climb_from_the_package_to_its_job(site: Site, dashboard: Open) -> None:
     site.submit(production())
     progress(site, "prod/1/1/1", 50.0, 3600.0)

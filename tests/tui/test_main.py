@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
 from d0ctl.jobfile.spec import INPUTS, BinarySpec, OutputSpec, PackageSpec
 from d0ctl.store import open_store
@@ -89,6 +91,24 @@ def test_a_held_job_has_no_estimated_end(site: Site, dashboard: Open) -> None:
         assert "~" not in desk.lines("tree")[0]
 
     dashboard(script, size=(120, 40))
+
+
+@pytest.mark.parametrize("phase", ["starting", "unreachable"])
+def test_a_launched_package_shows_no_time_that_looks_like_an_end(
+    site: Site, dashboard: Open, phase: str
+) -> None:
+    site.submit(production())
+    site.up()
+    site.assign("prod/1/1/1")
+    for next_phase in ("starting", phase):
+        rows.change(site.store, "package", {"id": site.id_of("prod/1/1/1")}, phase=next_phase)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("1 gen", phase)
+        (row,) = (line for line in desk.lines("tree") if "1 gen" in line)
+        assert phase in row and ":" not in row
+
+    dashboard(script, start="prod/1/1/1", size=(80, 30))
 
 
 def test_a_package_that_has_not_run_has_no_end(site: Site, dashboard: Open) -> None:

@@ -23,6 +23,9 @@ from d0ctl_tui.draw.row_cells import (
     tail,
 )
 
+FINAL = (Status.SUCCESSFUL, Status.FAILED, Status.CANCELED)
+"""The statuses of packages that have ended."""
+
 LEAST_S = 1.0
 """The shortest run whose use of CPU is shown: of a shorter one it says nothing."""
 
@@ -85,15 +88,13 @@ def _has_gauge(row: PackageRow) -> bool:
 
 
 def _when(row: PackageRow, context: RowContext) -> str:
-    """Return when it ended, or will, or began to run; nothing if it has not run."""
+    """Return when it ended, or will, as far as that is known."""
     eta = known_eta(row.phase, row.eta, context.now)
     if eta is not None and signs.is_live(row.phase):
         return "~" + clock(eta, context.now, short=True)
     if context.late:
         return "late"
-    if signs.is_live(row.phase):
-        return clock(row.changed if row.started is None else row.started, context.now)
-    if STATUS_OF[Phase(row.phase)] in (Status.UNSCHEDULED, Status.SCHEDULED):
+    if STATUS_OF[Phase(row.phase)] not in FINAL:
         return ""
     return clock(row.changed if row.ended is None else row.ended, context.now)
 

@@ -26,6 +26,8 @@ def status(row: Group, job_hold: str) -> str:
     """Return the word for a task, job, stage or line."""
     if isinstance(row, TaskJob):
         return row.task.status
+    if isinstance(row, JobSummary) and row.ended is None and job_hold:
+        return job_hold
     return job_hold if job_hold == STANDS_STILL else status_of(row, job_hold)
 
 

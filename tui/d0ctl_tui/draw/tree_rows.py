@@ -128,7 +128,7 @@ def _done(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> 
 
 def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
     text = task_rows.tally(row) or signs.tally(row.counts, blocked=row.blocked, number=signs.short)
-    if isinstance(row, JobSummary) and row.hold and row.status != "submitted":
+    if isinstance(row, JobSummary) and row.hold and row.ended is not None:
         text.insert(0, ("held", "warn"))
     if row.acknowledged:
         text.append((f"{signs.short(row.acknowledged)} acknowledged", "faint"))
@@ -157,6 +157,8 @@ def _end(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> s
     """Return when it ended, or will."""
     if isinstance(row, JobSummary) and row.ended is not None:
         return clock(row.ended, context.now)
+    if isinstance(row, JobSummary) and context.job_hold:
+        return ""
     at, is_least = context.estimate, isinstance(row, JobSummary) and task_rows.grows(row)
     if at is None:  # the reports of its packages, if any, say when it ends, or when not before
         at = known_eta(Phase.RUNNING, context.progress.eta, context.now)
