@@ -976,7 +976,7 @@ create table acknowledgement (
     note       text
 ) strict;
 
--- Acknowledgements until they ended: somebody withdrew them, or their package was not failed any
+-- Acknowledgements that have ended: they were withdrawn, or their package was not failed any
 -- more. The past is read with them.
 create table past_acknowledgement (
     id         integer primary key,
