@@ -17,7 +17,7 @@ def test_a_key_after_an_action_closes_its_box_and_acts(site: Site, dashboard: Op
         await desk.press("H")
         await desk.sees("would hold")
         await desk.press("enter")
-        await desk.sees("held", "enter close   any other key closes it and acts")
+        await desk.sees("held", "enter close   u undo   any other key closes it and acts")
         await desk.press("k", "k")
         await desk.misses("to undo")
         await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1", "two lines up")

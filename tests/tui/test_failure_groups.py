@@ -56,6 +56,22 @@ def test_a_group_shows_its_packages_its_policy_and_what_to_type(
     dashboard(script, size=size)
 
 
+def test_a_key_shows_the_failures_of_all_jobs_or_again_of_one(site: Site, dashboard: Open) -> None:
+    failing(site)
+    site.submit(production("other"))
+    site.fail("other/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("failures of other", "1 failed package", "f all jobs")
+        await desk.press("f")
+        await desk.sees("failures of all jobs", "5 failed packages")
+        await desk.press("f")
+        await desk.sees("failures of other", "1 failed package")
+
+    dashboard(script, start="other", size=(120, 40))
+
+
 def test_the_details_follow_the_cursor_into_an_open_group(site: Site, dashboard: Open) -> None:
     failing(site)
 

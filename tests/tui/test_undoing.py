@@ -58,6 +58,27 @@ def test_a_key_undoes_the_last_action_of_this_person(site: Site, dashboard: Open
     assert site.phase("prod/1/2/1") == "ready"
 
 
+def test_the_result_names_the_key_that_undoes_it_also_among_failures(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("1 failed package", "u undo")
+        await desk.press("Y")
+        await desk.sees("would acknowledge")
+        await desk.press("enter")
+        await desk.sees("acknowledged package", "enter close   u undo")
+        await desk.press("u")
+        await desk.sees("would withdraw the acknowledgement of")
+        await desk.press("enter")
+        await desk.sees("withdrew the acknowledgement of")
+
+    dashboard(script, size=(140, 40))
+
+
 def test_the_palette_offers_undo_first(site: Site, dashboard: Open) -> None:
     site.submit(production())
     act(site, "hold", "prod")

@@ -131,9 +131,11 @@ WATCH = (
             name="notices"),
 )  # fmt: skip
 
+UNDO = Command("u", "undo", "undo your last action", "act")
+
 ACT = (
     Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
-    Command("u", "undo", "undo your last action", "act"),
+    UNDO,
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name)
         for action in ACTIONS.values()
@@ -186,6 +188,8 @@ FAILURES = (
             name="previous-grouping"),
     Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
     Command("space", "fold", "open or close a group", "look", name="open-group"),
+    Command("f", "scope", "failures of all jobs, or only of this one", "look",
+            foot="all jobs", name="failures-of-all-jobs"),
     Command("s", "sort", "sort the groups", "look", foot="sort"),
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("v", "view", "the details on the whole screen", "look", foot="details"),
@@ -195,6 +199,7 @@ FAILURES = (
                 foot=foot)
         for name, foot in (("retry", "retry"), ("kill-line", "drop"), ("acknowledge", "seen"))
     ),
+    replace(UNDO, foot="undo"),
 )  # fmt: skip
 
 WALL = tuple(command for command in LOOK if command.action in ("problem(1)", "failures", "nodes"))
@@ -231,12 +236,11 @@ TASKS = (
                 foot=action.name.removeprefix("task "))
         for action in by_need(FIRST_OF_TASKS, "task")
     ),
+    replace(UNDO, foot="undo"),
 )  # fmt: skip
 
 PEEK = (
-    Command(
-        "enter,right,l", "open", "open a folder or a file", "look", foot="open", name="open-file"
-    ),
+    Command("enter,right,l", "open", "open a folder or a file", "look", "open", name="open-file"),
     Command("left,h", "up", "to the folder above", "look", foot="up", name="folder-above"),
     Command("r", "reload", "read it again", "look", foot="again"),
 )
@@ -256,12 +260,7 @@ LOG = (
     Command("b", "binary", "the next binary of the chain", "look", foot="binary"),
     Command("a", "attempt", "the previous attempt", "look", foot="attempt"),
     Command(
-        "vertical_line",
-        "read_with('pager')",
-        "the log in $PAGER",
-        "look",
-        foot="pager",
-        name="pager",
+        "vertical_line", "read_with('pager')", "the log in $PAGER", "look", "pager", name="pager"
     ),
     Command("e", "read_with('editor')", "the log in $EDITOR", "look", foot="editor", name="editor"),
     Command("y", "copy", "copy the path of the log", "look", foot="copy"),

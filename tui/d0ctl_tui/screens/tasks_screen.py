@@ -15,6 +15,7 @@ from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import SUB, TASKS, bindings
 from d0ctl_tui.draw import task_rows
+from d0ctl_tui.screens.dialogs import ask_action
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
 from d0ctl_tui.widgets.status_lines import Page
@@ -102,6 +103,10 @@ class TasksScreen(SubScreen):
         if (name := self.list.cursor_name) is not None:
             self.app.pop_screen()
             self.dashboard.go_to(name)
+
+    def action_undo(self) -> None:
+        """Plan what undoes the last action of this person."""
+        ask_action.undo_last(self.dashboard)
 
     def action_verb(self, verb: str) -> None:
         """Show what an action would do to the task."""

@@ -242,7 +242,8 @@ class PlanDialog(Dialog[bool]):
         if key == "tab":
             self.query_one("#values", Input).focus()
         else:
-            {"enter": self.action_go_on, "esc": self.action_close, "^o": self.action_switch}[key]()
+            {"enter": self.action_go_on, "esc": self.action_close, "^o": self.action_switch,
+             self.dashboard.key_of("undo"): self._undo}[key]()  # fmt: skip
 
     def _choices(self) -> list[Choice]:
         """Return the keys that do something now."""
@@ -250,7 +251,7 @@ class PlanDialog(Dialog[bool]):
         values = [("tab", self._values, "plain")] if self.action.hint else []
         match self.state:
             case "done":
-                return [("enter", "close", "plain"), ("", ANY, "faint")]
+                return [("enter", "close", "plain"), *self._undo_key(), ("", ANY, "faint")]
             case "refused" | "empty":
                 return [("enter", "close", "plain"), *other, *values]
             case "changed":
@@ -260,6 +261,20 @@ class PlanDialog(Dialog[bool]):
             case "planned":
                 return [("enter", "do it", "plain"), ("esc", "cancel", "plain"), *other, *values]
         return [("esc", "close", "plain")]
+
+    def _undo_key(self) -> list[Choice]:
+        """Return the key of the screen below that undoes what was done, if there is any."""
+        can_be_undone = sum(text.startswith("to undo: ") for text, _ in self.lines) == 1
+        has_key = any(hasattr(below, "action_undo") for below in self.app.screen_stack[-2:-1])
+        return (
+            [(self.dashboard.key_of("undo"), "undo", "plain")] if can_be_undone and has_key else []
+        )
+
+    def _undo(self) -> None:
+        """Close it, and plan what undoes the action."""
+        below = self.app.screen_stack[-2]
+        self.action_close()
+        self.app.call_later(self.app.run_action, "undo", below)
 
     def _other_way(self) -> list[Choice]:
         if self.instead is not None:

@@ -19,6 +19,7 @@ from d0ctl_tui.commands import FAILURES, SUB, bindings
 from d0ctl_tui.draw import failure_groups
 from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, FailedPackages, grouped
 from d0ctl_tui.marks import Marks
+from d0ctl_tui.screens.dialogs import ask_action
 from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
 from d0ctl_tui.screens.failed.group_details import GroupDetails
 from d0ctl_tui.screens.failed.group_list import GroupList
@@ -47,6 +48,7 @@ class FailuresScreen(SubScreen):
         super().__init__(dashboard)
         self.job = job
         self.job_id = job_id
+        self.only = job, job_id
         self.by = next(iter(PROPERTIES))
         self.groups = GroupList(dashboard)
         self.heads = StatusLine("columns", self._heads, dashboard.glyphs)
@@ -97,6 +99,19 @@ class FailuresScreen(SubScreen):
         names = list(PROPERTIES)
         self.by = names[(names.index(self.by) + by) % len(names)]
         self._regroup()
+
+    def action_scope(self) -> None:
+        """Show the failures of all jobs, or again those of the job for which it was opened."""
+        if self.only == (None, None):
+            self.dashboard.show_notice("these are the failures of all jobs already")
+            return
+        self.job, self.job_id = self.only if self.job_id is None else (None, None)
+        self._read()
+        super().update()
+
+    def action_undo(self) -> None:
+        """Plan what undoes the last action of this person."""
+        ask_action.undo_last(self.dashboard)
 
     def action_fold(self) -> None:
         """Open or close a group."""
