@@ -255,6 +255,8 @@ def test_a_job_file_is_submitted_from_the_palette(
                         "warning:", "`all.txt`")  # fmt: skip
         await desk.press("enter")
         await desk.sees("submitted `new`: 1 package")
+        await desk.press("enter")
+        await desk.until(lambda: desk.main.tree_view.selector == "new", "it is at the new job")
 
     dashboard(script)
     assert names.jobs(site.store) == ["new", "prod"]

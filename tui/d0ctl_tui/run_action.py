@@ -11,6 +11,7 @@ from msgspec import Struct
 from d0ctl import actions
 from d0ctl.actions import ACTIONS, undo
 from d0ctl.actions.action import AnyRequest, NodeName, Target, Way
+from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import fields_of, hint, read_words
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, NotFound, Refused
@@ -87,8 +88,8 @@ class PlannedAction(Struct, frozen=True):
                  *((clean(warning), "warn") for warning in warnings)]  # fmt: skip
         return Preview(lines, plan.is_empty)
 
-    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> Lines:
-        """Do it, and return what was done. Raises D0Error if it is refused.
+    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> tuple[Lines, str]:
+        """Do it; return what was done, and the name of a new job. Raises D0Error if it is refused.
 
         With `seen`, from `latest`, it is refused if another person changed the same since.
         """
@@ -96,7 +97,8 @@ class PlannedAction(Struct, frozen=True):
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,
                                  now=time.time(), seen=seen)  # fmt: skip
         done = [*actions.report(plan), *filter(None, [undo.sentence(plan)])]
-        return [(line, "plain" if line.startswith(" ") else "good") for line in done]
+        lines = [(line, "plain" if line.startswith(" ") else "good") for line in done]
+        return lines, plan.job if isinstance(plan, SubmitPlan) else ""
 
 
 class PlannedActions(PlannedAction, frozen=True):
@@ -132,9 +134,9 @@ class PlannedActions(PlannedAction, frozen=True):
         """Return what each would do, or why it is refused. Raises D0Error if all are."""
         return Preview(self._each(lambda action: action.preview(home).lines))
 
-    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> Lines:
+    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> tuple[Lines, str]:
         """Do them, and return what was done. Raises D0Error if all are refused."""
-        return self._each(lambda action: action.apply(home, actor, reason, seen))
+        return self._each(lambda action: action.apply(home, actor, reason, seen)[0]), ""
 
     def _each(self, do: Callable[[PlannedAction], Lines]) -> Lines:
         lines: list[tuple[str, str]] = []

@@ -197,8 +197,17 @@ class PlanDialog(Dialog[bool]):
             self.reason,
             self.seen,
         )
-        lines, error = _lines(lambda: self.action.apply(home, actor, reason, seen))
+        jobs: list[str] = []
+
+        def do() -> Lines:
+            lines, job = self.action.apply(home, actor, reason, seen)
+            jobs.append(job)
+            return lines
+
+        lines, error = _lines(do)
         state = "done" if error is None else "refused"
+        if new := "".join(jobs):
+            self.dashboard.post_message(ThreadResult(partial(self.dashboard.go_to, new)))
         self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state, error)))
 
     def _finish(self, lines: Lines, state: str, error: D0Error | None) -> None:
