@@ -145,6 +145,11 @@ class PlanDialog(Dialog[bool]):
         """Close it; an action in progress is not stopped."""
         self.dismiss(self.state == "done")
 
+    def action_undo(self) -> None:
+        """Close it, and plan what undoes the action."""
+        self.app.call_later(self.app.run_action, "undo", self.app.screen_stack[-2])
+        self.action_close()
+
     def action_switch(self) -> None:
         """Plan it in its next way; what is refused, with what may be selected instead."""
         if self.state == "refused" and self.instead is not None:
@@ -191,12 +196,8 @@ class PlanDialog(Dialog[bool]):
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
-        home, actor, reason, seen = (
-            self.dashboard.home,
-            self.dashboard.actor,
-            self.reason,
-            self.seen,
-        )
+        home, actor = self.dashboard.home, self.dashboard.actor
+        reason, seen = self.reason, self.seen
         jobs: list[str] = []
 
         def do() -> Lines:
@@ -252,7 +253,7 @@ class PlanDialog(Dialog[bool]):
             self.query_one("#values", Input).focus()
         else:
             {"enter": self.action_go_on, "esc": self.action_close, "^o": self.action_switch,
-             self.dashboard.key_of("undo"): self._undo}[key]()  # fmt: skip
+             self.dashboard.key_of("undo"): self.action_undo}[key]()  # fmt: skip
 
     def _choices(self) -> list[Choice]:
         """Return the keys that do something now."""
@@ -273,17 +274,9 @@ class PlanDialog(Dialog[bool]):
 
     def _undo_key(self) -> list[Choice]:
         """Return the key of the screen below that undoes what was done, if there is any."""
-        can_be_undone = sum(text.startswith("to undo: ") for text, _ in self.lines) == 1
+        is_named = any(text.startswith("to undo: ") for text, _ in self.lines)
         has_key = any(hasattr(below, "action_undo") for below in self.app.screen_stack[-2:-1])
-        return (
-            [(self.dashboard.key_of("undo"), "undo", "plain")] if can_be_undone and has_key else []
-        )
-
-    def _undo(self) -> None:
-        """Close it, and plan what undoes the action."""
-        below = self.app.screen_stack[-2]
-        self.action_close()
-        self.app.call_later(self.app.run_action, "undo", below)
+        return [(self.dashboard.key_of("undo"), "undo", "plain")] if is_named and has_key else []
 
     def _other_way(self) -> list[Choice]:
         if self.instead is not None:
