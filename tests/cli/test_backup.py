@@ -192,7 +192,7 @@ def test_a_daemon_does_not_start_on_a_damaged_database(site: Site, d0ctl: Type) 
 
     assert done.exit_code == 5
     assert f"did not start: the database `{home.database}` is damaged: " in done.stderr
-    assert done.stderr.splitlines()[1].startswith("d0ctl restore FILE")
+    assert done.stderr.splitlines()[1].startswith(f"d0ctl --home {home.root} restore FILE")
     assert not d0ctl("daemon", "status", "--json").stdout.count('"running": true')
 
 

@@ -87,7 +87,8 @@ def test_a_service_of_another_home_is_not_replaced(site: Site, account: Path) ->
     done = site.d0ctl("--home", site.folder / "second", "daemon", "install")
 
     assert done.code == 4
-    assert done.err.endswith("is for another home\nd0ctl daemon install --name d0ctl-2\n")
+    install = f"d0ctl --home {site.folder / 'second'} daemon install --name d0ctl-2"
+    assert done.err.endswith(f"is for another home\n{install}\n")
 
 
 @pytest.mark.parametrize("more", [[], ["--system"]])

@@ -87,7 +87,7 @@ def test_a_click_on_a_change_of_a_job_goes_to_the_job(site: Site, dashboard: Ope
     apply(site.store, request("hold", parse("prod")), actor="me", note=None, now=time.time())
 
     async def script(desk: Desk) -> None:
-        assert desk.main.tree_view.selector == "other/1/1"
+        await desk.until(lambda: desk.main.tree_view.selector == "other/1/1", "the start")
         await click(desk, "ticker", "prod hold")
         await desk.until(lambda: desk.main.tree_view.selector == "prod", "it is there")
 

@@ -17,10 +17,10 @@ from d0ctl.show.why.common import (
     line_name,
     stragglers,
 )
-from d0ctl.show.why.phases import dropped_line, job_throttle
 from d0ctl.show.why.production import obstacles, own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import activity, browse, file_locations
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
@@ -74,18 +74,17 @@ def line(
         partial(_explain_package, store, now),
     )  # fmt: skip
     if summary.dropped is not None:
-        explanation = Explanation(
-            path, summary.status, f"{part.title} was dropped {moment(summary.dropped, now)}"
-        )
-        explanation.facts.append(
-            "its files are removed from all input lists; its successful packages stay successful"
-        )
+        sentence = f"{part.title} was dropped {moment(summary.dropped, now)}"
+        explanation = Explanation(path, summary.status, sentence)
+        kept = "its successful packages stay successful"
+        explanation.facts.append(f"its files are removed from all input lists; {kept}")
         if summary.named:
+            from d0ctl.show.why.phases import dropped_line  # late: few lines are dropped
+
             dropped_line.add(store, explanation, summary.id, path, now)
         else:
-            explanation.facts.append(
-                "an input that it needs was dropped; it is restored with the line that makes it"
-            )
+            why = "an input that it needs was dropped; it is restored with the line that makes it"
+            explanation.facts.append(why)
             explanation.commands.append(f"d0ctl history {of.name}")
         return explanation
     return _explain(store, part, now)
@@ -201,13 +200,15 @@ def _moving(
         explanation.add(f"{part.title} is running: {launched} launched", [])
         for row in rows:
             why = f": {remark(row.note)}" if row.phase == Phase.SUSPENDED and row.note else ""
-            explanation.facts.append(
-                f"`{row.path}` {for_time(row.phase, row.node, row.started, now)}{why}"
-            )
+            where = for_time(row.phase, row.node, row.started, now)
+            explanation.facts.append(f"`{row.path}` {where}{why}")
         if running > len(rows) and rows:
             explanation.facts.append(f"and {count(running - len(rows))} more")
         explanation.listed += explanation.facts[known:]
-        job_throttle.add(store, part, explanation, now)
+        if setting(store, "throttles"):
+            from d0ctl.show.why.phases.job_throttle import add as add_throttle  # late: few have any
+
+            add_throttle(store, part, explanation, now)
         explanation.commands.append(f"d0ctl status {part.job.name} --watch")
     if silent:
         lost = count(silent, "package is", "packages are")
