@@ -76,8 +76,8 @@ def line(
     if summary.dropped is not None:
         sentence = f"{part.title} was dropped {moment(summary.dropped, now)}"
         explanation = Explanation(path, summary.status, sentence)
-        kept = "its successful packages stay successful"
-        explanation.facts.append(f"its files are removed from all input lists; {kept}")
+        others = "its successful packages stay successful"
+        explanation.facts.append(f"its files are removed from all input lists; {others}")
         if summary.named:
             from d0ctl.show.why.phases import dropped_line  # late: few lines are dropped
 
