@@ -69,7 +69,7 @@ def rehearsal(home: Home) -> Iterator[Store]:
         return
     from tempfile import TemporaryDirectory
 
-    with TemporaryDirectory(prefix="d0ctl-") as folder:
+    with TemporaryDirectory(prefix="d0ctl-", ignore_cleanup_errors=True) as folder:
         with open_or_create(Home(Path(folder, "home"))) as store:
             yield store
 

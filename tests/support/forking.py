@@ -10,6 +10,7 @@ import ctypes
 import gc
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -33,8 +34,18 @@ class Forks:
         """Fork a process for each request, until the test process closes the socket."""
         ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopt what processes leave
         signal.signal(signal.SIGCHLD, self._reap)
+        # A signal just before a call that blocks does not end it: the handler would not run.
+        woken, wakes = socket.socketpair()
+        woken.setblocking(False)
+        wakes.setblocking(False)
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
         gc.freeze()
         while True:
+            ready, _, _ = select.select([self._channel, woken], [], [])
+            if woken in ready:
+                woken.recv(4096)
+            if self._channel not in ready:
+                continue
             try:
                 request, rights, _, _ = self._channel.recvmsg(1 << 20, socket.CMSG_LEN(3 * 4))
             except ConnectionResetError:  # it closed the socket with answers unread
@@ -72,6 +83,7 @@ def become(request: "dict[str, Any]", streams: "list[int]") -> NoReturn:
     """Be the process that was asked for, from its standard streams to its exit code."""
     code: Any = 1
     try:
+        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
         os.setsid()

@@ -46,8 +46,13 @@ def living_holders(home: Home) -> list[str]:
 
 
 def _roots_in_use() -> set[Path]:
-    """Return the homes whose databases are open in processes that this user may inspect."""
-    return {path.parent for path in _open_files() if path.name == "d0ctl.db"}
+    """Return the homes whose databases are open in processes that this user may inspect.
+
+    A look at a database that was just closed would make a file beside it, in the way of who
+    removes the folder: the memory that its connections share is there only while one is open.
+    """
+    return {path.parent for path in _open_files()
+            if path.name == "d0ctl.db" and path.with_name("d0ctl.db-shm").exists()}  # fmt: skip
 
 
 def _open_files() -> Iterator[Path]:
