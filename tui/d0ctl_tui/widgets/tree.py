@@ -141,9 +141,11 @@ class Tree(Marking):
     def _leave_rows(self) -> None:
         """On a narrow screen, leave the rows that it does not need to the details below it."""
         assert isinstance(self.parent, Widget)
-        need = max(FEWEST_ROWS, self.line_count()) + HEADING
-        is_alone = not self.screen.has_class("-narrow")
-        self.parent.styles.max_height = None if is_alone else need
+        styles = self.parent.styles
+        if self.screen.has_class("-narrow"):
+            styles.max_height = max(FEWEST_ROWS, self.line_count()) + HEADING
+        elif styles.max_height is not None:  # to take none away would draw the whole screen
+            styles.max_height = None
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the columns to another size."""
