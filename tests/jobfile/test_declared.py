@@ -82,3 +82,22 @@ def test_a_declaration_that_is_wrong_is_a_fault() -> None:
         "11:5: `template` declares parameter `whom`, which `parameters` lacks "
         "(did you mean `who`?)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("default", "value", "warns"),
+    [
+        ("10", "ten", True), ("1.5", "1,5", True), ("10", "10k", True), ("10", "", True),
+        ("10", "1e3", False), ("10", "-2.5", False), ("'10'", "ten", False), ("2GB", "x", False),
+        ("ten", "10", False),
+    ],
+)  # fmt: skip
+def test_a_text_instead_of_a_number_is_a_warning_that_names_both(
+    default: str, value: str, warns: bool
+) -> None:
+    text = f"parameters: {{n: {default}}}\nstages: [{{lines: [{{run: 'echo {{n}}'}}]}}]\n"
+
+    spec = read_text(text, "j.yaml", parameters={"n": value})
+
+    said = f"parameter `n` is the number {default}, and --set makes it `{value}`"
+    assert list(spec.warnings) == [f"j.yaml:1:17: warning: {said}"] * warns

@@ -46,6 +46,11 @@ class Declared(Struct, frozen=True):
     help: str = ""
     choices: tuple[str, ...] = ()
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether it takes only certain values."""
+        return bool(self.choices) or self.type != "text"
+
     def fault(self, value: str) -> str | None:
         """Return why a value does not fit; None if it does."""
         if self.choices and value not in self.choices:
@@ -140,3 +145,16 @@ def check_values(declared: Declaration, level: Level, replaced: AnyMapping[str, 
             level.reading.fault(items[parameter.name][0].position, message)
         elif fault := parameter.fault(replaced.get(parameter.name, value.text)):
             level.reading.fault(value.position, fault)
+    typed = {parameter.name for parameter in declared.parameters if parameter.is_typed}
+    for name, text in replaced.items():
+        old = items[name][1] if name in items and name not in typed else None
+        if isinstance(old, Scalar) and old.plain and _is_number(old.text) > _is_number(text):
+            message = f"parameter {shown(name)} is the number {old.text}, and --set makes it"
+            level.reading.faults.warnings.add(old.position, f"{message} {shown(text)}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(_NUMBER(text))
+    except ValueError:
+        return False
