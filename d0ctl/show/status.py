@@ -88,11 +88,17 @@ def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
 
 
 def draw_part(
-    page: Sheet, store: Store, wanted: Selector, now: float, *, driven: bool | None = None
+    page: Sheet,
+    store: Store,
+    wanted: Selector,
+    now: float,
+    *,
+    driven: bool | None = None,
+    at_end: bool = False,
 ) -> None:
     """Read and draw a job, stage or line, below anything that stops all jobs.
 
-    If this process drives the job itself, the page says so.
+    If this process drives the job itself, the page says so; `at_end` it says the reason last.
     """
     from d0ctl.show import card_contents
     from d0ctl.show.cards import part
@@ -102,7 +108,8 @@ def draw_part(
     if card.job.ended is None:
         stops = obstacles(production(store, now=now, driven=driven), now)
     jobs.stop(page, stops)
-    part.draw(page, card, now, [text for stop in stops for text in (stop.text, *stop.commands)])
+    above = [text for stop in stops for text in (stop.text, *stop.commands)]
+    part.draw(page, card, now, above, at_end=at_end)
 
 
 def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:

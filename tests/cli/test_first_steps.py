@@ -63,6 +63,22 @@ def test_run_of_a_job_with_nothing_to_start_says_so(real_site: Site) -> None:
     assert words in again.err and words not in first.err
 
 
+def test_run_of_a_job_with_several_failures_lists_them_before_it_says_what_to_type(
+    real_site: Site,
+) -> None:
+    lines = "[{for: {n: [3, 7]}, run: 'exit {n}'}, {run: 'true'}]"
+    stages = f"[{{name: a, lines: {lines}}}, {{name: b, lines: [{{run: 'true'}}]}}]"
+    real_site.write(f"job: mc\nstages: {stages}\n", "mc.yaml")
+
+    done = real_site.d0ctl("run", real_site.jobs / "mc.yaml")
+
+    page = done.out.splitlines()
+    assert [text for text in page if text in ("why", "stages", "failed last")] == [
+        "stages", "failed last", "why",
+    ]  # fmt: skip
+    assert "$ d0ctl history mc" in page[-1]
+
+
 def test_failures_for_the_same_cause_are_shown_once(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package(f"x{n}")) for n in range(3)])))
     for n in (1, 2, 3):

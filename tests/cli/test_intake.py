@@ -183,8 +183,9 @@ def test_run_of_a_job_that_fails_exits_1_and_shows_why(tmp_path: Path) -> None:
     done = subprocess.run([PROGRAM, "run", path], capture_output=True, text=True, timeout=120)
 
     assert done.returncode == 1
-    assert "so sad" in done.stdout
-    assert "d0ctl logs sad-001/1/1/1" in done.stdout
+    assert done.stdout.count("exit-code: binary 1 (a) ended with exit code 7: so sad") == 1
+    assert "actions of people" not in done.stdout and "failed last" not in done.stdout
+    assert done.stdout.splitlines()[-1].strip() == "$ d0ctl logs sad-001/1/1/1"
 
 
 def test_an_interrupted_run_is_resumed_by_its_name(tmp_path: Path, home: Home) -> None:

@@ -1,5 +1,6 @@
-"""The list of all jobs, and the obstacles that stop them."""
+"""The list of all jobs, the obstacles that stop them, their limits and settings in words."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +13,7 @@ from d0ctl.show.drawing.spans import Span
 from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files.eta import at
-from d0ctl.store.views.shapes import JobSummary
+from d0ctl.store.views.shapes import JobSettings, JobSummary, StageSummary
 from d0ctl.units import count, duration
 
 MOST_OBSTACLES = 5
@@ -170,3 +171,27 @@ def word(status: str, counts: Counts) -> str:
     if status != Group.SUBMITTED or not has_begun:
         return str(status)
     return next((str(phase) for phase in NEAREST if counts.get(phase)), str(status))
+
+
+def settings_of(settings: JobSettings) -> list[str]:
+    """Return the job file's other settings for the whole job."""
+    pairs = settings.parameters.items()
+    texts = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+             for key, value in pairs]  # fmt: skip
+    texts += [f"mail: {settings.mail}"] if settings.mail else []
+    if (most := settings.most_alike) is not None:
+        texts.append(f"held after {count(most, 'alike failure')}" if most
+                     else "never held for alike failures")  # fmt: skip
+    return texts + [f"policy for {reason}" for reason in settings.policy]
+
+
+def limits(row: JobSummary | StageSummary) -> list[str]:
+    """Say how many packages may run at once, what must succeed, and what holds the job."""
+    limits = []
+    if isinstance(row, StageSummary) and row.require < 1:
+        limits.append(f"requires {100 * row.require:.4g} % of its inputs")
+    if row.max_running is not None:
+        limits.append(f"at most {count(row.max_running, 'package')} at once")
+    if isinstance(row, JobSummary) and row.max_failures is not None:
+        limits.append(f"held after {count(row.max_failures, 'failed package')}")
+    return limits

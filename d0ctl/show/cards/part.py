@@ -1,6 +1,5 @@
 """The card of a job, stage or line: its progress, the reason of its state, failures, packages."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
@@ -10,6 +9,7 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import brief
 from d0ctl.show.cards import jobs
+from d0ctl.show.cards.jobs import limits, settings_of
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
@@ -79,21 +79,36 @@ class Part(Struct, frozen=True):
         return f"{self.path}{'' if isinstance(self.row, JobSummary) else '/*'}:{states}"
 
 
-def draw(sheet: Sheet, part: Part, now: float, above: Iterable[str] = ()) -> None:
-    """Draw the card, without the sentences and commands that are `above` it."""
+def draw(
+    sheet: Sheet, part: Part, now: float, above: Iterable[str] = (), *, at_end: bool = False
+) -> None:
+    """Draw the card, without the sentences and commands that are `above` it.
+
+    At the end of `run`, the reason and what to type come last, where a person reads first.
+    """
     _head(sheet, part, now)
     _bar(sheet, part, now)
-    said = [*above, *(part.why.listed if part.live or part.packages else [])]
-    explain(sheet, part.why, stderr=not part.failed, said=said)
-    _stages(sheet, part)
+    if not at_end:
+        _why(sheet, part, above, stderr=not part.failed)
+    if not at_end or len(part.stages) > 1:
+        _stages(sheet, part)
     _lines(sheet, part)
-    _failed(sheet, part, now)
+    if not at_end or len(part.failed) > 1:
+        _failed(sheet, part, now)
     _packages(sheet, part, now)
     if part.problems:
         sheet.head("files that can't be transferred")
         for problem in part.problems:
             sheet.say(problem, "warn", indent="- ")
-    _actions(sheet, part.actions, now)
+    if at_end:
+        _why(sheet, part, above, stderr=len(part.failed) < 2)
+    else:
+        _actions(sheet, part.actions, now)
+
+
+def _why(sheet: Sheet, part: Part, above: Iterable[str], *, stderr: bool) -> None:
+    said = [*above, *(part.why.listed if part.live or part.packages else [])]
+    explain(sheet, part.why, stderr=stderr, said=said)
 
 
 def _head(sheet: Sheet, part: Part, now: float) -> None:
@@ -116,7 +131,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         text += f", ended {moment(job.ended, now)}" if job.ended is not None else ""
         text += f"; priority {job.priority}"
         sheet.say("; ".join([text, *limits(row)]), "faint")
-        if part.settings and (settings := _settings(part.settings)):
+        if part.settings and (settings := settings_of(part.settings)):
             sheet.say("; ".join(settings), "faint")
     elif isinstance(row, StageSummary) and (facts := [*_order(part, row), *limits(row)]):
         sheet.add(("; ".join(facts), "faint"))
@@ -138,30 +153,6 @@ def _order(part: Part, row: StageSummary) -> list[str]:
     if part.after:
         conditions.append(f"after {listed(f'`{name}`' for name in part.after)}")
     return conditions
-
-
-def _settings(settings: JobSettings) -> list[str]:
-    """Return the job file's other settings for the whole job."""
-    pairs = settings.parameters.items()
-    texts = [f"{key}={value if isinstance(value, str) else json.dumps(value)}"
-             for key, value in pairs]  # fmt: skip
-    texts += [f"mail: {settings.mail}"] if settings.mail else []
-    if (most := settings.most_alike) is not None:
-        texts.append(f"held after {count(most, 'alike failure')}" if most
-                     else "never held for alike failures")  # fmt: skip
-    return texts + [f"policy for {reason}" for reason in settings.policy]
-
-
-def limits(row: JobSummary | StageSummary) -> list[str]:
-    """Say how many packages may run at once, what must succeed, and what holds the job."""
-    limits = []
-    if isinstance(row, StageSummary) and row.require < 1:
-        limits.append(f"requires {100 * row.require:.4g} % of its inputs")
-    if row.max_running is not None:
-        limits.append(f"at most {count(row.max_running, 'package')} at once")
-    if isinstance(row, JobSummary) and row.max_failures is not None:
-        limits.append(f"held after {count(row.max_failures, 'failed package')}")
-    return limits
 
 
 def _kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:

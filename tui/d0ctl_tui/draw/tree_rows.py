@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from d0ctl.model import Phase, by_status, known_eta
-from d0ctl.show.cards.part import limits
+from d0ctl.show.cards.jobs import limits
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, width

@@ -244,7 +244,7 @@ def _end(name: str) -> ExitCode:
         with store.reading():
             job = browse.job(store, name)
             page, now = sheet(), time.time()
-            draw_part(page, store, parse(name), now, driven=True)
+            draw_part(page, store, parse(name), now, driven=True, at_end=True)
             why = outcome.standstill_reason(store, job_standing(store, job.id, now=now), now)
         if job.status == "successful":
             _print_standing(store, job)
