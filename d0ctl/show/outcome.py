@@ -34,6 +34,11 @@ def is_submitted(job: str, *, is_held: bool, is_driven: bool) -> str:
     return "" if is_driven else no_daemon([job])
 
 
+def follow(job: str) -> str:
+    """Say what shows how a submitted job goes on."""
+    return f"to follow it: d0ctl status {shlex.quote(job)} --watch"
+
+
 def no_node_yet(why: str) -> str:
     """Say why no node can take a stage of a submitted job."""
     return f"no node can take it yet: {clean(why)}"

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
@@ -31,6 +33,39 @@ def test_the_end_of_a_job_is_estimated_at_its_submission(
     assert [stage["left"] for stage in found["stages"]] == [20, 1]
     package = document(d0ctl("status", "mc/2/1/1", "--json").stdout)
     assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
+
+
+RAN = {"binary": 1, "started": None, "ended": None, "exit_code": 0, "signal": None,
+       "cpu": 0.1, "rss": 3 * 10**9, "gap": 0.0, "disk": None}  # fmt: skip
+
+RECO = """\
+job: {name}
+stages:
+  - name: reco
+    lines: [{{for: {{n: [1, 2]}}, run: reco, memory: {memory}}}]
+  - name: sum
+    lines: [{{run: "true"}}]
+"""
+
+
+@pytest.mark.parametrize("memory", ["1GB", "8GB"])
+def test_submit_says_what_packages_take_only_if_it_is_more_memory_than_they_request(
+    site: Site, d0ctl: Type, tmp_path: Path, memory: str
+) -> None:
+    path = tmp_path / "reco.yaml"
+    path.write_text(RECO.format(name="first", memory="8GB"))
+    site.up(cpus=8, memory=80 * 10**9)
+    d0ctl("submit", str(path))
+    for package in ("first/1/1/1", "first/1/2/1"):
+        site.launch(package)
+        site.end(package, rss=3 * 10**9, binaries=[RAN])
+
+    path.write_text(RECO.format(name="next", memory=memory))
+    submitted = d0ctl("submit", str(path))
+
+    assert submitted.stdout == "submitted `next`: 3 packages in 2 stages\n"
+    warning = "warning: packages of `reco` request 1.0 GB and use about 3.0 GB of memory"
+    assert (warning in submitted.stderr) == (memory == "1GB"), submitted.stderr
 
 
 def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(

@@ -243,7 +243,9 @@ def describe(plan: SubmitPlan) -> Iterator[str]:
 
 def report(plan: SubmitPlan) -> Iterator[str]:
     """Say what was submitted."""
-    yield f"submitted `{plan.job}`: {count(plan.packages, 'package')}"
+    stages = len(plan.spec.stages)
+    parts = f" in {count(stages, 'stage')}" if stages > 1 else ""
+    yield f"submitted `{plan.job}`: {count(plan.packages, 'package')}{parts}"
 
 
 ACTION = Action(

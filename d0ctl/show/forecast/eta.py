@@ -137,10 +137,10 @@ def sizes(amounts: Sizes) -> str:
     return listed(parts)
 
 
-def per_package(stage: int, amounts: Sizes) -> str:
-    """Say what a package of a stage uses; empty if nothing is known."""
-    used = sizes(amounts)
-    return f"each package of stage {stage} takes {used}" if used else ""
+def beyond_request(stage: str, memory: Range, request: int) -> str:
+    """Say that packages of a stage are expected to use more memory than they request."""
+    used = f"{size(memory.middle)} of memory ({size(memory.low)} to {size(memory.high)})"
+    return f"warning: packages of `{stage}` request {size(request)} and use about {used}"
 
 
 def of_new_job(interval: Range | None, now: float, *, is_going: bool) -> str:

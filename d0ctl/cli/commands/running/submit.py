@@ -1,6 +1,8 @@
 """`d0ctl submit`: make a job's rows; the daemon does the rest."""
 
+import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -13,8 +15,11 @@ from d0ctl.actions.jobs.update import UpdatePlan
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.action_command import parameter
 from d0ctl.cli.commands.running import forecast, intake
-from d0ctl.cli.terminal.output import emit, emit_json, say
+from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, say
 from d0ctl.errors import BadUsage, NotFound
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.horizon import StageLeft
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import last_from
 from d0ctl.store.nodes import fitting
@@ -134,13 +139,29 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
         for line in actions.report(plan):
             emit(line)
         end = card.of_new_job(ends, now, is_going=is_driven and not plan.is_held)
-        sizes = [card.per_package(stage.seq, stage.sizes) for stage in stages]
-        for line in filter(None, [end, *sizes]):
-            emit(line)
+        if end:
+            emit(end)
+        for stage, memory, request in _beyond_requests(plan.spec, stages):
+            say(card.beyond_request(stage, memory, request))
     # `wait` says itself that no daemon is running
     needed = outcome.is_submitted(plan.job, is_held=plan.is_held, is_driven=is_driven or wait)
     if needed:
         say(needed)
+    elif not (json or wait) and is_terminal(sys.stderr):
+        say(outcome.follow(plan.job))
+
+
+def _beyond_requests(
+    spec: JobSpec, stages: Sequence[StageLeft]
+) -> Iterator[tuple[str, Range, int]]:
+    """Yield the stages whose packages are expected to use more memory than any requests."""
+    for left in stages:
+        stage = spec.stages[left.seq - 1]
+        memory = left.sizes.memory
+        lines = () if memory is None else stage.kinds or stage.lines
+        most = max((package.memory or 0 for line in lines for package in line.packages), default=0)
+        if memory is not None and 0 < most < memory.middle:
+            yield stage.name, memory, most
 
 
 app = action_command.command(
