@@ -91,6 +91,14 @@ class NewRequests(Options):
             descriptions.append(f"{node} {' or '.join(self.nodes)}")
         return descriptions + write_pairs(self.environment)
 
+    def previous(self, selected: Selection) -> dict[str, set[Any]]:
+        """Return what the selected packages request now, of the requests that would change."""
+        rows = [requirement.values for requirement in retry.requirements(selected)]
+        found = {name: {row[name] for row in rows} for name in self.requirement}
+        if self.wall_time is not None:
+            found["wall_time"] = retry.wall_times(selected)
+        return found
+
     def change(self, selected: Selection) -> None:
         """Change what the selected packages request."""
         if self.requirement:

@@ -111,6 +111,40 @@ def test_an_edit_changes_the_requests_only_of_packages_that_have_not_started(
     assert sum(number for cpus, number in ready if cpus == 2) == 2
 
 
+def test_an_edit_is_undone_by_the_requests_that_the_packages_had(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package(f"x{n}", memory=10**9, wall_time=60)) for n in range(3)])))
+    before = read(site.store, "package", "id", "requirement_id", "wall_time")
+
+    result = d0ctl("edit", "prod", "--memory", "3GB", "--cpus", "2", "--wall-time", "2h")
+
+    command = "d0ctl edit prod --memory 1GB --cpus 1 --wall-time 1m"
+    assert result.stderr == f"to undo: {command}\n"
+    assert d0ctl(*command.split()[1:]).exit_code == 0
+    assert read(site.store, "package", "id", "requirement_id", "wall_time") == before
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--cpus", "2", "--memory", "3GB"], "the packages had different values of `memory`"),
+        (["--wall-time", "2h"], "the packages had no `wall-time`"),
+        (["--on", "localhost"], "the packages had no `nodes`"),
+        (["--env", "A=1"], "the history keeps no values of variables"),
+    ],
+)
+def test_an_edit_that_nothing_can_undo_says_why(
+    site: Site, d0ctl: Type, words: list[str], reason: str
+) -> None:
+    site.submit(job(("a", [line(package("x", memory=10**9)), line(package("y", memory=10**8))])))
+
+    planned = d0ctl("edit", "prod", *words, "--dry-run")
+    result = d0ctl("edit", "prod", *words)
+
+    assert f"can't be undone: {reason}" in planned.stdout
+    assert f"can't be undone: {reason}" in result.stdout
+    assert "to undo" not in result.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "answer"),
     [

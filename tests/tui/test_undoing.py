@@ -21,6 +21,7 @@ def act(site: Site, verb: str, path: str, actor: str = "emmy", **options: object
 
 @pytest.mark.parametrize("command", [
     "d0ctl release prod", "d0ctl retry prod/1/3:canceled,failed prod/2",
+    "d0ctl edit prod/1/2 --memory 1GB --cpus 1 --wall-time 1m --on n1 --on n2",
     "d0ctl priority prod 60", "d0ctl set-status prod/1/2 unscheduled",
     "d0ctl kill-line prod/1/2 --drop-outputs", "d0ctl acknowledge prod:failed --withdraw",
     "d0ctl update prod --previous", "d0ctl limit prod --max-running 5",
@@ -30,6 +31,23 @@ def act(site: Site, verb: str, path: str, actor: str = "emmy", **options: object
 ])  # fmt: skip
 def test_the_commands_that_undo_actions_are_read(command: str) -> None:
     assert request_of(command).command() == command
+
+
+def test_the_box_of_an_edit_undoes_it(site: Site, dashboard: Open) -> None:
+    site.up(cpus=4)
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("I", "tab")
+        await desk.type("cpus=2")
+        await desk.press("enter")
+        await desk.sees("would edit", "2 CPUs")
+        await desk.press("enter")
+        await desk.sees("to undo: d0ctl edit prod --cpus 1", "u undo")
+        await desk.press("u")
+        await desk.sees("$ d0ctl edit prod --cpus 1", "would edit")
+
+    dashboard(script)
 
 
 @pytest.mark.parametrize("command", [

@@ -1,12 +1,15 @@
 """edit: change the requests of packages that have not started."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from d0ctl.actions import wording
+from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
 from d0ctl.actions.new_requests import NewRequests
+from d0ctl.actions.option import typed
 from d0ctl.actions.retryable import without_node
 from d0ctl.actions.selection import changeable, split_selected
 from d0ctl.errors import BadUsage, Refused
@@ -30,6 +33,8 @@ class EditPlan(Plan):
 
     refused: Mapping[str, int]
     """How many packages are left alone because no node could take them, by reason."""
+    previous: Mapping[str, set[Any]]
+    """What the packages request now, of the requests that would change."""
 
 
 def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPlan:
@@ -38,6 +43,7 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
         selection.check_node(store, node)
     split = changeable(store, request.target, EDITABLE, "edited", now)
     retry.keep_phases(split.selected, EDITABLE)
+    previous = request.options.previous(split.selected)
     reasons = without_node(split.selected, request.options.requirement, now)
     retry.leave_out(split.selected, reasons)
     left = split_selected(split.selected, EDITABLE)
@@ -47,6 +53,7 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
         raise Refused(f"`{request.target.brief}` can't be edited: {why}", hint="d0ctl node list")
     return EditPlan(
         request=request, packages=left.packages, refused=dict(refused),
+        previous=previous,
         **left._replace(unchanged=split.unchanged)._asdict(),
     )  # fmt: skip
 
@@ -58,10 +65,34 @@ def edit(store: Store, plan: EditPlan, by: Author) -> None:
     plan.request.options.change(plan.selection)
 
 
+def undo_edit(plan: EditPlan) -> str | None:
+    """Return the command that undoes it; None if `_lasting` says why none does."""
+    if not plan.previous or any(_lasting(plan)):
+        return None
+    before = {name: value for name, (value,) in plan.previous.items()}
+    if "nodes" in before:
+        before["nodes"] = tuple(json.loads(before["nodes"]))
+    options = typed(NewRequests(**before))
+    return undo.command("edit", undo.paths(plan.request.target), *options)
+
+
+def _lasting(plan: EditPlan) -> Iterator[str]:
+    """Say why no command undoes it."""
+    if plan.request.options.environment:
+        yield "can't be undone: the history keeps no values of variables"
+    for name, values in plan.previous.items():
+        key = name.replace("_", "-")
+        if len(values) > 1:
+            yield f"can't be undone: the packages had different values of `{key}`"
+        elif values & {None, "[]"}:
+            yield f"can't be undone: the packages had no `{key}`"
+
+
 def describe(plan: EditPlan) -> Iterator[str]:
     """Say what the packages would request."""
     yield from wording.describe_packages(plan, "edit", _changes(plan))
     yield from _refused(plan)
+    yield from _lasting(plan)
 
 
 def report(plan: EditPlan) -> Iterator[str]:
@@ -69,6 +100,7 @@ def report(plan: EditPlan) -> Iterator[str]:
     yield from wording.report_packages(plan, "edit", "edited", _changes(plan))
     yield from wording.unchanged(plan)
     yield from _refused(plan)
+    yield from _lasting(plan)
 
 
 def _changes(plan: EditPlan) -> str:
@@ -90,6 +122,7 @@ ACTION = Action(
     options=NewRequests,
     plan=plan_edit,
     act=edit,
+    undo=undo_edit,
     describe=describe,
     report=report,
     starts_packages=True,

@@ -82,6 +82,11 @@ def change_wall_time(selected: Selection, wall_time: float) -> None:
     selected.change("change_wall_time", wall_time=wall_time)
 
 
+def wall_times(selected: Selection) -> set[float | None]:
+    """Return the wall time of the selected packages; of several, two."""
+    return {row["wall_time"] for row in selected.rows("wall_times_of_selected")}
+
+
 def add_environment(selected: Selection, variables: Mapping[str, str]) -> None:
     """Add variables to those of the selected packages, or give them other values."""
     selected.change("change_environment", variables=json.dumps(dict(variables)))

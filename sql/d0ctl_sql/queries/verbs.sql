@@ -185,6 +185,13 @@ update package set requirement_id = :new
 -- Change the wall time of the selected packages.
 update package set wall_time = :wall_time where id in (select package_id from selected_package);
 
+-- name: wall_times_of_selected
+-- Two different wall times of the selected packages, or the only one.
+select distinct package.wall_time
+  from selected_package
+  join package on package.id = selected_package.package_id
+ limit 2;
+
 -- name: change_environment
 -- Add variables to those of the selected packages, or give them other values.
 update package
