@@ -16,10 +16,35 @@ def test_a_key_acts_on_each_of_several_marked_tasks(site: Site, dashboard: Open)
         await desk.sees("task pause: 2 tasks", "would pause task `one`", "would pause task `two`")
         await desk.sees("$ d0ctl task pause one; d0ctl task pause two")
         await desk.press("enter")
-        await desk.sees("paused task `one`", "paused task `two`")
+        await desk.sees("paused task `one`", "paused task `two`", "u undo")
 
     dashboard(script, start="one", size=(140, 40))
     assert [making.status_of(site.store, task) for task in (one, two)] == ["paused", "paused"]
+
+
+def test_undo_takes_back_the_action_on_each_of_several_tasks(site: Site, dashboard: Open) -> None:
+    tasks = [submit(site, name) for name in ("one", "two", "three")]
+
+    async def script(desk: Desk) -> None:
+        desk.main.tree_view.marks.paths.add("three")
+        await desk.press("S", "enter")
+        await desk.sees("paused task `three`")
+        await desk.press("enter")
+        desk.main.tree_view.marks.paths.update(("one", "two"))
+        await desk.press("S")
+        await desk.sees("would pause task `two`")
+        await desk.press("enter")
+        await desk.sees("paused task `two`", "u undo")
+        await desk.press("u")
+        await desk.sees(
+            "task resume: 2 tasks", "would resume task `one`", "would resume task `two`"
+        )
+        await desk.press("enter")
+        await desk.sees("resumed task `one`", "resumed task `two`")
+
+    dashboard(script, start="three", size=(140, 40))
+    statuses = [making.status_of(site.store, task) for task in tasks]
+    assert statuses == ["running", "running", "paused"]
 
 
 def test_tasks_and_jobs_are_not_acted_on_together(site: Site, dashboard: Open) -> None:

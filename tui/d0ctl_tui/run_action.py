@@ -88,14 +88,16 @@ class PlannedAction(Struct, frozen=True):
                  *((clean(warning), "warn") for warning in warnings)]  # fmt: skip
         return Preview(lines, plan.is_empty)
 
-    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> tuple[Lines, str]:
+    def apply(
+        self, home: Home, actor: str, reason: str, seen: int | None, now: float
+    ) -> tuple[Lines, str]:
         """Do it; return what was done, and the name of a new job. Raises D0Error if it is refused.
 
         With `seen`, from `latest`, it is refused if another person changed the same since.
         """
         with open_store(home) as store, database_errors(home):
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,
-                                 now=time.time(), seen=seen)  # fmt: skip
+                                 now=now, seen=seen)  # fmt: skip
         done = [*actions.report(plan), *filter(None, [undo.sentence(plan)])]
         lines = [(line, "plain" if line.startswith(" ") else "good") for line in done]
         return lines, plan.job if isinstance(plan, SubmitPlan) else ""
@@ -134,9 +136,11 @@ class PlannedActions(PlannedAction, frozen=True):
         """Return what each would do, or why it is refused. Raises D0Error if all are."""
         return Preview(self._each(lambda action: action.preview(home).lines))
 
-    def apply(self, home: Home, actor: str, reason: str, seen: int | None) -> tuple[Lines, str]:
+    def apply(
+        self, home: Home, actor: str, reason: str, seen: int | None, now: float
+    ) -> tuple[Lines, str]:
         """Do them, and return what was done. Raises D0Error if all are refused."""
-        return self._each(lambda action: action.apply(home, actor, reason, seen)[0]), ""
+        return self._each(lambda action: action.apply(home, actor, reason, seen, now)[0]), ""
 
     def _each(self, do: Callable[[PlannedAction], Lines]) -> Lines:
         lines: list[tuple[str, str]] = []

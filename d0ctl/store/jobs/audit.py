@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.store.rows import make
 
 
 class AuditEntry(Struct, frozen=True):
@@ -24,9 +25,9 @@ def latest(store: Store) -> int:
     return int(store.value("last_action"))
 
 
-def latest_of(store: Store, actor: str) -> AuditEntry | None:
-    """Return the last action of a person."""
-    return _entry(store.row("last_action_of", actor=actor))
+def latest_of(store: Store, actor: str) -> list[AuditEntry]:
+    """Return the last action of a person; several if they were carried out together."""
+    return [make(AuditEntry, row) for row in store.rows("last_actions_of", actor=actor)]
 
 
 def latest_on(store: Store, job: str) -> int:
@@ -52,6 +53,4 @@ def last(selected: Selection) -> AuditEntry | None:
 
 
 def _entry(row: Row | None) -> AuditEntry | None:
-    if row is None:
-        return None
-    return AuditEntry(row["at"], row["actor"], row["verb"], row["target"], row["note"], row["undo"])
+    return None if row is None else make(AuditEntry, row)

@@ -17,12 +17,15 @@ select at, actor, verb, target, note, packages, undo from action
 -- The number of the last action of anybody.
 select coalesce(max(id), 0) from action;
 
--- name: last_action_of
--- The last action of a person.
-select at, actor, verb, target, note, undo
-  from action
+-- name: last_actions_of
+-- The last action of a person, with up to a thousand others of the same moment.
+with latest as materialized
+     (select id, at from action where actor = :actor order by id desc limit 1)
+select action.at, actor, verb, target, note, undo
+  from latest
+  join action on action.id > latest.id - 1000 and action.at = latest.at
  where actor = :actor
- order by id desc limit 1;
+ order by action.id;
 
 -- name: last_action_on
 -- The number of the last action on a job, or on jobs that a pattern matches.

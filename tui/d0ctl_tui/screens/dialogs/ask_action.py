@@ -104,21 +104,27 @@ def of_task(verb: str) -> str:
 
 
 def undo_last(dashboard: AppInterface) -> None:
-    """Show what would undo the last action of this person; copy a command of several actions."""
+    """Show what would undo the last action of this person, also if it was on several tasks.
+
+    A command of several actions is copied.
+    """
     if dashboard.is_past():
         return
     actor = dashboard.actor
-    entry = dashboard.source.ask(lambda store: audit.latest_of(store, actor), None)
-    if entry is None:
+    entries = dashboard.source.ask(lambda store: audit.latest_of(store, actor), [])
+    commands = [entry.undo for entry in entries if entry.undo is not None]
+    if not entries:
         dashboard.show_notice(f"{actor} has done nothing yet that could be undone")
-    elif entry.undo is None:
-        what = f"{entry.verb} {brief(entry.target)}"
+    elif not commands:
+        what = f"{entries[-1].verb} {brief(entries[-1].target)}"
         dashboard.show_notice(f"your last action, `{what}`, can't be undone")
     else:
         try:
-            dashboard.plan(PlannedAction(undoing.request_of(entry.undo)))
+            undone = [PlannedAction(undoing.request_of(command)) for command in commands]
         except D0Error:
-            dashboard.copy(entry.undo)
+            dashboard.copy("; ".join(commands))
+        else:
+            dashboard.plan(undone[0] if len(undone) == 1 else together(undone))
 
 
 def on_other(dashboard: AppInterface, verb: str, name: str | None) -> None:

@@ -1,5 +1,6 @@
 """The dialog before every action: its plan, its reason, and the command that does the same."""
 
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -201,7 +202,7 @@ class PlanDialog(Dialog[bool]):
         jobs: list[str] = []
 
         def do() -> Lines:
-            lines, job = self.action.apply(home, actor, reason, seen)
+            lines, job = self.action.apply(home, actor, reason, seen, time.time())
             jobs.append(job)
             return lines
 
