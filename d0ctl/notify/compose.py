@@ -53,7 +53,7 @@ def _mail(store: Store, said: Mapping[str, Any], recipient: str, now: float) -> 
     sender, title = said.get("sender", "d0ctl@localhost"), mail.title(notices, endings)
     message_id = make_id(sender)
     message = mail_message(sender=sender, recipient=recipient, message_id=message_id, title=title,
-                     text=mail.body(notices, endings), at=now)  # fmt: skip
+                     text=mail.body(notices, endings, str(store.home.root)), at=now)  # fmt: skip
     mail_queue.post(store, recipient, message_id, title, message.decode("ascii"), now=now)
 
 

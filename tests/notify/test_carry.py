@@ -33,6 +33,7 @@ def test_a_digest_has_the_failures_their_last_words_and_what_to_type(
     assert "prod/1/3/1, attempt 1 on localhost\n    binary 1 (reco) was ended" in post.text()
     assert "    | \\x1b[31mred\\x1b[0m\n    | Help\n" in post.text()
     assert "  d0ctl retry 'prod:failed'\n" in post.text()
+    assert f"sent by d0ctl of home {site.home.root}; messages" in post.text()
     assert post.mails[0]["Auto-Submitted"] == "auto-generated"
     assert len({str(mail["Message-ID"]) for mail in post.mails}) == 3
 

@@ -215,7 +215,7 @@ def test_a_job_that_is_held_for_alike_failures_says_so_in_the_mail(
         site.fail(f"prod/1/{number}/1")
     notified.collect()
 
-    text = body([notice for notice in notified.waiting() if notice.kind == "failures"], {})
+    text = body([notice for notice in notified.waiting() if notice.kind == "failures"], {}, "/home")
 
     assert "the job is held by `max-alike-failures`: 2 packages of `prod/1` failed alike" in text
     assert "  d0ctl release prod\n" in text

@@ -54,7 +54,7 @@ def test_one_report_comes_when_the_last_node_has_answered(
     (notice,) = notified.waiting()
     assert (notice.count, notice.failed, notice.needs_a_person) == (2, 1, True)
     assert mail.headline(notice, {}) == "push of reco/v1: failed on 1 of 2 nodes that answered late"
-    text = mail.body([notice], {})
+    text = mail.body([notice], {}, str(site.home.root))
     assert "\n  far: disk full\n" in text and "\n  d0ctl software where reco/v1\n" in text
     event = json.loads(json.dumps(document(notice, {}, "lab")))
     assert (event["event"], event["software"], event["verb"], event["failed"]) == (

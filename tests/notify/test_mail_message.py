@@ -22,6 +22,8 @@ HEADERS = [
     "Content-Transfer-Encoding", "MIME-Version",
 ]  # fmt: skip
 
+HOME = "/srv/prod\r\n.\r\n"
+
 nasty = st.text(max_size=40) | st.sampled_from(
     ["x\r\nBcc: all@lab", "\n.\r\nMAIL FROM:<x>", "\x1b]0;x\x07", "é" * 500, "a" * 2000, "\u2028"]
 )
@@ -40,7 +42,7 @@ def mail_of(notices: list[Notice], endings: dict[int, Ending]) -> bytes:
     """A mail about these."""
     return mail_message(
         sender="d0ctl@lab", recipient="me@here", message_id=make_id("d0ctl@lab"),
-        title=mail.title(notices, endings), text=mail.body(notices, endings), at=1e9,
+        title=mail.title(notices, endings), text=mail.body(notices, endings, HOME), at=1e9,
     )  # fmt: skip
 
 
@@ -82,7 +84,7 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
         thing("cleared", "farm07", reason="node-down"),
         thing("software", "reco/v1", reason="purge", count=2),
     ]
-    text = mail.body(notices, {1: ended})
+    text = mail.body(notices, {1: ended}, HOME)
 
     typed = re.findall(r"^  d0ctl (.+)$", text, re.MULTILINE)
     assert len(typed) > 15
@@ -105,8 +107,8 @@ def test_every_command_in_a_mail_can_be_typed() -> None:
 def test_a_mail_names_fifty_things_and_counts_the_rest() -> None:
     notices = [thing("cleared", f"n{n}", reason="still") for n in range(1, 61)]
 
-    assert mail.body(notices, {}).count("moves again") == 50
-    assert "\n... and 10 more\n" in mail.body(notices, {})
+    assert mail.body(notices, {}, HOME).count("moves again") == 50
+    assert "\n... and 10 more\n" in mail.body(notices, {}, HOME)
 
 
 @given(failures)

@@ -1,7 +1,12 @@
 """What `y` offers of the selected row, and what is then on the clipboard."""
 
 from functools import partial
+from pathlib import Path
 
+import pytest
+
+from d0ctl.config import Home, find_home
+from d0ctl_tui.outside import for_home
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -60,3 +65,39 @@ def test_the_path_of_the_shown_stream_is_copied(site: Site, dashboard: Open) -> 
         await desk.until(lambda: desk.app.clipboard == str(log), "the path")
 
     dashboard(script, start="prod/1/1/1")
+
+
+@pytest.mark.parametrize(
+    ("text", "copied"),
+    [
+        ("d0ctl logs prod/1/1/1", "d0ctl --home '/srv/my home' logs prod/1/1/1"),
+        ("d0ctl release a; d0ctl release b",
+         "d0ctl --home '/srv/my home' release a; d0ctl --home '/srv/my home' release b"),
+        ("d0ctl --archive 2026 why prod", "d0ctl --home '/srv/my home' --archive 2026 why prod"),
+        ("d0ctl --home /srv/other daemon stop", "d0ctl --home /srv/other daemon stop"),
+        ("d0ctl hold prod --reason 'no d0ctl here'",
+         "d0ctl --home '/srv/my home' hold prod --reason 'no d0ctl here'"),
+        ("prod/1/1/1", "prod/1/1/1"),
+        ("/scratch/d0ctl /1.out", "/scratch/d0ctl /1.out"),
+    ],
+)  # fmt: skip
+def test_a_copied_command_names_the_home_that_was_chosen(text: str, copied: str) -> None:
+    assert for_home(text, Home(Path("/srv/my home"), is_chosen=True)) == copied
+    assert for_home(text, Home(Path("/srv/my home"))) == text
+
+
+def test_a_command_is_copied_with_the_home_of_the_environment(
+    site: Site, dashboard: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(production())
+    monkeypatch.setenv("D0CTL_HOME", str(site.home.root))
+    command = f"d0ctl --home {site.home.root} status prod"
+
+    async def script(desk: Desk) -> None:
+        desk.app.home = find_home()
+        await desk.press("y")
+        await desk.type("d0ctl status")
+        await desk.press("enter")
+        await desk.until(partial(is_copied, desk, command), command)
+
+    dashboard(script, start="prod")

@@ -1,6 +1,7 @@
 """Other programs on the terminal of the dashboard: a shell on a node, a pager, an editor."""
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -54,7 +55,8 @@ class Outside:
         raise NotImplementedError
 
     def copy(self, text: str) -> None:
-        """Copy a text, through the terminal."""
+        """Copy a text, through the terminal; a command with the home, if that was chosen."""
+        text = for_home(text, self.home)
         self._app.copy_to_clipboard(text)
         self.show_notice(f"copied: {text}", "good")
 
@@ -119,6 +121,14 @@ class Outside:
     def _show_problem(self, problem: str) -> None:
         if problem:
             self.show_notice(problem)
+
+
+def for_home(text: str, home: Home) -> str:
+    """Return a text whose commands find the home from any shell, if another one was chosen."""
+    if not home.is_chosen:
+        return text
+    front = f"d0ctl --home {shlex.quote(str(home.root))} "
+    return re.sub("(?:^|(?<=; )|(?<=&& ))d0ctl (?!--home )", lambda _: front, text)
 
 
 def _shell(app: App[Any], address: Address, known_hosts: Path, folder: str) -> str:

@@ -42,12 +42,13 @@ def title(notices: Sequence[Notice], endings: Endings) -> str:
     return f"{first}, and {more} more" if more else first
 
 
-def body(notices: Sequence[Notice], endings: Endings) -> str:
-    """Return the text of a mail."""
+def body(notices: Sequence[Notice], endings: Endings, home: str) -> str:
+    """Return the text of a mail, which names the home that its commands are for."""
     parts = ["\n".join(map(line, _part(notice, endings))) for notice in notices[:MOST_TOLD]]
     if (more := len(notices) - MOST_TOLD) > 0:
         parts.append(f"... and {more:,} more\n  d0ctl status\n  d0ctl report failures")
-    return "\n\n".join(parts) + "\n\n-- \nsent by d0ctl; messages to come: d0ctl notify list\n"
+    parts.append(f"-- \nsent by d0ctl of home {line(home)}; messages to come: d0ctl notify list\n")
+    return "\n\n".join(parts)
 
 
 def line(text: str) -> str:

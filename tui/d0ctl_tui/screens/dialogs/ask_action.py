@@ -10,6 +10,7 @@ from d0ctl.actions.option import fields_of
 from d0ctl.errors import D0Error
 from d0ctl.select import brief
 from d0ctl.store.jobs import audit
+from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.marks import Marks
@@ -111,7 +112,8 @@ def undo_last(dashboard: AppInterface) -> None:
     if dashboard.is_past():
         return
     actor = dashboard.actor
-    entries = dashboard.source.ask(lambda store: audit.latest_of(store, actor), [])
+    none: list[AuditEntry] = []
+    entries = dashboard.source.ask(lambda store: audit.latest_of(store, actor), none)
     commands = [entry.undo for entry in entries if entry.undo is not None]
     if not entries:
         dashboard.show_notice(f"{actor} has done nothing yet that could be undone")
