@@ -208,6 +208,40 @@ def test_a_job_and_a_node_of_the_same_name_have_cells_of_their_own(job: str) -> 
     assert row[heads.index("where") :].startswith("beta")
 
 
+@pytest.mark.parametrize(
+    ("order", "marked"),
+    [("number", "failed ↓"), ("name", "reason ↓"), ("nodes", "where ↓"), ("last", "last ↓")],
+)
+def test_the_column_by_which_the_groups_are_sorted_is_marked(order: str, marked: str) -> None:
+    groups = grouped([Failed(1, "lost", "n", None, None, None, 1.0, "x", job="a")], "reason")
+    columns = GroupColumns.of(groups, 120, "reason")
+
+    plain = failure_groups.heads(columns, 120, "reason")
+    heads = failure_groups.heads(columns, 120, "reason", order, "↓")
+
+    assert marked in text(heads)
+    assert [word.strip() for word, role in heads if role == "key"] == [marked]
+    assert text(heads).replace(" ↓", "").split() == text(plain).split()
+    assert text(heads).index("last message") == text(plain).index("last message")
+
+
+def test_the_key_that_undoes_is_in_the_last_line_of_a_screen_of_80_columns(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("1 failed package", "R retry", "u undo", "? more")
+        await desk.press("s")
+        await desk.type("last")
+        await desk.press("enter")
+        await desk.until(lambda: "last ↓" in desk.lines("columns")[0], "an arrow at `last`")
+
+    dashboard(script, size=(80, 24))
+
+
 def test_what_the_policy_tries_again_for_the_same_reason_is_named(site: Site) -> None:
     final = package(name="final", policy={"stage-in": {"tries": 0}})
     site.submit(job(("make", [line(final), line(package(name="again"))]), name="prod"))

@@ -188,18 +188,18 @@ FAILURES = (
             name="previous-grouping"),
     Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
     Command("space", "fold", "open or close a group", "look", name="open-group"),
-    Command("f", "scope", "failures of all jobs, or only of this one", "look",
-            foot="all jobs", name="failures-of-all-jobs"),
-    Command("s", "sort", "sort the groups", "look", foot="sort"),
-    Command("t", "log", "the log of a package", "look", foot="log"),
-    Command("v", "view", "the details on the whole screen", "look", foot="details"),
-    Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
     *(
         Command(ACTIONS[name].key, f"verb('{name}')", ACTIONS[name].title, "act", verb=name,
                 foot=foot)
         for name, foot in (("retry", "retry"), ("kill-line", "drop"), ("acknowledge", "seen"))
     ),
     replace(UNDO, foot="undo"),
+    Command("t", "log", "the log of a package", "look", foot="log"),
+    Command("f", "scope", "failures of all jobs, or only of this one", "look",
+            foot="all jobs", name="failures-of-all-jobs"),
+    Command("s", "sort", "sort the groups", "look", foot="sort"),
+    Command("v", "view", "the details on the whole screen", "look", foot="details"),
+    Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
 )  # fmt: skip
 
 WALL = tuple(command for command in LOOK if command.action in ("problem(1)", "failures", "nodes"))
@@ -231,12 +231,12 @@ NODES = (
 
 TASKS = (
     Command("enter", "go", "go to its row", "look", foot="open"),
+    replace(UNDO, foot="undo"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
                 foot=action.name.removeprefix("task "))
         for action in by_need(FIRST_OF_TASKS, "task")
     ),
-    replace(UNDO, foot="undo"),
 )  # fmt: skip
 
 PEEK = (

@@ -157,22 +157,27 @@ class GroupColumns(Struct, frozen=True):
         roomy = columns >= ROOMY
         several = len({job for group in groups for job in group.jobs}) > 1
         return cls(
-            widest((foreign(group.name) for group in groups), by, NAME),
+            widest((foreign(group.name) for group in groups), f"{by} ↓", NAME),
             widest(map(_jobs, groups), "job", JOB) if roomy and several else 0,
-            widest(map(_where, groups), "where", WHERE) if by != "node" else 0,
+            widest(map(_where, groups), "where ↓", WHERE) if by != "node" else 0,
             16 if roomy and any(group.acknowledged for group in groups) else 0,
             10 if columns >= WIDE else 0,
         )
 
 
-def heads(columns: GroupColumns, width: int, by: str) -> Line:
-    """Return the names of the columns."""
-    left = [(f"    failed {pad(by, columns.name)}", "faint")]
-    for room, name in ((columns.job, "job"), (columns.where, "where"), (columns.acknowledged, "")):
-        left.append((pad(name, room), "faint"))
-    left.append(("last message", "faint"))
-    right = f"{pad('first', columns.first)}{'last':<8} "
-    return spread(left, [(right, "faint")], width)
+def heads(columns: GroupColumns, width: int, by: str, order: str = "", arrow: str = "") -> Line:
+    """Return the names of the columns, with the order if it is not the usual one."""
+
+    def head(name: str, room: int, of: str = "", *, right: bool = False) -> Span:
+        is_sorted = bool(arrow) and order == of
+        shown = f"{name} {arrow}" if is_sorted else name
+        shown = shown.rjust(room - 1) if right else shown
+        return pad(shown, room), "key" if is_sorted else "faint"
+
+    left = [head("failed", 11, "number", right=True), head(by, columns.name, "name"),
+            head("job", columns.job), head("where", columns.where, "nodes"),
+            head("", columns.acknowledged), ("last message", "faint")]  # fmt: skip
+    return spread(left, [head("first", columns.first), head("last", 9, "last")], width)
 
 
 def row(

@@ -93,7 +93,7 @@ class NodesScreen(SubScreen):
         """Return the title."""
         sorting = self.list.sorting
         subtitle = "what each does, and why it takes no more"
-        if (sorting.order, sorting.reverse) != ("state", False):
+        if not sorting.is_usual:
             subtitle = f"by {sorting.order} {sorting.arrow}  {subtitle}"
         return ((" nodes", "title"), (f"  {subtitle}", "faint"))
 

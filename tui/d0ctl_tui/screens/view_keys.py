@@ -157,9 +157,7 @@ class ViewKeys:
         jobs = self.dashboard.source.job_list
         known = {order: largest for order, (_, largest) in job_list.ORDERS.items()}
         now = Sorting(known, jobs.order, jobs.reverse)
-        is_usual = now == Sorting(known, "age")
         if self.only is not None:
             now = Sorting(package_order.ORDERS, self.only.order, self.only.reverse)
-            is_usual = now == Sorting(package_order.ORDERS, "path")
-        order = ("", "") if is_usual else (now.order, now.arrow)
+        order = ("", "") if now.is_usual else (now.order, now.arrow)
         return heading(self.tree_view.columns, *order)

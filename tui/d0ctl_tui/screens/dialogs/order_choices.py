@@ -21,6 +21,11 @@ class Sorting(Struct, frozen=True):
         """The direction: down if the largest comes first."""
         return "↓" if self.orders[self.order] is not self.reverse else "↑"
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is the order without any choice."""
+        return self.order == next(iter(self.orders)) and not self.reverse
+
     def by(self, order: str) -> "Sorting":
         """Return the list in another order; in the same one, the other way round."""
         return Sorting(self.orders, order, order == self.order and not self.reverse)

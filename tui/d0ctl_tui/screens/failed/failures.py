@@ -79,7 +79,7 @@ class FailuresScreen(SubScreen):
         for name in PROPERTIES:
             left += [(name, "key" if name == self.by else "faint"), ("  ", "")]
         now = self._sorting
-        if (now.order, now.reverse) != ("number", False):
+        if not now.is_usual:
             left.append((f" sorted by {now.order} {now.arrow}", "faint"))
         number = self._number
         summary = "looking ..." if number is None else count(number, "failed package")
@@ -205,7 +205,10 @@ class FailuresScreen(SubScreen):
     def _heads(self, columns: int) -> Line:
         if not self.groups.groups:
             return EMPTY
-        return failure_groups.heads(self.groups.columns_of(columns), columns, self.groups.by)
+        now = self._sorting
+        order = ("", "") if now.is_usual else (now.order, now.arrow)
+        widths = self.groups.columns_of(columns)
+        return failure_groups.heads(widths, columns, self.groups.by, *order)
 
     def _read(self) -> None:
         self._again, self._read_at = None, time.monotonic()
