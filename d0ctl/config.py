@@ -62,6 +62,11 @@ class Home:
         return self.root / "d0ctl.turn"
 
     @property
+    def driver(self) -> Path:
+        """Kept open by every process that drives nodes; it holds the name of the site."""
+        return self.root / "d0ctl.driver"
+
+    @property
     def dropbox(self) -> Path:
         """The Maildir for messages of nodes."""
         return self.root / "dropbox"
@@ -205,7 +210,8 @@ class Home:
         wal = Path(f"{self.database}-wal")
         if access.owned(self.root):
             keys = (self.key, self.previous_keys, self.event_key, self.known_hosts)
-            for path in (self.database, wal, self.writer_lock, self.dropbox, self.logins, *keys):
+            locks = (self.writer_lock, self.driver)
+            for path in (self.database, wal, *locks, self.dropbox, self.logins, *keys):
                 access.refuse_link(path)
             for path in (self.logs, self.results, self.cache, self.nodes, self.archives):
                 access.owned(path)

@@ -17,7 +17,14 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 FOLDERS = ("d0ctl", "tui", "wrapper", "sql", "completions", "examples", "docs", "tests")
 PACKAGES = ("d0ctl", "d0ctl_tui", "d0ctl_wrapper", "d0ctl_sql", "tests")
-OF_A_HOME = {"d0ctl.db", "d0ctl.db.VERSION", "d0ctl.turn", "d0ctl.bash", "d0ctl.fish"}
+OF_A_HOME = {
+    "d0ctl.db",
+    "d0ctl.db.VERSION",
+    "d0ctl.turn",
+    "d0ctl.driver",
+    "d0ctl.bash",
+    "d0ctl.fish",
+}
 """Names of files that look like names of modules."""
 
 

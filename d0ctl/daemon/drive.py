@@ -25,7 +25,7 @@ from d0ctl.nodes.transports.descriptors import allow_many
 from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
 from d0ctl.store.clusters import pilots
-from d0ctl.store.clusters.other_homes import refuse_second_driver
+from d0ctl.store.clusters.other_homes import marked_as_driver
 from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import contact, leases
@@ -161,8 +161,7 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
 
     Raises Refused if a process drives the nodes of this site from another home of this machine.
     """
-    with open_store(home, resident=True) as store:
-        refuse_second_driver(home, site_name(store))
+    with open_store(home, resident=True) as store, marked_as_driver(home, site_name(store)):
         sweep(store, now=time.time())
         dropbox = DropBox(home.dropbox, Signer(home).tokens)
         dropbox.sweep()

@@ -1,21 +1,36 @@
 """Other homes of a site on this machine, such as a restored backup: only one may drive nodes."""
 
+import os
 import shlex
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.holder import is_dead, process_id
+from d0ctl.store.nodes.holder import is_dead
+
+
+@contextmanager
+def marked_as_driver(home: Home, site: str) -> Iterator[None]:
+    """Keep the driver's file of a home open during the block, so that other homes can see it.
+
+    Raises Refused if a process drives the nodes of the site from another home.
+    """
+    refuse_second_driver(home, site)
+    descriptor = os.open(home.driver, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.pwrite(descriptor, site.encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def refuse_second_driver(home: Home, site: str) -> None:
     """Raise Refused if a process drives the nodes of the site from another home."""
-    if other := driven_elsewhere(home, site):
-        process = process_id(living_holders(other)[0])
+    for other, process in _drivers(home, site):
         raise Refused(
             f"process {process} drives the nodes of this site from another home: `{other.root}`",
             hint=stop_command(other),
@@ -29,46 +44,35 @@ def stop_command(home: Home) -> str:
 
 def driven_elsewhere(home: Home, site: str) -> Home | None:
     """Return another home of the site, by which a process of this machine drives nodes."""
-    for root in sorted(_roots_in_use()):
-        other = Home(root)
-        with suppress(OSError, sqlite3.Error):
-            is_same = home.root.exists() and root.samefile(home.root)
-            if not is_same and _site(other) == site and living_holders(other):
-                return other
-    return None
+    return next((other for other, _ in _drivers(home, site)), None)
 
 
 def living_holders(home: Home) -> list[str]:
     """Return the living processes that hold leases in the database of a home."""
-    with closing(_connect(home)) as connection:
+    uri = f"{home.database.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
         holders = {str(row["holder"]) for row in Store(home, connection).rows("leases")}
     return sorted(holder for holder in holders if not is_dead(holder))
 
 
-def _roots_in_use() -> set[Path]:
-    """Return the homes whose databases are open in processes that this user may inspect.
+def _drivers(home: Home, site: str) -> Iterator[tuple[Home, int]]:
+    """Yield the other homes of the site that are driven on this machine, and by which process.
 
-    A look at a database that was just closed would make a file beside it, in the way of who
-    removes the folder: the memory that its connections share is there only while one is open.
+    No database of another home is opened: SQLite would make files beside it, while its folder
+    may be about to be removed. Processes of other users are not seen.
     """
-    return {path.parent for path in _open_files()
-            if path.name == "d0ctl.db" and path.with_name("d0ctl.db-shm").exists()}  # fmt: skip
+    for process, path in _open_files():
+        if path.name == home.driver.name:
+            with suppress(OSError):  # it was removed, or this home has no folder yet
+                is_same = home.root.exists() and path.parent.samefile(home.root)
+                if not is_same and path.read_text() == site:
+                    yield Home(path.parent), process
 
 
-def _open_files() -> Iterator[Path]:
+def _open_files() -> Iterator[tuple[int, Path]]:
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or belongs to another user
             for descriptor in (process / "fd").iterdir():
                 with suppress(OSError):
-                    yield descriptor.readlink()
-
-
-def _site(home: Home) -> str:
-    with closing(_connect(home)) as connection:
-        return str(Store(home, connection).value("site"))
-
-
-def _connect(home: Home) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{home.database.absolute().as_uri()}?mode=ro", uri=True)
-    connection.row_factory = sqlite3.Row
-    return connection
+                    yield int(process.name), descriptor.readlink()
