@@ -204,12 +204,15 @@ def test_a_terminal_gets_the_colours_that_it_has(
     assert re.search(rb"\x1b\[(?:[0-9;]*;)?%s[;m]" % (paper or b"7"), screen.read())
 
 
-@pytest.mark.parametrize(("options", "most"), [([], 1000), (["--slow"], 500)])
+@pytest.mark.parametrize(
+    ("size", "options", "most"),
+    [((24, 80), [], 1000), ((24, 80), ["--slow"], 500), ((36, 120), [], 1000)],
+)
 def test_a_line_down_takes_less_than_a_kilobyte(
-    site: Site, terminal: Open, options: list[str], most: int
+    site: Site, terminal: Open, size: tuple[int, int], options: list[str], most: int
 ) -> None:
     site.submit(job(("one", [line(package()) for _ in range(12)]), name="wide"))
-    screen = terminal("env", "COLORTERM=truecolor", PROGRAM, "tui", "wide/1/1", *options)
+    screen = terminal("env", "COLORTERM=truecolor", PROGRAM, "tui", "wide/1/1", *options, size=size)
     screen.sees(b"wide/1/1/1")
     screen.sees(b"why")
 
