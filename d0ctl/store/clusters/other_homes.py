@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from d0ctl import access
 from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
@@ -19,13 +20,23 @@ def marked_as_driver(home: Home, site: str) -> Iterator[None]:
 
     Raises Refused if a process drives the nodes of the site from another home.
     """
-    refuse_second_driver(home, site)
-    descriptor = os.open(home.driver, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.pwrite(descriptor, site.encode(), 0)
+        descriptor = os.open(home.driver, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise access.unusable(home.root, error) from error
+    try:
+        _write(home, descriptor, site)
+        refuse_second_driver(home, site)  # after the mark: of two that start now, one sees it
         yield
     finally:
         os.close(descriptor)
+
+
+def _write(home: Home, descriptor: int, site: str) -> None:
+    try:
+        os.pwrite(descriptor, site.encode(), 0)
+    except OSError as error:
+        raise access.unusable(home.root, error) from error
 
 
 def refuse_second_driver(home: Home, site: str) -> None:
