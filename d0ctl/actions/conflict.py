@@ -1,5 +1,6 @@
 """Two people at once: an action is refused if the other changed its packages since its plan."""
 
+from shlex import quote
 from typing import Any
 
 from d0ctl.actions.action import Request
@@ -43,7 +44,7 @@ def refuse_second(store: Store, request: Request[Any], seen: int | None, now: fl
         entry = audit.since(selection.choose(store, target, now=now), seen)
     if entry is not None:
         raise Refused(f"{sentence(entry, now)}, after the plan was made, so nothing was done",
-                      hint=f"d0ctl status '{target.parts[0]}'")  # fmt: skip
+                      hint=f"d0ctl status {quote(str(target.parts[0]))}")  # fmt: skip
 
 
 def _on_jobs(store: Store, request: Request[Any], seen: int) -> AuditEntry | None:

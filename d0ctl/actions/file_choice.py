@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import NamedTuple, TypeAlias
 
 from d0ctl.actions.action import AnyRequest, Plan
@@ -107,7 +108,7 @@ def choose(store: Store, choice: FileChoice) -> tuple[FileSelection, FileTotals]
     if not weight.files:
         if not set("*?[") & set(choice.job):
             browse.job(store, choice.job)
-        raise NotFound(f"no file matches `{choice}`", hint=f"d0ctl file list '{choice.job}'")
+        raise NotFound(f"no file matches `{choice}`", hint=f"d0ctl file list {quote(choice.job)}")
     return selected, weight
 
 

@@ -120,7 +120,7 @@ def test_a_part_of_a_job_becomes_a_job_of_its_own(tmp_path: Path, d0ctl: Type) -
         (("clone", "bad", "better"), "d0ctl: there is no job `bad`\nd0ctl status\n"),
         (("clone", "good/1", "--set", "a=b"), "d0ctl: --set takes a whole job\nd0ctl clone good\n"),
         (("remove", "good/1"), "d0ctl: `good/1` is not a whole job, so it can't be removed\n"
-                               "d0ctl kill 'good/1'\n"),
+                               "d0ctl kill good/1\n"),
         (("submit", "good/1/1"), "d0ctl: `good/1/1` is a part of job `good`, but only whole jobs "
                                  "can be submitted\nas a job of its own: d0ctl clone good/1/1\n"),
     ],

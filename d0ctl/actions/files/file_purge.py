@@ -32,7 +32,7 @@ def plan(store: Store, request: FileRequest[Options], now: float) -> PurgePlan:
         why = f"{needed} needed by packages that have not ended" if needed else "no copy is kept"
         is_single = not any(sign in str(request.target) for sign in "*?[")
         hint = (f"d0ctl why {shlex.quote(str(request.target))}" if needed and is_single
-                else f"d0ctl file list '{request.target}'")  # fmt: skip
+                else f"d0ctl file list {shlex.quote(str(request.target))}")  # fmt: skip
         raise Refused(f"no file of `{request.target}` can be purged: {why}", hint=hint)
     return PurgePlan(
         request=request,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from shlex import quote
 
 from d0ctl.actions import file_choice, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
@@ -41,7 +42,7 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
     """Plan for whole jobs without launched packages."""
     if not is_whole_job(request.target):
         raise BadUsage(f"`{request.target.brief}` is not a whole job, so it can't be removed",
-                       hint=f"d0ctl kill '{request.target.parts[0]}'")  # fmt: skip
+                       hint=f"d0ctl kill {quote(str(request.target.parts[0]))}")  # fmt: skip
     jobs = jobs_of(store, request.target)
     for job in jobs:
         if live := by_status(job.counts)["launched"]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
@@ -57,7 +58,7 @@ def plan_restore_line(store: Store, request: Request[Options], now: float) -> Re
         raise Refused(
             f"the files of package `{path}` have gone into other packages of its task, "
             "so it can't be restored",
-            hint=f"d0ctl status '{request.target.parts[0]}'",
+            hint=f"d0ctl status {quote(str(request.target.parts[0]))}",
         )
     return _plan(selected, request, requested, own, own_paths)
 
@@ -94,7 +95,7 @@ def _not_restorable(request: Request[Options], is_dropped: bool) -> Refused:
             f"line `{target.brief}` is not" if target.is_one else f"no line of `{target.brief}` is"
         )
         return Refused(f"{what} dropped, so it can't be restored",
-                       hint=f"d0ctl status '{target.parts[0]}'")  # fmt: skip
+                       hint=f"d0ctl status {quote(str(target.parts[0]))}")  # fmt: skip
     what = f"line `{target.brief}` was" if target.is_one else f"the lines `{target.brief}` were"
     return Refused(
         f"{what} dropped because of another line, and can only be restored with it",
@@ -107,7 +108,7 @@ def _check_not_ending(selected: Selection, request: Request[Options]) -> None:
         raise Refused(
             f"{wording.packages_are(ending)} still being killed in `{request.target.brief}`, "
             "so it can't be restored yet",
-            hint=f"d0ctl status '{request.target.parts[0]}'",
+            hint=f"d0ctl status {quote(str(request.target.parts[0]))}",
         )
 
 

@@ -1,6 +1,7 @@
 """resume: resume paused jobs or packages."""
 
 from collections.abc import Iterator
+from shlex import quote
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Request
@@ -21,9 +22,9 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     jobs = jobs_of(store, request.target)
     paused = [job for job in jobs if job.pause]
     if not paused:
-        hint = f"d0ctl status '{request.target.parts[0]}:held'"
+        hint = f"d0ctl status {quote(f'{request.target.parts[0]}:held')}"
         if any(job.hold for job in jobs):
-            hint = f"it is held: d0ctl release {request.target.parts[0]}"
+            hint = f"it is held: d0ctl release {quote(str(request.target.parts[0]))}"
         raise Refused(f"`{request.target.brief}` is not paused as a whole, so it can't be resumed",
                       hint=hint)  # fmt: skip
     return PausePlan(

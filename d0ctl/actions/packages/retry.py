@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from msgspec.structs import replace as select_state
 
@@ -150,7 +151,7 @@ def _all_refused(target: Selector, reasons: Counter[str]) -> Refused:
         return Refused(f"package `{target}` can't be retried: {why}", hint=f"d0ctl why {target}")
     counted = "; ".join(f"{n} because {reason}" for reason, n in [(why, number), *more])
     return Refused(f"no packages of `{target.brief}` can be retried: {counted}",
-                   hint=f"d0ctl history '{target.parts[0]}'")  # fmt: skip
+                   hint=f"d0ctl history {quote(str(target.parts[0]))}")  # fmt: skip
 
 
 def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from shlex import quote
 
 from d0ctl.actions import wording
 from d0ctl.actions.action import Action, Author, Plan, Request
@@ -81,7 +82,7 @@ def _count_to_accept(selected: Selection, target: Selector) -> int:
         raise Refused(
             f"output `{clean(missing[0])}` of `{target.brief}` is missing{more}, "
             "so it can't be set to successful",
-            hint=f"d0ctl retry '{target.parts[0]}' makes it",
+            hint=f"d0ctl retry {quote(str(target.parts[0]))} makes it",
         )
     return len(rows)
 

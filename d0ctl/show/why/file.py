@@ -1,6 +1,7 @@
 """Why a file exists or does not: its maker, its copies, and the packages that wait for it."""
 
 from collections import Counter
+from shlex import quote
 from typing import Any
 
 from msgspec import Struct
@@ -117,7 +118,8 @@ def _present(about: _AboutFile) -> None:
         if "retain-indef" in (file.disposition or file.dispositions):
             fact = "it is kept even if no package needs it (`retain-indef`)"
             about.explanation.facts.append(fact)
-            about.explanation.commands.append(f"d0ctl file set-disposition '{file.path}' deletable")
+            unneeded = f"d0ctl file set-disposition {quote(file.path)} deletable"
+            about.explanation.commands.append(unneeded)
     about.explanation.commands.append(f"d0ctl status {file.maker}")
 
 
