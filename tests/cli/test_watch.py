@@ -104,3 +104,15 @@ def test_the_list_uses_the_width_for_bars_and_says_when_jobs_end(
 
     assert bars[0] < bars[2]
     assert "0 of 29 packages done" in lines[0]
+
+
+def test_it_does_not_advise_the_command_that_was_typed(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.up()
+    site.launch("prod/1/1/1")
+    drive(site)
+
+    assert "d0ctl status prod --watch" in d0ctl("status", "prod").stdout
+    with live("status", "prod", "--watch", columns=100, rows=60) as screen:
+        screen.expect("is running")
+        assert "d0ctl status prod --watch" not in "\n".join(screen.rows)

@@ -43,7 +43,7 @@ class Sheet(Struct):
 
     A `whole` sheet cuts nothing: what is too long for its line continues on the next.
     Commands in it read the `archive`, if the page is about jobs of one, and are `completed` with
-    the options of the command that prints the page.
+    the options of the command that prints the page. That command, as it was `typed`, is left out.
     """
 
     columns: int = ENDLESS
@@ -52,6 +52,7 @@ class Sheet(Struct):
     archive: str = ""
     completed: Callable[[str], str] = str
     whole: bool = False
+    typed: str = ""
 
     def head(self, title: str, about: str = "") -> None:
         """Add a heading, after a blank line unless it comes first."""
@@ -193,7 +194,7 @@ class Sheet(Struct):
     def commands(self, commands: Iterable[str]) -> None:
         """Add commands to type, each once; a long one is continued as a shell accepts it."""
         for command in dict.fromkeys(commands):
-            if not is_possible(command, self.archive):
+            if command == self.typed or not is_possible(command, self.archive):
                 continue
             typed = self._typed(foreign(command))
             front, *rest = wrap(typed, max(8, self.columns - 6), whole=self.whole)

@@ -95,8 +95,9 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
     return documents.line_card(store, job, stage, wanted.line.first, now)
 
 
-def _page(store: Store, wanted: Selector | None) -> Sheet:
+def _page(store: Store, wanted: Selector | None, *, watch: bool = False) -> Sheet:
     page = sheet()
+    page.typed = f"d0ctl status {wanted} --watch" if watch else ""
     status.draw(page, store, wanted, time.time())
     return page
 
@@ -111,7 +112,7 @@ def _watch(store: Store, wanted: Selector | None) -> None:
         if (version := store.version()) != seen:
             seen = version
             with store.reading():
-                page = _page(store, wanted)
+                page = _page(store, wanted, watch=True)
             print_sheet(page)
             sys.stdout.flush()
         time.sleep(LOOK_S)
@@ -128,7 +129,7 @@ def _watch_on_screen(store: Store, wanted: Selector | None) -> None:
             if version != seen or time.monotonic() >= due or screen.is_resized:
                 seen, due = version, time.monotonic() + ANYWAY_S
                 with store.reading():
-                    page = _page(store, wanted)
+                    page = _page(store, wanted, watch=True)
                 screen.draw(page, time.time())
             key = screen.wait(LOOK_S)
             if key == "quit":
