@@ -5,6 +5,7 @@ D0Error
 │   └── NotANumber        2  a selector with a name where a number belongs
 ├── BadJobFile            2  a job file or site file with faults, the first ones listed
 ├── NotFound              3  no such job, stage, line, package, file or node
+│   └── Archived          3  a job that was moved to an archive
 ├── Refused               4  not in this state, or not by this user
 ├── DatabaseUnavailable   5  the database or the daemon can't be used
 │   └── DatabaseMoved     5  another file is at the path of the open database, or none
@@ -90,6 +91,15 @@ class NotFound(D0Error):
     """A path, selector or name that matches nothing."""
 
     exit_code = ExitCode.NOT_FOUND
+
+
+class Archived(NotFound):
+    """A job that was moved to an archive."""
+
+    def __init__(self, job: str, archive: str) -> None:
+        super().__init__(f"job `{job}` was moved to archive `{archive}`",
+                         hint=f"d0ctl status {job} --archive {archive}")  # fmt: skip
+        self.archive = archive
 
 
 class Refused(D0Error):

@@ -34,7 +34,7 @@ from d0ctl.cli.terminal.errors import report
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say
 from d0ctl.cli.terminal.person import AtTerminal
-from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
+from d0ctl.errors import D0Error, ExitCode, NotFound
 from d0ctl.model import Group
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
@@ -114,9 +114,10 @@ def command(
     def start(target: Any, **values: Any) -> None:
         own = {option.name: values.pop(option.name) for option in extra}
         texts = {field.removesuffix("_"): text for field, text in values.items()}
-        if isinstance(target, list):
-            _refuse_swapped(action, target, texts)
-            likely_words.refuse(name, target)
+        if isinstance(target, list | str):
+            targets = [target] if isinstance(target, str) else target
+            likely_words.refuse_swapped(action, targets, texts)
+            likely_words.refuse(name, targets)
         request = AnyRequest(action, _target(action, target), read(action.options, texts),
                              AtTerminal())  # fmt: skip
         (run or carry_out)(request, **own)
@@ -160,16 +161,6 @@ def _target(action: Action[Any, Any], texts: Any) -> Target:
 
             return parse(texts)
     return NodeName(texts)
-
-
-def _refuse_swapped(action: Action[Any, Any], selectors: list[str], texts: dict[str, Any]) -> None:
-    """Raise BadUsage if the value of an argument comes before the selector."""
-    for field, option, _ in fields_of(action.options):
-        if selectors[0] in option.choices and "/" in texts[field]:
-            raise BadUsage(
-                f"the selector comes before the {option.metavar.lower()}",
-                hint=f"d0ctl {action.name} {texts[field]} {selectors[0]}",
-            )
 
 
 def _parameters(action: Action[Any, Any]) -> Iterator[Parameter]:

@@ -91,6 +91,7 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read `help COMMAND` as `COMMAND --help`."""
+        settings.typed = tuple(args)
         return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

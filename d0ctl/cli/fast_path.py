@@ -21,6 +21,11 @@ class Call(Struct, frozen=True):
     json: bool = False
     home: Path | None = None
 
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The words that were typed, without the home."""
+        return (self.command, *filter(None, [self.what]), *["--json"] * self.json)
+
 
 def parse(arguments: Sequence[str]) -> Call | None:
     """Return the call; None if Typer has to read the words."""
@@ -55,7 +60,7 @@ def run(call: Call) -> None:
     from d0ctl.cli import session
     from d0ctl.cli.terminal.errors import reported_failures
 
-    session.settings.home = call.home
+    session.settings.home, session.settings.typed = call.home, call.typed
     with reported_failures():
         if call.command == "why":
             from d0ctl.cli.commands.looking.pages import explanation

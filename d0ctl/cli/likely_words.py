@@ -1,9 +1,13 @@
 """Words that are refused with the command that they probably mean."""
 
 import shlex
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from d0ctl.actions import Action
+from d0ctl.actions.option import Option, fields_of
 from d0ctl.cli import session
 from d0ctl.errors import BadUsage, D0Error
 
@@ -33,6 +37,34 @@ def refuse_parameter(typed: list[str]) -> None:
     if "=" not in name and values and not values[0].startswith("-"):
         raise BadUsage("`--set` takes NAME=VALUE",
                        hint=f"--set {shlex.quote(f'{name}={values[0]}')}")  # fmt: skip
+
+
+def refuse_swapped(
+    action: Action[Any, Any], selectors: list[str], texts: Mapping[str, Any]
+) -> None:
+    """Raise BadUsage if the value of an argument comes before the selector."""
+    for field, option, _ in fields_of(action.options):
+        if option.is_argument and _is_swapped(option, selectors[0], texts[field]):
+            right = ["d0ctl", *action.name.split(), *selectors[1:], texts[field], selectors[0]]
+            raise BadUsage(
+                f"the selector comes before the {option.metavar.lower()}",
+                hint=f"did you mean `{shlex.join(right)}`?",
+            )
+
+
+def _is_swapped(option: Option, before: str, last: Any) -> bool:
+    if not isinstance(last, str):
+        return False
+    if option.choices:
+        return before in option.choices and last not in option.choices
+    return _is_value(option, before) and not _is_value(option, last)
+
+
+def _is_value(option: Option, text: str) -> bool:
+    with suppress(ValueError):
+        option.type.read(text)
+        return True
+    return False
 
 
 def _job_of(path: Path) -> str | None:

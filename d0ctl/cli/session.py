@@ -23,6 +23,7 @@ class Settings:
         self.home: Path | None = None
         self.archive = ""
         self.debug = False
+        self.typed: tuple[str, ...] = ()
 
 
 settings = Settings()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import time
 from typing import Any
 
@@ -100,8 +101,7 @@ def test_a_job_that_is_not_in_the_database_any_more_is_found_in_its_archive(
 ) -> None:
     d0ctl("archive", "prod", "--yes", "--as", "spring")
 
-    for words in (("status", "prod"), ("why", "prod/1/1/1"), ("kill", "prod", "--yes"),
-                  ("run", "prod")):  # fmt: skip
+    for words in (("kill", "prod", "--yes"), ("run", "prod"), ("wait", "prod"), ("logs", "prod")):
         answer = d0ctl(*words)
         assert answer.exit_code == 3
         assert answer.stderr == (
@@ -109,6 +109,43 @@ def test_a_job_that_is_not_in_the_database_any_more_is_found_in_its_archive(
         )
     assert "there is no job `prud`" in d0ctl("status", "prud").stderr
     assert "there is no job `other`" in d0ctl("status", "other", "--archive", "spring").stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status", "prod"], ["why", "prod"], ["why", "prod/1/1/1"], ["history", "prod"],
+        ["results", "prod"], ["file", "list", "prod"], ["export", "prod"],
+        ["report", "failures", "prod"], ["report", "usage", "prod", "--json"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_command_that_reads_is_answered_with_itself_for_the_archive(
+    ended: Site, d0ctl: Type, words: list[str]
+) -> None:
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+
+    refused = d0ctl(*words)
+
+    line, advice = refused.stderr.splitlines()
+    assert (refused.exit_code, line) == (3, "d0ctl: job `prod` was moved to archive `spring`")
+    assert shlex.split(advice) == ["d0ctl", *words, "--archive", "spring"]
+    assert d0ctl(*shlex.split(advice)[1:]).exit_code == 0
+
+
+def test_a_job_in_place_of_a_report_is_answered_with_a_report_on_it(
+    ended: Site, d0ctl: Type
+) -> None:
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+
+    for word, line, advice in (
+        ("other/1", "which report on `other/1`?", "d0ctl report failures other/1"),
+        ("prod", "which report on `prod`?", "d0ctl report failures prod --archive spring"),
+        ("s3", "there is no report and no job `s3`", "d0ctl report --help"),
+        ("failure", "no such command `failure`", "did you mean `d0ctl report failures`?"),
+    ):
+        refused = d0ctl("report", word)
+        assert (refused.exit_code, refused.stderr) == (2, f"d0ctl: {line}\n{advice}\n")
 
 
 def test_a_second_archive_of_the_same_name_gets_a_number(ended: Site, d0ctl: Type) -> None:

@@ -1,6 +1,7 @@
 """`status` says each thing once, and only what is true."""
 
 import json
+import shlex
 import time
 
 import pytest
@@ -145,3 +146,25 @@ def test_the_card_of_a_failed_package_quotes_its_errors_once(site: Site) -> None
         quoted.append("\n".join(map(text, sheet.lines)).count("│ Fatal: corrupt block"))
 
     assert quoted == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("priority 70 prod", "priority prod 70"),
+        ("priority 70 prod/1 prod/2", "priority prod/1 prod/2 70"),
+        ("set-status successful prod/1/1/1", "set-status prod/1/1/1 successful"),
+        ("file set-disposition deletable 'prod:f*'", "file set-disposition 'prod:f*' deletable"),
+        ("node free 2GB localhost", "node free localhost 2GB"),
+    ],
+)
+def test_arguments_the_wrong_way_round_are_answered_with_the_right_one(
+    site: Site, d0ctl: Type, typed: str, meant: str
+) -> None:
+    site.submit(production())
+
+    refused = d0ctl(*shlex.split(typed))
+
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith(f"\ndid you mean `d0ctl {meant}`?\n"), refused.stderr
+    assert "can't be a job's name" in d0ctl("priority", "70", "80").stderr

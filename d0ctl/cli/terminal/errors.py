@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,8 +10,8 @@ from contextlib import contextmanager, suppress
 from d0ctl.access import unusable
 from d0ctl.cli.session import home, in_home, reader, settings
 from d0ctl.cli.terminal.output import is_terminal, say
-from d0ctl.errors import BadJobFile, D0Error, ExitCode, NotANumber
-from d0ctl.show.drawing.archived import in_archive
+from d0ctl.errors import Archived, BadJobFile, D0Error, ExitCode, NotANumber
+from d0ctl.show.drawing.archived import in_archive, is_possible
 from d0ctl.units import clean
 
 
@@ -66,9 +67,18 @@ def report(error: D0Error) -> None:
     say(f"d0ctl: {clean(str(error))}")
     for detail in error.details:
         say(f"  {clean(detail)}")
-    hint = _numbered(error.selector) if isinstance(error, NotANumber) else None
-    if hint := hint or error.hint:
+    if hint := _better_hint(error) or error.hint:
         say(in_archive(clean(hint), settings.archive))
+
+
+def _better_hint(error: D0Error) -> str | None:
+    """Return a hint that takes the typed command into account; None if there is none."""
+    if isinstance(error, NotANumber):
+        return _numbered(error.selector)
+    typed = shlex.join(["d0ctl", *settings.typed])
+    if isinstance(error, Archived) and is_possible(typed, error.archive):
+        return f"{typed} --archive {shlex.quote(error.archive)}"
+    return None
 
 
 def _numbered(selector: str) -> str | None:

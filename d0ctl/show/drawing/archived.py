@@ -3,7 +3,7 @@
 import re
 from shlex import quote
 
-READING = re.compile(r"\bd0ctl (?=(?:status|why|history|report|export)\b)")
+READING = re.compile(r"\bd0ctl (?=(?:status|why|history|report|export|results|file list)\b)")
 
 
 def is_possible(command: str, archive: str) -> bool:

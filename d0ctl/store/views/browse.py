@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from d0ctl.config import Home
-from d0ctl.errors import NotFound
+from d0ctl.errors import Archived, NotFound
 from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store import stage_order
@@ -83,12 +83,10 @@ def no_such_job(store: Store, name: str) -> NotFound:
     return NotFound(f"there is no job `{name}`", hint=nearest(name, known) or "d0ctl status")
 
 
-def archived(store: Store, name: str) -> NotFound | None:
+def archived(store: Store, name: str) -> Archived | None:
     """Return the error for a job that was moved to an archive; None if it is in none."""
-    if (archive := _archive_with(store, name)) is None:
-        return None
-    return NotFound(f"job `{name}` was moved to archive `{archive}`",
-                    hint=f"d0ctl status {name} --archive {archive}")  # fmt: skip
+    archive = _archive_with(store, name)
+    return None if archive is None else Archived(name, archive)
 
 
 def _archive_with(store: Store, name: str) -> str | None:

@@ -1,10 +1,13 @@
 """`d0ctl report`: what happened in a production, in figures."""
 
+import shlex
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from msgspec.structs import asdict
+from typer.core import TyperGroup
 
 from d0ctl import select
 from d0ctl.cli import options, session
@@ -13,9 +16,11 @@ from d0ctl.cli.commands.looking.pages.timeline_report import timeline
 from d0ctl.cli.commands.looking.usage_report import usage
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
-from d0ctl.errors import NotFound
+from d0ctl.errors import BadUsage, D0Error, NotFound
+from d0ctl.jobfile.yaml.faults import near
 from d0ctl.show.usage import failures_page
 from d0ctl.show.usage.failures_page import MOST_SHOWN, hours
+from d0ctl.store.views import browse
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
@@ -23,7 +28,31 @@ if TYPE_CHECKING:
     from d0ctl.schedule.disk_profile import Profile
     from d0ctl.store.views.failure_counts import Alike, Report
 
-app = group("Report failures, usage, disk, metrics and timelines.")
+
+class Reports(TyperGroup):
+    """The reports; a job in their place is answered with a report on it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the report. Raises BadUsage for what is neither a report nor nearly one."""
+        word = args[0]
+        is_near = word.startswith("-") or near(word, self.list_commands(ctx))
+        if not is_near and not ctx.resilient_parsing:  # TAB asks, too
+            raise _no_report(word)
+        return super().resolve_command(ctx, args)
+
+
+def _no_report(word: str) -> BadUsage:
+    job = select.split(select.with_slashes(word))[0].partition("/")[0]
+    of_word = shlex.join(["d0ctl", "report", "failures", word])
+    with suppress(D0Error), session.reader() as store:
+        archived = None if browse.has_job(store, job) else browse.archived(store, job)
+        if archived or browse.has_job(store, job):
+            in_archive = f" --archive {shlex.quote(archived.archive)}" if archived else ""
+            return BadUsage(f"which report on `{word}`?", hint=f"{of_word}{in_archive}")
+    return BadUsage(f"there is no report and no job `{word}`", hint="d0ctl report --help")
+
+
+app = group("Report failures, usage, disk, metrics and timelines.", Reports)
 
 Cluster = Annotated[
     str | None,
