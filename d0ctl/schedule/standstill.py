@@ -33,6 +33,8 @@ class Cause(enum.StrEnum):
     """Launched packages wait for inputs that will never be produced."""
     NO_COPY = "no-copy"
     """Packages wait for inputs whose only copies are on nodes that have been down for too long."""
+    NEXT_TRY = "next-try"
+    """After failures, only packages are left that are tried again at a later time."""
 
 
 DELIBERATE = frozenset({Cause.HELD, Cause.PAUSED})
@@ -124,13 +126,13 @@ class Work(Struct, frozen=True):
     @property
     def open(self) -> int:
         """How many packages could move, if nothing stopped them."""
-        return (
-            self.busy
-            + self.silent
-            + self.ready
-            + self._moving(Phase.COOLOFF, Phase.SUSPENDED)
-            + (self.counts.get(Phase.HELD, 0) if self.releases else 0)
-        )
+        return self.busy + self.silent + self.ready + self.retrying + self._moving(Phase.SUSPENDED)
+
+    @property
+    def retrying(self) -> int:
+        """How many packages wait for a later try: cooling off, or held by the policy."""
+        released = self.counts.get(Phase.HELD, 0) if self.releases else 0
+        return self._moving(Phase.COOLOFF) + released
 
     @property
     def left(self) -> int:
@@ -222,9 +224,11 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
         return Cause.HELD
     if work.paused:
         return Cause.PAUSED
-    if work.open > work.ready + work.silent:
+    if work.open > work.ready + work.silent + work.retrying:
         return None
-    if not work.ready or any(_is_served(requirement, nodes) for requirement in work.requirements):
+    if not work.ready:
+        return Cause.NEXT_TRY if work.retrying and not work.silent else None
+    if any(_is_served(requirement, nodes) for requirement in work.requirements):
         return None
     return Cause.IMPOSSIBLE if unfit >= work.ready else Cause.NO_FITTING_NODE
 

@@ -43,6 +43,10 @@ def test_ready_packages_move_while_a_node_can_take_them() -> None:
         (ready(nodes=["b"]), [node(), node("b", "down")], True, Cause.NO_FITTING_NODE, True),
         (ready(nodes=["b"]), [node(), node("b", drained=True)], True, Cause.NO_FITTING_NODE, False),
         (ready(cpus=64), [node(), node("b", "down")], True, Cause.IMPOSSIBLE, False),
+        (Work({"cooloff": 2, "waiting": 5}), [node()], True, Cause.NEXT_TRY, True),
+        (Work({"held": 2}, releases=True), [node()], True, Cause.NEXT_TRY, True),
+        (Work({"cooloff": 2}, held=True), [node()], True, Cause.HELD, False),
+        (Work({"cooloff": 2}), [node()], False, Cause.NO_DAEMON, False),
     ],
 )
 def test_the_cause_of_a_standstill_says_whether_it_may_end_by_itself(
@@ -52,6 +56,13 @@ def test_the_cause_of_a_standstill_says_whether_it_may_end_by_itself(
 
     assert not found.moves
     assert (found.cause, found.returns) == (cause, returns)
+
+
+@pytest.mark.parametrize("phase", ["ready", "running", "suspended", "unreachable"])
+def test_packages_that_cool_off_stop_nothing_while_another_can_move(phase: str) -> None:
+    work = Work({"cooloff": 2, phase: 1}, [Requirement(1, 1)] if phase == "ready" else [])
+
+    assert standing(work, [node()], driven=True).moves
 
 
 def test_a_daemon_that_is_missing_comes_before_all_else() -> None:

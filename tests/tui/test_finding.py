@@ -197,6 +197,23 @@ def test_the_walk_and_the_first_line_have_a_job_that_no_node_can_take(
     dashboard(script, size=(120, 40))
 
 
+def test_the_walk_and_the_first_line_have_a_job_that_waits_for_another_try(
+    site: Site, dashboard: Open
+) -> None:
+    drive(site)
+    site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2)]), name="late"))
+    site.submit(production("fine"))
+    for path in ("late/1/1/1", "late/1/2/1"):
+        site.fail(path, reason="stage-in", detail="no such file: raw.dat")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("late", "✘ stands still", "✘ 1 stands still")
+        await desk.press("n")
+        await desk.until(lambda: desk.main.tree_view.selector == "late/1/1/1", "its first package")
+
+    dashboard(script, size=(120, 40))
+
+
 def test_a_walk_without_a_problem_is_reported(site: Site, dashboard: Open) -> None:
     site.submit(production())
 

@@ -181,6 +181,23 @@ def test_a_job_that_no_node_can_take_is_first_on_the_wall_with_the_reason(
     dashboard(script, size=(120, 36))
 
 
+def test_a_job_that_waits_for_another_try_is_first_on_the_wall_with_the_time(
+    site: Site, dashboard: Open
+) -> None:
+    drive(site)
+    site.submit(build_job(("a", [line(package("x"))]), name="late"))
+    site.submit(production("fine"))
+    site.fail("late/1/1/1", reason="stage-in", detail="no such file: raw.dat")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("wall  2 active jobs", "✘ nothing moves until ", "next try of `late/1/1/1`")
+        shown = "".join(desk.lines("wall"))
+        assert shown.index("late ✘ stands still") < shown.index("fine")
+
+    dashboard(script, size=(160, 36))
+
+
 def test_a_job_that_ended_with_failures_is_on_the_wall_until_they_are_acknowledged(
     site: Site, dashboard: Open
 ) -> None:

@@ -243,7 +243,7 @@ class Check(TypedDict):
         str | None,
         Meta(
             description="no-daemon, no-node, no-node-up, held, paused, no-fitting-node, "
-            "impossible, other-job, no-input or no-copy."
+            "impossible, other-job, no-input or no-copy; of a job also next-try."
         ),
     ]
     daemon: bool

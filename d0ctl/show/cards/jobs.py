@@ -55,7 +55,7 @@ def draw(
         sheet.say(NO_JOBS)
         return
     stop(sheet, obstacles(production, now))
-    most_urgent = list(job_obstacles(production).values())[:MOST_OBSTACLES]
+    most_urgent = list(job_obstacles(production, now).values())[:MOST_OBSTACLES]
     for obstacle in most_urgent:
         sheet.say(obstacle.text, "warn")
     if most_urgent:

@@ -26,10 +26,11 @@ def check(production: Production, now: float) -> Check:
         stop = standstill(production, now)
         text = f"stands still: {stop.text}{_others(production, stop.text)}"
         return Check("standstill", text, ExitCode.DATABASE, stop.commands)
-    jobs = {**production.failures, **_stopped(production)}
+    stopped = _stopped(production, now)
+    jobs = {**production.failures, **stopped}
     if jobs:
         texts = [_failed(production.failures)] if production.failures else []
-        texts += _stopped(production).values()
+        texts += stopped.values()
         commands = tuple(f"d0ctl why {name}" for name in list(jobs)[:MOST])
         return Check("failures", f"failures: {'; '.join(texts)}", ExitCode.FAILED, commands)
     moving = [job for job in production.jobs if job.standing.moves]
@@ -51,9 +52,9 @@ def _failed(failures: dict[str, int]) -> str:
     return f"{count(sum(failures.values()), 'package')} failed in {_named(failures)}"
 
 
-def _stopped(production: Production) -> dict[str, str]:
+def _stopped(production: Production, now: float) -> dict[str, str]:
     """Return by job what a person should do something about, a few."""
-    texts = {name: obstacle.text for name, obstacle in job_obstacles(production).items()}
+    texts = {name: obstacle.text for name, obstacle in job_obstacles(production, now).items()}
     for job in production.stopped:
         if job.standing.cause is Cause.HELD and not job.work.held:
             held = count(job.work.left, "package is", "packages are")

@@ -110,8 +110,8 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         _site(site, part, explanation, now)
     if part.counts.get("failed"):
         group_failures.add(store, part, explanation)
-    if text := _obstacle(site, part):
-        explanation.add(text, _edits(site, part))
+    if text := _obstacle(site, part, now):
+        explanation.add(text, _helps(site, part))
     if hold and site.driven:
         _add_hold(part, explanation, hold, totals)
     _moving(store, part, explanation, totals, now)
@@ -127,12 +127,10 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     return explanation
 
 
-def _obstacle(site: standstill.Production, part: GroupPart) -> str | None:
+def _obstacle(site: standstill.Production, part: GroupPart, now: float) -> str | None:
     """Return what stops only its job; packages whose inputs can't be copied say that themselves."""
-    if any(job.id == part.job.id and job.standing.cause is Cause.NO_COPY for job in site.jobs):
-        return None
     own = _own(site, part)
-    if own is None or (text := own_obstacle(own)) is None:
+    if own is None or own.standing.cause is Cause.NO_COPY or not (text := own_obstacle(own, now)):
         return None
     is_cause = own.standing.stands_still and part.path == part.job.name
     return f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
@@ -143,12 +141,14 @@ def _own(site: standstill.Production, part: GroupPart) -> JobStanding | None:
     return next((job for job in site.jobs if job.id == part.job.id), None)
 
 
-def _edits(site: standstill.Production, part: GroupPart) -> list[str]:
-    """Return an `edit` command for the first package that no node can take, if any.
+def _helps(site: standstill.Production, part: GroupPart) -> list[str]:
+    """Return commands for the package that is tried next, or for the first that no node can take.
 
-    If all ready packages of the job have the same requirement, it is for the whole part.
+    An `edit` is for the whole part if all ready packages of the job have the same requirement.
     """
     own = _own(site, part)
+    if own is not None and own.next_try is not None:
+        return part.explain(own.next_try.path).commands
     are_alike = own is not None and len(own.work.requirements) == 1
     for row in part.sample([Phase.READY], MOST):
         if edit := part.explain(row.path).edit:

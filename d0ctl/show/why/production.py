@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from d0ctl.model import Phase
+from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
-from d0ctl.show.drawing.remark_texts import drain_note
+from d0ctl.show.drawing.remark_texts import cause, drain_note, remark
 from d0ctl.show.why.common import scarce_disk
+from d0ctl.store.due_times import NextTry
 from d0ctl.store.nodes.site import Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
 from d0ctl.units import count, listed, moment, size
@@ -159,22 +161,24 @@ def _suggest_nodes(node: NodeView) -> str:
     return f"d0ctl node {verb} {node.name}"
 
 
-def job_obstacles(production: Production) -> dict[str, Obstacle]:
+def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:
     """Return by job what stops it alone, and its packages that no node can take."""
     obstacles_by_job = {}
     for job in production.jobs:
-        if text := own_obstacle(job):
+        if text := own_obstacle(job, now):
             text = f"`{job.name}`: {text}"
             obstacles_by_job[job.name] = Obstacle(text, (f"d0ctl why {job.name}",))
     return obstacles_by_job
 
 
-def own_obstacle(job: JobStanding) -> str | None:
+def own_obstacle(job: JobStanding, now: float) -> str | None:
     """Return what stops only this job; None if nothing does, or the site or a person stops it."""
     ready, standing = count(job.work.ready, "package"), job.standing
     if standing.unfit:
         unfit = count(standing.unfit, "package")
         return f"no node can take {unfit}: {_reasons(standing.why_unfit)}"
+    if job.next_try is not None:
+        return _next_try(job, job.next_try, now)
     if standing.cause is Cause.NO_FITTING_NODE:
         return f"no node that is up can take its {ready}"
     if standing.cause is Cause.OTHER_JOB:
@@ -182,6 +186,19 @@ def own_obstacle(job: JobStanding) -> str | None:
     if standing.cause is Cause.NO_INPUT:
         return _no_input(job)
     return _no_copy(job) if standing.cause is Cause.NO_COPY else None
+
+
+def _next_try(job: JobStanding, first: NextTry, now: float) -> str:
+    """Say when something is tried again, the package and its failure; the time comes first."""
+    again, note = read(first.note), remark(first.note)
+    what, why = f"the next try of `{first.path}`", f": {note}" if note else ""
+    if first.phase == Phase.HELD:
+        what = f"when the policy releases `{first.path}`"
+    elif isinstance(again, TriedAgain):
+        why = f" ({again.number} of {again.tries}), after {cause(again)}"
+    others = job.work.retrying - 1
+    more = f"; {count(others, 'more package waits', 'more packages wait')} for other tries"
+    return f"nothing moves until {moment(first.at, now)}, {what}{why}{more if others else ''}"
 
 
 def _other_jobs(job: JobStanding) -> str:
@@ -263,6 +280,6 @@ def standstill(production: Production, now: float) -> Obstacle:
         are = "is" if len(jobs) == 1 else "are"
         return Obstacle(f"{names} {are} {production.cause}; {left} to run",
                         (f"d0ctl why {jobs[0].name}",))  # fmt: skip
-    own = own_obstacle(jobs[0])
+    own = own_obstacle(jobs[0], now)
     text = f"`{jobs[0].name}`: {own}" if own else str(production.cause)
     return Obstacle(text, (f"d0ctl why {jobs[0].name}",))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
 from d0ctl.schedule.standstill import Cause, NodeState, Standing, Work, of_part, standing
-from d0ctl.store import stage_order
+from d0ctl.store import due_times, stage_order
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.nodes import makers, registry
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
@@ -49,7 +49,7 @@ class JobStanding(Struct, frozen=True):
     """The standing of a job, or of a part of it.
 
     If it waits for files of other jobs that do not move, `halted` names those that are held or
-    paused, and `others` all of them.
+    paused, and `others` all of them. With only tries after failures left, `next_try` is the first.
     """
 
     id: int
@@ -58,6 +58,7 @@ class JobStanding(Struct, frozen=True):
     standing: Standing
     halted: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    next_try: due_times.NextTry | None = None
 
 
 class Production(Struct, frozen=True):
@@ -81,8 +82,8 @@ class Production(Struct, frozen=True):
 
     @property
     def moves(self) -> bool:
-        """Whether any job moves."""
-        return any(job.standing.moves for job in self.jobs)
+        """Whether any job moves, or will at the next try of a package."""
+        return any(job.standing.moves or job.next_try is not None for job in self.jobs)
 
     @property
     def cause(self) -> Cause | None:
@@ -157,12 +158,8 @@ def part_standing(
     else:
         requirements = [requirement for requirement in requirements if requirement.stage == part]
     work = replace(whole.work, counts=counts, requirements=requirements, awaiting={}, outside=None)
-    its_standing = of_part(work, whole.standing, [view.node for view in views])
-    return (
-        whole
-        if its_standing is whole.standing
-        else replace(whole, work=work, standing=its_standing)
-    )
+    own = of_part(work, whole.standing, [view.node for view in views])
+    return whole if own is whole.standing else replace(whole, work=work, standing=own)
 
 
 def _of_job(store: Store, job: int, views: list[NodeView]) -> JobStanding:
@@ -266,22 +263,24 @@ def _judge(
 ) -> JobStanding:
     """Decide the standing of a job; read other jobs only if it depends on them."""
     state = standing(work, nodes, driven=driven)
+    alone = JobStanding(job["id"], job["name"], work, state)
     if state.is_settled and store.value("open_task_of_job", job=job["id"]):
-        return JobStanding(job["id"], job["name"], work, replace(state, returns=True))
+        return replace(alone, standing=replace(state, returns=True))
+    if state.cause is Cause.NEXT_TRY:
+        return replace(alone, next_try=due_times.next_try(store, job["id"]))
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not state.is_settled or state.cause is Cause.NO_DAEMON:
-        return JobStanding(job["id"], job["name"], work, state)
+        return alone
     if stage_order.jobs_with_open_lines(store, job["id"]):
-        return JobStanding(job["id"], job["name"], work, replace(state, cause=None, returns=True))
+        return replace(alone, standing=replace(state, cause=None, returns=True))
     makers.find(store, job["id"])
-    rows = store.rows("needed_phases")
-    if not rows:
-        return JobStanding(job["id"], job["name"], work, state)
+    if not (rows := store.rows("needed_phases")):
+        return alone
     work = replace(work, outside=_outside(store, rows))
-    return JobStanding(
-        job["id"], job["name"], work, standing(work, nodes, driven=driven),
-        tuple(sorted({row["job"] for row in rows if row["is_held"]})),
-        tuple(sorted({row["job"] for row in rows})),
+    return replace(
+        alone, work=work, standing=standing(work, nodes, driven=driven),
+        halted=tuple(sorted({row["job"] for row in rows if row["is_held"]})),
+        others=tuple(sorted({row["job"] for row in rows})),
     )  # fmt: skip
 
 

@@ -559,6 +559,9 @@ create index package_requested on package (node_id)
 -- The packages whose next try is due.
 create index package_cooling on package (not_before) where phase = 'cooloff';
 
+-- Those of a job, the next one first.
+create index package_next_try on package (job_id, not_before) where phase = 'cooloff';
+
 -- The packages that a policy holds for a time.
 create index package_releasing on package (not_before, job_id)
     where phase = 'held' and actor = 'policy' and not_before is not null;
@@ -2563,6 +2566,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('package',        'package_in_phase',           '1000000 10000 2500'),
     ('package',        'package_killing',            '5 1'),
     ('package',        'package_live',               '100 5 3 2'),
+    ('package',        'package_next_try',           '100 10 1'),
     ('package',        'package_open',               '20 5'),
     ('package',        'package_ready',              '1000 100 1'),
     ('package',        'package_released',           '5 1'),

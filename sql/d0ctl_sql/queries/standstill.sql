@@ -70,6 +70,26 @@ select count(*)
                            where location.file_id = file.id
                              and location.cluster_id not in (select value from json_each(:clusters))));
 
+-- name: next_try
+-- The package of a job that is tried again first, after its cooloff or a release by the policy.
+select package_path.path, package.phase, package.not_before as at, package.note
+  from (select * from (select id, not_before
+                         from package indexed by package_next_try
+                        where job_id = :job and phase = 'cooloff'
+                        order by not_before
+                        limit 1)
+        union all
+        select * from (select id, not_before
+                         from package indexed by package_releasing
+                        where phase = 'held' and actor = 'policy' and not_before is not null
+                          and job_id = :job
+                        order by not_before
+                        limit 1)
+         order by not_before
+         limit 1) as first
+  join package on package.id = first.id
+  join package_path on package_path.package_id = package.id;
+
 -- name: ready_selected
 -- How many of the selected packages are ready, by their requests.
 select package.requirement_id as id, count(*) as n

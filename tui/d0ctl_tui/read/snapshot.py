@@ -123,7 +123,7 @@ def _stopped(store: Store, before: Stopped, now: float) -> Stopped:
         return before
     alone = [job for job in standstill.production(store, now=now).stopped
              if job.standing.cause not in SITEWIDE | DELIBERATE]  # fmt: skip
-    return Stopped({job.id: (job, own_obstacle(job) or "") for job in alone}, signature, now)
+    return Stopped({job.id: (job, own_obstacle(job, now) or "") for job in alone}, signature, now)
 
 
 def _with_stopped(
@@ -137,7 +137,9 @@ def _with_stopped(
 def _motionless(job: JobStanding) -> dict[str, int]:
     """Return the packages of a job that could move if nothing stopped it, else the waiting ones."""
     work = job.work
-    motionless = dict(work.awaiting) | ({str(Phase.READY): work.ready} if work.ready else {})
+    stuck = [Phase.READY] + [Phase.COOLOFF, Phase.HELD] * (job.next_try is not None)
+    stopped = {str(phase): work.counts[phase] for phase in stuck if work.counts.get(phase)}
+    motionless = dict(work.awaiting) | stopped
     return motionless or {Phase.WAITING: work.counts.get(Phase.WAITING, 0)}
 
 

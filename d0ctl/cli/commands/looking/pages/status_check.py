@@ -7,6 +7,7 @@ from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit, emit_json
 from d0ctl.errors import D0Error, ExitCode
 from d0ctl.model import Group, by_status
+from d0ctl.schedule.standstill import Cause
 from d0ctl.show.usage.site_check import Check, check
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.standstill import Production
@@ -34,8 +35,10 @@ def run_on(selector: str) -> ExitCode:
             stops = left > 0 and not is_over and not (driven and part.found.standing.moves)
             name = selector if len(parts) == 1 else part.job.name
             emit(outcome.in_one_line(name, part.state, part.counts, stops))
-            fails = totals["failed"] > 0 or is_over
-            code = max(code, ExitCode.DATABASE if stops else ExitCode(fails))
+            is_later = part.found.standing.cause is Cause.NEXT_TRY
+            fails = totals["failed"] > 0 or is_over or is_later
+            is_worst = stops and not is_later
+            code = max(code, ExitCode.DATABASE if is_worst else ExitCode(fails))
     return code
 
 

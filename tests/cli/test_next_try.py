@@ -1,0 +1,112 @@
+"""A job of which nothing can move before another try is trouble, with the time of that try."""
+
+import json
+import re
+import time
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.cli.test_standing import drive
+from tests.store.failing import say
+from tests.support.building import job, line, package
+from tests.support.rows import change
+from tests.support.site import Site
+
+
+@pytest.fixture
+def site(site: Site) -> Site:
+    """A site with a driver and two jobs; the inputs of `late` are fetched from outside."""
+    drive(site)
+    site.up()
+    site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2, 3)]), name="late"))
+    site.submit(job(("a", [line(package("y"))]), name="fine"))
+    site.launch("fine/1/1/1")
+    return site
+
+
+def never_comes(site: Site, *lines: int, **more: Any) -> None:
+    """The inputs of packages of `late` are not there yet."""
+    for seq in lines:
+        site.fail(f"late/1/{seq}/1", reason="stage-in", detail="no such file: raw.dat", **more)
+
+
+def test_status_names_the_next_try_and_its_reason(site: Site, d0ctl: Type) -> None:
+    never_comes(site, 1, 2, 3)
+
+    page = d0ctl("status").stdout
+
+    page = " ".join(page.split())
+    when = r"`late`: nothing moves until (\S+ )?\S+, the next try of `late/1/1/1` \(1 of \d+\), "
+    assert re.search(rf"{when}after stage-in: no such file: raw\.dat; ", page)
+    assert "2 more packages wait for other tries" in page
+    assert re.search(r"\blate \S+ stands still", page)
+    assert "d0ctl why late" in page
+
+
+def test_why_of_the_job_says_so_first_and_how_to_try_at_once(site: Site, d0ctl: Type) -> None:
+    never_comes(site, 1, 2, 3)
+
+    answer = d0ctl("why", "late").stdout
+
+    assert answer.startswith("job `late` stands still: nothing moves until ")
+    assert "d0ctl retry late/1/1/1" in answer
+
+
+def test_a_check_counts_it_as_failures_not_as_a_standstill(site: Site, d0ctl: Type) -> None:
+    never_comes(site, 1, 2, 3)
+
+    beside = d0ctl("status", "-q")
+    of_job = d0ctl("status", "late", "-q")
+    site.end("fine/1/1/1")
+    alone = d0ctl("status", "--check", "--json")
+
+    assert beside.exit_code == 1
+    assert "nothing moves until" in beside.stdout
+    assert of_job.exit_code == 1
+    assert "and stands still" in of_job.stdout
+    answer = json.loads(alone.stdout)
+    assert (alone.exit_code, answer["state"], answer["cause"]) == (1, "failures", None)
+    assert answer["stopped"] == {"late": "next-try"}
+
+
+def test_one_package_that_cools_off_while_others_move_is_no_trouble(
+    site: Site, d0ctl: Type
+) -> None:
+    never_comes(site, 1, 2)
+    assert "nothing moves" not in d0ctl("status").stdout
+
+    site.launch("late/1/3/1")
+
+    assert "nothing moves" not in d0ctl("status").stdout
+    assert d0ctl("status", "-q").exit_code == 0
+
+
+def test_a_release_by_the_policy_counts_as_a_try(site: Site, d0ctl: Type) -> None:
+    say(site.store, stage_in={"tries": 0, "hold": True, "release": 3600.0})
+    never_comes(site, 1, 2, 3)
+
+    page = d0ctl("status").stdout
+
+    text = "when the policy releases `late/1/1/1`: stage-in: no such file: raw.dat; 2 more"
+    assert text in " ".join(page.split())
+
+
+def test_a_job_held_by_a_person_is_only_held(site: Site, d0ctl: Type) -> None:
+    never_comes(site, 1, 2, 3)
+
+    d0ctl("hold", "late")
+
+    page = d0ctl("status").stdout
+    assert "nothing moves" not in page
+    assert "held" in page
+
+
+def test_the_earliest_try_is_named(site: Site, d0ctl: Type) -> None:
+    never_comes(site, 1, 2)
+    package = {"id": site.id_of("late/1/2/1")}
+    change(site.store, "package", package, not_before=time.time() + 60)
+    never_comes(site, 3)
+
+    assert "the next try of `late/1/2/1` (1 of" in " ".join(d0ctl("status").stdout.split())
