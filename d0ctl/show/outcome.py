@@ -3,12 +3,14 @@
 import shlex
 from collections.abc import Sequence
 
-from d0ctl.model import Counts, Group, by_status, phase_word
+from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status
+from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
 from d0ctl.store.files.selected_files import FileRow
 from d0ctl.store.nodes.standstill import JobStanding, node_views
+from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration, listed, size
 
 MOST_RESULTS = 8
@@ -127,28 +129,40 @@ def results(folder: str, files: Sequence[str]) -> list[str]:
     return [f"results in {clean(folder)}", *named, *more]
 
 
-def result_cells(file: FileRow, location: str | None) -> list[Cell]:
-    """Return the line of a final output, in columns; `location` is where it is on this machine."""
+def result_cells(file: FileRow, job: JobSummary, location: str | None) -> list[Cell]:
+    """Return the line of a final output of a job, in columns; `location` is its path here."""
     checksum = cut(file.checksum, CHECKSUM) if file.checksum else ""
     where = ", ".join([*([location] if location else []), *file.stored])
     return [
         (file.name, "strong"),
         size(file.size) if file.present else "",
         (checksum, "faint"),
-        f"{where} (partial)" if where and file.partial else where or (why_absent(file), "faint"),
+        f"{where} (partial)"
+        if where and file.partial
+        else where or (why_absent(file, job), "faint"),
     ]
 
 
-def why_absent(file: FileRow) -> str:
-    """Say why a final output is not on this machine."""
+def why_absent(file: FileRow, job: JobSummary) -> str:
+    """Say why a final output of a job is not on this machine."""
     if file.dropped:
         return "dropped"
     if file.stored:
         return f"stored at {', '.join(file.stored)}"
     if not file.present:
-        return f"not made yet: {file.maker} is {phase_word(file.maker_phase)}"
+        return f"not made yet: {file.maker} is {_maker_state(file.maker_phase, job)}"
     nodes = [str(copy["node"] or copy["cluster"]) for copy in file.copies]
     return f"only on {', '.join(nodes)}" if nodes else "not in results/ any more"
+
+
+def _maker_state(phase: str | None, job: JobSummary) -> str:
+    """Return the word for the phase of a maker, and what keeps its job from starting it."""
+    word = signs.phase_name(phase or "", blocked=bool(job.blocked))
+    kept_back = "held" if job.hold else "paused" if job.pause else ""
+    is_waiting = phase is not None and STATUS_OF[Phase(phase)] is Status.UNSCHEDULED
+    if not kept_back or not is_waiting or word == kept_back:
+        return word
+    return f"{word}, its job is {kept_back}"
 
 
 def results_in_all(files: int, present: int, size_: int, listed: int) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from d0ctl.cli.commands.looking.pages import result_copies
 from tests.cli.conftest import Type
-from tests.support.building import document, job, line, package
+from tests.support.building import document, job, line, package, production
 from tests.support.rows import change
 from tests.support.site import Site
 
@@ -44,6 +44,23 @@ def test_results_are_listed_with_size_checksum_and_place(made: Path, d0ctl: Type
     assert "one.root" not in d0ctl("results", "prod:t*").stdout
     assert d0ctl("results", "prod:x*").exit_code == 3
     assert d0ctl("results", "pro*").exit_code == 2
+
+
+@pytest.mark.usefixtures("made")
+def test_a_result_that_is_not_made_has_the_word_of_status(d0ctl: Type) -> None:
+    d0ctl("hold", "prod")
+
+    assert d0ctl("results", "prod").stdout.endswith(
+        "not made yet: prod/1/2/1 is ready, its job is held\n"
+    )
+
+
+def test_a_result_that_can_not_be_made_is_blocked_as_in_status(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    assert "blocked" in d0ctl("status", "prod").stdout
+    assert "not made yet: prod/3/1/1 is blocked" in d0ctl("results", "prod").stdout
 
 
 @pytest.mark.usefixtures("made")

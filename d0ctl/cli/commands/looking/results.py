@@ -20,6 +20,7 @@ from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.show import outcome
 from d0ctl.store.connection import Store
 from d0ctl.store.files.selected_files import FileRow, FileTotals
+from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import listed
 
 app = single()
@@ -61,17 +62,17 @@ def results(
     refuse_both(open, json or copy is not None, "--open and other choices")
     job, home, totals, rows = _read(selector, 0 if json or copy is not None else MOST)
     if open:
-        _open(_location(home, rows[0]) if len(rows) == 1 else str(home.results / job))
+        _open(_location(home, rows[0]) if len(rows) == 1 else str(home.results / job.name))
     elif copy is not None:
-        raise typer.Exit(_copy(home, rows, copy, json))
+        raise typer.Exit(_copy(home, job, rows, copy, json))
     elif json:
-        emit_json(_document(job, home, totals, rows))
+        emit_json(_document(job.name, home, totals, rows))
     else:
-        table([outcome.result_cells(row, _location(home, row)) for row in rows], right=[1])
+        table([outcome.result_cells(row, job, _location(home, row)) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
 
 
-def _read(selector: str, limit: int) -> tuple[str, Home, FileTotals, list[FileRow]]:
+def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list[FileRow]]:
     """Read the final outputs of a job. Raises NotFound if it has none."""
     from d0ctl.actions import file_choice
     from d0ctl.store.files.selected_files import pages, select_results, weight
@@ -81,13 +82,13 @@ def _read(selector: str, limit: int) -> tuple[str, Home, FileTotals, list[FileRo
     if set("*?[") & set(choice.job):
         raise BadUsage("`results` takes one job", hint="d0ctl status")
     with session.reader() as store, store.reading():
-        job = browse.job(store, choice.job).name
-        selected = select_results(store, job, choice.name)
+        job = browse.job(store, choice.job)
+        selected = select_results(store, job.name, choice.name)
         totals = weight(selected)
         if not totals.files:
             what = "outputs" if choice.name == "*" else f"output `{choice.name}`"
-            raise NotFound(f"job `{job}` has no final {what}",
-                           hint=_others(store, job) or f"d0ctl file list {job}")  # fmt: skip
+            hint = _others(store, job.name) or f"d0ctl file list {job.name}"
+            raise NotFound(f"job `{job.name}` has no final {what}", hint=hint)
         return job, store.home, totals, list(pages(selected, limit))
 
 
@@ -106,13 +107,15 @@ def _location(home: Home, row: FileRow) -> str | None:
     return next((path for path in (*paths, *stored) if os.path.lexists(path)), None)
 
 
-def _copy(home: Home, rows: Iterable[FileRow], folder: Path, json: bool) -> ExitCode:
+def _copy(
+    home: Home, job: JobSummary, rows: Iterable[FileRow], folder: Path, json: bool
+) -> ExitCode:
     """Copy files to a folder; return whether all are there."""
     copied = unchanged = size = 0
     failed: list[tuple[str, str]] = []
     for row in rows:
         try:
-            if _bring(home, row, folder):
+            if _bring(home, job, row, folder):
                 copied, size = copied + 1, size + (row.size or 0)
             else:
                 unchanged += 1
@@ -131,7 +134,7 @@ def _copy(home: Home, rows: Iterable[FileRow], folder: Path, json: bool) -> Exit
     return ExitCode.FAILED if failed else ExitCode.DONE
 
 
-def _bring(home: Home, row: FileRow, folder: Path) -> bool:
+def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path) -> bool:
     """Copy a file from results/, or fetch it from a store; return false if it is there already."""
     from d0ctl.cli.commands.looking.pages import result_copies
     from d0ctl.config import within
@@ -143,7 +146,7 @@ def _bring(home: Home, row: FileRow, folder: Path) -> bool:
     for locator in row.stored:
         if locator.startswith("store:"):
             return _fetch(locator, target, row.checksum)
-    raise NotFound(outcome.why_absent(row))
+    raise NotFound(outcome.why_absent(row, job))
 
 
 def _fetch(locator: str, target: Path, checksum: str | None) -> bool:
