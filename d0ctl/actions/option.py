@@ -64,8 +64,9 @@ class Field(NamedTuple):
 
 
 def flag(name: str, help: str, **more: Any) -> Any:
-    """Make a field that is set by an option without a value."""
-    return field(default=False, metadata={"option": Option(name, "flag", help, **more)})
+    """Make a field that is set by an option without a value; the history records it."""
+    option = Option(name, "flag", help, log=lambda _: [""], **more)
+    return field(default=False, metadata={"option": option})
 
 
 def value(name: str, metavar: str, help: str, **more: Any) -> Any:

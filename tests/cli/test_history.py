@@ -37,6 +37,25 @@ def test_the_history_of_a_job_counts_failures_by_reason(site: Site, d0ctl: Type)
     assert "│ first" in screen
 
 
+def test_the_history_tells_a_kill_from_a_drop_by_the_options(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    d0ctl("kill-line", "prod/1/1", "--yes", "--reason", "bad run")
+    d0ctl("kill-line", "prod/1/2", "--yes", "--drop-outputs", "--reason", "no such run")
+    d0ctl("kill-line", "prod/1/3", "--yes", "--drop-outputs")
+    d0ctl("priority", "prod", "70")
+
+    actions = document(d0ctl("history", "prod", "--json").stdout)["actions"]
+    assert [(action["verb"], action["reason"]) for action in actions[:4]] == [
+        ("priority", "70"),
+        ("kill-line", "--drop-outputs"),
+        ("kill-line", "no such run; --drop-outputs"),
+        ("kill-line", "bad run"),
+    ]
+    for screen in (d0ctl("history", "prod").stdout, d0ctl("status", "prod").stdout):
+        assert "no such run; --drop-outputs" in screen
+
+
 def test_the_history_of_a_package_has_every_change(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")

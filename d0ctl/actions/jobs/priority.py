@@ -31,7 +31,10 @@ class PriorityOptions(Options):
     """Options of priority."""
 
     priority: int = argument(
-        "NUMBER", "0 to 100; higher is scheduled first.", type=ValueType(_read)
+        "NUMBER",
+        "0 to 100; higher is scheduled first.",
+        type=ValueType(_read),
+        log=lambda number: [str(number)],
     )
 
 

@@ -27,10 +27,20 @@ class AddOptions(Options):
         "[user@]host[:port]", "Address of the node, as for ssh.", log=lambda text: [text]
     )
     cpus: int | None = value(
-        "--cpus", "N", "CPUs that packages may use (default: all).", type=NUMBER, example="8"
+        "--cpus",
+        "N",
+        "CPUs that packages may use (default: all).",
+        type=NUMBER,
+        example="8",
+        log=NUMBER.write,
     )
     gpus: int | None = value(
-        "--gpus", "N", "Number of GPUs (default: the node's).", type=COUNT, example="4"
+        "--gpus",
+        "N",
+        "Number of GPUs (default: the node's).",
+        type=COUNT,
+        example="4",
+        log=COUNT.write,
     )
     identity: str | None = value(
         "--identity", "FILE", "Private key to log in with (default: ssh's)."

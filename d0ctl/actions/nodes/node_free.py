@@ -18,7 +18,9 @@ from d0ctl.units import count, duration, size
 class FreeOptions(Options):
     """How much space to make."""
 
-    wanted: int = argument("SIZE", "How much to free, such as 200GB.", type=SIZE, example="200GB")
+    wanted: int = argument(
+        "SIZE", "How much to free, such as 200GB.", type=SIZE, example="200GB", log=SIZE.write
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

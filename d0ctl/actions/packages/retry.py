@@ -45,9 +45,7 @@ class RetryOptions(NewRequests):
         "--set", "KEY=VALUE", "Parameter of the job to change; may be repeated.", none=dict,
         type=ValueType(pairs, write_pairs), log=write_pairs,
     )  # fmt: skip
-    from_scratch: bool = flag(
-        "--from-scratch", "Discard the files that earlier attempts kept.", log=lambda _: [""]
-    )
+    from_scratch: bool = flag("--from-scratch", "Discard the files that earlier attempts kept.")
     scripts: tuple[Script, ...] = ()
     """What the packages run with other parameters; `prepare` finds out."""
 

@@ -39,6 +39,7 @@ class SetStatusOptions(Options):
     status: str = argument(
         "STATUS", "unscheduled, successful, failed or canceled.",
         type=ValueType(_read), choices=tuple(map(str, FROM)),
+        log=lambda status: [status],
     )  # fmt: skip
 
 
