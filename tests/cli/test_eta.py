@@ -79,7 +79,8 @@ def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(
 
     head, left, *rows = d0ctl("eta", "mc").stdout.splitlines()
 
-    assert head.startswith("mc  no estimate")
+    assert head.startswith("mc  no estimate of its end")
+    assert [row for row in rows if "longest chain" in row or "before it" in row] == []
     assert left.split(maxsplit=3)[3] == "21 packages whose run time is unknown"
     assert "packages that have not begun" in rows
 

@@ -113,7 +113,7 @@ def test_a_job_with_a_file_on_a_node_that_is_down_has_no_end_and_says_what_it_aw
     await_far(site)
     waits = "it waits for files on `far`, which is down"
 
-    assert d0ctl("eta", "prod").stdout.startswith(f"prod  no estimate: {waits}\n")
+    assert d0ctl("eta", "prod").stdout.startswith(f"prod  no estimate of its end: {waits}\n")
     assert waits in d0ctl("status", "prod").stdout
     estimate = document(d0ctl("eta", "prod", "--json").stdout)
     assert (estimate["end"], estimate["waits_for_nodes"]) == (None, ["far"])

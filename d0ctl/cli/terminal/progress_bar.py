@@ -90,7 +90,7 @@ class Progress:
                 parts.append(f"{count(number)} {word}")
         parts.append(duration(passed))
         if left := self._left(totals, passed):
-            parts.append(f"about {duration(left)} left")
+            parts.append(f"about {duration(left)} left at this rate")
         return ", ".join(parts)
 
     def _left(self, totals: dict[str, int], passed: float) -> float | None:

@@ -82,19 +82,15 @@ def of_package(times: PackageTimes | None, now: float) -> str | None:
 
 
 def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float) -> None:
-    """Draw when a job ends, what limits it, and how long its stages take."""
+    """Draw when a job ends, what limits it, and how long its stages take.
+
+    If its end has no estimate, there are no figures that would limit it, only the known work.
+    """
     left = of.jobs[job]
     interval = of.end(job)
     sheet.head(left.name, verdict(of, left, interval, names, now))
-    before, capacity = of.before(job), of.capacity
-    rows: list[list[Cell]] = [
-        [("left of it", "faint"), _work(left)],
-        [("before it", "faint"), f"{duration(before)} of jobs with a higher priority, or older"],
-        [("longest chain", "faint"), f"{duration(left.chain)} on a standard node"],
-        [("nodes", "faint"),
-         f"{count(capacity.cpus, 'CPU')} worth {capacity.power:,.1f} standard ones"],
-    ]  # fmt: skip
-    sheet.table(rows)
+    if left.has_any:
+        sheet.table([[("left of it", "faint"), _work(left)], *_limits(of, job, interval)])
     stages: list[list[Cell]] = [
         [names.get(stage.seq, str(stage.seq)), count(stage.packages, "package"),
          "run time unknown" if stage.seconds is None else each(stage.seconds),
@@ -105,6 +101,20 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     if stages:
         sheet.head("packages that have not begun")
         sheet.table(stages)
+
+
+def _limits(of: Horizon, job: int, interval: Range | None) -> list[list[Cell]]:
+    """Return what limits the estimated end of a job; nothing without an estimate."""
+    if interval is None:
+        return []
+    capacity = of.capacity
+    return [
+        [("before it", "faint"),
+         f"{duration(of.before(job))} of jobs with a higher priority, or older"],
+        [("longest chain", "faint"), f"{duration(of.jobs[job].chain)} on a standard node"],
+        [("nodes", "faint"),
+         f"{count(capacity.cpus, 'CPU')} worth {capacity.power:,.1f} standard ones"],
+    ]  # fmt: skip
 
 
 def _work(left: JobLeft) -> str:
@@ -159,13 +169,14 @@ def verdict(
     if not left.has_any:
         return "nothing is left to run"
     if left.is_halted:
-        return "no estimate: it is held or paused"
+        return "no estimate of its end: it is held or paused"
     if left.nodes_down:
-        return f"no estimate: {waits(left.nodes_down)}"
+        return f"no estimate of its end: {waits(left.nodes_down)}"
     if not of.capacity.power:
-        return "no estimate: no node takes packages"
+        return "no estimate of its end: no node takes packages"
     stages = listed(f"`{names.get(seq, str(seq))}`" for seq in left.unknown[:5])
-    return f"no estimate: the run time of packages of {stages} is unknown until some are done"
+    unknown = f"the run time of packages of {stages} is unknown until some are done"
+    return f"no estimate of its end: {unknown}"
 
 
 def audit(sheet: Sheet, audits: Sequence[Audit]) -> None:
