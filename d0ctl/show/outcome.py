@@ -192,6 +192,20 @@ def held(name: str) -> str:
     return f"`{name}` is held, so none of its packages start: d0ctl release {name}"
 
 
+def kept_back(job: JobSummary) -> str:
+    """Say that a job that is waited for starts nothing more before a person lets it."""
+    state = "held" if job.hold else "paused"
+    return f"`{job.name}` is {state}, so nothing more of it starts: {way_back(job)}"
+
+
+def way_back(job: JobSummary) -> str:
+    """Return the command that lets a job go on that is held or paused, or its held packages."""
+    name = shlex.quote(job.name)
+    if job.hold or not job.pause:
+        return f"d0ctl release {name if job.hold else shlex.quote(f'{job.name}:held')}"
+    return f"d0ctl resume {name}"
+
+
 def would_continue(name: str) -> str:
     """Say what `run` would do with a job that was submitted before."""
     return f"would continue job `{name}`"

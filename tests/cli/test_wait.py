@@ -9,6 +9,7 @@ import pytest
 
 from d0ctl.store.nodes import contact
 from tests.cli.conftest import Type
+from tests.cli.test_standing import drive
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.support.site.machines import PATIENCE_S
@@ -34,6 +35,43 @@ def test_a_wait_ends_when_a_package_fails_while_others_are_waiting(site: Site) -
 
     assert (process.returncode, out) == (1, "`prod`: 2 of 8 packages ended, 1 failed\n")
     assert err == "d0ctl logs prod --failed\n"
+
+
+def test_a_wait_for_a_held_job_names_the_release_at_once_and_goes_on(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.up()
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    d0ctl("hold", "prod")
+    process = waiting("prod")
+    assert process.stderr is not None
+
+    said = process.stderr.readline()
+    assert said == "`prod` is held, so nothing more of it starts: d0ctl release prod\n"
+
+    site.end("prod/1/1/1")
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, out) == (1, "`prod` is held\n")
+    assert err == "d0ctl release prod\n"
+
+
+def test_a_wait_that_ends_with_held_packages_names_their_release(site: Site, d0ctl: Type) -> None:
+    site.up()
+    site.submit(job(("a", [line(package("x"))]), name="one"))
+    site.submit(job(("a", [line(package("y"))]), name="two"))
+    d0ctl("hold", "one/1/1/1")
+    d0ctl("pause", "two")
+
+    held, paused = d0ctl("wait", "one"), d0ctl("wait", "two")
+
+    assert (held.exit_code, held.stdout, held.stderr) == (
+        1, "`one` is held\n", "d0ctl release one:held\n",
+    )  # fmt: skip
+    assert (paused.exit_code, paused.stdout, paused.stderr) == (
+        1, "`two` is paused\n", "d0ctl resume two\n",
+    )  # fmt: skip
 
 
 def test_a_wait_for_any_package_ends_with_the_first_success(site: Site) -> None:

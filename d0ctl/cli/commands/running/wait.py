@@ -1,7 +1,7 @@
 """`d0ctl wait`: wait until nothing in the selection can move without a person."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -68,9 +68,10 @@ def wait(
 ) -> None:
     """Wait for the end of jobs, or of parts of them.
 
-    It ends when nothing of any of them can move without a person, or after the timeout. `'reco*'`
-    and `reco1 reco2` wait for several jobs. If no daemon runs, it says so and waits a minute for
-    one, or as long as `--timeout` says.
+    It ends when nothing of any of them can move without a person, or after the timeout. Of a job
+    that is held or paused while packages run, it says so and how to let it go on. `'reco*'` and
+    `reco1 reco2` wait for several jobs. If no daemon runs, it says so and waits a minute for one,
+    or as long as `--timeout` says.
     """
     raise typer.Exit(wait_for(selectors, timeout, until))
 
@@ -85,6 +86,7 @@ def wait_for(texts: Sequence[str], timeout: str | None = None, until: str = "don
     rest = LOOK_S if wanted.depth <= 2 else LOOK_AT_PACKAGES_S
     with session.reader() as store:
         daemon, is_reported, seen, due = DaemonWatch(store), False, None, 0.0
+        kept_back: set[str] = set()
         while True:
             version = store.version()
             if version != seen or time.monotonic() >= due:
@@ -95,6 +97,7 @@ def wait_for(texts: Sequence[str], timeout: str | None = None, until: str = "don
                         return _end(store, _named(texts, parts))
                 if first := [part for part in parts if ENDS[until](part.counts)]:
                     return _first(_named(texts, parts), first)
+                kept_back = _say_kept_back(parts, kept_back)
             if not daemon.check():
                 if not is_reported:
                     is_reported = True
@@ -104,6 +107,16 @@ def wait_for(texts: Sequence[str], timeout: str | None = None, until: str = "don
             if last is not None and time.monotonic() >= last:
                 return _give_up(store, _named(texts, parts), length)
             time.sleep(rest if last is None else max(0.0, min(rest, last - time.monotonic())))
+
+
+def _say_kept_back(parts: Sequence[Awaited], known: Collection[str]) -> set[str]:
+    """Say which jobs are held or paused since the last look, and how they go on; return them."""
+    jobs = {part.job.name: part.job for part in parts
+            if part.job.ended is None and (part.job.hold or part.job.pause)}  # fmt: skip
+    for name, job in jobs.items():
+        if name not in known:
+            say(outcome.kept_back(job))
+    return set(jobs)
 
 
 def _named(texts: Sequence[str], parts: Sequence[Awaited]) -> dict[str, Awaited]:
@@ -150,3 +163,5 @@ def _say_end(store: Store, name: str, part: Awaited) -> None:
     emit(outcome.ended(name, part.state, part.counts))
     if part.state in (Group.FAILED, Group.CANCELED):
         say(outcome.ask_why(name))
+    elif part.state in ("held", "paused"):
+        say(outcome.way_back(part.job))
