@@ -51,11 +51,22 @@ def test_each_group_of_the_usage_report_has_its_figures(d0ctl: Type, site: Site)
         "wasted_cpu_hours": 0.5, "efficiency": 0.7, "mean_wait": 60.0, "longest_wait": 60.0,
         "per_hour": 2.0,
     }  # fmt: skip
+    assert answer["failures"] == [{"reason": "exit-code", "count": 1}]
     names = {"node": "localhost", "researcher": "me@here", "job": "prod", "stage": "prod/1 make"}
     for group, name in names.items():
         (one,) = answer[f"by_{group}"]
         assert one[group] == name
         assert one.items() >= expected.items()
+
+
+def test_the_usage_of_short_packages_is_not_rounded_to_nothing(d0ctl: Type, site: Site) -> None:
+    site.submit(job(("make", [line(package("f"))])))
+    site.launch("prod/1/1/1")
+    site.end("prod/1/1/1", cpu=0.09)
+
+    total = document(d0ctl("report", "usage", "--json").stdout)["total"]
+
+    assert total["cpu_hours"] * 3600 == pytest.approx(0.09)
 
 
 def test_software_usage_is_the_sum_of_its_binaries(d0ctl: Type, site: Site) -> None:

@@ -157,12 +157,20 @@ class UsedByStage(Used):
     stage: Annotated[str, Meta(description="JOB/NUMBER NAME.")]
 
 
+class FailuresByReason(TypedDict):
+    """How many attempts failed for a reason."""
+
+    reason: str
+    count: int
+
+
 class UsageReport(TypedDict):
     """What ended attempts took, by node, software, researcher, job and stage."""
 
     selector: str | None
     since: Time | None
     total: Used
+    failures: list[FailuresByReason]
     by_node: NotRequired[list[UsedByNode]]
     by_software: NotRequired[list[UsedBySoftware]]
     by_researcher: NotRequired[list[UsedByResearcher]]

@@ -68,6 +68,7 @@ def usage(
         emit_json({
             "selector": None if wanted is None else str(wanted),
             "since": None if period is None else iso(began), "total": _figures(report.whole),
+            "failures": [{"reason": reason, "count": number} for reason, number in report.failures],
             **{f"by_{group}": [{group: usage.name, **_figures(usage)}
                                for usage in report.groups[group]] for group in groups},
         })  # fmt: skip
@@ -106,8 +107,8 @@ def _about(selector: str | None, period: float | None) -> str:
 def _figures(usage: "Usage") -> dict[str, Any]:
     return {
         "attempts": usage.attempts, "successful": usage.successful, "failed": usage.failed,
-        "success": _rounded(usage.success), "cpu_hours": _rounded(usage.cpu_s / 3600),
-        "wasted_cpu_hours": _rounded(usage.wasted_s / 3600),
+        "success": _rounded(usage.success), "cpu_hours": usage.cpu_s / 3600,
+        "wasted_cpu_hours": usage.wasted_s / 3600,
         "efficiency": _rounded(usage.efficiency), "mean_wait": _rounded(usage.wait_s),
         "longest_wait": _rounded(usage.longest_s), "per_hour": _rounded(usage.per_hour),
         "first": iso(usage.first), "last": iso(usage.last),
