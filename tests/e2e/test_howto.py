@@ -15,7 +15,7 @@ FAILS = "d0ctl run mc.yaml"
 def test_all_answers_work_in_their_order(newcomer: Site) -> None:
     for kind, names in {
         "sh": ["sim.sh"],
-        "yaml": ["mc.yaml", "table.yaml", "each.yaml", "retries.yaml"],
+        "yaml": ["mc.yaml", "table.yaml", "each.yaml", "retries.yaml", "own.yaml"],
     }.items():
         texts = re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
         for text, name in zip(texts, names, strict=True):
@@ -34,6 +34,7 @@ def test_all_answers_work_in_their_order(newcomer: Site) -> None:
     cuts = {1: 50, 2: 50, 3: 60, 4: 55}
     merged = (newcomer.jobs / "out" / "all.txt").read_text().splitlines()
     assert len(merged) == sum(100 - cut for cut in cuts.values())
+    assert (newcomer.home.root / "results" / "own" / "largest.txt").read_text() == "5\n"
     again = (newcomer.home.root / "results" / "mc2" / "all.txt").read_text().splitlines()
     assert "3 of 3 packages done" in answers["d0ctl status each/count"].out
     assert "4 packages out of date" in answers["d0ctl update mc"].out

@@ -58,8 +58,8 @@ def test_a_script_in_the_list_of_inputs_that_it_gets_is_a_warning(
     (folder / "sum.sh").write_text("cat")
     (folder / "sum.sh").chmod(0o755)
     answer = [
-        "`./sum.sh` is called with a list of inputs that contains `sum.sh` itself: name the others "
-        "by a pattern such as `sim-*.txt`, or skip it"
+        "`./sum.sh` is called with a list of inputs that contains `sum.sh` itself: write "
+        "`./sum.sh a.txt`, or let the script leave out the file with its own name"
     ]
     (folder / "a.txt").write_text("1")
 
@@ -68,6 +68,32 @@ def test_a_script_in_the_list_of_inputs_that_it_gets_is_a_warning(
 
     assert called("./sum.sh {inputs}") == called("./sum.sh {inputs.list}") == answer
     assert called("./sum.sh *.txt") == called("cat {inputs}") == []
+
+
+@pytest.mark.parametrize(
+    ("names", "instead"),
+    [
+        (["h-1.txt", "h-2.txt"], "write `./sum.sh h-*.txt`, or "),
+        (["h-10.txt", "h-11.txt"], "write `./sum.sh h-*.txt`, or "),
+        (["out/a.csv", "out/b.csv"], "write `./sum.sh out/*.csv`, or "),
+        (["a.txt", "b.sh"], ""),
+        (["a.sh", "b.sh"], ""),
+    ],
+)
+def test_the_warning_has_the_pattern_of_the_other_inputs_of_the_job(
+    warnings: Warnings, folder: Path, names: list[str], instead: str
+) -> None:
+    (folder / "out").mkdir()
+    for name in ("sum.sh", *names):
+        (folder / name).write_text("cat")
+    (folder / "sum.sh").chmod(0o755)
+
+    said = warnings(line(f"{{run: './sum.sh {{inputs}}', inputs: [sum.sh, {', '.join(names)}]}}"))
+
+    assert said == [
+        "`./sum.sh` is called with a list of inputs that contains `sum.sh` itself: "
+        f"{instead}let the script leave out the file with its own name"
+    ]
 
 
 def test_a_warning_has_the_position_of_its_word(job: Read, folder: Path) -> None:

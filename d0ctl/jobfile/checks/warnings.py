@@ -1,8 +1,10 @@
 """Warnings about a job that can run, but may not do what its author intends."""
 
 import re
-from collections.abc import Iterable, Iterator
+import string
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import takewhile
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
@@ -161,11 +163,31 @@ def _script_among_inputs(
     for file in own:
         if file.local_name in called and local_files.is_file(files.absolute(file.file)):
             word = f"./{file.local_name}"
+            others = [other.local_name for other in own if other is not file]
+            pattern = _pattern_of(others, file.local_name)
+            instead = f"write `{word} {pattern}`, or " if pattern else ""
             message = (
                 f"{shown(word)} is called with a list of inputs that contains `{file.local_name}` "
-                "itself: name the others by a pattern such as `sim-*.txt`, or skip it"
+                f"itself: {instead}let the script leave out the file with its own name"
             )
             warnings.add(_position(binary, word), message)
+
+
+def _pattern_of(names: Sequence[str], without: str) -> str:
+    """Return a pattern that matches these names, but not another one; empty if there is none."""
+    first = _beginning(names).rstrip(string.digits)
+    last = _beginning([name[::-1] for name in names])[::-1].lstrip(string.digits)
+    pattern = f"{first}*{last}" if len(set(names)) > 1 else names[0]
+    is_plain = re.fullmatch(r"[\w./*+-]+", pattern) and not pattern.startswith("-")
+    matches = all(fnmatchcase(name, pattern) for name in names)
+    return pattern if is_plain and matches and not fnmatchcase(without, pattern) else ""
+
+
+def _beginning(names: Sequence[str]) -> str:
+    """Return what all names begin with."""
+    lowest, highest = min(names), max(names)
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(lowest, highest, strict=False))
+    return "".join(sign for sign, _ in alike)
 
 
 def _is_relative(word: str) -> bool:
