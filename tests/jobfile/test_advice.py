@@ -135,6 +135,18 @@ def test_an_input_that_is_read_by_its_folder_is_a_warning(warnings: Warnings) ->
     ]
 
 
+def test_a_file_on_the_node_may_be_read_by_its_path_there(warnings: Warnings) -> None:
+    file = "{file: /data/calib.db, acquire: none}"
+    assert warnings(line(f"{{run: 'cat /data/calib.db', inputs: [{file}]}}")) == []
+    assert warnings(line(f"{{run: 'cat calib.db', inputs: [{file}]}}")) == []
+
+    stored = file.replace("none}", "none, locator: /nfs/calib.db}")
+    assert warnings(line(f"{{run: 'cat /data/calib.db', inputs: [{stored}]}}")) == [
+        "`/data/calib.db` is an input, which the working directory has without its folder: "
+        "write `calib.db`"
+    ]
+
+
 def test_an_output_of_a_folder_that_is_read_by_it_is_a_warning(warnings: Warnings) -> None:
     text = "{run: 'x > out/a', outputs: out/a}\n  - "
     text += "{run: 'cat out/a', layout: flat, inputs: out/a}"
@@ -220,6 +232,30 @@ def test_a_size_in_which_no_program_fits_is_a_warning(
     found = warnings(line(f"{{run: x, memory: {size}}}"))
 
     assert found == ([f"`memory` is {size} bytes: did you mean `{meant}`?"] if meant else [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "warning"),
+    [
+        ("work-size: 3", "`work-size` is 3 bytes: did you mean `3GB`?"),
+        ("outputs: {file: x, size: 250}", "`size` is 250 bytes: did you mean `250MB`?"),
+        ("policy: {never: {memory: 8}}", "`memory` is 8 bytes: did you mean `8GB`?"),
+        ("policy: {never: {attempt: 3}}", "`attempt` is 3 seconds: did you mean `3h`?"),
+        (
+            "policy: {never: {all-attempts: 36}}",
+            "`all-attempts` is 36 seconds: did you mean `36m`?",
+        ),
+        ("outputs: {file: x, min-size: 1}", None),
+        ("policy: {never: {memory: no, attempt: no}}", None),
+        ("work-size: 3MB, outputs: {file: x, size: 100kB}", None),
+    ],
+)
+def test_other_sizes_and_times_without_a_unit_are_warnings_too(
+    warnings: Warnings, entry: str, warning: str | None
+) -> None:
+    found = warnings(line(f"{{run: touch x, {entry}}}"))
+
+    assert found == [warning] * bool(warning)
 
 
 @pytest.mark.parametrize(("time", "meant"), [("1", "1h"), ("30", "30m"), ("1s", ""), ("90", "")])

@@ -194,6 +194,11 @@ def _is_relative(word: str) -> bool:
     return not word.startswith(("/", "-", "~")) and not re.search(r"[$*?\[\]{}\\]", word)
 
 
+def _has_locator(file: InputFile) -> bool:
+    fields = file.entry.fields
+    return "locator" in fields.fixed or "locator" in fields.varying
+
+
 def _flattened(
     binary: BinaryRecipe, run_words: list[str], own: list[InputFile], text: str, warnings: Notes
 ) -> None:
@@ -204,6 +209,8 @@ def _flattened(
         name, base = written.removeprefix("./"), file.local_name
         if "/" not in name or file.origin == Origin.OWN:
             continue
+        if file.origin == Origin.PRESENT and name.startswith("/") and not _has_locator(file):
+            continue  # it can be read by this path, too
         if base == name:
             last = base_name(name)
             if last in plain and name not in text and last not in {f.local_name for f in own}:

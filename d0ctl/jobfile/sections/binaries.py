@@ -49,6 +49,7 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     if level.what == "a binary":
         level.fields({"name": LABEL}, fields)
     level.fields(PLAIN_TYPES, fields)
+    level.warn_of_bytes("work-size")
     if "software" in level:
         level.fields({"software": _software_type(level)}, fields)
     level.lists({"needs": TEXT}, fields)

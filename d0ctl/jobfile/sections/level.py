@@ -18,7 +18,7 @@ from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.spec import reserved_character
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
-from d0ctl.units import REQUESTS, listed, time_without_unit
+from d0ctl.units import LEAST_BYTES, REQUESTS, listed, time_without_unit, without_unit
 
 _MEANT = dict.fromkeys(("command", "cmd", "script", "exec", "execute", "executable"), "run")
 """Words of other programs for a key."""
@@ -224,6 +224,16 @@ class Level:
         """Warn of a short time without a unit in the text of a key."""
         node = self.get(name)
         if isinstance(node, Scalar) and (meant := time_without_unit(node.text)):
+            self.reading.faults.warnings.add(node.position, f"`{name}` is {meant}")
+
+    def warn_of_bytes(self, name: str) -> None:
+        """Warn of a small size without a unit in the text of a key."""
+        node = self.get(name)
+        if not isinstance(node, Scalar):
+            return
+        digits = node.text.strip()
+        is_short = digits.isascii() and digits.isdigit() and len(digits) < len(str(LEAST_BYTES))
+        if is_short and (meant := without_unit(int(digits))):
             self.reading.faults.warnings.add(node.position, f"`{name}` is {meant}")
 
     def lists(self, types: dict[str, FieldType], into: Fields) -> None:

@@ -127,6 +127,9 @@ def _read_never(level: Level) -> dict[str, Any]:
     for key, field_type in _NEVER.items():
         if (scalar := level.scalar(key)) is not None:
             found[key] = _value(level, key, scalar, field_type)
+    level.warn_of_bytes("memory")
+    for key in ("attempt", "all-attempts"):
+        level.warn_of_seconds(key)
     return found
 
 

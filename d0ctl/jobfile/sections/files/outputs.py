@@ -43,6 +43,7 @@ def _output(node: Node, reading: Reading) -> OutputRecipe | None:
     fields = Fields()
     types = {"size": SIZE, "min-size": SIZE, "result": FLAG, "late": FLAG, "min-count": COUNT}
     level.fields({"locator": locator_type(reading, "store"), "checksum": CHECKSUM, **types}, fields)
+    level.warn_of_bytes("size")
     check_late_keys(level, fields)
     disposition = level.get("disposition")
     if disposition is not None:
