@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from d0ctl.errors import NotFound
 from d0ctl.model import LIVE, Phase
-from d0ctl.schedule.horizon import NO_HORIZON
+from d0ctl.schedule.horizon import NO_HORIZON, Horizon
+from d0ctl.schedule.standstill import Cause
 from d0ctl.select import Selector, parse
 from d0ctl.show.cards.part import Part
 from d0ctl.show.why import group
@@ -153,6 +154,8 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
             lines=browse.lines(store, job, stage, 1, MOST_LINES),
             after=dependencies.order_of_stage(store, stage.id),
             progress=progress.stages.get(stage.id, NO_PROGRESS),
+            cause=_cause(store, job, now, driven),
+            estimate=eta.at(_horizon(store, job, now).stage_end(job.id, stage.seq), now),
             rates=activity.rates_of_job(store, job, now=now),
         )  # fmt: skip
     line = browse.line(store, job, stage, wanted.line.first)
@@ -169,11 +172,10 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         activity.running_progress(store, job.id),
         browse.dropped_lines(store, job.id),
     )
-    site = standstill.production(store, now=now, driven=driven)
-    horizon = eta.horizon(store, now=now) if job.ended is None else NO_HORIZON
+    horizon = _horizon(store, job, now)
     return Part(
         job.name, job, job, group.job(store, job, now, driven=driven),
-        cause=next((other.standing.cause for other in site.jobs if other.id == job.id), None),
+        cause=_cause(store, job, now, driven),
         live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
         kept_back=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_KEPT_BACK),
         failed=browse.failures(store, job.id, MOST_FAILED),
@@ -191,6 +193,16 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         stage_progress=progress.stages,
         rates=activity.rates_of_job(store, job, now=now),
     )  # fmt: skip
+
+
+def _cause(store: Store, job: JobSummary, now: float, driven: bool | None) -> Cause | None:
+    """Return why a job stands still; None if it does not."""
+    site = standstill.production(store, now=now, driven=driven)
+    return next((other.standing.cause for other in site.jobs if other.id == job.id), None)
+
+
+def _horizon(store: Store, job: JobSummary, now: float) -> Horizon:
+    return eta.horizon(store, now=now) if job.ended is None else NO_HORIZON
 
 
 def _excluded(store: Store, job: int) -> list[str]:

@@ -79,8 +79,8 @@ def test_a_stage_that_is_kept_back_has_no_end(ended: Site) -> None:
 
 
 def test_the_range_shrinks_with_the_number_of_ends() -> None:
-    few = eta.pace(StageRate(5, 0, 300.0), {"ready": 600}, 0.0, is_moving=True)
-    many = eta.pace(StageRate(5000, 0, 300.0), {"ready": 60_000}, 0.0, is_moving=True)
+    few = eta.pace(StageRate(5, 0, 300.0), {"ready": 600}, 0.0, with_end=True)
+    many = eta.pace(StageRate(5000, 0, 300.0), {"ready": 60_000}, 0.0, with_end=True)
 
     assert few.startswith("1 a minute end (last 5 min 00 s); at this rate it ends about")
     assert "1,000 a minute end" in many

@@ -123,8 +123,8 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     if isinstance(row, JobSummary):
         length = duration((job.ended or now) - job.submitted)
         facts.append(f"took {length}" if job.ended else f"{length} so far")
-        end = eta.end(part.estimate, now) or eta.waits(part.nodes_down)
-        facts += [end] if end and part.cause is None else []
+    end = eta.end(part.estimate, now) or eta.waits(part.nodes_down)
+    facts += [end] if end and part.cause is None else []
     sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):
         text = f"submitted {moment(job.submitted, now)} by {job.originator}"
@@ -178,7 +178,8 @@ def _bar(sheet: Sheet, part: Part, now: float) -> None:
     if text := signs.tally_text(counts, blocked=part.row.blocked):
         sheet.add(text)
     if isinstance(part.row, StageSummary) and (stage_rate := part.rates.get(part.row.id)):
-        sheet.say(eta.pace(stage_rate, counts, now, is_moving=not part.held_back))
+        is_unknown = part.estimate is None and part.cause is None and not part.held_back
+        sheet.say(eta.pace(stage_rate, counts, now, with_end=is_unknown))
 
 
 def _percent(row: JobSummary | StageSummary | LineSummary, progress: RunningProgress) -> float:
