@@ -48,7 +48,7 @@ def refuse_swapped(
             right = ["d0ctl", *action.name.split(), *selectors[1:], texts[field], selectors[0]]
             raise BadUsage(
                 f"the selector comes before the {option.metavar.lower()}",
-                hint=f"did you mean `{shlex.join(right)}`?",
+                hint=shlex.join(right),
             )
 
 
