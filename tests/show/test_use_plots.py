@@ -1,5 +1,7 @@
 """Plots of the use of nodes and packages over time, in their cards."""
 
+import re
+
 from d0ctl.show.card_contents import about, about_node
 from d0ctl.show.cards import node, package
 from d0ctl.show.cards.node import Node
@@ -9,7 +11,8 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import ASCII, UNICODE
 from d0ctl.show.drawing.spans import text
 from tests.support import rows
-from tests.support.building import production
+from tests.support.building import job, line, production
+from tests.support.building import package as package_of
 from tests.support.site import Site
 
 
@@ -58,13 +61,34 @@ def test_a_running_package_shows_its_cpus_between_reports(site: Site) -> None:
         rows.insert(site.store, "package_sample", package_id=id, attempt_id=attempt, at=at,
                     cpu=cpu, rss=rss)  # fmt: skip
 
-    card = about(site.store, "prod/1/1/1", 1120.0)
-    assert isinstance(card, Package)
-    sheet = Sheet(80)
-    package.draw(sheet, card, 1120.0)
-    shown = "\n".join(map(text, sheet.lines))
+    shown = use_of(site, "prod/1/1/1")
 
     assert "use  in the last 2 min" in shown
     assert "2 of 1, most 2" in shown
     assert "▄█" in shown
-    assert "most 3.0 MB" in shown
+
+
+def test_the_memory_of_a_package_that_requests_none_has_figures_and_no_bars(site: Site) -> None:
+    site.submit(job(("make", [line(package_of("x", memory=8_000_000)), line(package_of("y"))])))
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        attempt, id = site.launch(path), site.id_of(path)
+        rows.change(site.store, "attempt", {"id": attempt}, started=1000.0)
+        rows.insert(site.store, "progress", package_id=id, attempt_id=attempt, seq=1, at=1120.0,
+                    binary=1, line="", cpu=60.0, rss=2_000_000)  # fmt: skip
+        for at, rss in ((1060, 4_000_000), (1120, 2_000_000)):
+            rows.insert(site.store, "package_sample", package_id=id, attempt_id=attempt, at=at,
+                        cpu=60.0, rss=rss)  # fmt: skip
+
+    requested, free = (use_of(site, path) for path in ("prod/1/1/1", "prod/1/2/1"))
+
+    assert re.search(r"memory +[▁-█]+ +2.0 MB of 8.0 MB, most 4.0 MB", requested)
+    assert re.search(r"memory +2.0 MB, most 4.0 MB", free)
+
+
+def use_of(site: Site, path: str) -> str:
+    """The card of a package."""
+    card = about(site.store, path, 1120.0)
+    assert isinstance(card, Package)
+    sheet = Sheet(80)
+    package.draw(sheet, card, 1120.0)
+    return "\n".join(map(text, sheet.lines))

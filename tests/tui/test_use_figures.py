@@ -64,10 +64,10 @@ def bars(points: Points, begin: float, now: float, columns: int, longest: float,
 
 
 def shown(lines: Sequence[str], name: str) -> tuple[str, list[str]]:
-    """A plot on the screen: its bars, and the values behind them."""
-    line = next((line for line in lines if re.match(rf"\s*{name}\s+[▁-█]", line)), "")
-    found = re.match(rf"\s*{name}\s+([ ▁-█]*[▁-█])\s+(\S.*)$", line)
-    return (found[1], re.findall(r"\d[\d.]*(?: [kMG]?B)?", found[2])) if found else ("", [])
+    """A plot on the screen: its bars, if there are any, and the values behind them."""
+    line = next((line for line in lines if re.match(rf"\s*{name}\s+([▁-█]|\d.* most )", line)), "")
+    found = re.match(rf"\s*{name}\s+(?:([ ▁-█]*[▁-█])\s+)?(\S.*)$", line)
+    return (found[1] or "", re.findall(r"\d[\d.]*(?: [kMG]?B)?", found[2])) if found else ("", [])
 
 
 def of_value(write: Callable[[float], str], points: Points, limit: float | None) -> list[str]:
@@ -131,7 +131,10 @@ def are_drawn(
         for name, (points, limit, write) in plots.items():
             top = max([*(value for _, value in points if value is not None), limit or 0.0])
             drawn = bars(points, begin, tick, columns, longest, top)
-            if shown(lines, name) != (drawn, of_value(write, points, limit)):
+            if shown(lines, name) != (
+                "" if limit is None else drawn,
+                of_value(write, points, limit),
+            ):
                 break
         else:
             return True

@@ -29,7 +29,7 @@ WORDS = 46
 class Resource(Struct, frozen=True):
     """A plot: its name, its points, the height of its full bars, and how to write a value.
 
-    `limit` is what there is in all, None if unknown.
+    `limit` is what there is in all. If it is None, there is no bar: it would have no full height.
     """
 
     name: str
@@ -98,10 +98,12 @@ def _draw(
         known = [value for _, value in resource.points if value is not None]
         if not known:
             continue
-        top = max([*known, resource.limit or 0.0])
-        values = resampled(resource.points, begin, now, columns, longest)
-        of = "" if resource.limit is None else f" of {resource.write(resource.limit)}"
-        rows.append([resource.name, (bars(values, top, sheet.glyphs), "live"),
+        drawn, of = "", ""
+        if resource.limit is not None:
+            values = resampled(resource.points, begin, now, columns, longest)
+            drawn = bars(values, max([*known, resource.limit]), sheet.glyphs)
+            of = f" of {resource.write(resource.limit)}"
+        rows.append([resource.name, (drawn, "live"),
                      f"{resource.write(known[-1])}{of}, "
                      f"most {resource.write(max(known))}"])  # fmt: skip
     if rows:
