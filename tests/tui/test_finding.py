@@ -2,13 +2,14 @@
 
 import threading
 import time
+from functools import partial
 
 from textual.widgets import Input
 
 from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.nodes import placement
-from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
+from d0ctl_tui.screens.dialogs.search_box import Choice, Finder, Results
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.at_work import drive
@@ -253,3 +254,31 @@ def test_backspace_goes_back_to_the_previous_place(site: Site, dashboard: Open) 
         await desk.until(lambda: tree.selector == "prod/1/2")
 
     dashboard(script, start="prod/1/2")
+
+
+FILTERS = {
+    "mine": "my jobs", "myj": "my jobs", "failed": "failed", "today": "hide jobs 1 day",
+    "month": "hide jobs 30 days", "hidden": "hide jobs 7 days", "done": "successful",
+    "killed": "canceled", "problems": "needs a person", "fld": "failed",
+}  # fmt: skip
+"""The first choice for words that people type."""
+
+
+def test_a_filter_is_found_by_other_words_and_by_letters(site: Site, dashboard: Open) -> None:
+    site.submit(production("mine", originator="emmy"))
+
+    def is_first(desk: Desk, wanted: str) -> bool:
+        choices = desk.app.screen.query_one(Results).choices
+        labels = [
+            choice.label.replace("that ended ", "").removesuffix(" ago") for choice in choices
+        ]
+        return labels[:1] == [wanted]
+
+    async def script(desk: Desk) -> None:
+        for typed, wanted in FILTERS.items():
+            await desk.press("f")
+            await desk.type(typed)
+            await desk.until(partial(is_first, desk, wanted), f"{wanted} for {typed}")
+            await desk.press("escape")
+
+    dashboard(script)

@@ -1,5 +1,6 @@
 """The choices of filters, orders and saved views, and their effects."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
@@ -24,6 +25,20 @@ from d0ctl_tui.screens.dialogs.search_box import Choice
 
 ALL_JOBS = "of all jobs"
 """The choice that offers the filters of all listed jobs."""
+
+ALIASES = {
+    "needs a person": "problems trouble attention errors",
+    "successful": "done finished ended completed", "canceled": "killed cancelled removed",
+    "failed": "errors broken", "running": "now live", "waiting": "pending queued blocked",
+    "my jobs": "mine own", "jobs of all people": "everybody others",
+    "active jobs": "unfinished current", "all jobs": "hidden everything",
+    "ended jobs, too": "hidden finished done", "jobs that ended long ago, too": "hidden old",
+    "hide jobs": "hidden old today yesterday week month",
+}  # fmt: skip
+"""Other words that find a choice, by the begin of its label."""
+
+SPANS = {"today": 1.0, "yesterday": 2.0, "week": 7.0, "month": 30.0}
+"""Words for a number of days."""
 
 DAYS = 7.0
 """Jobs that ended so many days ago are hidden, unless another number is typed."""
@@ -86,11 +101,33 @@ def _filters(screen: Shown, typed: str, scope: JobSummary | None) -> list[Choice
                       do=partial(screen.show_only, PackageFilter("person", job=job)))]  # fmt: skip
     states = dict.fromkeys([*map(str, Status), *map(phase_word, Phase)])
     choices += [_state(screen, PackageFilter("state", state, job), counts) for state in states]
-    low = typed.lower()
-    fit = [choice for choice in choices if low in f"{choice.label} {choice.about}".lower()]
-    ordered = sorted(fit, key=lambda view: not view.label.startswith(low))
-    jobs_at = len(ordered) if low else 1
-    return [*ordered[:jobs_at], *_job_filters(screen, low), *ordered[jobs_at:]]
+    return _by_fit(choices, _job_filters(screen, typed.strip().lower()), typed.strip().lower())
+
+
+def _by_fit(states: list[Choice], jobs: list[Choice], low: str) -> list[Choice]:
+    """Return the choices that fit a typed text: by their words, else by others, else by letters."""
+    if not low:
+        return [*states[:1], *jobs, *states[1:]]
+    offered = [*states, *jobs]
+    named = [choice for choice in offered if low in _text_of(choice)]
+    if named:
+        return sorted(named, key=lambda choice: not choice.label.startswith(low))
+    meant = [choice for choice in offered for label, aliases in ALIASES.items()
+             if choice.label.startswith(label) and f" {low}" in f" {aliases}"]  # fmt: skip
+    if meant:
+        return meant
+    letters = re.compile(".*".join(map(re.escape, low.replace(" ", ""))))
+    spelled = [choice for choice in offered if letters.search(_text_of(choice))]
+    return sorted(spelled, key=lambda choice: letters.search(choice.label) is None)
+
+
+def _days(low: str) -> float:
+    """Return how many days a word means."""
+    return next((days for word, days in SPANS.items() if low[:3] == word[:3]), DAYS)
+
+
+def _text_of(choice: Choice) -> str:
+    return f"{choice.kind} {choice.label} {choice.about}".lower()
 
 
 def _state(screen: Shown, view: PackageFilter, counts: dict[str, int]) -> Choice:
@@ -104,7 +141,7 @@ def _state(screen: Shown, view: PackageFilter, counts: dict[str, int]) -> Choice
 def _job_filters(screen: Shown, low: str) -> list[Choice]:
     """Return which jobs can be listed; what applies already can be taken back."""
     now, actor = screen.view.jobs, screen.dashboard.actor
-    days = float(low) if low.replace(".", "", 1).isdecimal() else DAYS
+    days = float(low) if low.replace(".", "", 1).isdecimal() else _days(low)
     offered = [
         ("jobs of all people", replace(now, person="")) if now.person
         else ("my jobs", replace(now, person=actor)),
@@ -114,15 +151,13 @@ def _job_filters(screen: Shown, low: str) -> list[Choice]:
     if now.days is not None:
         offered.append(("jobs that ended long ago, too", replace(now, days=None)))
     if now.days != days:
-        offered.append(
-            (f"hide jobs that ended {days:g} days ago", replace(now, days=days))
-        )  # fmt: skip
+        age = f"{days:g} {'day' if days == 1 else 'days'}"
+        offered.append((f"hide jobs that ended {age} ago", replace(now, days=days)))
     if now.hides:
         offered.append(("all jobs", now.showing_all))
     return [
         Choice(label, kind="jobs", do=partial(screen.list_jobs, wanted))
         for label, wanted in offered
-        if low in f"jobs {label}"
     ]
 
 
