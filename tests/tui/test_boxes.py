@@ -156,3 +156,23 @@ def test_the_box_of_filters_names_the_job_that_they_are_limited_to(
         await desk.sees("needs a person, of all jobs: 1", "bad/1/2/1")
 
     dashboard(script)
+
+
+def test_a_question_stays_open_and_says_what_is_wrong_with_the_answer(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("P", *"80x", "enter")
+        await desk.sees("a priority is a number from 0 to 100, not `80x`", "80x")
+        await desk.press("backspace")
+        await desk.misses("a priority is a number")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl priority prod 80", "would change the priority")
+        await desk.press("escape", "at", *"noon", "enter")
+        await desk.sees("`noon` is not a time: write 03:00, 2026-11-22 03:00, or 2h ago as 2h")
+        await desk.press("escape")
+        await desk.misses("is not a time")
+
+    dashboard(script, start="prod", size=(80, 24))

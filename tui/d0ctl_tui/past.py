@@ -92,19 +92,17 @@ class Past:
     def action_ask_moment(self) -> None:
         """Ask which moment to show."""
 
+        def check(typed: str) -> None:
+            if typed.strip():
+                read_moment(typed.strip(), time.time())
+
         def go(typed: str | None) -> None:
-            try:
-                if typed:
-                    self.show_as_of(read_moment(typed.strip(), time.time()))
-            except ValueError:
-                self.show_notice(
-                    f"`{typed}` is not a time: write 03:00, 2026-11-22 03:00, or 2h ago as 2h"
-                )
+            if typed and typed.strip():
+                self.show_as_of(read_moment(typed.strip(), time.time()))
 
         assert isinstance(self, App)
-        self.push_screen(
-            QuestionBox(cast(AppInterface, self), "show everything as it was at: 03:00, 2h ..."), go
-        )
+        title = "show everything as it was at: 03:00, 2h ..."
+        self.push_screen(QuestionBox(cast(AppInterface, self), title, check=check), go)
 
     def _read_past(self, at: float) -> None:
         """In a thread: make a connection that reads the past."""
@@ -152,4 +150,9 @@ def read_moment(text: str, now: float) -> float:
             return datetime.strptime(text, form).timestamp()
         except ValueError:
             continue
-    return now - parse_time(text)
+    try:
+        return now - parse_time(text)
+    except ValueError:
+        raise ValueError(
+            f"`{text}` is not a time: write 03:00, 2026-11-22 03:00, or 2h ago as 2h"
+        ) from None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING
 from functools import partial
+from typing import Any
 
 from d0ctl.actions import ACTIONS
 from d0ctl.actions.action import Target
@@ -143,7 +144,13 @@ def on_other(dashboard: AppInterface, verb: str, name: str | None) -> None:
     asked = ACTIONS[verb].level
     known = {"node": search_results.nodes, "task": search_results.tasks}.get(asked)
     if known is None:
-        dashboard.app.push_screen(QuestionBox(dashboard, f"{verb}: {QUESTIONS[asked]}"), go)
+
+        def check(written: str) -> None:
+            if written.strip():
+                target(verb, written.strip())
+
+        title = f"{verb}: {QUESTIONS[asked]}"
+        dashboard.app.push_screen(QuestionBox(dashboard, title, check=check), go)
     elif name is not None:
         go(name)
     else:
@@ -159,25 +166,23 @@ def _with_argument(dashboard: AppInterface, verb: str, wanted: Target) -> None:
         return
     name, option, default = argument
 
-    def go(written: str | None) -> None:
-        if written is None:
-            return
+    def read(written: str) -> dict[str, Any]:
         arguments = written.split()
         if not arguments and default is not MISSING:
-            dashboard.plan(first_way(verb, wanted))
-            return
-        try:
-            read = option.type.read(arguments if option.kind == "arguments" else written.strip())
-        except ValueError as error:
-            dashboard.show_notice(str(error))
-        else:
-            dashboard.plan(first_way(verb, wanted, **{name: read}))
+            return {}
+        text = arguments if option.kind == "arguments" else written.strip()
+        return {name: option.type.read(text)}
+
+    def go(written: str | None) -> None:
+        if written is not None:
+            dashboard.plan(first_way(verb, wanted, **read(written)))
 
     title = f"{verb}: {option.help.rstrip('.')}"
     if option.choices:
         _choose(dashboard, title, partial(search_results.known_words, option.choices), go)
     else:
-        dashboard.app.push_screen(QuestionBox(dashboard, title.replace("[", "\\[")), go)
+        box = QuestionBox(dashboard, title.replace("[", "\\["), check=read)
+        dashboard.app.push_screen(box, go)
 
 
 def _choose(dashboard: AppInterface, title: str, find: Find, go: Go) -> None:

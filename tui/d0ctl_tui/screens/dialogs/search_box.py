@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 from textual.worker import get_current_worker
 
+from d0ctl.errors import D0Error
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import (
     EMPTY,
@@ -245,21 +246,43 @@ class Finder(Dialog[Choice]):
 
 
 class QuestionBox(Dialog[str]):
-    """One question, answered by typing."""
+    """One question, answered by typing; an answer that `check` refuses leaves it open.
 
-    def __init__(self, dashboard: AppInterface, title: str, value: str = "") -> None:
+    It says the sentence of the ValueError or D0Error that `check` raises.
+    """
+
+    def __init__(
+        self,
+        dashboard: AppInterface,
+        title: str,
+        value: str = "",
+        check: Callable[[str], object] = str,
+    ) -> None:
         super().__init__(dashboard)
         self.TITLE_HERE = title
         self.value = value
+        self.check = check
+        self.fault = Label("", id="fault", markup=False)
 
     def body(self) -> ComposeResult:
-        """Yield the field."""
+        """Yield the field, and below it what is wrong with the answer."""
         with Horizontal(id="field"):
             yield Label(">", id="prompt")
             typed = Input(self.value, id="typed")
             typed.cursor_blink = False
             yield typed
+        yield self.fault
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Another answer may be right."""
+        self.fault.display = False
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer."""
-        self.dismiss(event.value)
+        """Answer, or say why that is no answer."""
+        try:
+            self.check(event.value)
+        except (ValueError, D0Error) as error:
+            self.fault.update(foreign(str(error)))
+            self.fault.display = True
+        else:
+            self.dismiss(event.value)
