@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -11,6 +12,7 @@ from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes import registry
 from d0ctl_tui.draw.log_text import marked, shifted, spans, wrapped
 from d0ctl_tui.draw.pager import Pager
+from d0ctl_tui.terminal import Terminal
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -190,3 +192,69 @@ def test_a_log_is_searched_by_a_regular_expression(site: Site, dashboard: Open) 
         await desk.sees("no match for `~12[xyz]4`")
 
     dashboard(script, start="prod/1/1/1")
+
+
+def test_a_log_says_whether_it_is_followed_or_has_ended(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    log = write_log(site, "prod/1/1/1", "it has ended\n")
+    attempt = site.launch("prod/1/2/1")
+    folder = log.parent.with_name(str(attempt))
+    folder.mkdir()
+    (folder / "1.out").write_text("it goes on\n")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("t")
+        await desk.until(lambda: "ended  13 B" in desk.lines("title")[0], "it has ended")
+        await desk.press("escape")
+        desk.main.go_to("prod/1/2/1")
+        await desk.press("t")
+        await desk.until(lambda: " following  11 B" in desk.lines("title")[0], "it is followed")
+        await desk.press("F")
+        await desk.until(lambda: "not following" in desk.lines("title")[0], "it stays")
+        await desk.press("F")
+        await desk.until(lambda: "not following" not in desk.lines("title")[0], "it goes on")
+
+    dashboard(script, start="prod/1/1/1")
+
+
+def test_a_log_is_saved_to_a_file_that_does_not_exist_yet(
+    site: Site, dashboard: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(production())
+    log = write_log(site, "prod/1/1/1", "no calibration\n" * 20_000)
+    monkeypatch.chdir(tmp_path)
+    saved = tmp_path / "prod-1-1-1.1.1.out"
+
+    async def script(desk: Desk) -> None:
+        await desk.press("t")
+        await desk.sees("no calibration", "100 %")
+        await desk.press("S")
+        await desk.sees("save this log to", saved.name)
+        await desk.press("enter")
+        await desk.sees("saved 300 kB as ")
+        await desk.press("S", "enter")
+        await desk.sees("exists:", "another name")
+        await desk.press("ctrl+u", *"nowhere", "slash", "x", "enter")
+        await desk.sees("there is no folder")
+
+    dashboard(script, start="prod/1/1/1", size=(200, 40))
+
+    assert saved.read_bytes() == log.read_bytes()
+
+
+def test_a_dashboard_that_is_read_only_saves_no_log(
+    site: Site, dashboard: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(production())
+    write_log(site, "prod/1/1/1", "no calibration\n")
+    monkeypatch.chdir(tmp_path)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("t")
+        await desk.sees("no calibration")
+        await desk.press("S", "enter")
+        await desk.sees("this dashboard is read-only and writes no files")
+
+    dashboard(script, start="prod/1/1/1", terminal=Terminal(read_only=True))
+
+    assert not list(tmp_path.glob("prod*"))

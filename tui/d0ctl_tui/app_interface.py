@@ -1,6 +1,7 @@
 """The methods of the dashboard that every screen may use."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from textual.app import App
@@ -94,6 +95,9 @@ class AppInterface(Protocol):
 
     def read_log(self, log: Log, stream: str | None, program: str) -> None:
         """Give a stream of a log, the latest if it is None, to the pager or the editor."""
+
+    def save_log(self, log: Log, stream: str, path: Path) -> None:
+        """Write a stream of a log to a new file on this machine."""
 
     def open_shell(self, address: Address, folder: str) -> None:
         """Give the terminal to a shell on a node, in a folder."""

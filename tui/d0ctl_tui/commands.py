@@ -58,10 +58,10 @@ NAMES = {
     "question_mark": "?", "slash": "/", "colon": ":", "apostrophe": "'", "space": "space",
     "asterisk": "*", "minus": "-", "plus": "+", "escape": "esc", "pageup": "pgup",
     "pagedown": "pgdn", "ctrl+p": "^p", "ctrl+z": "^z", "ctrl+l": "^l", "greater_than_sign": ">",
-    "ctrl+f": "^f", "ctrl+b": "^b", "ctrl+d": "^d", "ctrl+u": "^u", "backspace": "bksp",
-    "up": "up", "ctrl+q": "^q", "shift+tab": "shift-tab", "exclamation_mark": "!",
-    "vertical_line": "|", "right_square_bracket": "]", "left_square_bracket": "[",
-    "equals_sign": "=", "comma": ",", "at": "@", "full_stop": ".",
+    "ctrl+f": "^f", "ctrl+b": "^b", "ctrl+d": "^d", "ctrl+u": "^u", "ctrl+s": "^s",
+    "backspace": "bksp", "up": "up", "ctrl+q": "^q", "shift+tab": "shift-tab",
+    "exclamation_mark": "!", "vertical_line": "|", "right_square_bracket": "]",
+    "left_square_bracket": "[", "equals_sign": "=", "comma": ",", "at": "@", "full_stop": ".",
 }  # fmt: skip
 
 MOVE = (
@@ -248,7 +248,7 @@ PEEK = (
 CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)
 
 LOG = (
-    Command("F", "follow", "follow the log", "look", foot="follow"),
+    Command("F", "follow", "follow the log, or stay", "look", foot="follow/stay"),
     Command("slash", "find", "search forward", "look", foot="search"),
     Command("n", "again(1)", "next match", "look", foot="next", name="next-match"),
     Command("N", "again(-1)", "previous match", "look", name="previous-match"),
@@ -263,6 +263,7 @@ LOG = (
         "vertical_line", "read_with('pager')", "the log in $PAGER", "look", "pager", name="pager"
     ),
     Command("e", "read_with('editor')", "the log in $EDITOR", "look", foot="editor", name="editor"),
+    Command("S,ctrl+s", "save", "save the log to a file", "look", foot="save"),
     Command("y", "copy", "copy the path of the log", "look", foot="copy"),
 )
 

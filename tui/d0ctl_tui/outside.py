@@ -10,15 +10,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from textual.app import App, SuspendNotSupported
 
 from d0ctl.config import Home
-from d0ctl.errors import D0Error
+from d0ctl.errors import D0Error, Refused
 from d0ctl.model import Address
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
+from d0ctl.units import size
 from d0ctl_tui.app_events import CommandClicked, ThreadResult
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
@@ -88,6 +89,32 @@ class Outside:
             self.show_notice(f"copying the log from {log.address.name} ...", "plain")
         self._app.run_worker(partial(self._fetch, log, stream, program), thread=True,
                              exclusive=True, group="outside")  # fmt: skip
+
+    def save_log(self, log: Log, stream: str, path: Path) -> None:
+        """Write a stream of a log to a new file on this machine."""
+        if self.read_only:
+            self.show_notice("this dashboard is read-only and writes no files")
+            log.close()
+            return
+        self.show_notice(f"saving {path} ...", "plain")
+        self._app.run_worker(partial(self._save, log, stream, path), thread=True, group="saving")
+
+    def _save(self, log: Log, stream: str, path: Path) -> None:
+        """In a thread: write the file, or nothing if that fails."""
+        try:
+            with path.open("xb") as file:
+                try:
+                    written = _copy(log, stream, file)
+                except BaseException:
+                    path.unlink()
+                    raise
+        except (D0Error, OSError) as error:
+            then = partial(self.show_notice, f"the log can't be saved: {error}")
+        else:
+            then = partial(self.show_notice, f"saved {size(written)} as {path}", "good")
+        finally:
+            log.close()
+        self._app.post_message(ThreadResult(then))
 
     def _is_refused(self) -> bool:
         """Return whether no program may be started, and say so."""
@@ -192,7 +219,8 @@ class Fetched:
         self.path = Path(self._copy or log.folder, name)
         if self._copy:
             try:
-                _copy(log, name, self.path)
+                with self.path.open("wb") as copy:
+                    _copy(log, name, copy, MOST_COPIED)
             except BaseException:
                 self.close()
                 raise
@@ -203,11 +231,21 @@ class Fetched:
             shutil.rmtree(self._copy, ignore_errors=True)
 
 
-def _copy(log: Log, name: str, path: Path) -> None:
-    """Copy the end of a stream. Raises NodeUnreachable."""
-    size = log.size(name)
-    at = max(0, size - MOST_COPIED)
-    with path.open("wb") as copy:
-        while at < size and (piece := log.read(name, at, min(PIECE, size - at))):
-            copy.write(piece)
-            at += len(piece)
+def new_file(text: str) -> Path:
+    """Return the path of a file that does not exist yet, in a folder that does. Raises Refused."""
+    path = Path(text.strip()).expanduser().absolute()
+    if not path.parent.is_dir():
+        raise Refused(f"there is no folder `{path.parent}`")
+    if os.path.lexists(path):
+        raise Refused(f"`{path}` exists: choose another name")
+    return path
+
+
+def _copy(log: Log, name: str, copy: BinaryIO, most: int | None = None) -> int:
+    """Copy a stream, or the end of it; return how many bytes. Raises NodeUnreachable."""
+    end = log.size(name)
+    first = at = 0 if most is None else max(0, end - most)
+    while at < end and (piece := log.read(name, at, min(PIECE, end - at))):
+        copy.write(piece)
+        at += len(piece)
+    return at - first

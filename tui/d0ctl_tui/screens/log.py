@@ -2,7 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.timer import Timer
@@ -11,31 +11,20 @@ from d0ctl.errors import BadUsage, D0Error
 from d0ctl.show.drawing.spans import Line, Span, foreign, spread
 from d0ctl.store.views.finding.wide_search import EXPRESSION
 from d0ctl.units import size
-from d0ctl_tui.app_events import Repeated
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import LOG, SUB, bindings
 from d0ctl_tui.draw import log_search
 from d0ctl_tui.draw.pager import Pager
+from d0ctl_tui.outside import new_file
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.dialogs.search_box import QuestionBox
-from d0ctl_tui.screens.log_pane import LogPane, Move
+from d0ctl_tui.screens.log_pane import LogPane, Move, WindowRead, nothing
 from d0ctl_tui.screens.sub import SubScreen
 
 NEAR_S = 0.5
 FAR_S = 3.0
 """How often a log on this machine, or on another, is read while it is followed."""
-
-
-@dataclass
-class WindowRead(Repeated):
-    """The window of the log has new contents."""
-
-    lines: list[tuple[int, str]]
-    row: int
-    size: int
-    notice: str = ""
-    error: str = ""
 
 
 class LogScreen(SubScreen):
@@ -98,7 +87,8 @@ class LogScreen(SubScreen):
             return spread(left, [("unreadable ", "bad")], columns)
         at, line = self.pane.shown[-1] if self.pane.shown else (0, "")
         share = min(100, 100 * (at + len(line.encode()) + 1) // max(1, self._length))
-        right: list[Span] = [("following  ", "live")] if self.following and log.is_live else []
+        state = "following" if self.following else "not following"
+        right: list[Span] = [(f"{state}  ", "live") if log.is_live else ("ended  ", "faint")]
         right += [("wrapped  ", "faint")] if self.pane.is_wrapped else []
         right.append((f"{size(self._length)}  {share} % ", "faint"))
         return spread(left, right, columns)
@@ -108,7 +98,7 @@ class LogScreen(SubScreen):
         self._length, self._row, self._error = news.size, news.row, news.error
         self.pane.shown = news.lines
         again = self.dashboard.key_of("reload")
-        self.pane.notice = [] if news.lines else _notice(news, again)
+        self.pane.notice = [] if news.lines else nothing(news.error, again)
         if self._to_match:
             self._to_match = False
             self.pane.show_match()
@@ -192,6 +182,18 @@ class LogScreen(SubScreen):
     def action_read_with(self, program: str) -> None:
         """Give this stream to the pager or the editor of the user."""
         self.dashboard.read_log(self.log_file.again(), self._stream, program)
+
+    def action_save(self) -> None:
+        """Ask for a file on this machine, and write this stream to it."""
+        log = self.log_file
+        name = f"{log.path.replace('/', '-')}.{log.number}.{self._stream}"
+
+        def go(written: str | None) -> None:
+            if written:
+                self.dashboard.save_log(log.again(), self._stream, new_file(written))
+
+        box = QuestionBox(self.dashboard, "save this log to", str(Path.cwd() / name), new_file)
+        self.app.push_screen(box, go)
 
     def action_copy(self) -> None:
         """Copy the path of this stream on its node."""
@@ -289,11 +291,3 @@ class LogScreen(SubScreen):
     def _show_new(self, height: int, notice: str = "") -> None:
         lines = self._pager.window(height)
         self.post_message(WindowRead(lines, self._pager.row, self._pager.size, notice))
-
-
-def _notice(news: WindowRead, again: str) -> list[Span]:
-    """Return the text if there are no lines."""
-    if not news.error:
-        return [("nothing was printed", "faint")]
-    return [(f"this log can't be read: {foreign(news.error)}", "bad"),
-            (f"its contents are unknown; {again} tries again", "plain")]  # fmt: skip

@@ -1,8 +1,10 @@
 """The window of a log that is shown: its lines cut or wrapped, moved by keys and the wheel."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from d0ctl.show.drawing.spans import EMPTY, Line, Span
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign
+from d0ctl_tui.app_events import Repeated
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.draw import log_search, log_text
 from d0ctl_tui.draw.pager import Pager
@@ -10,6 +12,17 @@ from d0ctl_tui.widgets.lines import LineView
 
 Move = Callable[[Pager, int], None]
 """Moves a window of some height."""
+
+
+@dataclass
+class WindowRead(Repeated):
+    """The window of the log has new contents."""
+
+    lines: list[tuple[int, str]]
+    row: int
+    size: int
+    notice: str = ""
+    error: str = ""
 
 
 class LogPane(LineView):
@@ -80,3 +93,11 @@ class LogPane(LineView):
 
     def _on_mouse_scroll_up(self, event: object) -> None:
         self.action_cursor(-3)
+
+
+def nothing(error: str, again: str) -> list[Span]:
+    """Return the text if there are no lines, for an error if there is one."""
+    if not error:
+        return [("nothing was printed", "faint")]
+    return [(f"this log can't be read: {foreign(error)}", "bad"),
+            (f"its contents are unknown; {again} tries again", "plain")]  # fmt: skip
