@@ -1,11 +1,16 @@
 """Every look can be read on every ground, in true colour, in 256 colours and in sixteen."""
 
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
 import pytest
 from rich.color import Color, ColorSystem
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from textual.theme import Theme
 
+from d0ctl.show.drawing.signs import ROLES
 from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.themes import ANSI, COARSE, NAMES, THEMES
 from d0ctl_tui.widgets.lines import LineView
@@ -84,6 +89,55 @@ def test_every_style_is_readable_on_every_background(theme: Theme, coarse: bool)
     assert contrast(faint, grounds(theme)["panel"], coarse) >= LEAST
     rail = theme.variables["scrollbar"]
     assert contrast(rail, grounds(theme)["paper"], coarse) >= 1.15
+
+
+Matrix = tuple[tuple[float, float, float], ...]
+
+SEEN: dict[str, Matrix] = {
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216),
+                   (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413),
+                     (-0.011820, 0.042940, 0.968881)),
+    "all colours": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+}  # fmt: skip
+"""What people see of linear light: Machado, Oliveira, Fernandes (2009), severity 1."""
+
+XYZ: Matrix = ((0.4339, 0.3762, 0.1899), (0.2126, 0.7152, 0.0722), (0.0178, 0.1095, 0.8728))
+"""From the linear light of sRGB to CIE XYZ, as parts of white."""
+
+APART = 20.0
+"""The least distance of the colours of two states: about nine just noticeable differences."""
+
+
+def product(matrix: Matrix, vector: tuple[float, ...]) -> tuple[float, ...]:
+    """A matrix times a vector."""
+    return tuple(sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix)
+
+
+def lab(colour: str, seen: Matrix) -> tuple[float, float, float]:
+    """A colour as people see it, in CIE L*a*b*."""
+    parts = [part / 255 for part in Color.parse(colour).get_truecolor(XTERM)]
+    linear = tuple(p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    shown = tuple(min(1.0, max(0.0, part)) for part in product(seen, linear))
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in product(XYZ, shown))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("seen", SEEN.values(), ids=SEEN.keys())
+@pytest.mark.parametrize("themes", [THEMES, COARSE], ids=["true", "256"])
+def test_states_have_distant_colours_for_people_who_see_no_red_or_green(
+    themes: Sequence[Theme], seen: Matrix
+) -> None:
+    safe = next(theme for theme in themes if theme.name == "colour-blind")
+    words = ("running", "failed", "successful", "waiting", "held", "ready")
+    colours = {
+        word: safe.variables[f"d0-{role}"] if (role := ROLES[word]) != "plain" else safe.foreground
+        for word in words
+    }
+
+    for one, other in combinations(words, 2):
+        distance = math.dist(lab(colours[one] or "", seen), lab(colours[other] or "", seen))
+        assert distance >= APART, (one, other)
 
 
 def test_there_are_the_same_themes_for_256_colours() -> None:

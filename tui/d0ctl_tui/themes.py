@@ -50,8 +50,8 @@ LIGHT = _theme("light", {
 }, dark=False)  # fmt: skip
 
 SAFE = _theme("colour-blind", {
-    "ink": "#e4e4e4", "paper": "#14161a", "panel": "#1d2026", "good": "#56b4e9",
-    "bad": "#e69f00", "warn": "#f0e442", "live": "#ffffff", "faint": "#858b96",
+    "ink": "#bccbe0", "paper": "#14161a", "panel": "#1d2026", "good": "#45aef0",
+    "bad": "#e69000", "warn": "#fff27a", "live": "#ffffff", "faint": "#858b96",
     "mark": "#d990b8", "command": "#9ad0f5", "title": "#cfd8e6", "line": "#333842",
     "cursor": "#183a5b", "blurred": "#272c34",
 }, dark=True)  # fmt: skip
@@ -87,9 +87,9 @@ COARSE_LIGHT = _theme("light", {
 }, dark=False)  # fmt: skip
 
 COARSE_SAFE = _theme("colour-blind", {
-    "ink": "#e4e4e4", "paper": "#121212", "panel": "#1c1c1c", "good": "#5fafff",
-    "bad": "#ffaf00", "warn": "#ffff5f", "live": "#ffffff", "faint": "#8a8a8a",
-    "mark": "#d787af", "command": "#87d7ff", "title": "#d7d7ff", "line": "#3a3a3a",
+    "ink": "#d7d7ff", "paper": "#121212", "panel": "#1c1c1c", "good": "#5fafff",
+    "bad": "#d78700", "warn": "#ffff87", "live": "#ffffff", "faint": "#8a8a8a",
+    "mark": "#d787af", "command": "#87d7ff", "title": "#afd7ff", "line": "#3a3a3a",
     "cursor": "#303030", "blurred": "#262626",
 }, dark=True)  # fmt: skip
 
