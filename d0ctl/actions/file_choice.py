@@ -56,6 +56,9 @@ def parse(text: str, *, node: str | None = None, disposition: str | None = None)
     if disposition is not None:
         check_disposition(disposition)
     if ":" not in text:
+        if "/" in text or "." in text:
+            meant = f"{text.partition('/')[0]}:*" if "/" in text else f"reco001:{text}"
+            raise BadUsage(f"`{text}` does not name a file", hint=f"JOB:NAME, as in {quote(meant)}")
         return FileChoice(text, "*", node, disposition)
     found = _WRITTEN.fullmatch(text)
     if not found:

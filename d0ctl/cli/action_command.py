@@ -66,6 +66,14 @@ TARGETS: dict[str, Any] = {
             metavar="JOB", autocompletion=completion.job_names, help="Jobs by name, or `*`."
         ),
     ],
+    "clone": Annotated[
+        list[str],
+        typer.Argument(
+            metavar="JOB",
+            autocompletion=completion.job_names,
+            help="A job, or a stage, line or package of one: reco001, reco001/2.",
+        ),
+    ],
     "node": options.NodeName,
     "new node": Annotated[str, typer.Argument(metavar="NAME", help="Name of the new node.")],
     "cluster": Annotated[str, typer.Argument(metavar="NAME", help="A cluster.")],
@@ -85,7 +93,7 @@ TARGETS: dict[str, Any] = {
         ),
     ],
 }
-"""What can be selected, by the level of an action."""
+"""What can be selected, by the level of an action, or its name."""
 
 
 class Actions(TyperGroup):
@@ -117,6 +125,7 @@ def command(
         if isinstance(target, list | str):
             targets = [target] if isinstance(target, str) else target
             likely_words.refuse_swapped(action, targets, texts)
+            likely_words.refuse_value(action, targets)
             likely_words.refuse(name, targets)
         request = AnyRequest(action, _target(action, target), read(action.options, texts),
                              AtTerminal())  # fmt: skip
@@ -164,7 +173,7 @@ def _target(action: Action[Any, Any], texts: Any) -> Target:
 
 
 def _parameters(action: Action[Any, Any]) -> Iterator[Parameter]:
-    yield parameter("target", TARGETS[action.level])
+    yield parameter("target", TARGETS.get(action.name) or TARGETS[action.level])
     for field, option, default in fields_of(action.options):
         name = f"{field}_"  # a filter may have the name of a field, e.g. `status`
         if option.is_argument:

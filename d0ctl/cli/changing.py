@@ -166,6 +166,7 @@ class Submitting(Changing):
                 problem = "give a job file, or a command after `--`, not both"
             else:
                 likely_words.refuse_parameter(typed)
+                likely_words.refuse_words(context.info_name, typed)
                 problem = "one job file at a time; the words of a command come after `--`"
             raise BadUsage(problem, hint=_HOW.replace("submit", context.info_name)) from error
 

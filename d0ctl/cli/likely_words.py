@@ -1,11 +1,13 @@
 """Words that are refused with the command that they probably mean."""
 
+import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from d0ctl import select
 from d0ctl.actions import Action
 from d0ctl.actions.option import Option, fields_of
 from d0ctl.cli import session
@@ -24,9 +26,9 @@ def refuse(verb: str, typed: list[str]) -> None:
             hint=shlex.join(["d0ctl", "limit", *jobs, "--max-running", last]),
         )
     if verb == "update" and Path(last).suffix in (".yaml", ".yml", ".json"):
-        name = shlex.quote(_job_of(Path(last)) or "JOB")
+        right = ["update", *jobs, "--file", last] if jobs else ["update", _job_of(Path(last))]
         raise BadUsage(f"`update` takes a job, not a job file: `{last}`",
-                       hint=f"d0ctl update {name}")  # fmt: skip
+                       hint=shlex.join(["d0ctl", *right]))  # fmt: skip
 
 
 def refuse_parameter(typed: list[str]) -> None:
@@ -67,8 +69,47 @@ def _is_value(option: Option, text: str) -> bool:
     return False
 
 
-def _job_of(path: Path) -> str | None:
-    """Return the newest job that was submitted from a job file."""
+def refuse_value(action: Action[Any, Any], selectors: list[str]) -> None:
+    """Raise BadUsage for `memory=4GB` among selectors, where `--memory 4GB` is meant."""
+    known = {option.name for _, option, _ in fields_of(action.options) if option.kind == "value"}
+    for word in selectors:
+        key, equals, value = word.partition("=")
+        if equals and f"--{key}" in known:
+            others = [other for other in selectors if other != word]
+            right = ["d0ctl", *action.name.split(), *others, f"--{key}", value]
+            raise BadUsage(f"`{word}` is the value of an option", hint=shlex.join(right))
+
+
+def refuse_words(verb: str, typed: list[str]) -> None:
+    """Raise BadUsage for `NAME=VALUE`, or another job file, after a job file."""
+    file, *more = [word for word in typed if not word.startswith("-")]
+    if more and all(re.fullmatch(r"[\w-]+=.*", word) for word in more):
+        values = [word for value in more for word in ("--set", value)]
+        raise BadUsage("a parameter is the value of `--set`",
+                       hint=shlex.join(["d0ctl", verb, file, *values]))  # fmt: skip
+    if more and all(Path(word).is_file() for word in (file, *more)):
+        raise BadUsage("one job file at a time",
+                       hint=" && ".join(shlex.join(["d0ctl", verb, word]) for word in (file, *more))
+                       )  # fmt: skip
+
+
+def part_of(command: str, job: str, word: str) -> str | None:
+    """Return the command for a file or stage of a job that was typed as a word of its own."""
+    from d0ctl.store.views import browse, file_locations
+
+    if not session.home().exists():
+        return None
+    with suppress(D0Error), session.reader() as store, store.reading():
+        summary = browse.job(store, job)
+        if file_locations.find(store, word, job=job):
+            return f"{command} {shlex.quote(f'{job}:{word}')}"
+        browse.stage(store, summary, select.parse(f"{job}/{word}"))
+        return f"{command} {shlex.quote(f'{job}/{word}')}"
+    return None
+
+
+def _job_of(path: Path) -> str:
+    """Return the newest job that was submitted from a job file; JOB if there is none."""
     from d0ctl.store.jobs.submission.submit import text_of
     from d0ctl.store.views import browse, names
 
@@ -77,4 +118,4 @@ def _job_of(path: Path) -> str | None:
             known = text_of(store, browse.jobs(store, name)[0].id)
             if known is not None and Path(known.source).resolve() == path.resolve():
                 return name
-    return None
+    return "JOB"

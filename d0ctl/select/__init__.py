@@ -164,10 +164,9 @@ def parse(
         package = "/".join(parts[:-1])
         raise BadUsage(f"`{text}` names a binary", hint=f"name its package: {package}")
     if not re.fullmatch(_JOB, parts[0]):
-        raise BadUsage(
-            f"`{parts[0]}` in `{text}` can't be a job's name",
-            hint="a selector reads JOB/STAGE/LINE/PACKAGE, as in `reco001/2/3/1`",
-        )
+        from d0ctl.select.unknown_words import no_job_name  # late, as below
+
+        raise no_job_name(parts[0], text)
     spans = [span_of(part, text) for part in parts[2:]]
     stage = parts[1] if len(parts) > 1 else "*"
     is_number = numbers(stage) is not None

@@ -11,6 +11,16 @@ _FILE = r"([^:/]+)[^:]*:([^:]*[*?./][^:]*)"
 """A job or a part of it, and a name or pattern that can only be that of a file."""
 
 
+def no_job_name(word: str, text: str) -> BadUsage:
+    """Return the fault of a word that can't be a job's name; it may be a job file."""
+    if text.endswith((".yaml", ".yml")):
+        return BadUsage(f"`{text}` is a job file; its job is needed here", hint="d0ctl status")
+    where = "" if word == text else f" in `{text}`"
+    return BadUsage(f"`{word}`{where} can't be a job's name",
+                    hint="a selector reads JOB/STAGE/LINE/PACKAGE, as in `reco001/2/3/1`"
+                    )  # fmt: skip
+
+
 def no_state(word: str, text: str, known: Sequence[str]) -> BadUsage:
     """Return the fault of a word that is no state; a pattern after a job is one of its files."""
     fault = f"`{word}` is neither a status nor a phase"

@@ -176,7 +176,7 @@ def test_a_misspelt_option_is_guessed_only_if_it_is_near(d0ctl: Type) -> None:
     assert d0ctl("status", "--jsno").stderr == (
         "d0ctl: no such option `--jsno`: did you mean `--json`?\nd0ctl status --help\n"
     )
-    for words in (("retry", "mc", "--all"), ("logs", "mc", "--tail")):
+    for words in (("retry", "mc", "--all"), ("logs", "mc", "--head")):
         assert d0ctl(*words).stderr == (
             f"d0ctl: no such option `{words[-1]}`\nd0ctl {words[0]} --help\n"
         )

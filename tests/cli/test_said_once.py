@@ -3,6 +3,7 @@
 import json
 import shlex
 import time
+from pathlib import Path
 
 import pytest
 
@@ -168,3 +169,52 @@ def test_arguments_the_wrong_way_round_are_answered_with_the_right_one(
     assert refused.exit_code == 2
     assert refused.stderr.endswith(f"\nd0ctl {meant}\n"), refused.stderr
     assert "can't be a job's name" in d0ctl("priority", "70", "80").stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("status prod make", "unexpected argument `make`|d0ctl status prod/make"),
+        ("logs prod 2", "unexpected argument `2`|d0ctl logs prod/2"),
+        ("why prod plot", "unexpected argument `plot`|d0ctl why prod/plot"),
+        ("results prod nothing", "unexpected argument `nothing`|d0ctl results --help"),
+        ("results prod plot.png", "unexpected argument `plot.png`|d0ctl results prod:plot.png"),
+        ("results prod/2", "`prod/2` does not name a file|JOB:NAME, as in 'prod:*'"),
+        ("file list plot.png", "`plot.png` does not name a file|JOB:NAME, as in reco001:plot.png"),
+        ("logs prod --tail 5", "no such option `--tail`|did you mean `--lines`?"),
+        ("kill prod --comment x", "no such option `--comment`|did you mean `--reason`?"),
+        ("edit prod memory=4GB", "`memory=4GB` is the value of an option|"
+                                 "d0ctl edit prod --memory 4GB"),
+        ("edit prod.yaml --cpus 2", "`prod.yaml` is a job file; its job is needed here|"
+                                    "d0ctl status"),
+        ("update prod other.yaml", "`update` takes a job, not a job file: `other.yaml`|"
+                                   "d0ctl update prod --file other.yaml"),
+        ("submit a.yaml n=5", "a parameter is the value of `--set`|d0ctl submit a.yaml --set n=5"),
+        ("status 7", "`7` can't be a job's name|"
+                     "a selector reads JOB/STAGE/LINE/PACKAGE, as in `reco001/2/3/1`"),
+    ],
+)  # fmt: skip
+def test_words_that_do_not_fit_are_answered_with_those_that_do(
+    site: Site, d0ctl: Type, typed: str, answer: str
+) -> None:
+    site.submit(production())
+
+    refused = d0ctl(*shlex.split(typed))
+
+    assert (refused.exit_code, refused.stderr.rstrip().split("\n")) == (
+        2, [f"d0ctl: {answer.split('|')[0]}", answer.split("|")[1]],
+    )  # fmt: skip
+
+
+def test_two_job_files_are_answered_with_a_command_for_each(
+    d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text("stages: [{lines: [{run: 'true'}]}]")
+
+    refused = d0ctl("submit", "a.yaml", "b.yaml")
+
+    assert refused.stderr == (
+        "d0ctl: one job file at a time\nd0ctl submit a.yaml && d0ctl submit b.yaml\n"
+    )

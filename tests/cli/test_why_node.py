@@ -39,5 +39,5 @@ def test_why_takes_the_kind_of_a_thing_before_its_name_and_no_other_word(
     assert "`gen-1`" in d0ctl("why", "file", "gen-1").stdout
     refused = d0ctl("why", "prod", "gen-1")
     assert (refused.exit_code, refused.stderr) == (
-        2, "d0ctl: unexpected argument `gen-1`\nd0ctl why prod\n"
+        2, "d0ctl: unexpected argument `gen-1`\nd0ctl why prod:gen-1\n"
     )  # fmt: skip

@@ -163,6 +163,11 @@ def with_help(command: Any) -> None:
     command.parse_args, command.invoke = parse_args, invoke
 
 
+_OPTIONS = {"--name": "--as", "--tail": "--lines", "--last": "--lines", "--param": "--set",
+            "--parameter": "--set", "--why": "--reason", "--comment": "--reason",
+            "--dir": "--copy", "--on": "--node", "--nodes": "--node"}  # fmt: skip
+"""Options that people type, and those that a command has for it."""
+
 _SYNONYMS = {"del": "remove", "delete": "remove", "ls": "list", "rm": "remove"}
 """Commands of other programs, and those that do it here."""
 
@@ -173,6 +178,10 @@ def _meant(error: Any) -> str | None:
     extra, typed = _EXTRA.match(message), _NO_COMMAND.match(message)
     if not error.ctx:
         return None
+    if synonym := _synonym(error):
+        return synonym
+    if extra and (part := _part(error.ctx, extra[1])):
+        return part
     if extra and any("--node" in parameter.opts for parameter in error.ctx.command.params):
         options = " ".join(f"--node {name}" for name in extra[1].split())
         return f"if these are nodes: {options}"
@@ -185,6 +194,24 @@ def _meant(error: Any) -> str | None:
         return f"{path} stop, then {path} start"
     meant = near(_SYNONYMS.get(typed[1], typed[1]), commands)
     return f"did you mean `{path} {meant}`?" if meant else None
+
+
+def _synonym(error: Any) -> str | None:
+    """Return a hint at the option that has another name in other programs."""
+    ours = _OPTIONS.get(getattr(error, "option_name", ""))
+    has_it = any(ours in parameter.opts for parameter in error.ctx.command.params)
+    return f"did you mean `{ours}`?" if ours and has_it else None
+
+
+def _part(context: Any, word: str) -> str | None:
+    """Return a hint at the stage or file of a job that was typed as a word of its own."""
+    kinds = {parameter.name: parameter.param_type_name for parameter in context.command.params}
+    job = next((context.params.get(name) for name in kinds if kinds[name] == "argument"), None)
+    if not isinstance(job, str) or not job or " " in word:
+        return None
+    from d0ctl.cli import likely_words  # late: it imports the actions
+
+    return likely_words.part_of(context.command_path, job, word)
 
 
 def _help_of(context: Any) -> str:

@@ -38,7 +38,11 @@ def why(selector: Noun = None, name: Name = None, node: options.Node = None, fil
         json: options.Json = False) -> None:  # fmt: skip
     """Say why something is as it is, and what would change it."""
     if name is not None and selector not in KINDS:
-        raise BadUsage(f"unexpected argument `{name}`", hint=f"d0ctl why {selector}")
+        from d0ctl.cli import likely_words
+
+        raise BadUsage(f"unexpected argument `{name}`",
+                       hint=likely_words.part_of("d0ctl why", selector or "", name)
+                       or f"d0ctl why {selector}")  # fmt: skip
     if name is not None:
         node, file, selector = (
             name if selector == "node" else node,
