@@ -11,6 +11,7 @@ import pytest
 
 from d0ctl.show.history.time_rows import PERIODS, Period
 from d0ctl.units import iso
+from tests.support import rows
 from tests.support.figures import MOMENT, Documents, figures
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -60,6 +61,12 @@ def test_the_figures_of_header_nodes_and_changes_are_in_the_documents(
 
 
 def test_the_figures_of_a_node_are_in_the_documents(busy: Site, dashboard: Open) -> None:
+    now = int(time.time())
+    with busy.opened() as store, store.writing():
+        node = rows.value(store, "node", "id", name="localhost")
+        for at in (now - 100, now - 50):
+            rows.insert(store, "node_sample", node_id=node, at=at, load=1.5, rss=10**7)
+
     def documents() -> Documents:
         found = Documents(
             busy.json("node", "list"), busy.json("why", "localhost"), packages(busy),
@@ -74,7 +81,7 @@ def test_the_figures_of_a_node_are_in_the_documents(busy: Site, dashboard: Open)
 
     async def script(desk: Desk) -> None:
         await desk.press("o")
-        await desk.sees("2 of 2 slots in use", "running here  2 packages")
+        await desk.sees("2 of 2 slots in use", "use  in the last", "running here  2 packages")
         await check(desk, ["nodelist", "nodeabout"], documents)
 
     dashboard(script, home=busy.home.root, size=(360, 80))
