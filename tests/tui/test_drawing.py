@@ -100,6 +100,17 @@ def test_rate_and_peak_are_ends_in_a_minute(since: int, rate: int) -> None:
     assert answer[-1].split() == f"{12 + since} ended in the last 6 min".split()
 
 
+@pytest.mark.parametrize(("columns", "words"), [(28, "in the last 4 min"), (27, "last 4 min")])
+def test_a_number_of_ended_packages_is_never_cut(columns: int, words: str) -> None:
+    rates = Rates()
+    rates.note(1120.0, 0)
+    rates.note(1125.0, 1234)
+
+    answer = [text(row) for row in strips.rates(rates, Snapshot(at=1125.0), columns, 4, UNICODE)]
+
+    assert answer[-1].split() == f"1234 ended {words}".split()
+
+
 def test_packages_that_have_just_ended_have_a_rate_and_a_peak() -> None:
     rates = Rates()
     rates.note(1000.0, 0)

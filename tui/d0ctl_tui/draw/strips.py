@@ -213,9 +213,11 @@ def rates(
     rate = f"{signs.short(minutes[-1])} a minute"
     peak = f"peak {signs.short(max(minutes))}"
     lines.append(spread([(rate, "plain")], [(peak, "faint")], columns))
-    span = f"{columns * STRETCH_S // 60} min"
+    span = f"in the last {columns * STRETCH_S // 60} min"
     ended = f"{signs.short(sum(values))} ended"
-    lines.append(spread([(ended, "good")], [(f"in the last {span}", "faint")], columns))
+    if len(ended) + 1 + len(span) > columns:
+        span = span.removeprefix("in the ")
+    lines.append(spread([(ended, "good")], [(span, "faint")], columns))
     return lines
 
 
