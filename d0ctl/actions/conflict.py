@@ -6,6 +6,7 @@ from typing import Any
 from d0ctl.actions.action import Request
 from d0ctl.actions.table import ACTIONS
 from d0ctl.errors import Refused
+from d0ctl.policy.remarks import own_words
 from d0ctl.select import brief
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
@@ -25,7 +26,7 @@ def sentence(entry: AuditEntry, now: float) -> str:
         else OTHER_PAST.get(entry.verb, entry.verb)
     )
     past = past if isinstance(past, str) else past(entry)
-    why = f" ({entry.note})" if entry.note else ""
+    why = f" ({note})" if (note := own_words(entry.note)) else ""
     return f"{entry.actor} {past} `{brief(entry.target)}` at {moment(entry.at, now)}{why}"
 
 

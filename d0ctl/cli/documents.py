@@ -74,7 +74,7 @@ def _counts(of: JobSummary | StageSummary | LineSummary) -> dict[str, Any]:
 def _stop(kind: type[T], job: JobSummary, verb: str, **more: Any) -> T:
     """Return who holds, pauses or finishes a job, why and since when."""
     by, note, since = (getattr(job, f"{verb}_{key}") for key in ("actor", "note", "since"))
-    return fill(kind, job, by=by, reason=note, since=iso(since), **more)
+    return fill(kind, job, by=by, reason=remark(note), since=iso(since), **more)
 
 
 def size_range(found: Range | None) -> jobs.SizeRange | None:

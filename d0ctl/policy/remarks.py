@@ -5,7 +5,7 @@ The note of a package, event or node is a code, `input-lost`, or a code and its 
 """
 
 import enum
-from typing import TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +25,8 @@ class Remark(enum.StrEnum):
     MAKER_REMOVED = "maker-removed"
     NODE_DRAINED = "node-drained"
     RELEASED_BY_POLICY = "released-by-policy"
+    SUCCEEDED_SINCE = "succeeded-since"
+    """Of a drained node: a package of the stage that began there after the failures succeeded."""
 
 
 class Against(enum.StrEnum):
@@ -108,7 +110,54 @@ class GivenUp(Struct, frozen=True, omit_defaults=True, tag_field="remark", tag="
     limit: int | float | None = None
 
 
-Valued = NodeRemoved | NodeMoved | NodeAtFault | NodeFailing | InputsLate | TriedAgain | GivenUp
+class FailedAlike(Struct, frozen=True, tag_field="remark", tag="failed-alike"):
+    """A job is held, as a stage only failed, and always in the same way."""
+
+    stage: str
+    reason: str
+    failed: int
+
+
+class RuleHolds(Struct, frozen=True, tag_field="remark", tag="rule-holds"):
+    """A job is held, as the rule for the failure of a package says so."""
+
+    package: str
+    reason: str
+
+
+class TooManyFailed(Struct, frozen=True, tag_field="remark", tag="too-many-failed"):
+    """A job is held, as it has reached its `max-failures`."""
+
+    job: str
+    failed: int
+    most: int
+
+
+class TrialFailed(Struct, frozen=True, tag_field="remark", tag="trial-failed"):
+    """A drained node failed the package that tried it, too; the next one comes later."""
+
+    rest_s: float
+
+
+class TrialSucceeded(Struct, frozen=True, tag_field="remark", tag="trial-succeeded"):
+    """The package that tried a drained node succeeded after this many rests."""
+
+    rests: int
+
+
+Valued = (
+    NodeRemoved | NodeMoved | NodeAtFault | NodeFailing | InputsLate | TriedAgain | GivenUp
+    | FailedAlike | RuleHolds | TooManyFailed | TrialFailed | TrialSucceeded
+)  # fmt: skip
+
+
+class Verdict(NamedTuple):
+    """What d0ctl did with a job or node by itself, and the note with the reason."""
+
+    what: Literal["job-held", "node-drained", "node-kept", "node-back"]
+    name: str
+    note: str
+
 
 _decoder: msgspec.json.Decoder[Valued] = msgspec.json.Decoder(Valued)
 
@@ -128,6 +177,11 @@ def read(note: str | None) -> Remark | Valued | None:
         return _decoder.decode(note or "")
     except msgspec.DecodeError:
         return None
+
+
+def own_words(note: str | None) -> str | None:
+    """Return the words of a person in a note; None if it is a remark."""
+    return note if read(note) is None else None
 
 
 _CODES = frozenset(Remark)

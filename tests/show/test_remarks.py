@@ -7,6 +7,7 @@ import pytest
 
 from d0ctl.policy.remarks import (
     Against,
+    FailedAlike,
     GivenUp,
     InputsLate,
     NodeAtFault,
@@ -14,12 +15,17 @@ from d0ctl.policy.remarks import (
     NodeMoved,
     NodeRemoved,
     Remark,
+    RuleHolds,
+    TooManyFailed,
+    TrialFailed,
+    TrialSucceeded,
     TriedAgain,
     Valued,
+    Verdict,
     noted,
     read,
 )
-from d0ctl.show.drawing.remark_texts import AGAINST, REMARKS, against, remark
+from d0ctl.show.drawing.remark_texts import AGAINST, REMARKS, against, remark, verdict
 from d0ctl_sql import queries
 
 
@@ -54,6 +60,14 @@ VALUED = (
         GivenUp("hook", "no grid", Against.TRIES, 3),
         "hook: no grid; it was tried again 3 times",
     ),
+    (
+        FailedAlike("sim/1", "exit-code", 20),
+        "20 packages of `sim/1` failed alike (exit-code), none succeeded",
+    ),
+    (RuleHolds("sim/1/1/1", "hook"), "`sim/1/1/1` failed (hook), and its rule says `hold: job`"),
+    (TooManyFailed("sim", 4, 4), "4 packages of `sim` failed, and its `max-failures` is 4"),
+    (TrialFailed(3600.0), "a trial package failed, too; the next trial is in 1 h 00 min"),
+    (TrialSucceeded(2), "a trial package succeeded after 2 rests"),
 )
 
 
@@ -61,6 +75,15 @@ VALUED = (
 def test_a_note_keeps_the_values_of_its_code(value: Valued, words: str) -> None:
     assert read(noted(value)) == value
     assert remark(noted(value)) == words
+
+
+def test_the_log_says_what_d0ctl_did_with_a_job_or_node_and_why() -> None:
+    assert verdict(Verdict("job-held", "sim", noted(TooManyFailed("sim", 4, 4)))) == (
+        "job `sim` is held: 4 packages of `sim` failed, and its `max-failures` is 4"
+    )
+    assert verdict(Verdict("node-back", "farm02", Remark.SUCCEEDED_SINCE)) == (
+        "node `farm02` is fine again: a package that began there after the failures succeeded"
+    )
 
 
 def test_every_code_with_values_was_tried_above() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store, lifecycle
 from d0ctl.store.jobs import retry
 from d0ctl.store.views import browse
@@ -40,7 +41,7 @@ def count_of(store: Store, phase: str) -> int:
 def hold_of(store: Store) -> tuple[bool, str | None, str | None]:
     """Whether the job is held, by whom and why."""
     job = browse.job(store, "sim")
-    return bool(job.hold), job.hold_actor, job.hold_note
+    return bool(job.hold), job.hold_actor, remark(job.hold_note)
 
 
 def test_a_job_is_held_after_twenty_alike_failures_and_no_success(store: Store) -> None:

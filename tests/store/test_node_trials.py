@@ -1,5 +1,6 @@
 """Drained nodes: a package tries them again, and people decide about them."""
 
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
@@ -58,7 +59,7 @@ def test_a_node_that_fails_again_rests_twice_as_long_without_spending_a_try(stor
     ).fetchone()  # fmt: skip
     assert tuple(row) == ("restart", "ready")
     (deed,) = store.rows("node_deeds", name="hole", limit=1)
-    assert (deed["verb"], deed["note"]) == (
+    assert (deed["verb"], remark(deed["note"])) == (
         "node drain", "a trial package failed, too; the next trial is in 1 h 00 min"
     )  # fmt: skip
     site.fill()

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store
 from d0ctl.store.views import browse
 from tests.store.failing import fail, launch, row, wait
@@ -132,5 +133,5 @@ def test_the_whole_job_is_held_if_the_site_says(store: Store, key: str, note: st
 
     assert fail(store, "exit-code")["phase"] == "failed"
 
-    assert browse.job(store, "one").hold_note == note
+    assert remark(browse.job(store, "one").hold_note) == note
     assert (site.schedule() == 0) is (note is not None)

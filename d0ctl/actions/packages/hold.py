@@ -8,6 +8,7 @@ from d0ctl.actions.option import Options
 from d0ctl.actions.selection import HOLDABLE, changeable, has_ended, is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase, by_status
+from d0ctl.policy.remarks import own_words
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
@@ -24,7 +25,8 @@ def plan(store: Store, request: Request[Options], now: float) -> Plan:
     if not free and len(jobs) == 1:
         job = jobs[0]
         if job.hold:
-            by = f" by {job.hold_actor}" + (f" ({job.hold_note})" if job.hold_note else "")
+            note = own_words(job.hold_note)
+            by = f" by {job.hold_actor}" + (f" ({note})" if note else "")
             raise Refused(f"job `{job.name}` is held{by}, so it can't be held again",
                           hint=f"d0ctl release {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is {job.status}, so it can't be held",

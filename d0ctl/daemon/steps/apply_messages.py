@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.turn import Turn
 from d0ctl.model import Reason
+from d0ctl.show.drawing import remark_texts
 from d0ctl.sitefile.defaults import GRACE_S
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
@@ -35,7 +36,7 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
         for ending in applied.ending:
             pilots.close(desk.store, ending, "its allocation ends", now=turn.now)
         for verdict in applied.verdicts:
-            log.warning("%s", verdict)
+            log.warning("%s", remark_texts.verdict(verdict))
         if applied.unknown:
             log.warning("messages of unknown attempts %s", sorted(applied.unknown)[:10])
         for sender, attempts in applied.foreign.items():

@@ -136,7 +136,7 @@ def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
     examples = [new_events.example(store, attempt) for attempt in shown]
     (job,) = browse.jobs(store, row["name"])
     if job.hold and job.hold_actor == alike_failures.ACTOR:
-        examples[0]["stopped"] = job.hold_note
+        examples[0]["stopped"] = remark(job.hold_note)
     return examples
 
 

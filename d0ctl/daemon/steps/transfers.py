@@ -13,6 +13,7 @@ from d0ctl.daemon.streams import THIS_MACHINE, Pair
 from d0ctl.daemon.transfer_plan import MOST_TRANSFERS, TransferPlan, delay
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes.courier_reports import LoginTried, StreamEnded, TransferEnded
+from d0ctl.show.drawing import remark_texts
 from d0ctl.store.attempts import outputs
 from d0ctl.store.clusters import replicas
 from d0ctl.store.files import copies, links
@@ -101,7 +102,7 @@ def fail_transfer(desk: Desk, report: TransferEnded, now: float) -> None:
     delay(desk, transfer, report.error, now)
     if is_gone and report.is_spoilt:
         for verdict in outputs.forget_wrong(desk.store, lost, report.error, now=now):
-            log.warning("%s", verdict)
+            log.warning("%s", remark_texts.verdict(verdict))
     elif is_gone and not inventory.are_to_be_listed(desk, {row.node_id for row in found}):
         copies.lose(desk.store, lost, now=now)
 

@@ -11,6 +11,7 @@ from d0ctl.select import brief
 from d0ctl.show.cards import jobs
 from d0ctl.show.cards.jobs import limits, settings_of
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.forecast import eta
@@ -158,7 +159,7 @@ def _order(part: Part, row: StageSummary) -> list[str]:
 def _kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:
     """Say who holds, paused or finishes the job, since when and why."""
     if job.hold:
-        why = f": {job.hold_note}" if job.hold_note else ""
+        why = f": {remark(job.hold_note)}" if job.hold_note else ""
         sheet.say(f"held by {job.hold_actor} since {moment(job.hold_since, now)}{why}", "warn")
     if job.pause:
         why = f": {job.pause_note}" if job.pause_note else ""
@@ -286,7 +287,7 @@ def _actions(sheet: Sheet, actions: Sequence[ActionView], now: float) -> None:
     sheet.table([
         [
             (moment(action.at, now), "faint"), action.actor, action.verb,
-            (brief(action.target), "strong"), (action.note, "faint"),
+            (brief(action.target), "strong"), (remark(action.note), "faint"),
         ]
         for action in actions
     ])  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any
 
 from d0ctl.policy.remarks import (
     Against,
+    FailedAlike,
     GivenUp,
     InputsLate,
     NodeAtFault,
@@ -12,7 +13,12 @@ from d0ctl.policy.remarks import (
     NodeMoved,
     NodeRemoved,
     Remark,
+    RuleHolds,
+    TooManyFailed,
+    TrialFailed,
+    TrialSucceeded,
     TriedAgain,
+    Verdict,
     read,
 )
 from d0ctl.units import count, duration, size, times
@@ -46,6 +52,7 @@ REMARKS: Mapping[Remark, str] = {
     Remark.MAKER_REMOVED: "the job was removed that makes its inputs",
     Remark.NODE_DRAINED: "its node was drained before it was launched",
     Remark.RELEASED_BY_POLICY: "released by the policy",
+    Remark.SUCCEEDED_SINCE: "a package that began there after the failures succeeded",
 }
 
 
@@ -69,12 +76,36 @@ def remark(note: str | None) -> str | None:
             return "; ".join(filter(None, (cause(end), against(end))))
         case Remark() as code:
             return REMARKS[code]
+        case FailedAlike(stage, reason, failed):
+            return (
+                f"{count(failed, 'package')} of `{stage}` failed alike ({reason}), none succeeded"
+            )
+        case RuleHolds(package, reason):
+            return f"`{package}` failed ({reason}), and its rule says `hold: job`"
+        case TooManyFailed(job, failed, most):
+            return f"{count(failed, 'package')} of `{job}` failed, and its `max-failures` is {most}"
+        case TrialFailed(rest_s):
+            return f"a trial package failed, too; the next trial is in {duration(rest_s)}"
+        case TrialSucceeded(rests):
+            return f"a trial package succeeded after {count(rests, 'rest')}"
     return note
+
+
+VERDICTS = {
+    "job-held": "job `{}` is held", "node-drained": "node `{}` is drained",
+    "node-kept": "node `{}` stays drained", "node-back": "node `{}` is fine again",
+}  # fmt: skip
+"""What d0ctl did with a job or node by itself."""
+
+
+def verdict(of: Verdict) -> str:
+    """Say what d0ctl did with a job or node by itself, and why."""
+    return f"{VERDICTS[of.what].format(of.name)}: {remark(of.note)}"
 
 
 def drain_note(note: str | None) -> str | None:
     """Return why a node is drained; a person's own reason stays as it is."""
-    return f"by d0ctl: {remark(note)}" if isinstance(read(note), NodeFailing) else note
+    return f"by d0ctl: {remark(note)}" if isinstance(read(note), NodeFailing) else remark(note)
 
 
 def _failing(node: NodeFailing) -> str:

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from d0ctl.model import Counts, Node, NodeCapacity, Phase
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
-from d0ctl.show.drawing.remark_texts import drain_note
+from d0ctl.show.drawing.remark_texts import drain_note, remark
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
@@ -103,7 +103,7 @@ def line_name(name: str) -> str:
 
 def held_job(job: JobSummary, now: float) -> str:
     """Return who holds a job, since when and why."""
-    why = f": {job.hold_note}" if job.hold_note else ""
+    why = f": {remark(job.hold_note)}" if job.hold_note else ""
     since = moment(job.hold_since, now)
     return f"job `{job.name}` has been held by {job.hold_actor} since {since}{why}"
 

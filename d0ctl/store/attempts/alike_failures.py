@@ -3,22 +3,22 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from d0ctl.policy.remarks import FailedAlike, RuleHolds, TooManyFailed, Valued, Verdict, noted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes.site import default
-from d0ctl.units import count
 
 ACTOR = "d0ctl"
 """The actor of these holds in the status and the history."""
 
 
-def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float) -> list[str]:
+def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float) -> list[Verdict]:
     """Count packages that failed for good, and hold jobs with a stage that has only failures, too
     many of them alike.
 
-    `failures` are job, stage and reason of each. Return a sentence for each job that is held.
+    `failures` are job, stage and reason of each. Return a verdict for each job that is held.
     """
-    held = []
+    held: list[Verdict] = []
     counted = Counter(failures)
     for (job, stage, reason), number in counted.items():
         failed = store.value("add_alike", stage=stage, reason=reason, failed=number)
@@ -28,44 +28,45 @@ def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float)
     return held
 
 
-def stop(store: Store, failures: Iterable[tuple[int, int]], *, now: float) -> list[str]:
-    """Hold the jobs of failures whose rule says `hold: job`; return a sentence for each."""
-    held = []
+def stop(store: Store, failures: Iterable[tuple[int, int]], *, now: float) -> list[Verdict]:
+    """Hold the jobs of failures whose rule says `hold: job`; return a verdict for each."""
+    held: list[Verdict] = []
     for job, attempt in failures:
         row = store.row("failed_attempt", attempt=attempt)
         assert row is not None
-        note = f"`{row['path']}` failed ({row['reason']}), and its rule says `hold: job`"
-        held += _hold(store, job, row["path"].partition("/")[0], note, now)
+        remark = RuleHolds(row["path"], row["reason"])
+        held += _hold(store, job, row["path"].partition("/")[0], remark, now)
     return held
 
 
-def _count_all(store: Store, job: int, now: float) -> list[str]:
+def _count_all(store: Store, job: int, now: float) -> list[Verdict]:
     """Hold a job when the number of its failed packages reaches its limit."""
     row = store.row("failures_of_job", job=job)
     if row is None or row["failed"] < row["most"]:
         return []
-    failed = count(row["failed"], "package")
-    note = f"{failed} of `{row['name']}` failed, and its `max-failures` is {row['most']}"
-    return _hold(store, job, row["name"], note, now)
+    remark = TooManyFailed(row["name"], row["failed"], row["most"])
+    return _hold(store, job, row["name"], remark, now)
 
 
-def _judge(store: Store, job: int, stage: int, reason: str, failed: int, now: float) -> list[str]:
+def _judge(
+    store: Store, job: int, stage: int, reason: str, failed: int, now: float
+) -> list[Verdict]:
     row = store.row("stage_on_trial", stage=stage)
     if row is None:
         return []
     most = default(store, "max-alike-failures") if row["most_alike"] is None else row["most_alike"]
     if not most or failed < most or store.row("unproven_elsewhere", stage=stage):
         return []
-    path = row["path"]
-    note = f"{count(failed, 'package')} of `{path}` failed alike ({reason}), none succeeded"
-    return _hold(store, job, path.rpartition("/")[0], note, now)
+    remark = FailedAlike(row["path"], reason, failed)
+    return _hold(store, job, row["path"].rpartition("/")[0], remark, now)
 
 
-def _hold(store: Store, job: int, name: str, note: str, now: float) -> list[str]:
+def _hold(store: Store, job: int, name: str, remark: Valued, now: float) -> list[Verdict]:
+    note = noted(remark)
     lifecycle.hold_job(store, job, actor=ACTOR, note=note, now=now)
     lifecycle.keep_action(store, verb="hold", target=name, actor=ACTOR, note=note, packages=0,
                           now=now, undo=f"d0ctl release {name}")  # fmt: skip
-    return [f"job `{name}` is held: {note}"]
+    return [Verdict("job-held", name, note)]
 
 
 def jobs_to_release(selected: Selection) -> int:

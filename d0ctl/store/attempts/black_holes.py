@@ -13,14 +13,21 @@ from msgspec.structs import replace
 from d0ctl.model import Reason
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, counts_against_node
-from d0ctl.policy.remarks import NodeAtFault, NodeFailing, Remark, noted
+from d0ctl.policy.remarks import (
+    NodeAtFault,
+    NodeFailing,
+    Remark,
+    TrialFailed,
+    TrialSucceeded,
+    Verdict,
+    noted,
+)
 from d0ctl.store.attempts import node_record
 from d0ctl.store.attempts.failures import elsewhere
 from d0ctl.store.attempts.node_record import Ended
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.draining import readmit
-from d0ctl.units import count, duration
 
 ACTOR = "d0ctl"
 """The actor of these drainings in the history."""
@@ -29,8 +36,8 @@ MOST_NAMED = 20
 """How many of the failed packages the evidence against a node names."""
 
 
-def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
-    """Count attempts that have ended and judge their nodes; return a sentence per verdict."""
+def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[Verdict]:
+    """Count attempts that have ended and judge their nodes; return the verdicts."""
     counted = [end for end in ends if end.counts(or_gone=True)]
     if not counted:
         return []
@@ -40,21 +47,21 @@ def weigh(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
     if not drained and not failing:
         return []
     limits = node_record.limits(store)
-    sentences = []
+    verdicts: list[Verdict] = []
     for row in drained:
-        sentences += _watch(store, row, counted, limits, now)
+        verdicts += _watch(store, row, counted, limits, now)
     for row in failing:
-        sentences += _judge(store, row, limits, now)
-    return sentences
+        verdicts += _judge(store, row, limits, now)
+    return verdicts
 
 
-def count_as_failures(store: Store, ends: Sequence[Ended], *, now: float) -> list[str]:
-    """Count attempts as failures that were counted as successes; return a sentence per verdict."""
+def count_as_failures(store: Store, ends: Sequence[Ended], *, now: float) -> list[Verdict]:
+    """Count attempts as failures that were counted as successes; return the verdicts."""
     node_record.uncount(store, ends)
     return weigh(store, ends, now=now)
 
 
-def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[str]:
+def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[Verdict]:
     record = node_record.record_of(row)
     if record.streak < bad_nodes.FEWEST_TO_DOUBT:
         return []
@@ -69,7 +76,7 @@ def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[
     return []
 
 
-def refused(store: Store, attempt: int, *, now: float) -> list[str]:
+def refused(store: Store, attempt: int, *, now: float) -> list[Verdict]:
     """Count a launch that a node refused as a failure there."""
     row = store.row("place_of_attempt", attempt=attempt)
     if row is None:
@@ -80,7 +87,7 @@ def refused(store: Store, attempt: int, *, now: float) -> list[str]:
 
 def _watch(
     store: Store, bad: Row, ends: Iterable[Ended], limits: BlackHoleLimits, now: float
-) -> list[str]:
+) -> list[Verdict]:
     """Judge a drained node by the attempts that ended there.
 
     The package that tries it decides, and so does a success of a package of the stage that began
@@ -91,35 +98,36 @@ def _watch(
         if end.package != bad["canary_id"] or not end.counts():
             continue
         if end.reason is None:
-            rests = count(bad["times"], "rest")
-            return _revoke(store, bad, f"a trial package succeeded after {rests}", now)
+            return _revoke(store, bad, noted(TrialSucceeded(bad["times"])), now)
         return _keep_drained(store, bad, limits, now)
     same_stage = [end for end in here if end.stage == bad["stage_id"]]
     if any(end.reason is None and end.began >= bad["began"] for end in same_stage):
-        return _revoke(store, bad, "a package that began there after the failures succeeded", now)
+        return _revoke(store, bad, Remark.SUCCEEDED_SINCE, now)
     if any(end.reason for end in same_stage):
         _rerun_uncounted(store, _failed_there(store, bad, bad["began"]), bad["node"], now)
     return []
 
 
-def _revoke(store: Store, bad: Row, note: str, now: float) -> list[str]:
+def _revoke(store: Store, bad: Row, note: str, now: float) -> list[Verdict]:
     """Let a drained node take packages again."""
     readmit(store, bad["node_id"], bad["node"], actor=ACTOR, note=note, now=now)
-    return [f"node `{bad['node']}` is fine again: {note}"]
+    return [Verdict("node-back", bad["node"], note)]
 
 
-def _keep_drained(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -> list[str]:
+def _keep_drained(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -> list[Verdict]:
     times = bad["times"] + 1
     rest_s = bad_nodes.rest_s(times, limits)
     store.change("fail_bad_node", node=bad["node_id"], times=times, next_try=now + rest_s)
     failed = store.rows("failed_trial", package=bad["canary_id"], node=bad["node_id"])
     _rerun_uncounted(store, failed, bad["node"], now)
-    note = f"a trial package failed, too; the next trial is in {duration(rest_s)}"
+    note = noted(TrialFailed(rest_s))
     _keep(store, "node drain", bad["node"], note, now)
-    return [f"node `{bad['node']}` stays drained: {note}"]
+    return [Verdict("node-kept", bad["node"], note)]
 
 
-def _drain(store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: float) -> list[str]:
+def _drain(
+    store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: float
+) -> list[Verdict]:
     """Drain a node, and let the packages that failed there run elsewhere."""
     if store.row("bad_node", node=row["node_id"]):
         return []
@@ -134,8 +142,7 @@ def _drain(store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: fl
     store.change("unassign_node", node=row["node_id"], now=now, note=Remark.NODE_DRAINED)
     _keep(store, "node drain", row["node"], note, now)
     _rerun_uncounted(store, failed, row["node"], now)
-    packages = count(evidence.failures, "package")
-    return [f"node `{row['node']}` is drained: {packages} of `{evidence.stage}` failed in a row"]
+    return [Verdict("node-drained", row["node"], note)]
 
 
 def _failed_there(store: Store, row: Row, since: float) -> list[Row]:

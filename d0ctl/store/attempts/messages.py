@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from d0ctl.model import Reason
+from d0ctl.policy.remarks import Verdict
 from d0ctl.store.attempts import (
     alike_failures,
     black_holes,
@@ -41,7 +42,7 @@ class Applied(Struct):
     unknown: set[int] = field(default_factory=set)
     durations: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
     needs: dict[int, int] = field(default_factory=dict)
-    verdicts: list[str] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
     foreign: dict[str, list[int]] = field(default_factory=dict)
     """Attempts on other nodes for which a node sent messages, which count as forged, by node."""
     ending: set[int] = field(default_factory=set)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from d0ctl.jobfile.yaml.faults import escape
 from d0ctl.model import Phase, Reason
-from d0ctl.policy.remarks import GivenUp, noted
+from d0ctl.policy.remarks import GivenUp, Verdict, noted
 from d0ctl.store.attempts import black_holes, failures
 from d0ctl.store.attempts.endings import End
 from d0ctl.store.attempts.failures import Failure
@@ -77,10 +77,10 @@ def failed(message: "Ending", reason: Reason, detail: str) -> "Ending":
 
 def forget_wrong(
     store: Store, copies: Sequence[tuple[int, int]], message: str, *, now: float
-) -> list[str]:
+) -> list[Verdict]:
     """Forget copies, by (file, cluster), for which another file arrived; they are made again.
 
-    Their attempts count against the nodes; return a sentence for each verdict on a node.
+    Their attempts count against the nodes; return each verdict on a node.
 
     After MOST_SPOILT such attempts since the last retry by a person, the maker is not trusted
     any more: one whose results are in transit fails (`verification`), one that was done is held.

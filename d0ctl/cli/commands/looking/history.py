@@ -94,7 +94,7 @@ def _actions(store: Store, wanted: Selector) -> list[documents.Action]:
     if wanted.wildcard_level == "job":
         return []
     return [
-        fill(documents.Action, action, reason=action.note)
+        fill(documents.Action, action, reason=remark(action.note))
         for action in browse.actions(store, wanted.job, 50)
     ]
 

@@ -1,0 +1,42 @@
+"""What commands say of a job that d0ctl itself holds."""
+
+import pytest
+
+from d0ctl.store import lifecycle
+from d0ctl.store.views import browse
+from tests.cli.conftest import Type
+from tests.support.building import production
+from tests.support.site import Site
+
+WORDS = "4 packages of `prod` failed, and its `max-failures` is 4"
+NOTE = '{"remark":"too-many-failed","job":"prod","failed":4,"most":4}'
+
+
+@pytest.fixture
+def held(site: Site) -> Site:
+    """A job that is held since too many packages failed."""
+    site.submit(production())
+    with site.store.writing():
+        job = browse.job(site.store, "prod").id
+        lifecycle.hold_job(site.store, job, actor="d0ctl", note=NOTE, now=1000.0)
+        lifecycle.keep_action(site.store, verb="hold", target="prod", actor="d0ctl", note=NOTE,
+                              packages=0, now=1000.0, undo="d0ctl release prod")  # fmt: skip
+    return site
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["status prod", "status prod --json", "why prod", "why prod/1/1/1", "history prod",
+     "history prod --json", "status --json"],
+)  # fmt: skip
+def test_the_reason_is_in_words(held: Site, d0ctl: Type, typed: str) -> None:
+    page = d0ctl(*typed.split()).stdout
+
+    assert WORDS in page and "remark" not in page
+
+
+def test_a_second_hold_names_no_code(held: Site, d0ctl: Type) -> None:
+    refused = d0ctl("hold", "prod", "--yes")
+
+    assert refused.exit_code == 4
+    assert "by d0ctl" in refused.stderr and "remark" not in refused.stderr
