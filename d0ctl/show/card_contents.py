@@ -70,10 +70,10 @@ def about_node(store: Store, name: str, now: float) -> About:
     except NotFound as error:
         return NotFoundCard(str(error))
     row = next(row for row in registry.nodes(store) if row.name == name)
-    used = activity.node_use(store).get(row.id, activity.NodeUse()).used
+    use = activity.node_use(store).get(row.id, activity.NodeUse())
     live = outline.on_node(store, row.id, MOST_ON_NODE)
     samples = use_samples.of_node(store, row.id, since=now - PERIOD_S)
-    return Node(row, used, why, live, samples, registry.disk_of(store, row.id))
+    return Node(row, use, why, live, samples, registry.disk_of(store, row.id))
 
 
 def about_file(store: Store, job: str, name: str, now: float) -> "File | NotFoundCard":

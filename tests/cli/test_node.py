@@ -34,7 +34,7 @@ def test_slots_of_packages_that_wait_on_a_node_are_not_called_in_use(
     site.submit(production())
     site.up(cpus=1)
     site.launch("prod/1/1/1")
-    site.launch("prod/1/2/1")
+    site.assign("prod/1/2/1")
 
     assert "1/1 in use, 1 next  this machine" in d0ctl("node", "list").stdout
 

@@ -87,7 +87,7 @@ CAUSES = {
     "reco001/1/5/1": (
         "package `reco001/1/5/1` is ready, and no slot is free on `localhost` since TIME",
         ["node `farm02` is drained: new disk",
-         "node `localhost` has 1 of 1 cpu in use since TIME: 1 package of `reco001`"],
+         "node `localhost` has 1/1 slots in use; full since TIME: 1 package of `reco001`"],
         "d0ctl node resume farm02",
     ),
     "reco001/1/7/1": (

@@ -18,7 +18,7 @@ def test_why_of_a_node_says_why_it_gets_no_ready_package(
 
     answer = d0ctl("why", *words).stdout
 
-    assert answer.startswith("node `localhost` is up, with 4 of 4 cpus free")
+    assert answer.startswith("node `localhost` is up, with 4 of 4 slots free")
     assert "`wide/1/1/1` is ready: the node is ruled out: 4 CPUs, needs 64" in answer
 
 

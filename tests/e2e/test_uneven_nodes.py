@@ -87,7 +87,7 @@ def test_a_share_of_zero_waits_while_another_wants_the_cpus_and_runs_then(site: 
 
     said = site.ok("why", "night/1/1/1")
     assert "share `night` has 0 of 0.0 CPUs of its share" in said
-    assert "node `farm` has 1 of 1 cpu in use" in said
+    assert "node `farm` has 1/1 slots in use" in said
     assert "1 package of `day`" in said
 
     go.touch()

@@ -133,7 +133,7 @@ def test_why_names_the_packages_on_a_full_node(site: Site) -> None:
     )
     (fact,) = answer.facts
     assert re.fullmatch(
-        "node `localhost` has 1 of 1 cpu in use since [0-9:]{8}: 1 package of `prod`", fact
+        "node `localhost` has 1/1 slots in use; full since [0-9:]{8}: 1 package of `prod`", fact
     )
 
 

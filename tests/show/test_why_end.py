@@ -244,7 +244,7 @@ def test_stages_and_lines_explain_themselves(site: Site) -> None:
 
 @pytest.mark.parametrize(
     ("state", "expected"),
-    [("unknown", "was not contacted yet"), ("up", "is up, with 4 of 4 cpus free"),
+    [("unknown", "was not contacted yet"), ("up", "is up, with 4 of 4 slots free"),
      ("down", "has been down since"),
      ("drained", "is drained and takes no new packages: new disk")],
 )  # fmt: skip

@@ -33,8 +33,11 @@ def without_plots(lines: Sequence[str]) -> list[str]:
 def said(site: Site, path: str) -> Documents:
     """What the command line says of a job or of a part of one."""
     job = path.partition("/")[0]
-    found = [site.json(verb, path) for verb in ("status", "why", "history")]
-    return Documents(*found, site.json("status", job), site.json("history", job))
+    about = [site.json(verb, path) for verb in ("status", "why", "history")]
+    found = Documents(*about, site.json("status", job), site.json("history", job))
+    nodes = site.json("node", "list")["nodes"]
+    found.ratios.update(f"{node['running']:g}/{node['cpus']}" for node in nodes)
+    return found
 
 
 async def check(desk: Desk, parts: Sequence[str], said: Callable[[], Documents]) -> str:
@@ -63,8 +66,8 @@ def everything(site: Site) -> Documents:
     found = Documents(jobs, nodes, histories, packages(site))
     up = sum(node["state"] == "up" for node in nodes)
     found.ratios.add(f"{up}/{len(nodes)}")
-    used, cpus = sum(node["used"] for node in nodes), sum(node["cpus"] for node in nodes)
-    found.ratios.add(f"{used}/{cpus}")
+    running, cpus = sum(node["running"] for node in nodes), sum(node["cpus"] for node in nodes)
+    found.ratios.add(f"{running:g}/{cpus}")
     found.know(sum(job["phases"].get("failed", 0) for job in jobs), "failed")
     return found
 

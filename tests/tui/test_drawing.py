@@ -138,7 +138,7 @@ def header(columns: int, *, nodes: tuple[NodeLine, ...] = NODES, failed: int = 0
 
 
 def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart() -> None:
-    assert "3/4 nodes up, 1 drained   3/8 slots +2 staging" in header(120)
+    assert "3/4 nodes up, 1 drained   3/8 slots, 2 staging" in header(120)
 
 
 @pytest.mark.parametrize("columns", [16, 24, 40, 60, 80, 120])
@@ -164,7 +164,7 @@ def test_nodes_have_short_names_where_those_are_unique() -> None:
 def test_a_node_shows_waiting_apart_from_running_packages() -> None:
     lines = strips.nodes((node("a", used=4, ahead=2, staging=1),), {}, 60, 0.0, UNICODE)
 
-    assert "4/4 +2 next +1 staging" in text(lines[0])
+    assert "4/4, 2 next, 1 staging" in text(lines[0])
 
 
 @pytest.mark.parametrize("columns", [24, 40, 80, 100, 200])

@@ -81,7 +81,7 @@ def test_the_figures_of_a_node_are_in_the_documents(busy: Site, dashboard: Open)
 
     async def script(desk: Desk) -> None:
         await desk.press("o")
-        await desk.sees("2 of 2 slots in use", "use  in the last", "running here  2 packages")
+        await desk.sees("2/2 slots in use", "use  in the last", "running here  2 packages")
         await check(desk, ["nodelist", "nodeabout"], documents)
 
     dashboard(script, home=busy.home.root, size=(360, 80))

@@ -8,6 +8,7 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text
 from d0ctl.store.nodes import registry
+from d0ctl.store.views.activity import NodeUse
 from d0ctl_tui.draw import strips
 from d0ctl_tui.read import snapshot
 from tests.support import rows
@@ -29,7 +30,7 @@ def test_a_node_has_the_same_state_on_all_screens(
 ) -> None:
     rows.change(site.store, "node", state=state, contact=contact, since=99_000.0)
 
-    cells = node.cells(registry.named(site.store, "localhost"), 0, None, NOW, UNICODE)
+    cells = node.cells(registry.named(site.store, "localhost"), NodeUse(), None, NOW, UNICODE)
     card = Sheet(100)
     contents = about_node(site.store, "localhost", NOW)
     assert isinstance(contents, node.Node)

@@ -181,7 +181,7 @@ CARDS = ("file `", "prod", "node `localhost`")
          ("why", "prod:gen-2"), "does not exist yet"),
         (("slash", *"prod", "slash", "1", "slash", "2", "slash", "1", "slash", "1", "enter"),
          "binary  prod/1/2/1/1", ("status", "prod/1/2/1/1"), "command"),
-        (("o",), "running here", ("why", "localhost"), "is up, with 3 of 4 cpus free"),
+        (("o",), "running here", ("why", "localhost"), "is up, with 3 of 4 slots free"),
     ],
     ids=["job", "file", "binary", "node"],
 )  # fmt: skip

@@ -43,8 +43,11 @@ class Node(TypedDict):
     drained: bool
     drain_note: str | None
     cpus: int
-    used: float
+    used: Annotated[float, Meta(description="CPUs given to packages, running or not.")]
     free: int
+    running: Annotated[float, Meta(description="CPUs of packages that run: slots in use.")]
+    next: Annotated[int, Meta(description="Packages that wait there for a slot.")]
+    staging: Annotated[int, Meta(description="Packages that wait there for inputs.")]
     launched: int
     assigned: int
     memory: int | None

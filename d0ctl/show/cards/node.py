@@ -13,10 +13,11 @@ from d0ctl.show.drawing.spans import Span
 from d0ctl.show.explanation import explain
 from d0ctl.show.lists import packages
 from d0ctl.show.usage import use_plots
-from d0ctl.show.why.common import Explanation, full_disk
+from d0ctl.show.why.common import Explanation, full_disk, slots
 from d0ctl.show.why.phases.node_pauses import trial
 from d0ctl.store.history.use_samples import NodeSample
 from d0ctl.store.nodes.draining import BadNode
+from d0ctl.store.views.activity import NodeUse
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count, moment, size
 
@@ -27,7 +28,7 @@ class Node(Struct, frozen=True):
     """Everything on the card, read at one moment."""
 
     row: model.Node
-    used: int
+    use: NodeUse
     why: Explanation
     live: list[PackageRow]
     samples: list[NodeSample] = field(default_factory=list)
@@ -45,12 +46,13 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
         history += f", load {row.load:.1f} then"
     sheet.add(signs.mark(signs.node_state(state, row.contact), sheet.glyphs), (history, "faint"))
     facts = json.loads(row.facts or "{}")
-    details = [f"{node.used} of {count(row.cpus, 'slot')} in use", size(row.memory),
+    used = slots(node.use, row.cpus, " slots in use")
+    details = [used, size(row.memory),
             count(row.gpus, "GPU") if row.gpus else "",
             row.platform, speed(row), facts.get("os"), f"python {facts.get('python') or '?'}",
             f"cluster {row.cluster}"]  # fmt: skip
     sheet.say("; ".join(str(word) for word in details if word), "faint")
-    sheet.add(signs.gauge(node.used / max(1, row.cpus), min(40, sheet.columns), sheet.glyphs))
+    sheet.add(signs.gauge(node.use.used / max(1, row.cpus), min(40, sheet.columns), sheet.glyphs))
     explain(sheet, node.why)
     use_plots.node(sheet, node.samples, row.cpus, row.memory, node.disk, now)
     sheet.head("running here", count(len(node.live), "package"))
@@ -58,7 +60,7 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
 
 
 def cells(
-    row: model.Node, used: float, bad: BadNode | None, now: float, glyphs: Glyphs
+    row: model.Node, use: NodeUse, bad: BadNode | None, now: float, glyphs: Glyphs
 ) -> list[Cell]:
     """Return the line of a node, in columns; `bad` is why d0ctl has drained it."""
     notes: list[Span] = []
@@ -77,19 +79,13 @@ def cells(
     return [
         (row.name, "strong"),
         signs.mark(state, glyphs),
-        _slots(used, row.cpus),
+        slots(use, row.cpus, " in use"),
         row.destination or "this machine",
         row.platform,
         speed(row),
         (since, "faint"),
         [span for note in notes for span in (("; ", "plain"), note)][1:],
     ]
-
-
-def _slots(used: float, cpus: int) -> str:
-    """Say how many slots are in use, and how many more the next packages will take."""
-    ahead = f", {used - cpus:g} next" if used > cpus else ""
-    return f"{min(used, cpus):g}/{cpus} in use{ahead}"
 
 
 def speed(row: model.Node) -> str:

@@ -8,6 +8,8 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.plot import Point, bars, resampled
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.usage.use_plots import GAP_S
+from d0ctl.show.why.common import slots
+from d0ctl.store.views.activity import NodeUse as SlotUse
 from d0ctl.units import count, duration, size
 
 GAUGE = 12
@@ -35,6 +37,10 @@ class NodeUse(Struct, frozen=True):
     packages: int
     disk: int | None
     disk_free: int | None
+    running: float = 0.0
+    """The CPUs given to packages that run, and how many packages wait for a slot, or for inputs."""
+    next: int = 0
+    staging: int = 0
 
 
 class PackageUse(Struct, frozen=True):
@@ -63,7 +69,7 @@ def draw(
         "",
         "",
         "",
-        "given",
+        "slots",
         "used",
         "memory",
         "of",
@@ -78,8 +84,8 @@ def draw(
         rows[0][-1] = ""
     rows += [
         [(node.name, "strong"), signs.mark(node.state, sheet.glyphs),
-         signs.gauge(node.given / max(1, node.cpus), GAUGE * is_wide, sheet.glyphs),
-         f"{node.given:g}/{node.cpus}", _cores(node.cores), _size(node.rss), _size(node.memory),
+         signs.gauge(node.running / max(1, node.cpus), GAUGE * is_wide, sheet.glyphs),
+         _slots(node), _cores(node.cores), _size(node.rss), _size(node.memory),
          _size(_taken(node)), _size(node.disk), count(node.packages),
          (_load(node, loads.get(node.name, ()), now, period, sheet) if with_loads else "", "live")]
         for node in nodes
@@ -98,6 +104,10 @@ def draw(
         for package in packages
     ]  # fmt: skip
     sheet.table(rows, right=range(3, len(columns)))
+
+
+def _slots(node: NodeUse) -> str:
+    return slots(SlotUse(node.running, node.next, node.staging), node.cpus)
 
 
 def _taken(node: NodeUse) -> int | None:

@@ -16,7 +16,7 @@ from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow
 from d0ctl.units import count, duration, iso, listed, moment, percent, size
 
 if TYPE_CHECKING:
-    from d0ctl.store.views.activity import Straggler
+    from d0ctl.store.views.activity import NodeUse, Straggler
     from d0ctl.store.views.shapes.of_package import NodeChoiceView
 
 MOST = 5
@@ -172,13 +172,25 @@ def ruled_out(why: str) -> Objection:
 
 def usage(store: Store, row: NodeCapacity, now: float) -> str:
     """Return how much of a node is in use, by which jobs, and since when it is full."""
+    from d0ctl.store.views import activity  # late: most pages explain no node
+
     jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
             for taker in registry.jobs_on(store, row.id, MOST)]  # fmt: skip
     taken = f": {listed(jobs)}" if jobs else ""
     is_full = row.used >= row.cpus and row.taken is not None
-    since = f" since {moment(row.taken, now)}" if is_full else ""
-    used = f"{row.used:g} of {count(row.cpus, 'cpu')}"
-    return f"node `{row.name}` has {used} in use{since}{taken}"
+    since = f"; full since {moment(row.taken, now)}" if is_full else ""
+    use = activity.node_use(store).get(row.id, activity.NodeUse())
+    used = slots(use, row.cpus, " slots in use")
+    return f"node `{row.name}` has {used}{since}{taken}"
+
+
+def slots(use: "NodeUse", cpus: int, noun: str = "") -> str:
+    """Say how many slots of a node run packages, and how many packages there wait for a slot, or
+    for inputs: `4/4, 2 next, 1 staging`.
+    """
+    waiting = ((use.ahead, "next"), (use.staging, "staging"))
+    more = [f"{count(number)} {word}" for number, word in waiting if number]
+    return ", ".join([f"{use.used:g}/{cpus}{noun}", *more])
 
 
 def transfer_text(name: str, tries: int, last_error: str | None) -> str:

@@ -58,7 +58,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     elif free <= 0:
         explanation.answer = f"node `{name}` is up and full"
     else:
-        explanation.answer = f"node `{name}` is up, with {free:g} of {row.cpus} cpus free"
+        explanation.answer = f"node `{name}` is up, with {free:g} of {count(row.cpus, 'slot')} free"
         explanation.facts += _ready_packages(store, name, now)
     if room.used:
         explanation.facts.append(usage(store, room, now))

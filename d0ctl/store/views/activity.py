@@ -93,7 +93,7 @@ class Straggler(Struct, frozen=True):
 class NodeUse(Struct, frozen=True):
     """Slots of a node that run packages; packages there that wait for a slot, or for inputs."""
 
-    used: int = 0
+    used: float = 0
     ahead: int = 0
     staging: int = 0
 

@@ -145,14 +145,14 @@ select package.job_id, stage.seq as stage, line.seq as line, package.seq as pack
  where package.id = :package;
 
 -- name: outline_node_use
--- How many slots of each node run packages, and how many packages there wait for a slot or for
--- inputs; packages that started early and wait for inputs, or only deliver outputs, take no slot.
+-- How many slots of each node run packages, by the part of their CPUs that they need, and how many
+-- packages there wait for a slot or for inputs; packages that started early and wait for inputs, or only deliver outputs, take no slot.
 select node_id,
        sum(case when staging = 0 and phase in ('running', 'suspended', 'killing', 'unreachable')
-                then cpus else 0 end) as used,
+                then cpus * cpu / 100.0 else 0 end) as used,
        sum(staging = 0 and phase in ('assigned', 'starting')) as ahead,
        sum(staging = 1) as staging
-  from (select package.node_id, package.phase, requirement.cpus,
+  from (select package.node_id, package.phase, requirement.cpus, requirement.cpu,
                (package.phase = 'staging-in' or package.staging = 1) as staging
           from package indexed by package_live
           join requirement on requirement.id = package.requirement_id and requirement.stay is null

@@ -12,7 +12,9 @@ from d0ctl.show.cards.jobs import STANDS_STILL
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, fit, foreign, pad, spread, width
+from d0ctl.show.why.common import slots
 from d0ctl.store.nodes.leases import LEASE
+from d0ctl.store.views.activity import NodeUse
 from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw import task_rows
@@ -124,10 +126,10 @@ def _slots(snapshot: Snapshot) -> list[Span]:
     if not snapshot.nodes:
         return []
     takers = snapshot.takers
-    used, slots = sum(node.used for node in takers), sum(node.cpus for node in takers)
+    used, cpus = sum(node.used for node in takers), sum(node.cpus for node in takers)
     staging = sum(node.staging for node in takers)
-    spans = [(f"   {used}/{count(slots, 'slot')}", "plain")]
-    return [*spans, (f" +{staging} staging", "faint")] if staging else spans
+    noun = " slot" if cpus == 1 else " slots"
+    return [(f"   {slots(NodeUse(used, staging=staging), cpus, noun)}", "plain")]
 
 
 def _driver(drivers: Sequence[str], glyphs: Glyphs, *, short: bool = False) -> Line:
@@ -185,9 +187,8 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
     ]
     if columns >= 30:
         spans += signs.gauge(node.used / max(1, node.cpus), min(WIDEST, columns // 5), glyphs)
-    spans.append((f" {node.used}/{node.cpus}", "plain"))
-    spans += [(f" +{node.ahead} next", "faint")] if node.ahead else []
-    spans += [(f" +{node.staging} staging", "faint")] if node.staging else []
+    use = NodeUse(node.used, node.ahead, node.staging)
+    spans.append((f" {slots(use, node.cpus)}", "plain"))
     if node.state != "up":
         spans.append((f" {signs.node_state(node.state, node.contact)}", role))
     if node.load is not None and columns >= 56:

@@ -35,7 +35,7 @@ class NodeLine(Struct, frozen=True):
 
     name: str
     state: str
-    used: int
+    used: float
     cpus: int
     ahead: int
     staging: int

@@ -20,6 +20,7 @@ from d0ctl.show.usage.top_page import NodeUse, PackageUse
 from d0ctl.store.connection import Store
 from d0ctl.store.history import use_samples
 from d0ctl.store.nodes import registry
+from d0ctl.store.views import activity
 from d0ctl.units import iso
 
 app = single()
@@ -90,7 +91,11 @@ def _read(store: Store) -> tuple[list[NodeUse], list[PackageUse]]:
     with store.reading():
         rooms = {row.id: row for row in registry.capacities(store)}
         packages = [_package(row) for row in registry.packages_in_use(store)]
-        nodes = [_node(row, rooms.get(row.id), packages) for row in registry.nodes(store)]
+        uses = activity.node_use(store)
+        nodes = [
+            _node(row, rooms.get(row.id), uses.get(row.id, activity.NodeUse()), packages)
+            for row in registry.nodes(store)
+        ]
     nodes.sort(key=lambda node: (-node.given, node.name))
     packages.sort(key=lambda package: (-(package.cores or 0.0), -(package.rss or 0), package.path))
     return nodes, packages
@@ -103,11 +108,14 @@ def _package(package: registry.PackageInUse) -> PackageUse:
                       package.percent)  # fmt: skip
 
 
-def _node(row: Node, room: NodeCapacity | None, packages: list[PackageUse]) -> NodeUse:
+def _node(
+    row: Node, room: NodeCapacity | None, use: activity.NodeUse, packages: list[PackageUse]
+) -> NodeUse:
     here = [package for package in packages if package.node == row.name]
     cores = [package.cores for package in here if package.cores is not None]
     rss = [package.rss for package in here if package.rss is not None]
     state = "drained" if row.drained and row.state == "up" else row.state
     used, disk, free = (room.used, room.disk, room.disk_free) if room else (0, None, None)
     return NodeUse(row.name, state, row.cpus, used, sum(cores) if cores else None,
-                   sum(rss) if rss else None, row.memory, len(here), disk, free)  # fmt: skip
+                   sum(rss) if rss else None, row.memory, len(here), disk, free,
+                   use.used, use.ahead, use.staging)  # fmt: skip

@@ -22,6 +22,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.nodes.draining import BadNode
 from d0ctl.store.nodes.site import site_name
+from d0ctl.store.views import activity
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
@@ -36,26 +37,29 @@ def list_nodes(json: options.Json = False) -> None:
     now = time.time()
     print_list(
         "nodes", session.read_all(in_use), lambda row: document(*row),
-        lambda row: node_line.cells(*row, now, glyphs()), node_line.NO_NODES, json=json,
+        lambda row: node_line.cells(row[0], *row[2:], now, glyphs()), node_line.NO_NODES, json=json,
     )  # fmt: skip
 
 
-def in_use(store: Store) -> list[tuple[Node, float, BadNode | None]]:
-    """Return every node, how many CPUs of it are used, and why d0ctl has drained it."""
-    used = {row.id: row.used for row in registry.capacities(store)}
+def in_use(store: Store) -> list[tuple[Node, float, activity.NodeUse, BadNode | None]]:
+    """Return every node, its reserved CPUs, its use, and why d0ctl has drained it."""
+    reserved = {row.id: row.used for row in registry.capacities(store)}
+    uses = activity.node_use(store)
     return [
-        (row, used.get(row.id, 0), draining.bad_node(store, row.id))
+        (row, reserved.get(row.id, 0), uses.get(row.id, activity.NodeUse()),
+         draining.bad_node(store, row.id))
         for row in registry.nodes(store)
-    ]
+    ]  # fmt: skip
 
 
-def document(row: Node, used: float, bad: BadNode | None) -> "nodes.Node":
+def document(row: Node, used: float, use: activity.NodeUse, bad: BadNode | None) -> "nodes.Node":
     """Return a node as JSON; with the failures for which d0ctl has drained it, if it has."""
     from d0ctl.cli.schemas import nodes
     from d0ctl.cli.schemas.fill import fill
 
     return fill(nodes.Node, row, node=row.name, trouble=row.last_error, used=used,
                 drain_note=drain_note(row.drain_note), free=max(0, row.cpus - used),
+                running=use.used, next=use.ahead, staging=use.staging,
                 burnt=_drained(bad))  # fmt: skip
 
 

@@ -1,0 +1,52 @@
+"""The slots of a node are counted in one way, and worded alike, wherever they are shown."""
+
+from d0ctl.show.card_contents import about_node
+from d0ctl.show.cards import node
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.signs import UNICODE
+from d0ctl.show.drawing.spans import text
+from d0ctl_tui.draw import strips
+from d0ctl_tui.read import snapshot
+from tests.cli.conftest import Type
+from tests.support import rows
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
+
+NOW = 100_000.0
+
+
+def test_running_and_next_packages_are_counted_apart_on_all_screens(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=6))
+    site.up(cpus=2)
+    for number in (1, 2):
+        site.launch(f"prod/1/{number}/1")
+    for number in (3, 4, 5):
+        site.assign(f"prod/1/{number}/1")
+
+    (strip,) = strips.nodes(snapshot.nodes(site.store), {}, 100, NOW, UNICODE)
+    card = Sheet(100)
+    contents = about_node(site.store, "localhost", NOW)
+    assert isinstance(contents, node.Node)
+    node.draw(card, contents, NOW)
+
+    assert "2/2 in use, 3 next" in d0ctl("node", "list").stdout
+    assert "`localhost` has 2/2 slots in use, 3 next; full" in d0ctl("why", "localhost").stdout
+    assert " 2/2, 3 next " in d0ctl("top").stdout
+    assert " 2/2, 3 next" in text(strip)
+    assert any("2/2 slots in use, 3 next" in text(line) for line in card.lines)
+
+
+def test_packages_that_need_a_part_of_their_cpus_take_parts_of_slots(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("copy", [line(package(f"x{n}")) for n in (1, 2, 3)])))
+    rows.change(site.store, "requirement", cpu=25)
+    site.up(cpus=1)
+    for number in (1, 2, 3):
+        site.launch(f"prod/1/{number}/1")
+
+    assert "0.75/1 in use" in d0ctl("node", "list").stdout
+    assert "has 0.75/1 slots in use: 3 packages of `prod`" in d0ctl("why", "localhost").stdout
+    assert " 0.75/1 " in d0ctl("top").stdout
