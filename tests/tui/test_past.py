@@ -37,7 +37,7 @@ def test_the_whole_dashboard_is_shown_as_it_was(site: Site, dashboard: Open) -> 
         await desk.type(f"{at:%Y-%m-%d %H:%M:%S}")
         await desk.press("enter")
         await desk.sees(f"as it was {at:%a %Y-%m-%d %H:%M}", "▶ running")
-        await desk.sees("was running on", "attempt 1, launched", "its changes below say")
+        await desk.sees("had been running on", "attempt 1, launched", "its changes below say")
         await desk.misses("✘ 1 failed")
         await desk.press("K")
         await desk.sees("esc goes to the present")

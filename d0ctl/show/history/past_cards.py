@@ -6,7 +6,7 @@ They leave out what is only known of the present: files, estimates, and why a pa
 from collections.abc import Sequence
 
 from d0ctl.errors import NotFound
-from d0ctl.model import LIVE, Phase
+from d0ctl.model import LIVE, Group, Phase
 from d0ctl.select import Selector, parse
 from d0ctl.show.card_contents import (
     MOST_ACTIONS,
@@ -27,6 +27,17 @@ from d0ctl.units import moment
 
 NOT_EXPLAINED = (Phase.WAITING, Phase.READY)
 """The phases of packages that wait for something that only the present knows."""
+
+ENDS = {
+    Phase.DONE: "had succeeded", Phase.FAILED: "had failed", Phase.CANCELED: "had been canceled",
+    Phase.DROPPED: "had been dropped",
+}  # fmt: skip
+"""How packages had ended before the moment that is shown."""
+
+DOING = {
+    Phase.COOLOFF: "cooling off", Phase.STAGING_IN: "staging in", Phase.KILLING: "being killed",
+}  # fmt: skip
+"""What packages had been doing until then, if the name of the phase does not say it."""
 
 
 def about(store: Store, selector: str, at: float) -> Part | Package | NotFoundCard:
@@ -77,9 +88,7 @@ def _part(store: Store, wanted: Selector) -> Part:
 
 def _state(view: PackageView, attempts: Sequence[AttemptView], at: float) -> Explanation:
     """Say in which state a package was, where and since when; why it waited is not recorded."""
-    where = f" on `{view.node}`" if view.node else ""
-    answer = f"package `{view.path}` was {view.phase}{where} since {moment(view.changed, at)}"
-    explanation = Explanation(view.path, view.phase, answer)
+    explanation = Explanation(view.path, view.phase, _sentence(view, at))
     if attempts and is_live(view.phase):
         last = attempts[-1]
         kind = f", a {last.kind}" if last.number > 1 else ""
@@ -92,7 +101,17 @@ def _state(view: PackageView, attempts: Sequence[AttemptView], at: float) -> Exp
     return explanation
 
 
+def _sentence(view: PackageView, at: float) -> str:
+    """Return the sentence for the phase of a package: how it had ended, or what it was doing."""
+    where, when = f" on `{view.node}`" if view.node else "", moment(view.changed, at)
+    if end := ENDS.get(Phase(view.phase)):
+        return f"package `{view.path}` {end}{where} at {when}"
+    doing = DOING.get(Phase(view.phase), view.phase)
+    return f"package `{view.path}` had been {doing}{where} since {when}"
+
+
 def _status(path: str, status: str) -> Explanation:
     """Say in which status a job, stage or line was; why its packages waited is not recorded."""
     facts = ["why packages waited at that time is not recorded; the changes of each are"]
-    return Explanation(path, status, f"`{path}` was {status}", facts=facts)
+    sentence = f"`{path}` had failed" if status == Group.FAILED else f"`{path}` was {status}"
+    return Explanation(path, status, sentence, facts=facts)

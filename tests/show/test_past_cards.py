@@ -1,0 +1,54 @@
+"""The sentences about jobs and packages as they were at an earlier moment."""
+
+import pytest
+
+from d0ctl.show.cards.package import Package
+from d0ctl.show.cards.part import Part
+from d0ctl.show.history import past_cards
+from d0ctl.store.views import activity
+from tests.store.test_past import as_of, spread_out
+from tests.support.building import production
+from tests.support.site import Site
+
+LONG_AFTER_S = 1000.0
+
+
+def said(site: Site, path: str, new: str | None = None) -> str:
+    """Return what is said of a package after its change to a phase, or of a part at the end."""
+    events = [event for event in activity.events(site.store, 0, 99) if new in (None, event.new)]
+    at = events[0].at + (LONG_AFTER_S if new is None else 0.5)
+    with as_of(site, at) as store:
+        card = past_cards.about(store, path, at)
+    assert isinstance(card, Package | Part)
+    return card.why.answer
+
+
+@pytest.mark.parametrize(
+    ("new", "begin"),
+    [
+        ("running", "package `prod/1/1/1` had been running on `localhost` since "),
+        ("failed", "package `prod/1/1/1` had failed on `localhost` at "),
+    ],
+)
+def test_a_package_of_the_past_has_an_english_sentence(site: Site, new: str, begin: str) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    spread_out(site)
+
+    assert said(site, "prod/1/1/1", new).startswith(begin)
+
+
+def test_a_package_that_waited_for_a_try_had_been_cooling_off(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", reason="stage-in", detail="no answer")
+    spread_out(site)
+
+    assert said(site, "prod/1/1/1", "cooloff").startswith("package `prod/1/1/1` had been cooling")
+
+
+def test_a_line_that_had_failed_has_an_english_sentence(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    spread_out(site)
+
+    assert said(site, "prod/1/1") == "`prod/1/1` had failed"
