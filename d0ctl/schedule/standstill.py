@@ -143,6 +143,15 @@ class Work(Struct, frozen=True):
         return sum(self.counts.get(phase, 0) - self.awaiting.get(phase, 0) for phase in phases)
 
 
+class NextTry(Struct, frozen=True):
+    """A package that waits for a try, its phase, when it is tried, and after which failure."""
+
+    path: str
+    phase: str
+    at: float
+    note: str | None
+
+
 class Standing(Struct, frozen=True):
     """Whether work moves; if not, why, and whether that may end without a person.
 

@@ -1,7 +1,5 @@
 """Due times, and how long packages may still take."""
 
-from msgspec import Struct
-
 from d0ctl.store.connection import Row, Store
 
 QUERIES = (
@@ -22,21 +20,6 @@ EARLY = 0.1
 
 LEAST_PART = 0.001
 """A report is no worse than after this part of a run."""
-
-
-class NextTry(Struct, frozen=True):
-    """A package that waits for a try, its phase, when it is tried, and after which failure."""
-
-    path: str
-    phase: str
-    at: float
-    note: str | None
-
-
-def next_try(store: Store, job: int) -> NextTry | None:
-    """Return the first of a job; None if no package waits for another try."""
-    row = store.row("next_try", job=job)
-    return None if row is None else NextTry(row["path"], row["phase"], row["at"], row["note"])
 
 
 def advance(store: Store, by_s: float, *, now: float) -> None:

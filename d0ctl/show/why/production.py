@@ -6,10 +6,9 @@ from msgspec import Struct
 
 from d0ctl.model import Phase
 from d0ctl.policy.remarks import TriedAgain, read
-from d0ctl.schedule.standstill import SITEWIDE, Cause, NodeState
+from d0ctl.schedule.standstill import SITEWIDE, Cause, NextTry, NodeState
 from d0ctl.show.drawing.remark_texts import cause, drain_note, remark
 from d0ctl.show.why.common import scarce_disk
-from d0ctl.store.due_times import NextTry
 from d0ctl.store.nodes.site import Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
 from d0ctl.units import count, listed, moment, size

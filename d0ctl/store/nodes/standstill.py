@@ -8,13 +8,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
-from d0ctl.schedule.standstill import Cause, NodeState, Standing, Work, of_part, standing
-from d0ctl.store import due_times, stage_order
+from d0ctl.schedule.standstill import Cause, NextTry, NodeState, Standing, Work, of_part, standing
+from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.nodes import makers, registry
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 from d0ctl.store.nodes.holder import is_dead
 from d0ctl.store.nodes.site import Fault, Overflow, default, faults, overflows
+from d0ctl.store.rows import make
 from d0ctl.units import duration
 
 IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
@@ -58,7 +59,7 @@ class JobStanding(Struct, frozen=True):
     standing: Standing
     halted: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    next_try: due_times.NextTry | None = None
+    next_try: NextTry | None = None
 
 
 class Production(Struct, frozen=True):
@@ -266,8 +267,8 @@ def _judge(
     alone = JobStanding(job["id"], job["name"], work, state)
     if state.is_settled and store.value("open_task_of_job", job=job["id"]):
         return replace(alone, standing=replace(state, returns=True))
-    if state.cause is Cause.NEXT_TRY:
-        return replace(alone, next_try=due_times.next_try(store, job["id"]))
+    if state.cause is Cause.NEXT_TRY and (row := store.row("next_try", job=job["id"])):
+        return replace(alone, next_try=make(NextTry, row))
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not state.is_settled or state.cause is Cause.NO_DAEMON:
         return alone
