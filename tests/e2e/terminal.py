@@ -2,7 +2,9 @@
 
 import os
 import pty
+import re
 import select
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -80,8 +82,19 @@ def terminal(site: Site, *words: object) -> Iterator[Terminal]:
         os.close(one.descriptor)
 
 
+QUOTED = re.compile("'[^']*'")
+
+PLAIN = re.compile(r"d0ctl (?!daemon |serve)[\w./:=@,+% -]*")
+"""A command without what its quotes hold, in which a shell would do no more than find words."""
+
+
 def in_shell(site: Site, command: str, folder: Path | None = None) -> Done:
-    """Type a line in a shell, as a reader of the docs would; in the folder of jobs by default."""
+    """Type a line in a shell, as a reader of the docs would; in the folder of jobs by default.
+
+    What is no more than a command of d0ctl runs in this process, which saves most of its cost.
+    """
+    if folder is None and PLAIN.fullmatch(QUOTED.sub("", command)):
+        return site.d0ctl(*shlex.split(command)[1:])
     site.daemons += command == "d0ctl daemon start"
     done = subprocess.run(
         ["bash", "-c", command],
