@@ -17,7 +17,7 @@ EXAMPLES := 10000
 # Tests start hundreds of pythons; without its cache each compiles all of d0ctl again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-ssh demo-slurm test check bench chaos hostile soak mutants crates screens cast options schemas completions docs clean
+.PHONY: help demo demo-ssh demo-slurm test long check bench chaos hostile soak mutants crates screens cast options schemas completions docs clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1#/p' Makefile | while IFS='#' read -r target does; \
@@ -42,11 +42,16 @@ demo-slurm: .venv/ready  ## run it on a node behind an sshd and in a Slurm of it
 	@touch $@
 
 # More workers than cores: most tests wait for daemons and nodes.
-test: .venv/ready-to-test .cache/tests-compiled  ## run all tests
+test: .venv/ready-to-test .cache/tests-compiled  ## run all tests but those of `make long`
 	@$(python) -m tests.support.sshd --find >/dev/null
 	@$(python) -m tests.support.durability >/dev/null
 	@PYTEST_DEBUG_TEMPROOT=$$($(python) -m tests.support.memory_disk) \
-		$(python) -m pytest -n 8 --dist worksteal -o tmp_path_retention_policy=failed
+		$(python) -m pytest -n 8 --dist worksteal -o tmp_path_retention_policy=failed -m "not long"
+
+long: .venv/ready-to-test .cache/tests-compiled  ## run the cases that `make test` leaves out
+	@$(python) -m tests.support.sshd --find >/dev/null
+	@PYTEST_DEBUG_TEMPROOT=$$($(python) -m tests.support.memory_disk) \
+		$(python) -m pytest -q -n $(WORKERS) -o tmp_path_retention_policy=failed -m long
 
 check: .venv/ready-to-test  ## run formatter, linter, type checker, import contracts and tests
 	@$(bin)/ruff format --check
@@ -72,7 +77,7 @@ soak: .venv/ready-to-test  ## try EXAMPLES=10000 random lives, drops, messages a
 		tests/store/test_life.py::TestLife tests/store/test_early.py::TestEarlyLife tests/test_verbs.py \
 		tests/store/test_messages.py::test_any_order_and_any_repetition_gives_the_same_rows \
 		tests/cli/test_accepted.py tests/importers/test_hostile.py tests/jobfile/test_hostile.py \
-		tests/store/test_any_job.py
+		tests/store/test_any_job.py tests/tui/test_outline.py
 
 mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that the tests notice
 	@$(python) -m tests.support.sshd --find >/dev/null

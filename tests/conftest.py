@@ -91,6 +91,7 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)  # once those of `make long` are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give each worker its share of the tests."""
     items[:] = share_out(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))

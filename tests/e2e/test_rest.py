@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from d0ctl.actions import ACTIONS
+from tests.support.examples import first
 from tests.support.site import Site
 from tests.support.waiting import wait_until
 
@@ -245,13 +246,16 @@ def test_every_action_of_the_command_line_is_in_the_openapi_document(server: Ser
     }
 
 
-def test_requests_made_from_the_openapi_document_find_no_fault(site: Site, server: Server) -> None:
+@pytest.mark.parametrize("number", first(1, [1, 5]))
+def test_requests_made_from_the_openapi_document_find_no_fault(
+    site: Site, server: Server, number: int
+) -> None:
     """Schemathesis makes them, and checks each answer against the document."""
     done = subprocess.run(
         [
             Path(sys.executable).with_name("schemathesis"), "run", f"{server.url}/openapi.json",
             "-H", f"Authorization: Bearer {secret(site, 'admin')}", "--no-color",
-            "--phases", "fuzzing", "--max-examples", "3", "--exclude-path", "/v1/events",
+            "--phases", "fuzzing", "--max-examples", str(number), "--exclude-path", "/v1/events",
             "--exclude-path", "/v1/actions/node/benchmark",
             "--exclude-checks", "positive_data_acceptance",  # names of jobs are not in the schema
             "--generation-deterministic", "--request-timeout", "60",
@@ -277,6 +281,7 @@ print(d0ctl.kill(config, data=Kill(target="hello", dry_run=True)).packages)
 """
 
 
+@pytest.mark.long
 def test_a_generated_client_submits_and_reads_a_job(site: Site, server: Server) -> None:
     made = site.folder / "made"
     made.mkdir()

@@ -13,6 +13,7 @@ from d0ctl.nodes.visits.benchmark import STANDARD, measure, speed
 from tests.support.sshd import Sshd
 
 
+@pytest.mark.long
 def test_a_node_behind_ssh_is_about_as_fast_as_this_machine(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.create()

@@ -111,7 +111,7 @@ class Life(Moves):
 
 
 MACHINES = settings(
-    max_examples=examples(25),
+    max_examples=examples(12),
     stateful_step_count=40,
     deadline=None,
     print_blob=True,

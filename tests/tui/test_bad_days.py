@@ -161,7 +161,8 @@ def test_ten_thousand_failures_at_once_are_grouped_and_walked(site: Site, dashbo
 
 @pytest.mark.parametrize(
     ("size", "plain"),
-    [((80, 24), True), ((20, 8), False), ((200, 60), False), ((1, 1), True)], ids=str,
+    [((80, 24), True), ((20, 8), False), ((1, 1), True),
+     pytest.param((200, 60), False, marks=pytest.mark.long)], ids=str,
 )  # fmt: skip
 def test_any_size_and_a_resize_at_any_time_are_drawn(
     site: Site, dashboard: Open, size: tuple[int, int], plain: bool

@@ -1,9 +1,12 @@
 """The lines of the tree are those of a naive walk, whatever is expanded."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d0ctl_tui.read.outline import Branch, Outline, Path
+from tests.support.examples import examples
+
+SOME = settings(max_examples=examples(40))
 
 
 def branches(depth: int = 3) -> st.SearchStrategy[Branch]:
@@ -35,6 +38,7 @@ def outline(root: Branch) -> Outline:
     return made
 
 
+@SOME
 @given(branches())
 def test_every_line_is_that_of_a_naive_walk(root: Branch) -> None:
     rows = walk(root)
@@ -45,6 +49,7 @@ def test_every_line_is_that_of_a_naive_walk(root: Branch) -> None:
     assert [made.line_of(path) for path in rows] == list(range(len(rows)))
 
 
+@SOME
 @given(branches(), st.integers(0, 200), st.integers(0, 5))
 def test_pinned_rows_are_the_ancestors_of_the_row_below_them(
     root: Branch, where: int, most: int
@@ -64,6 +69,7 @@ def test_pinned_rows_are_the_ancestors_of_the_row_below_them(
         assert not below or len(below[0]) - 1 <= len(pinned)
 
 
+@SOME
 @given(branches(), st.lists(st.tuples(st.booleans(), st.integers(0, 200), st.integers(0, 5))))
 def test_expanding_and_collapsing_keep_the_lines_true(
     root: Branch, deeds: list[tuple[bool, int, int]]

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from tests.support.examples import first
 from tests.support.homes import wrapper
 
 _COMPILE = """\
@@ -31,6 +33,12 @@ def found() -> dict[str, str]:
         if answer is not None:
             pythons.setdefault(*answer)
     return dict(sorted(pythons.items(), key=lambda item: [int(x) for x in item[0].split(".")]))
+
+
+def versions() -> list[Any]:
+    """Parameters: each version, of which `make test` tries the oldest and the newest."""
+    oldest, *others = found()
+    return first(2, [oldest, *reversed(others)])
 
 
 @cache

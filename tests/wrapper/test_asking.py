@@ -9,7 +9,7 @@ import pytest
 from tests.support.waiting import Pid, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
-from tests.wrapper.pythons import found
+from tests.wrapper.pythons import found, versions
 
 COUNTS = 'for i in 1 2 3; do echo $i/4 >> "$D0CTL_PROGRESS"; done; echo up; touch ../up; sleep 300'
 """A binary that comes as far as three of four."""
@@ -257,7 +257,7 @@ def test_a_pipe_or_a_folder_is_not_read(node: Client, visitor: Client) -> None:
     assert read(visitor, "work") == (b"", "it is not a file")
 
 
-@pytest.mark.parametrize("version", found())
+@pytest.mark.parametrize("version", versions())
 def test_every_python_answers_lists_and_reads(connect: Connect, version: str) -> None:
     environment = {"LC_ALL": "C"}
     node = connect(found()[version], environment=environment)

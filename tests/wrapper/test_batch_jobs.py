@@ -12,7 +12,7 @@ from d0ctl.nodes.batch.tools import Tasks
 from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
-from tests.wrapper.pythons import found
+from tests.wrapper.pythons import found, versions
 
 Begin = Callable[..., "subprocess.Popen[bytes]"]
 
@@ -78,7 +78,7 @@ def test_a_job_reads_a_launch_of_any_length(login: Client, begin: Begin) -> None
     assert (login.folder(1) / "1.out").read_text() == "x" * 1000 + "\n"
 
 
-@pytest.mark.parametrize("version", found())
+@pytest.mark.parametrize("version", versions())
 def test_the_first_job_of_a_python_makes_a_bundle_from_which_the_next_start(
     login: Client, begin: Begin, tmp_path: Path, version: str
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import d0ctl_wrapper
 from d0ctl_wrapper.protocol import file_stream
-from tests.wrapper.pythons import found
+from tests.wrapper.pythons import found, versions
 
 SOURCES = str(Path(d0ctl_wrapper.__path__[0]).parent)
 
@@ -25,7 +25,7 @@ def run(python: str, end: str, said: bytes) -> bytes:
     return done.stdout
 
 
-@pytest.mark.parametrize("version", sorted(found()))
+@pytest.mark.parametrize("version", versions())
 def test_files_go_from_any_python_to_any_other(tmp_path: Path, version: str) -> None:
     for folder in ("cache/7", "cache/in", "cache/aside"):
         (tmp_path / folder).mkdir(parents=True)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
-from tests.wrapper.pythons import found
+from tests.wrapper.pythons import found, versions
 from tests.wrapper.test_command import state
 
 SPINS = "echo begun; while :; do :; done"
@@ -190,7 +190,7 @@ def test_a_binary_that_is_killed_by_hand_is_not_out_of_memory(node: Client) -> N
     assert node.run(binary(script="kill -KILL $$"))["reason"] == "signal"
 
 
-@pytest.mark.parametrize("version", found())
+@pytest.mark.parametrize("version", versions())
 def test_guards_work_under_every_python(connect: Connect, version: str) -> None:
     node = connect(found()[version])
     guards = {

@@ -8,7 +8,7 @@ import pytest
 from tests.support.web import serving
 from tests.wrapper.client import binary, launch
 from tests.wrapper.conftest import Connect
-from tests.wrapper.pythons import found
+from tests.wrapper.pythons import found, versions
 
 OUTERMOST = {next(iter(found())), next(reversed(found()))}
 
@@ -58,7 +58,7 @@ def test_attempts_run_under_every_python(
     assert successor.close() == 0
 
 
-@pytest.mark.parametrize("version", found())
+@pytest.mark.parametrize("version", versions())
 def test_files_come_and_go_under_every_python(
     connect: Connect, tmp_path: Path, version: str
 ) -> None:

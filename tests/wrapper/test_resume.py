@@ -10,7 +10,7 @@ import pytest
 
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
-from tests.wrapper.pythons import found
+from tests.wrapper.pythons import found, versions
 from tests.wrapper.test_progress import STAYS
 
 
@@ -217,7 +217,7 @@ def test_a_killed_attempt_retains_nothing(node: Client) -> None:
     assert not (node.base / "cache/1").exists()
 
 
-@pytest.mark.parametrize("version", found())
+@pytest.mark.parametrize("version", versions())
 def test_chains_are_resumed_under_every_python(connect: Connect, version: str) -> None:
     node = connect(found()[version])
     node.wait("hello")

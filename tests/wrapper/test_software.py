@@ -15,7 +15,7 @@ from tests.support.waiting import wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.ordering import ask, cached, names, order
-from tests.wrapper.pythons import found
+from tests.wrapper.pythons import found, versions
 
 Make = Callable[..., dict[str, Any]]
 
@@ -206,7 +206,7 @@ def _messages(node: Client) -> list[dict[str, Any]]:
     return node.messages(1)
 
 
-@pytest.mark.parametrize("version", found())
+@pytest.mark.parametrize("version", versions())
 def test_every_python_unpacks(connect: Connect, tmp_path: Path, version: str) -> None:
     path = packed(tmp_path / "reco.tar.gz", [*RECO, member("größe ü", "x")])
     node = connect(found()[version], environment={"LC_ALL": "C"})
