@@ -10,7 +10,9 @@ from tests.tui.conftest import Desk, Open
 from tests.tui.test_typing_ahead import type_at_once
 
 
-def test_a_key_after_an_action_closes_its_box_and_acts(site: Site, dashboard: Open) -> None:
+def test_a_key_after_an_action_closes_its_box_and_acts_but_q_only_closes(
+    site: Site, dashboard: Open
+) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:
@@ -23,6 +25,13 @@ def test_a_key_after_an_action_closes_its_box_and_acts(site: Site, dashboard: Op
         await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1", "two lines up")
         await desk.press("w")
         await desk.sees("views: choose one")
+        await desk.press("escape", "H")
+        await desk.sees("would hold")
+        await desk.press("enter")
+        await desk.sees("to undo")
+        await desk.press("q")
+        await desk.misses("to undo")
+        await desk.sees("‖ held")
 
     dashboard(script, start="prod/1/3")
 
@@ -40,21 +49,6 @@ def test_keys_typed_while_an_action_is_done_act_afterwards(site: Site, dashboard
     dashboard(script, start="prod/1/3")
 
     assert site.phase("prod/1/3/1") == "held"
-
-
-def test_q_closes_the_box_of_an_action_and_not_the_dashboard(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("H")
-        await desk.sees("would hold")
-        await desk.press("enter")
-        await desk.sees("to undo")
-        await desk.press("q")
-        await desk.misses("to undo")
-        await desk.sees("‖ held")
-
-    dashboard(script)
 
 
 def test_keys_typed_while_an_action_is_refused_do_nothing(site: Site, dashboard: Open) -> None:

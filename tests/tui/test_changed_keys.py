@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
-
 import d0ctl.show
 import d0ctl_tui
 from d0ctl_tui.commands import COMMANDS
@@ -61,18 +59,15 @@ def assert_other(keys: Iterable[str]) -> None:
     assert found and found <= set(LETTERS)
 
 
-@pytest.mark.parametrize("command", SCREENS)
 def test_last_line_and_help_of_each_screen_have_the_keys_of_the_user(
-    site: Site, dashboard: Open, command: str
+    site: Site, dashboard: Open
 ) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")
 
-    async def script(desk: Desk) -> None:
-        await desk.sees("prod/1/1/1", f"what matters {OTHER['changes']} all")
-        assert_other(keys_of(desk.lines("footer")[0]))
+    async def look(desk: Desk, command: str, shown: str) -> None:
         await desk.press(OTHER[command])
-        await desk.sees(SCREENS[command])
+        await desk.sees(shown)
         assert_other(keys_of(desk.lines("footer")[0]))
         await desk.press(OTHER["help"])
         await desk.until(lambda: isinstance(desk.app.screen, Help))
@@ -81,7 +76,13 @@ def test_last_line_and_help_of_each_screen_have_the_keys_of_the_user(
         spans = [span for line in box._draw(100) for span in line]
         assert_other(key for text, look in spans if look == "key" for key in text.split())
         await desk.press("escape", OTHER["leave"])
-        await desk.sees("prod/1/1/1")
+        await desk.until(lambda: desk.app.screen is desk.main, f"{command} is left")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod/1/1/1", f"what matters {OTHER['changes']} all")
+        assert_other(keys_of(desk.lines("footer")[0]))
+        for command, shown in SCREENS.items():
+            await look(desk, command, shown)
 
     dashboard(script, terminal=own(), start="prod/1/1/1", size=(200, 40))
 

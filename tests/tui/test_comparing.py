@@ -12,20 +12,24 @@ from tests.tui.conftest import Desk, Open
 from tests.tui.test_log import write_log
 
 
-def test_a_failed_package_is_compared_with_one_of_its_stage_that_succeeded(
+def test_a_failed_package_is_compared_with_one_of_its_stage_by_its_outcome_and_stderr(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
-    write_log(site, "prod/1/2/1", "no calibration for run 3\n")
+    log = write_log(site, "prod/1/2/1", "event loop\n")
+    log.with_name("1.err").write_text("no calibration for run 3\n")
 
     async def script(desk: Desk) -> None:
         await desk.press("equals_sign")
-        await desk.sees("prod/1/1/1 1", "prod/1/2/1 1", "no calibration for run 3")
+        await desk.sees("prod/1/1/1 1", "prod/1/2/1 1", "last lines of prod/1/2/1",
+                        "no calibration for run 3")  # fmt: skip
         lines = {line.split()[1]: line for line in desk.lines("card") if line.startswith("  ≠")}
         assert "successful" in lines["outcome"] and "failed" in lines["outcome"]
         assert "exit-code" in lines["reason"] and "node" not in lines
         assert not any(line.split()[1:] == ["-", "-"] for line in desk.lines("card"))
+        await desk.press("escape", "t")
+        await desk.sees("binary 1/1 stderr", "no calibration for run 3")
 
     dashboard(script, start="prod/1/2/1", size=(120, 50))
 
@@ -46,35 +50,6 @@ def test_a_failed_package_is_compared_with_one_of_the_same_number_in_its_line(
     dashboard(script, start="prod/1/2/1", size=(120, 50))
 
 
-def test_the_log_of_a_failure_is_what_it_printed_on_stderr(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-    site.finish("prod/1/1/1")
-    log = write_log(site, "prod/1/2/1", "event loop\n")
-    log.with_name("1.err").write_text("no calibration for run 3\n")
-
-    async def script(desk: Desk) -> None:
-        await desk.press("equals_sign")
-        await desk.sees("last lines of prod/1/2/1", "no calibration for run 3")
-        await desk.press("escape", "t")
-        await desk.sees("binary 1/1 stderr", "no calibration for run 3")
-
-    dashboard(script, start="prod/1/2/1", size=(120, 50))
-
-
-def test_two_marked_packages_are_compared(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-    site.finish("prod/1/1/1")
-    site.finish("prod/1/2/1")
-
-    async def script(desk: Desk) -> None:
-        await desk.press("space")
-        desk.main.go_to("prod/1/2/1")
-        await desk.press("space", "equals_sign")
-        await desk.sees("prod/1/1/1 1", "prod/1/2/1 1", "two attempts")
-
-    dashboard(script, start="prod/1/1/1", size=(120, 50))
-
-
 def test_a_comparison_that_is_not_possible_says_what_to_mark(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")
@@ -90,7 +65,7 @@ def test_a_comparison_that_is_not_possible_says_what_to_mark(site: Site, dashboa
     dashboard(script, start="prod/1/2/1")
 
 
-def test_what_a_package_requests_now_is_not_shown_as_what_its_attempts_requested(
+def test_two_marked_packages_are_compared_by_what_their_attempts_requested_and_not_now(
     site: Site, dashboard: Open
 ) -> None:
     site.submit(production())
@@ -107,7 +82,7 @@ def test_what_a_package_requests_now_is_not_shown_as_what_its_attempts_requested
         await desk.press("escape", "space")
         desk.main.go_to("prod/1/1/1")
         await desk.press("space", "equals_sign")
-        await desk.sees("prod/1/1/1 1", "requested")
+        await desk.sees("prod/1/1/1 1", "prod/1/2/1 2", "two attempts", "requested")
         await desk.misses("requests now")
 
     dashboard(script, start="prod/1/2/1", size=(120, 50))

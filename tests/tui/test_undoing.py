@@ -58,7 +58,9 @@ def test_a_command_that_is_not_one_action_is_refused(command: str) -> None:
         request_of(command)
 
 
-def test_a_key_undoes_the_last_action_of_this_person(site: Site, dashboard: Open) -> None:
+def test_a_key_or_the_palette_undoes_the_last_action_of_this_person(
+    site: Site, dashboard: Open
+) -> None:
     site.submit(production())
     act(site, "hold", "prod/1/2")
     act(site, "priority", "prod", actor="max", priority=70)
@@ -68,7 +70,10 @@ def test_a_key_undoes_the_last_action_of_this_person(site: Site, dashboard: Open
         await desk.sees("$ d0ctl release prod/1/2", "would release 2 packages")
         await desk.press("enter")
         await desk.sees("released 2 packages")
-        await desk.press("u")
+        await desk.press("colon")
+        await desk.type("undo")
+        await desk.sees("undo your last action")
+        await desk.press("enter")
         await desk.sees("$ d0ctl hold prod/1/2")
 
     dashboard(script)
@@ -97,37 +102,15 @@ def test_the_result_names_the_key_that_undoes_it_also_among_failures(
     dashboard(script, size=(140, 40))
 
 
-def test_the_palette_offers_undo_first(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-    act(site, "hold", "prod")
-
-    async def script(desk: Desk) -> None:
-        await desk.press("colon")
-        await desk.type("undo")
-        await desk.sees("undo your last action")
-        await desk.press("enter")
-        await desk.sees("$ d0ctl release prod")
-
-    dashboard(script)
-
-
-def test_what_cannot_be_undone_is_said(site: Site, dashboard: Open) -> None:
+def test_why_nothing_is_undone_is_said(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")
-    act(site, "retry", "prod/1/2/1")
-
-    async def script(desk: Desk) -> None:
-        await desk.press("u")
-        await desk.sees("your last action, `retry prod/1/2/1`, can't be undone")
-
-    dashboard(script)
-
-
-def test_without_an_action_there_is_nothing_to_undo(site: Site, dashboard: Open) -> None:
-    site.submit(production())
 
     async def script(desk: Desk) -> None:
         await desk.press("u")
         await desk.sees("emmy has done nothing yet that could be undone")
+        act(site, "retry", "prod/1/2/1")
+        await desk.press("u")
+        await desk.sees("your last action, `retry prod/1/2/1`, can't be undone")
 
     dashboard(script)
