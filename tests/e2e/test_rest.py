@@ -286,11 +286,10 @@ def test_a_generated_client_submits_and_reads_a_job(site: Site, server: Server) 
     generator = Path(sys.executable).with_name("openapi-python-generator")
     subprocess.run([generator, api, made / "client"], check=True, capture_output=True)
     base = server.url.removesuffix("/v1")
+    words = [sys.executable, "-W", "error::SyntaxWarning", "-c", CLIENT, base]
     done = subprocess.run(
-        [sys.executable, "-W", "error::SyntaxWarning", "-c", CLIENT, base,
-         secret(site, "operator"), JOB],
-        cwd=site.folder, capture_output=True, text=True,
-    )  # fmt: skip
+        [*words, secret(site, "operator"), JOB], cwd=site.folder, capture_output=True, text=True
+    )
     assert done.stdout.splitlines() == ["hello 3", "{'ready': 3}", "3"], done.stderr
 
 
