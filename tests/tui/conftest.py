@@ -89,12 +89,12 @@ class Desk:
             await asyncio.sleep(max(min(waited / 5, 0.1), 0.02, SHARE * cpu))
 
     async def settled(self, part: str) -> list[str]:
-        """Return what a part of the screen shows, once that has not changed for several looks."""
+        """Return what a part of a drawn screen shows, once it is the same at several looks."""
         looks: list[list[str]] = []
 
         def is_settled() -> bool:
             looks.append(self.lines(part))
-            return looks[-6:].count(looks[-1]) == 6
+            return looks[-6:].count(looks[-1]) == 6 and self.is_drawn
 
         await self.until(is_settled, f"{part} has settled")
         return looks[-1]

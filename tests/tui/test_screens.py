@@ -134,10 +134,11 @@ async def settle(desk: Desk, is_expected: Callable[[], bool]) -> None:
     looks: list[str] = []
     while len(looks) < (3 if is_expected() else 40):
         await asyncio.sleep(0.1)
-        if not desk.is_drawn or set(looks) - {desk.screen}:
+        look = desk.screen
+        if not desk.is_drawn or set(looks) - {look}:
             looks.clear()
         else:
-            looks.append(desk.screen)
+            looks.append(look)
 
 
 def test_command_line_and_dashboard_say_the_same_of_a_package(
