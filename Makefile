@@ -77,7 +77,8 @@ soak: .venv/ready-to-test  ## try EXAMPLES=10000 random lives, drops, messages a
 		tests/store/test_life.py::TestLife tests/store/test_early.py::TestEarlyLife tests/test_verbs.py \
 		tests/store/test_messages.py::test_any_order_and_any_repetition_gives_the_same_rows \
 		tests/cli/test_accepted.py tests/importers/test_hostile.py tests/jobfile/test_hostile.py \
-		tests/store/test_any_job.py tests/tui/test_outline.py
+		tests/store/test_any_job.py tests/store/test_correct.py tests/tui/test_outline.py \
+		tests/tasks/test_walks.py tests/tasks/test_ranges.py::test_events_are_conserved_whatever_packages_do
 
 mutants: .venv/ready-to-test  ## plant bugs one at a time, and count those that the tests notice
 	@$(python) -m tests.support.sshd --find >/dev/null

@@ -24,7 +24,7 @@ from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
 from tests.support.site import Site
 
-PAIRS = settings(max_examples=examples(25), deadline=None)
+PAIRS = settings(max_examples=examples(12), deadline=None)
 
 
 @contextmanager

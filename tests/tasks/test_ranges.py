@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from d0ctl.store import Store, open_store
 from d0ctl.store.checks import check
 from d0ctl.store.tasks import content_follower, feeding, state, views
+from tests.support.examples import examples
 from tests.support.homes import make_home
 from tests.support.jobs import NOW
 from tests.support.site import Site
@@ -233,7 +234,7 @@ select content.id, content.status, (select group_concat(status || n) from event_
 """Files whose status does not fit their ranges."""
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @example(steps=PROCESSED_AGAIN_IN_VAIN)
 @given(steps=STEPS)
 def test_events_are_conserved_whatever_packages_do(

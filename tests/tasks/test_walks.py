@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from d0ctl.agents import round as rounds
 from d0ctl.store import Store, open_store
 from d0ctl.store.tasks import content_follower
+from tests.support.examples import examples
 from tests.support.homes import make_home
 from tests.support.jobs import NOW
 from tests.tasks.making import submit
@@ -121,7 +122,7 @@ PROCESSED_AGAIN_IN_VAIN = ["end", "agents", (0, 0, False), (0, 1, False)]
 """So is one that has processed files."""
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @example(steps=MERGED_AGAIN_IN_VAIN, size=3, merges=True)
 @example(steps=PROCESSED_AGAIN_IN_VAIN, size=3, merges=True)
 @given(steps=STEPS, size=st.integers(1, 4), merges=st.booleans())

@@ -14,7 +14,7 @@ from tests.bench.site import job
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
-SECONDS = float(os.environ.get("D0CTL_SOAK_S", "4"))
+SECONDS = float(os.environ.get("D0CTL_SOAK_S", "2"))
 """A minute is for `D0CTL_SOAK_S=60`; each run of the tests soaks for less."""
 
 WARM_S = 2.0
