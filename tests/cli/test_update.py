@@ -153,6 +153,37 @@ def test_failed_packages_with_another_recipe_wait_for_a_retry(
     assert "out of date" not in reply.stdout
 
 
+def test_a_failed_package_with_another_recipe_says_so_and_offers_the_retry(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.fail("mc/1/2/1")
+    before = " ".join(d0ctl("status", "mc/1/2/1").stdout.split())
+    file.write_text(FIRST.replace("echo {word}", "echo again {word}"))
+    d0ctl("update", "mc", "--yes")
+
+    after = " ".join(d0ctl("status", "mc/1/2/1").stdout.split())
+    d0ctl("retry", "mc/1/2/1", "--yes")
+    site.fail("mc/1/2/1")
+    again = " ".join(d0ctl("status", "mc/1/2/1").stdout.split())
+
+    advice, fact = "would most likely fail again", "`update` changed what it runs, reads or makes"
+    assert [advice in said for said in (before, after, again)] == [True, False, True]
+    assert [fact in said for said in (before, after, again)] == [False, True, False]
+    assert "d0ctl retry mc/1/2/1" in after
+
+
+def test_other_requests_alone_do_not_promise_another_end(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.fail("mc/1/2/1")
+    file.write_text(
+        FIRST.replace('outputs: "s{n}.txt"', 'outputs: "s{n}.txt"\n        memory: 1GB')
+    )
+    d0ctl("update", "mc", "--yes")
+
+    assert "would most likely fail again" in " ".join(d0ctl("why", "mc/1/2/1").stdout.split())
+
+
 def test_another_file_corrects_a_job_that_is_named(file: Path, d0ctl: Type) -> None:
     other = file.with_name("other.yaml")
     other.write_text(FIRST.replace("[1, 2]", "[1, 3]"))

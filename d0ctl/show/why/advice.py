@@ -84,7 +84,7 @@ def advice(
         return _more_memory(store, package, last, nodes)
     if unfit := _unfit(store, package, nodes, package.memory):
         return _against(f"it can't be retried: no node can take it: {unfit}")
-    if last is None or package.phase != "failed":
+    if last is None or package.phase != "failed" or is_redefined(package, last):
         return Advice()
     if last.reason == Reason.WALL_TIME:
         return _more_time(package, last)
@@ -97,6 +97,11 @@ def advice(
     if is_deterministic(last.reason, last.exit_code):
         return _against(fixes=(_fix(target),))
     return Advice()
+
+
+def is_redefined(package: PackageView, last: AttemptView) -> bool:
+    """Return whether the job file was corrected since, so that a retry runs something else."""
+    return package.redefined is not None and package.redefined >= (last.ended or 0.0)
 
 
 def is_deterministic(reason: str | None, exit_code: int | None = None) -> bool:

@@ -498,6 +498,8 @@ create table package (
                                            -- 1: held by `pause`, so that `resume` releases it
     not_before  real,                      -- end of cooloff, or when a policy releases it; of a
                                            -- package that a user holds: end of its cooloff
+    redefined   real,                      -- when `update` changed what it runs, reads or makes
+                                           -- after it had failed; null: never
 
     -- Inputs; triggers keep these counters.
     missing     integer not null default 0 check (missing >= 0),

@@ -214,6 +214,10 @@ update package
        policy = ?, early = 0, gathered = 0, awaited = 0, accept = null
  where id = ?;
 
+-- name: redefine_failed
+-- A failed package runs, reads or makes something else from now on.
+update package set redefined = ? where id = ?;
+
 -- name: correct_file
 -- Change the job file's settings for a known file, and its maker.
 update file

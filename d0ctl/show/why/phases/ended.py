@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from d0ctl.model import Reason
 from d0ctl.policy.remarks import GivenUp, Remark, read
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why.advice import advice
+from d0ctl.show.why.advice import advice, is_redefined
 from d0ctl.show.why.common import MOST
 from d0ctl.show.why.phases import dropped_line, recovery
 from d0ctl.show.why.subject import Subject
@@ -49,6 +49,10 @@ def failed(subject: Subject) -> None:
     if refusal := recovery.refusal(subject.store, package, last):
         explanation.facts += [refusal.rule, *refusal.why]
     acceptable = _left_outputs(subject, tries)
+    if last and is_redefined(package, last):
+        when = moment(package.redefined, subject.now)
+        subject.fact(f"`update` changed what it runs, reads or makes at {when}, after this failure:"
+                     " a retry runs the new definition")  # fmt: skip
     if last:
         subject.command(f"d0ctl logs {package.path}")
     advice(subject.store, package, last).add_to(explanation, package.path)

@@ -231,6 +231,7 @@ class PackageView(Struct, frozen=True):
     attempts: int
     restarts: int
     not_before: float | None
+    redefined: float | None
     changed: float
     actor: str | None
     note: str | None
