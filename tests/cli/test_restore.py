@@ -112,7 +112,7 @@ def test_a_line_comes_back_until_its_consumer_is_launched(site: Site, d0ctl: Typ
     assert "because package `prod/2/1/1` was launched without its files at" in refused.stderr
     assert "can't restore line `prod/1/2`, because" in refused.stderr
     assert "dropped `prod/1/2` at" in refused.stderr
-    assert "(bad run)" in refused.stderr
+    assert "(bad run; --drop-outputs)" in refused.stderr
 
 
 def test_a_consumer_that_failed_without_a_line_may_have_it_back(site: Site, d0ctl: Type) -> None:
@@ -220,6 +220,6 @@ def test_history_names_who_dropped_and_restored_lines(site: Site, d0ctl: Type) -
 
     assert [(action["verb"], action["target"], action["reason"]) for action in actions[:2]] == [
         ("restore-line", "prod/1/1", "it was not"),
-        ("kill-line", "prod/1/1", "bad run"),
+        ("kill-line", "prod/1/1", "bad run; --drop-outputs"),
     ]
     assert actions[1]["undo"] == "d0ctl restore-line prod/1/1"
