@@ -209,6 +209,8 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         been = self.dashboard.places.been
         if been:
             self._reveal(been.pop())
+        else:
+            self.dashboard.show_notice("no row was left by a search, a problem or a change")
 
     def action_problem(self, by: int, each: bool = False) -> None:
         """Go to the next group of packages that need a person, or package, or to the one before."""
@@ -219,7 +221,10 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
             where = " in the jobs that are listed" if source.job_list.hides else ""
             self.dashboard.show_notice(f"nothing needs a person{where}", "good")
         else:
+            left = self.tree_view.selector
             self._show_row(path)
+            if left and left != self.tree_view.selector:
+                self.dashboard.places.remember(left)
 
     def action_failures(self) -> None:
         """Show the failures of the selected job, grouped."""
