@@ -133,6 +133,15 @@ def test_a_command_that_reads_is_answered_with_itself_for_the_archive(
     assert d0ctl(*shlex.split(advice)[1:]).exit_code == 0
 
 
+def test_the_answer_for_an_archived_job_keeps_the_home(ended: Site, d0ctl: Type) -> None:
+    d0ctl("archive", "prod", "--yes", "--as", "spring")
+    home = str(ended.store.home.root)
+
+    for words in (["--home", home, "results", "prod"], ["results", "prod", f"--home={home}"]):
+        advice = shlex.split(d0ctl(*words).stderr.splitlines()[1])
+        assert advice == ["d0ctl", "--home", home, "results", "prod", "--archive", "spring"]
+
+
 def test_a_job_in_place_of_a_report_is_answered_with_a_report_on_it(
     ended: Site, d0ctl: Type
 ) -> None:

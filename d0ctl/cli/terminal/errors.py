@@ -75,10 +75,19 @@ def _better_hint(error: D0Error) -> str | None:
     """Return a hint that takes the typed command into account; None if there is none."""
     if isinstance(error, NotANumber):
         return _numbered(error.selector)
-    typed = shlex.join(["d0ctl", *settings.typed])
+    typed = _typed()
     if isinstance(error, Archived) and is_possible(typed, error.archive):
         return f"{typed} --archive {shlex.quote(error.archive)}"
     return None
+
+
+def _typed() -> str:
+    """Return the typed command without the home, which `say` adds to commands."""
+    arguments = [word for word in settings.typed if not word.startswith("--home=")]
+    if "--home" in arguments:
+        at = arguments.index("--home")
+        del arguments[at : at + 2]
+    return shlex.join(["d0ctl", *arguments])
 
 
 def _numbered(selector: str) -> str | None:
