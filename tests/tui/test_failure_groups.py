@@ -238,6 +238,7 @@ def test_the_key_that_undoes_is_in_the_last_line_of_a_screen_of_80_columns(
         await desk.type("last")
         await desk.press("enter")
         await desk.until(lambda: "last ↓" in desk.lines("columns")[0], "an arrow at `last`")
+        assert "…" not in desk.lines("title")[0]
 
     dashboard(script, size=(80, 24))
 

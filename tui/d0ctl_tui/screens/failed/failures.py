@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from d0ctl.errors import D0Error
-from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign, spread
+from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign, spread, width
 from d0ctl.store.opening import reader
 from d0ctl.store.views import activity
 from d0ctl.units import count
@@ -78,11 +78,11 @@ class FailuresScreen(SubScreen):
         left.append(("  by ", "faint"))
         for name in PROPERTIES:
             left += [(name, "key" if name == self.by else "faint"), ("  ", "")]
-        now = self._sorting
-        if not now.is_usual:
-            left.append((f" sorted by {now.order} {now.arrow}", "faint"))
-        number = self._number
+        number, now = self._number, self._sorting
         summary = "looking ..." if number is None else count(number, "failed package")
+        order = f" sorted by {now.order} {now.arrow}"
+        if not now.is_usual and width(left) + len(order) + len(summary) + 2 <= columns:
+            left.append((order, "faint"))
         return spread(left, [(f"{summary} ", "bad" if number else "faint")], columns)
 
     def update(self) -> None:
