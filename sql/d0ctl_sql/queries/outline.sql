@@ -146,7 +146,8 @@ select package.job_id, stage.seq as stage, line.seq as line, package.seq as pack
 
 -- name: outline_node_use
 -- How many slots of each node run packages, by the part of their CPUs that they need, and how many
--- packages there wait for a slot or for inputs; packages that started early and wait for inputs, or only deliver outputs, take no slot.
+-- packages there wait for a slot or for inputs; packages that started early and wait for inputs,
+-- or only deliver outputs, take no slot.
 select node_id,
        sum(case when staging = 0 and phase in ('running', 'suspended', 'killing', 'unreachable')
                 then cpus * cpu / 100.0 else 0 end) as used,
