@@ -54,7 +54,7 @@ def test_a_failed_line_can_be_found_and_dropped_in_the_dashboard(site: Site) -> 
         assert leave(board) == 0
         assert LEFT in board.text
 
-    assert site.json("history", "reco")["actions"][0]["reason"] == "bad tape"
+    assert site.json("history", "reco")["actions"][0]["reason"] == "bad tape; --drop-outputs"
 
 
 def test_the_shell_comes_back_with_ctrl_z_and_the_dashboard_with_fg(site: Site) -> None:
