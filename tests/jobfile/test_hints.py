@@ -108,6 +108,9 @@ def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -
         ("{run: x, depends_on: a}", "order comes from files, so list the files that it reads"),
         ("{run: x, needs-stage: a}", "where there is none, use `after`"),
         ("{command: x}", "has no key `command` (did you mean `run`?)"),
+        ("{run: x, env: {A: b}}", "has no key `env` (did you mean `environment`?)"),
+        ("{run: x, ncpus: 4}", "has no key `ncpus` (did you mean `cpus`?)"),
+        ("{run: x, time: 4h}", "has no key `time` (did you mean `wall-time`?)"),
         ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
     ],
 )

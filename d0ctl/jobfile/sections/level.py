@@ -20,7 +20,22 @@ from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
 from d0ctl.units import LEAST_BYTES, REQUESTS, listed, time_without_unit, without_unit
 
-_MEANT = dict.fromkeys(("command", "cmd", "script", "exec", "execute", "executable"), "run")
+_MEANT = {
+    word: key
+    for key, others in {
+        "run": "command cmd script exec execute executable",
+        "environment": "env envs vars variables",
+        "memory": "mem ram request_memory",
+        "cpus": "cores ncpus ncores threads cpu-count request_cpus",
+        "gpus": "ngpus request_gpus",
+        "disk": "scratch request_disk",
+        "wall-time": "time walltime wall_time time-limit timelimit timeout max-time",
+        "image": "container docker singularity apptainer",
+        "inputs": "in reads uses",
+        "outputs": "out makes writes products",
+    }.items()
+    for word in others.split()
+}
 """Words of other programs for a key."""
 
 _ORDER = re.compile(
