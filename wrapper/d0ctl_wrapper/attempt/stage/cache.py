@@ -100,7 +100,7 @@ class SharedCopy:
     def discard(self) -> None:
         """Remove an incomplete copy; the next user makes it again."""
         try:
-            remove(self.folder)
+            _remove(self.folder)
         except OSError:
             pass
 
@@ -149,15 +149,26 @@ def remove_copy(path: bytes) -> None:
     """Remove a shared copy; raise OSError if it stays in use."""
     folder = os.path.dirname(path)
     try:
-        lock = os.open(folder + b"/.lock", os.O_RDWR)
+        lock = os.open(folder + b"/.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except FileNotFoundError:
-        remove(folder)
         return
     try:
         _await_last_user(lock)
-        remove(folder)
+        if os.fstat(lock).st_nlink > 0:
+            _remove(folder)
     finally:
         os.close(lock)
+
+
+def _remove(folder: bytes) -> None:
+    """Remove a folder, its lock last: from then on, the next user may fill the folder again."""
+    for name in sorted(os.listdir(folder), key=lambda name: name == b".lock"):
+        remove(folder + b"/" + name)
+    try:
+        os.rmdir(folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+            raise
 
 
 def _await_last_user(lock: int) -> None:
