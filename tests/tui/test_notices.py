@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from d0ctl import select
+from d0ctl.actions import apply, request
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import JobState
 from d0ctl_tui.watch import terminal_notices
@@ -15,17 +17,21 @@ from tests.tui.conftest import Desk, Open
 from tests.tui.test_terminal import PROGRAM, Screen
 
 
-def state(*, failed: int = 0, ended: float | None = None) -> JobState:
+def state(
+    *, failed: int = 0, new: str = "", ended: float | None = None, is_reported: bool = False
+) -> JobState:
     """A job of eight packages, five of which are done."""
-    return JobState(1, "prod", ended, 8, 5, failed, "prod/1/2/1 exit-code")
+    return JobState(1, "prod", ended, 8, 5, failed, new, is_reported=is_reported)
 
 
 def test_only_the_first_failure_and_the_end_give_notice() -> None:
     about = terminal_notices.about
+    first = state(failed=2, new="prod/1/2/1 exit-code")
 
     assert about(state(), state()) == ""
-    assert about(state(), state(failed=2)) == "prod has its first failure: prod/1/2/1 exit-code"
-    assert about(state(failed=1), state(failed=2)) == ""
+    assert about(state(), first) == "prod has its first failure: prod/1/2/1 exit-code"
+    assert about(state(failed=1), first) == "prod has another failure: prod/1/2/1 exit-code"
+    assert about(state(failed=1, is_reported=True), first) == ""
     assert about(state(), state(ended=1.0)) == "prod has ended: 5 of 8 packages done"
     assert about(state(failed=1), state(failed=3, ended=1.0)).endswith("done, 3 failed")
 
@@ -43,15 +49,18 @@ def test_tmux_gets_the_notice_in_an_envelope() -> None:
     assert answer.startswith("\a\x1bPtmux;\x1b\x1b]9;done\a") and answer.endswith("\x1b\\")
 
 
-def test_states_of_jobs_have_counts_and_the_last_failure(site: Site) -> None:
+def test_states_of_jobs_have_counts_and_the_first_failure_after_an_event(site: Site) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")
     site.fail("prod/1/2/1")
+    job = site.id_of("prod")
 
-    (one,) = notable.states(site.store, [site.id_of("prod"), 999])
+    (one,) = notable.states(site.store, {job: 0, 999: 0})
+    (later,) = notable.states(site.store, {job: one.last_event})
 
     assert (one.name, one.done, one.failed, one.ended) == ("prod", 1, 1, None)
-    assert one.last_failure == "prod/1/2/1 exit-code"
+    assert one.new_failure == "prod/1/2/1 exit-code"
+    assert (later.failed, later.new_failure) == (1, "")
 
 
 def test_b_chooses_a_job_and_its_row_says_so(site: Site, dashboard: Open) -> None:
@@ -66,6 +75,25 @@ def test_b_chooses_a_job_and_its_row_says_so(site: Site, dashboard: Open) -> Non
         rows.change(site.store, "job", ended=time.time())
         await desk.sees("prod has ended: 0 of 8 packages done, 1 failed")
         await desk.misses("♪")
+
+    dashboard(script)
+
+
+def test_a_job_with_failures_gives_notice_of_the_next_one_only(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    seen = request("acknowledge", select.parse("prod"))
+    apply(site.store, seen, actor="ada", note="known", now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod  A production")
+        await desk.press("b")
+        await desk.sees("prod ♪  A production")
+        site.fail("prod/1/3/1")
+        await desk.sees("prod has another failure: prod/1/3/1 exit-code")
+        site.fail("prod/1/1/1")
+        rows.change(site.store, "job", ended=time.time())
+        await desk.sees("prod has ended: 0 of 8 packages done, 3 failed")
 
     dashboard(script)
 

@@ -1,7 +1,7 @@
 """What happened lately that matters to people: failures, their own actions, nodes, ends of jobs."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -46,7 +46,10 @@ def latest(store: Store, limit: int, *, until: float) -> list[Notable]:
 
 
 class JobState(Struct, frozen=True):
-    """A job: how many of its packages are done and failed, when it ended, its last failure."""
+    """A job: how many of its packages are done and failed, when it ended, and what is new in it.
+
+    `new_failure` is its first one since the last look, `last_event` the latest event at this look.
+    """
 
     id: int
     name: str
@@ -54,9 +57,15 @@ class JobState(Struct, frozen=True):
     packages: int
     done: int
     failed: int
-    last_failure: str
+    new_failure: str
+    last_event: int = 0
+    is_reported: bool = False
+    """Whether a failure has been reported already."""
 
 
-def states(store: Store, jobs: Iterable[int]) -> list[JobState]:
-    """Return the present states of jobs by their ids; removed ones are omitted."""
-    return [make(JobState, row) for row in store.rows("followed_jobs", jobs=json.dumps([*jobs]))]
+def states(store: Store, jobs: Mapping[int, int]) -> list[JobState]:
+    """Return the present states of jobs by their ids, with what is new after an event of each.
+
+    Removed jobs are omitted.
+    """
+    return [make(JobState, row) for row in store.rows("followed_jobs", jobs=json.dumps(jobs))]

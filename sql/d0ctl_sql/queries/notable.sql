@@ -51,20 +51,24 @@ select at, subject, left, case when left > canceled then 'failed'
          group by job.id);
 
 -- name: followed_jobs
--- Some jobs: how many packages are done and failed, when they ended, and the last failure.
+-- Some jobs: how many packages are done and failed, when they ended, and the first failure after an
+-- event; `jobs` has these events by the ids of the jobs.
 select job.id, job.name, job.ended,
        coalesce(sum(stage_count.n), 0) as packages,
        coalesce(sum(iif(stage_count.phase = 'done', stage_count.n, 0)), 0) as done,
        coalesce(sum(iif(stage_count.phase = 'failed', stage_count.n, 0)), 0) as failed,
        coalesce((select package_path.path || ' ' || coalesce(attempt.reason, '')
-                   from package
+                   from event
+                   join package on package.id = event.package_id and package.job_id = job.id
                    join package_path on package_path.package_id = package.id
                    left join attempt on attempt.package_id = package.id
                                     and attempt.number = package.attempts
-                  where package.job_id = job.id and package.phase = 'failed'
-                  limit 1), '') as last_failure
+                  where event.id > wanted.value and event.new = 'failed'
+                  order by event.id
+                  limit 1), '') as new_failure,
+       (select coalesce(max(id), 0) from event) as last_event
   from json_each(:jobs) as wanted
-  cross join job on job.id = wanted.value and job.visible = 1
+  cross join job on job.id = cast(wanted.key as integer) and job.visible = 1
   join stage on stage.job_id = job.id
   left join stage_count on stage_count.stage_id = stage.id
  group by job.id;

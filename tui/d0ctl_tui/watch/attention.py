@@ -2,14 +2,16 @@
 
 import os
 import sys
-from typing import Any, cast
+from typing import cast
 
+from msgspec.structs import replace
 from textual.app import App
 from textual.timer import Timer
 
 from d0ctl.show.drawing.signs import Glyphs, short
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import JobState
+from d0ctl.store.views import activity
 from d0ctl_tui.app_events import Changed
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.read.snapshot import Snapshot
@@ -77,7 +79,8 @@ class Attention:
         elif job.ended is not None:
             self.show_notice(f"{job.name} has ended")
         else:
-            self.source.followed |= {state.id: state for state in self._states({job.id: None})}
+            last = self.source.ask(activity.last_event, 0)
+            self.source.followed |= {state.id: state for state in self._states({job.id: last})}
             off = "; the bell is off" if self.terminal.quiet else ""
             self.show_notice(f"notice when {job.name} first fails or ends{off}", "good")
 
@@ -86,7 +89,7 @@ class Attention:
         assert isinstance(self, App)
         self.push_screen(WallScreen(cast(AppInterface, self)))
 
-    def _states(self, jobs: dict[int, Any]) -> list[JobState]:
+    def _states(self, jobs: dict[int, int]) -> list[JobState]:
         return self.source.ask(lambda store: notable.states(store, jobs), [])
 
     def _attend(self) -> None:
@@ -94,9 +97,12 @@ class Attention:
         if self.source.at is not None:
             return
         known = self.source.followed
-        for state in self._states(known) if known else ():
-            message = terminal_notices.about(known[state.id], state)
-            known[state.id] = state
+        events = {job: state.last_event for job, state in known.items()}
+        for state in self._states(events) if known else ():
+            before = known[state.id]
+            message = terminal_notices.about(before, state)
+            is_reported = before.is_reported or bool(state.new_failure)
+            known[state.id] = replace(state, is_reported=is_reported)
             if state.ended is not None:
                 del known[state.id]
             if message:

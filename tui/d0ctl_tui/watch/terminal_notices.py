@@ -15,13 +15,14 @@ SAVE_TITLE, OLD_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
 
 def about(before: JobState, now: JobState) -> str:
-    """Say what has happened to a job that matters: its first failure, its end; else nothing."""
+    """Say what matters in a job since it was chosen: its first failure, its end; else nothing."""
     if now.ended is not None and before.ended is None:
         done = f"{count(now.done)} of {count(now.packages, 'package')} done"
         failed = f", {count(now.failed)} failed" if now.failed else ""
         return f"{now.name} has ended: {done}{failed}"
-    if now.failed and not before.failed:
-        return f"{now.name} has its first failure: {now.last_failure}"
+    if now.new_failure and not before.is_reported:
+        kind = "another" if before.failed else "its first"
+        return f"{now.name} has {kind} failure: {now.new_failure}"
     return ""
 
 
