@@ -60,6 +60,28 @@ def test_all_jobs_that_stand_still_are_named_if_none_moves(site: Site, d0ctl: Ty
     )  # fmt: skip
 
 
+def test_a_standstill_does_not_hide_failures_of_other_jobs(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    site.submit(job(("a", [line(package("x"))]), name="broken"))
+    site.fail("broken/1/1/1")
+    site.submit(production("kept"))
+    d0ctl("hold", "kept")
+
+    result = d0ctl("status", "-q")
+
+    assert (result.exit_code, result.stdout) == (
+        5,
+        "stands still: `kept` is held; 3 packages to run; 1 package failed in `broken`\n",
+    )
+    commands = document(d0ctl("status", "-q", "--json").stdout)["commands"]
+    assert commands == ["d0ctl why kept", "d0ctl why broken"]
+
+    d0ctl("acknowledge", "broken", "--yes")
+
+    assert "failed" not in d0ctl("status", "-q").stdout
+
+
 def test_held_and_paused_jobs_are_named_while_others_move(site: Site, d0ctl: Type) -> None:
     drive(site)
     site.up()

@@ -25,14 +25,17 @@ def check(production: Production, now: float) -> Check:
     if production.cause is not None:
         stop = standstill(production, now)
         text = f"stands still: {stop.text}{_others(production, stop.text)}"
-        return Check("standstill", text, ExitCode.DATABASE, stop.commands)
+        if production.failures:
+            text += f"; {_failed(production.failures)}"
+        commands = (*stop.commands, *_why(production.failures))
+        return Check("standstill", text, ExitCode.DATABASE, tuple(dict.fromkeys(commands)))
     stopped = _stopped(production, now)
     jobs = {**production.failures, **stopped}
     if jobs:
         texts = [_failed(production.failures)] if production.failures else []
         texts += stopped.values()
-        commands = tuple(f"d0ctl why {name}" for name in list(jobs)[:MOST])
-        return Check("failures", f"failures: {'; '.join(texts)}", ExitCode.FAILED, commands)
+        text = f"failures: {'; '.join(texts)}"
+        return Check("failures", text, ExitCode.FAILED, _why(jobs))
     moving = [job for job in production.jobs if job.standing.moves]
     if not moving:
         return Check("idle", "nothing to do", ExitCode.DONE)
@@ -50,6 +53,10 @@ def _others(production: Production, text: str) -> str:
 
 def _failed(failures: dict[str, int]) -> str:
     return f"{count(sum(failures.values()), 'package')} failed in {_named(failures)}"
+
+
+def _why(jobs: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"d0ctl why {name}" for name in list(jobs)[:MOST])
 
 
 def _stopped(production: Production, now: float) -> dict[str, str]:
