@@ -19,7 +19,10 @@ from d0ctl.actions.option import (
 )
 from d0ctl.store.connection import Selection
 from d0ctl.store.jobs import retry
-from d0ctl.units import REQUESTS, RESOURCES, duration
+from d0ctl.store.jobs.correction.changed_requests import RequestChange
+from d0ctl.units import REQUESTS, RESOURCES, duration, format_size, format_time
+
+SIZES = frozenset(resource.name for resource in RESOURCES if resource.is_size)
 
 
 def _read_variables(texts: Iterable[str]) -> dict[str, str]:
@@ -107,3 +110,19 @@ class NewRequests(Options):
             retry.change_wall_time(selected, self.wall_time)
         if self.environment:
             retry.add_environment(selected, self.environment)
+
+
+def describe_change(change: RequestChange) -> str:
+    """Write a request before and after a change, as in a job file."""
+    before, after = (_amount(change.name, value) for value in change[1:])
+    return f"{change.name} {before} -> {after}"
+
+
+def _amount(name: str, value: Any) -> str:
+    if not value:
+        return "none"
+    if name == "wall-time":
+        return format_time(value)
+    if name in SIZES:
+        return format_size(value)
+    return " or ".join(value) if isinstance(value, tuple) else str(value)

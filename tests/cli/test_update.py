@@ -184,6 +184,28 @@ def test_other_requests_alone_do_not_promise_another_end(
     assert "would most likely fail again" in " ".join(d0ctl("why", "mc/1/2/1").stdout.split())
 
 
+def test_the_plan_names_the_requests_that_it_takes_back_from_a_retry(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    asks = FIRST.replace('outputs: "s{n}.txt"', 'outputs: "s{n}.txt"\n        wall-time: 2s')
+    file.write_text(asks)
+    d0ctl("update", "mc")
+    site.fail("mc/1/1/1")
+    site.fail("mc/1/2/1")
+    d0ctl("retry", "mc:failed", "--wall-time", "30s", "--memory", "1GB", "--yes")
+    d0ctl("edit", "mc/1/2/1", "--env", "DEBUG=secret", "--on", "localhost")
+
+    file.write_text(asks.replace("job: mc", "job: mc\ntitle: Night run"))
+    plan = d0ctl("update", "mc", "--dry-run").stdout
+
+    taken = "1 package: memory 1GB -> none, wall-time 30s -> 2s"
+    assert f"{taken}\n" in plan
+    assert f"{taken}, nodes localhost -> none, variable DEBUG set -> none\n" in plan
+    assert "secret" not in plan
+    assert taken in d0ctl("update", "mc").stdout
+    assert "1GB" not in d0ctl("update", "mc").stdout
+
+
 def test_another_file_corrects_a_job_that_is_named(file: Path, d0ctl: Type) -> None:
     other = file.with_name("other.yaml")
     other.write_text(FIRST.replace("[1, 2]", "[1, 3]"))

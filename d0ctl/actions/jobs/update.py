@@ -7,6 +7,7 @@ from pathlib import Path
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Plan, Request, Way
+from d0ctl.actions.new_requests import describe_change
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
@@ -15,6 +16,7 @@ from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction import correct, planning
+from d0ctl.store.jobs.correction.changed_requests import RequestChange, changed_requests
 from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
 from d0ctl.store.jobs.correction.texts import has_text, keep_text, previous_text
@@ -63,6 +65,8 @@ class UpdatePlan(Plan):
     misfits: tuple[Misfit, ...]
     has_text: bool
     """Whether the job has this job file already."""
+    requests: Counter[tuple[RequestChange, ...]]
+    """The requests that change, and of how many packages."""
 
 
 def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Request[UpdateOptions]:
@@ -139,6 +143,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not packages and not settings and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
+        requests=changed_requests(store, spec, comparison),
     )  # fmt: skip
 
 
@@ -210,6 +215,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             yield f"{count(len(places), 'package')} {change}: {_by_phase(places)}"
             if named:
                 yield from wording.few(list(_paths(job, places)), len(places))
+    yield from _requests(plan)
     if outline.readers:
         read = count(len(outline.readers), "package that has", "packages that have")
         yield f"{'to run again' if outline.again else 'out of date'}, too: {read} read their files"
@@ -224,6 +230,12 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"
+
+
+def _requests(plan: UpdatePlan) -> Iterator[str]:
+    """Say which requests change, also those that a retry or an edit had set."""
+    for changes, number in plan.requests.most_common(wording.MOST_NAMED):
+        yield f"{count(number, 'package')}: {', '.join(map(describe_change, changes))}"
 
 
 def _by_phase(places: Collection[Place]) -> str:

@@ -103,6 +103,14 @@ select package_id from selected_package;
 select package.id, package.phase
   from selected_package join package on package.id = selected_package.package_id;
 
+-- name: requests_of_selected
+-- The requests of the selected packages.
+select package.id, package.wall_time, package.environment, requirement.cpus, requirement.memory,
+       requirement.gpus, requirement.disk, requirement.nodes
+  from selected_package
+  join package on package.id = selected_package.package_id
+  join requirement on requirement.id = package.requirement_id;
+
 -- name: choose_readers_done
 -- Add to the selection packages that have read outputs of the selected ones.
 insert or ignore into selected_package (package_id)
