@@ -165,6 +165,21 @@ def test_edits_without_effect_and_impossible_edits_are_refused(
     assert (result.exit_code, answer in result.stderr) == (code, True), result.stderr
 
 
+@pytest.mark.parametrize("target", ["prod/1/2/1", "prod:failed"])
+def test_the_refusal_of_an_edit_of_failed_packages_names_a_retry_that_works(
+    site: Site, d0ctl: Type, target: str
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    refused = d0ctl("edit", target, "--memory", "1GB", "--wall-time", "2h")
+    command = refused.stderr.splitlines()[-1]
+    retried = d0ctl(*command.split()[1:])
+
+    assert command == f"d0ctl retry {target} --memory 1GB --wall-time 2h"
+    assert "with 1.0 GB of memory, a wall time of 2 h" in retried.stdout
+
+
 def test_why_gives_the_unit_that_the_memory_of_a_node_lacks(site: Site, d0ctl: Type) -> None:
     site.up(cpus=2, memory=8)
     site.submit(job(("a", [line(package("x", memory=50 * 10**6))])))

@@ -15,6 +15,7 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.jobs.correction.changed_requests import RequestChange, changed_requests
 from d0ctl.store.jobs.correction.comparison import Place
@@ -83,11 +84,12 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
     job = _job(store, request)
     known = text_of(store, job.id)
     if options.previous:
+        if options.file is not None:
+            raise BadUsage("--previous and --file exclude each other",
+                           hint=f"d0ctl history {job.name}")  # fmt: skip
         previous = previous_text(store, job.id)
-        if previous is None or options.file is not None:
-            raise Refused(f"job `{job.name}` was not updated, so it has no previous job file"
-                          if previous is None else "--previous and --file exclude each other",
-                          hint=f"d0ctl history {job.name}")  # fmt: skip
+        if previous is None:
+            raise _no_previous(store, job)
         values = {**_set(previous.parameters, own_parameters(previous.text)), **options.parameters}
         spec = reader.read_text(previous.text, previous.source, previous.directory, values,
                                 known_names(store, job.id))  # fmt: skip
@@ -98,6 +100,15 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
         spec = reader.read(path, values, known_names(store, job.id))
     before = planning.read_before(store, job.id, spec)
     return replace(request, options=replace(options, spec=spec, before=before))
+
+
+def _no_previous(store: Store, job: JobSummary) -> Refused:
+    if audit.on_job_since(store, job.name, ["update"], 0) is None:
+        return Refused(f"job `{job.name}` was not updated, so it has no previous job file",
+                       hint=f"d0ctl history {job.name}")  # fmt: skip
+    return Refused(f"the updates of job `{job.name}` did not change its job file, so it has no "
+                   "previous one", hint="change the files that it reads back, then "
+                   f"`d0ctl update {job.name} --again`")  # fmt: skip
 
 
 def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:

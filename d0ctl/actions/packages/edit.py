@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from d0ctl.actions import undo, wording
-from d0ctl.actions.action import Action, Author, Plan, Request
+from d0ctl.actions.action import Action, Author, Conflict, Plan, Request
 from d0ctl.actions.new_requests import NewRequests
 from d0ctl.actions.option import typed
 from d0ctl.actions.retryable import without_node
 from d0ctl.actions.selection import changeable, split_selected
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.views import selection
@@ -41,7 +42,10 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
     """Plan for packages that have no node, except those that no node could take afterwards."""
     for node in request.options.nodes:
         selection.check_node(store, node)
-    split = changeable(store, request.target, EDITABLE, "edited", now)
+    try:
+        split = changeable(store, request.target, EDITABLE, "edited", now)
+    except Conflict as refusal:
+        raise _offering_retry(refusal, store, request, now) from None
     retry.keep_phases(split.selected, EDITABLE)
     previous = request.options.previous(split.selected)
     reasons = without_node(split.selected, request.options.requirement, now)
@@ -56,6 +60,16 @@ def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPl
         previous=previous,
         **left._replace(unchanged=split.unchanged)._asdict(),
     )  # fmt: skip
+
+
+def _offering_retry(
+    refusal: Conflict, store: Store, request: Request[NewRequests], now: float
+) -> Conflict:
+    """Name the retry with the same options, which changes the requests of failed packages."""
+    if Phase.FAILED in lifecycle.phases(selection.choose(store, request.target, now=now)):
+        targets = [str(part) for part in request.target.parts]
+        refusal.hint = undo.command("retry", targets, *typed(request.options))
+    return refusal
 
 
 def edit(store: Store, plan: EditPlan, by: Author) -> None:
