@@ -160,6 +160,43 @@ def test_a_job_with_a_file_is_corrected_and_not_submitted_again(real_site: Site)
 
     then = "`d0ctl update mc` and `d0ctl retry 'mc:failed'`"
     assert f"add `inputs: sim.sh` to the job file, then {then}" in answer
+    assert "was changed since" not in answer
+
+
+def test_a_script_that_the_inputs_lack_is_to_be_added_to_them(real_site: Site) -> None:
+    (real_site.jobs / "sim.sh").write_text("#!/bin/sh\n")
+    (real_site.jobs / "cuts.txt").write_text("1\n")
+    real_site.write(
+        "job: mc\nstages: [{lines: [{run: ./sim.sh cuts.txt, inputs: cuts.txt}]}]\n", "mc.yaml"
+    )
+
+    real_site.d0ctl("run", real_site.jobs / "mc.yaml")
+
+    why = " ".join(real_site.ok("why", "mc/1/1/1").split())
+    assert "add `sim.sh` to the `inputs` in the job file, then `d0ctl update mc`" in why
+
+
+def test_a_job_file_that_was_corrected_after_a_failure_is_named_with_its_update(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = tmp_path / "mc.yaml"
+    path.write_text("job: mc\nstages: [{lines: [{run: exit 3, outputs: a}]}]\n")
+    d0ctl("submit", str(path))
+    site.fail("mc/1/1/1", detail="exit code 3", binary=1, exit_code=3)
+    same = d0ctl("why", "mc/1/1/1").stdout + d0ctl("retry", "mc", "--dry-run").stdout
+
+    path.write_text(path.read_text().replace("exit 3", "date > a"))
+    asked = [["why", "mc/1/1/1"], ["status", "mc/1/1/1"], ["retry", "mc:failed", "--dry-run"]]
+    why, card, plan = (" ".join(d0ctl(*words).stdout.split()) for words in asked)
+
+    said = "was changed since, and a retry runs the job as it was submitted: `d0ctl update mc`"
+    assert "changed since" not in same
+    assert f"the job file {said} and `d0ctl retry 'mc:failed'`" in why
+    assert f"the job file {said}" in card
+    assert f"the job file of `mc` {said} corrects it" in plan
+    assert said in " ".join(d0ctl("retry", "mc:failed").stdout.split())
+    d0ctl("update", "mc")
+    assert "changed since" not in d0ctl("retry", "mc", "--dry-run").stdout
 
 
 @pytest.mark.parametrize("verb", ["run", "submit", "validate"])

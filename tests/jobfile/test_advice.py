@@ -40,6 +40,18 @@ def test_a_script_beside_the_job_file_that_is_no_input_is_a_warning(
     ]
 
 
+def test_a_script_that_the_inputs_lack_is_to_be_added_to_them(
+    warnings: Warnings, folder: Path
+) -> None:
+    (folder / "sim.sh").write_text("echo")
+    (folder / "cuts.txt").write_text("1")
+
+    assert warnings(line("{run: 'sh sim.sh cuts.txt', inputs: cuts.txt}")) == [
+        "`sim.sh` is beside the job file, but not an input: it will not be on the node; "
+        "add `sim.sh` to its `inputs`"
+    ]
+
+
 def test_a_script_that_is_called_but_not_executable_is_a_warning(
     warnings: Warnings, folder: Path
 ) -> None:

@@ -19,7 +19,7 @@ from d0ctl.actions.option import (
     write_pairs,
 )
 from d0ctl.actions.retryable import not_retryable
-from d0ctl.actions.selection import nothing_for, rows
+from d0ctl.actions.selection import jobs_of, nothing_for, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.select import Selector
@@ -29,6 +29,7 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.jobs import retry
+from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import selection
 from d0ctl.units import count
@@ -60,6 +61,9 @@ class RetryPlan(Plan):
     """How many jobs go on that d0ctl holds for their failures."""
     outdated: Sequence[OutdatedCopy]
     """The copies of files from outside that were changed since."""
+
+    edited: Sequence[str]
+    """The jobs whose job files were changed since."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -109,7 +113,13 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         refused=dict(refused),
         releases=alike_failures.jobs_to_release(selected),
         outdated=edited_files.outdated_copies(selected),
+        edited=_edited(store, request.target),
     )
+
+
+def _edited(store: Store, target: Selector) -> list[str]:
+    jobs = jobs_of(store, target)[: wording.MOST_NAMED]
+    return [job.name for job in jobs if is_changed_on_disk(store, job.id)]
 
 
 def retryable(target: Selector) -> frozenset[Phase]:
@@ -186,6 +196,9 @@ def _refused(plan: RetryPlan) -> Iterator[str]:
 
 def _sources(plan: RetryPlan) -> Iterator[str]:
     yield from wording.changed_sources(plan.sources)
+    for job in plan.edited:
+        yield (f"the job file of `{job}` was changed since, and a retry runs the job as it was "
+               f"submitted: `d0ctl update {job}` corrects it")  # fmt: skip
 
 
 def _changes(plan: RetryPlan, release: str) -> str:

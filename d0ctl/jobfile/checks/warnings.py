@@ -129,9 +129,10 @@ def _beside(
         if name.startswith(whole):
             continue
         if local_files.is_file(files.absolute(name)):
+            remedy = f"`{name}` to its `inputs`" if binary.inputs else f"`inputs: {name}`"
             message = (
                 f"{shown(word)} is beside the job file, but not an input: it will not be on the "
-                f"node; add `inputs: {name}`"
+                f"node; add {remedy}"
             )
             warnings.add(_position(binary, word), message)
 

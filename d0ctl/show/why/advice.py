@@ -12,6 +12,7 @@ from d0ctl.model import Reason
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.missing_command import again, missing
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.nodes.catalogue import requirement_of_package
 from d0ctl.store.nodes.standstill import NodeView, node_views
 from d0ctl.store.views import browse, one_package
@@ -28,6 +29,8 @@ BY_JOB_FILE = frozenset({Reason.MISSING_OUTPUT, Reason.NO_INPUTS})
 """Reasons whose cause may be in the job file."""
 
 OLD_FILE = "a retry runs the job as it was submitted: if the job file is wrong, correct it, then "
+
+CHANGED_FILE = "the job file was changed since, and a retry runs the job as it was submitted: "
 
 GROWTH = 1.5
 """Suggested increase of a resource that ran out, as a factor of its use or limit."""
@@ -77,6 +80,16 @@ def advice(
     store: Store, package: PackageView, last: AttemptView | None, target: str = ""
 ) -> Advice:
     """Advise on retrying a failed or canceled package, with others if there is a target."""
+    advised = _advice(store, package, last, target)
+    is_over = last is not None and package.phase == "failed" and not is_redefined(package, last)
+    if is_over and is_changed_on_disk(store, package.job_id):
+        fixes = [fix for fix in advised.fixes if not fix.startswith(OLD_FILE)]
+        changed = CHANGED_FILE + again(store, package)
+        return replace(advised, fixes=(*fixes, changed))
+    return advised
+
+
+def _advice(store: Store, package: PackageView, last: AttemptView | None, target: str) -> Advice:
     nodes, target = node_views(store), target or package.path
     if dropped := _dropped_input(store, package):
         return _against(f"it can't be retried: it needs `{dropped}` of a dropped line")

@@ -74,9 +74,11 @@ def _is_beside(folder: str, name: str) -> bool:
 
 def _no_input(store: Store, package: PackageView, name: str) -> Missing:
     name = posixpath.normpath(name)
+    has_inputs = bool(one_package.inputs(store, package.id))
+    remedy = f"`{name}` to the `inputs` in" if has_inputs else f"`inputs: {name}` to"
     return Missing(
         f"`{name}` is beside the job file but is not an input, so it is not on the node: "
-        f"add `inputs: {name}` to the job file, then {again(store, package)}", may_retry=False,
+        f"add {remedy} the job file, then {again(store, package)}", may_retry=False,
     )  # fmt: skip
 
 

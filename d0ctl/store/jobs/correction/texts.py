@@ -36,3 +36,18 @@ def keep_text(store: Store, job: int, spec: JobSpec) -> None:
         text=zlib.compress(spec.text.encode()),
         previous=known and zlib.compress(json.dumps(known).encode()),
     )
+
+
+def is_changed_on_disk(store: Store, job: int) -> bool:
+    """Return whether the job file of a job was changed after the job was submitted or updated."""
+    known = text_of(store, job)
+    if known is None or known.source in (None, "-"):
+        return False
+    path = Path(known.source)
+    try:
+        if not path.is_file():
+            return False
+        data = path.read_bytes()
+    except (OSError, ValueError):
+        return False
+    return data.decode("utf-8-sig", errors="replace") != known.text
