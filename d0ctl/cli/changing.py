@@ -21,7 +21,6 @@ from d0ctl.cli import likely_words, options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import can_ask, confirmed, say
 from d0ctl.errors import BadUsage, ExitCode
-from d0ctl.model import Reason
 from d0ctl.store import opening
 from d0ctl.store.connection import Store
 
@@ -236,7 +235,7 @@ def asking() -> Iterator[None]:
 
 def selection(selectors: Iterable[str]) -> select.Selector:
     """Return the selection of these selectors and the filters that were given. Raises BadUsage."""
-    _refuse_failure_reason()
+    likely_words.refuse_comment(reason(), _options.get("failed_for"))
     return select.parse_all(
         selectors,
         status=_options.get("status") or (),
@@ -244,17 +243,6 @@ def selection(selectors: Iterable[str]) -> select.Selector:
         node=_options.get("node"),
         older_than=_options.get("older_than"),
     )
-
-
-def _refuse_failure_reason() -> None:
-    """Refuse a comment that is the name of a failure's reason, and so was meant as a filter."""
-    text = _options.get("reason") or ""
-    is_site = text.startswith("site:") and " " not in text
-    if _options.get("failed_for") is None and (is_site or text in list(Reason)):
-        raise BadUsage(
-            f"`--reason` of an action is a comment, but `{text}` is a reason of failures",
-            hint=f"--failed-for {text} selects the packages that failed for it",
-        )
 
 
 def chosen_files(text: str) -> "FileChoice":

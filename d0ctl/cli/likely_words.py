@@ -12,6 +12,7 @@ from d0ctl.actions import Action
 from d0ctl.actions.option import Option, fields_of
 from d0ctl.cli import session
 from d0ctl.errors import BadUsage, D0Error
+from d0ctl.model import Reason
 
 MOST_JOBS = 100
 """Among how many jobs, the newest first, that of a job file is searched."""
@@ -29,6 +30,15 @@ def refuse(verb: str, typed: list[str]) -> None:
         right = ["update", *jobs, "--file", last] if jobs else ["update", _job_of(Path(last))]
         raise BadUsage(f"`update` takes a job, not a job file: `{last}`",
                        hint=shlex.join(["d0ctl", *right]))  # fmt: skip
+
+
+def refuse_comment(text: str | None, failed_for: str | None) -> None:
+    """Raise BadUsage for a comment that is the name of a failure's reason: a filter is meant."""
+    is_site = text is not None and text.startswith("site:") and " " not in text
+    if failed_for is None and (is_site or text in list(Reason)):
+        raise BadUsage(f"`--reason` of an action is a comment, but `{text}` is a reason of "
+                       "failures", hint=f"--failed-for {text} selects the packages that failed "
+                       "for it")  # fmt: skip
 
 
 def refuse_parameter(typed: list[str]) -> None:

@@ -166,3 +166,16 @@ def test_a_retry_of_what_has_succeeded_names_the_command_that_does_it(
 
     assert refused.exit_code == 4
     assert "`d0ctl set-status prod/1/1/1 unscheduled` runs it again" in refused.stderr
+
+
+@pytest.mark.parametrize("reason", ["missing-output", "site:beam"])
+def test_a_reason_of_failures_as_the_comment_of_a_retry_is_refused_with_the_filter(
+    site: Site, d0ctl: Type, reason: str
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", reason="exit-code")
+
+    refused = d0ctl("retry", "prod:failed", "--reason", reason)
+
+    assert (refused.exit_code, f"--failed-for {reason} selects" in refused.stderr) == (2, True)
+    assert d0ctl("retry", "prod:failed", "--reason", f"{reason} is fixed").exit_code == 0

@@ -1,0 +1,61 @@
+"""What an update says: the requests that it changes, and whether there is a way back."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.cli.test_update import FIRST
+from tests.support.site import Site
+
+
+@pytest.fixture
+def file(tmp_path: Path, d0ctl: Type) -> Path:
+    """A job file that is submitted."""
+    path = tmp_path / "mc.yaml"
+    path.write_text(FIRST)
+    d0ctl("submit", str(path))
+    return path
+
+
+def test_an_update_after_which_the_job_file_is_the_same_says_how_to_go_back(
+    file: Path, d0ctl: Type
+) -> None:
+    table = file.with_name("points.csv")
+    table.write_text("n\n1\n2\n")
+    text = FIRST.replace("{n: {range: [1, 2]}}", "{row: {csv: points.csv}}").replace(
+        "{n}", "{row.n}"
+    )
+    file.write_text(text.replace("job: mc", "job: points"))
+    d0ctl("submit", str(file))
+    table.write_text("n\n1\n3\n")
+    assert "1 package added" in d0ctl("update", "points", "--again").stdout
+
+    refused = d0ctl("update", "points", "--previous")
+
+    said = "the updates of job `points` did not change its job file"
+    assert (refused.exit_code, said in refused.stderr) == (4, True), refused.stderr
+    again = "`d0ctl update points --again`"
+    assert f"change the files that it reads back, then {again}" in refused.stderr
+
+
+def test_the_plan_names_the_requests_that_it_takes_back_from_a_retry(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    asks = FIRST.replace('outputs: "s{n}.txt"', 'outputs: "s{n}.txt"\n        wall-time: 2s')
+    file.write_text(asks)
+    d0ctl("update", "mc")
+    site.fail("mc/1/1/1")
+    site.fail("mc/1/2/1")
+    d0ctl("retry", "mc:failed", "--wall-time", "30s", "--memory", "1GB", "--yes")
+    d0ctl("edit", "mc/1/2/1", "--env", "DEBUG=secret", "--on", "localhost")
+
+    file.write_text(asks.replace("job: mc", "job: mc\ntitle: Night run"))
+    plan = d0ctl("update", "mc", "--dry-run").stdout
+
+    taken = "1 package: memory 1GB -> none, wall-time 30s -> 2s"
+    assert f"{taken}\n" in plan
+    assert f"{taken}, nodes localhost -> none, variable DEBUG set -> none\n" in plan
+    assert "secret" not in plan
+    assert taken in d0ctl("update", "mc").stdout
+    assert "1GB" not in d0ctl("update", "mc").stdout
