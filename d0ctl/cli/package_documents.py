@@ -45,7 +45,7 @@ def attempt(view: AttemptView) -> packages.Attempt:
 def package(store: Store, view: PackageView, now: float) -> packages.Package:
     """Return all about a package."""
     times = eta.package_times(store, view.id, now=now)
-    lacks = find_shortfall(store, view.id, view.path)
+    lacks = find_shortfall(store, view.id, view.path, view.phase)
     seen = one_package.acknowledgement(store, view.id)
     return fill(
         packages.Package,

@@ -52,8 +52,18 @@ def ended(name: str, state: str, counts: Counts) -> str:
     if state == Group.CANCELED:
         return f"`{name}` is {state}: {count(by_status(counts)['successful'])} of {packages} done"
     if state == Group.FAILED:
-        return f"`{name}` is {state}: {count(by_status(counts)['failed'])} of {packages} failed"
+        return f"`{name}` failed: {listed(_unsuccessful(counts))} of {packages}"
     return f"`{name}` is {state}"
+
+
+def _unsuccessful(counts: Counts) -> list[str]:
+    """Count the packages that keep a part that can't continue from success, by state.
+
+    Its waiting packages are blocked: if one could still run, the part would not have failed.
+    """
+    states = {"failed": Phase.FAILED, "canceled": Phase.CANCELED, "blocked": Phase.WAITING}
+    return [f"{count(counts[phase])} {state}" for state, phase in states.items()
+            if counts.get(phase)]  # fmt: skip
 
 
 def standstill_reason(store: Store, standing: JobStanding, now: float) -> str | None:
@@ -87,7 +97,8 @@ def in_one_line(name: str, state: str, counts: Counts, stops: bool) -> str:
     done = f"{count(totals['successful'])} of {count(sum(counts.values()), 'package')} done"
     failed = f", {count(totals['failed'])} failed" if totals["failed"] else ""
     stands = " and stands still" if stops else ""
-    return f"`{name}` is {state}{stands}: {done}{failed}"
+    stays = state if state == Group.FAILED else f"is {state}"
+    return f"`{name}` {stays}{stands}: {done}{failed}"
 
 
 def after_time_limit(

@@ -172,8 +172,8 @@ WORLDS = {
     "other impossible": World(
         lambda site: other(site, cpus=64), Cause.OTHER_JOB, True, "4 CPUs, needs 64"
     ),
-    "failed": World(failed, None, True, "is failed"),
-    "blocked": World(blocked, None, True, "is failed"),
+    "failed": World(failed, None, True, "`prod` failed: "),
+    "blocked": World(blocked, None, True, "`prod` failed: "),
 }
 
 

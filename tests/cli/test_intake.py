@@ -144,7 +144,7 @@ def test_wait_returns_at_once_for_an_ended_job(site: Site, d0ctl: Type) -> None:
     site.fail("prod/1/2/1")
 
     assert d0ctl("wait", "prod").exit_code == 1
-    assert d0ctl("wait", "prod").stdout == "`prod` is failed: 1 of 2 packages failed\n"
+    assert d0ctl("wait", "prod").stdout == "`prod` failed: 1 failed of 2 packages\n"
     assert d0ctl("wait", "prod").stderr == "d0ctl why prod\n"
     assert d0ctl("wait", "prod/1/1").exit_code == 0
     assert d0ctl("wait", "prod/1/2/1").exit_code == 1

@@ -144,7 +144,7 @@ def test_status_of_the_merge_names_its_missing_inputs(site: Site, d0ctl: Type) -
     assert one["left_out"] == {"path": "prod/2/1/1", "inputs": 2, "of": 3, "missing": ["sim-3"]}
     assert one["attempts"][0]["inputs"] == 2
     assert f"it ran with {answer}" in d0ctl("status", "prod/2/1/1").stdout
-    assert f"prod/2/1/1 runs with {answer}" in d0ctl("status", "prod").stdout
+    assert f"prod/2/1/1 ran with {answer}" in d0ctl("status", "prod").stdout
     assert answer in d0ctl("why", "prod/2/1/1").stdout
     dropped = "2 packages are dropped: `prod/1/3/1` and `prod/1/3/2`"
     assert all(dropped in d0ctl("why", part).stdout for part in ("prod", "prod/1"))

@@ -127,7 +127,7 @@ def test_one_failed_job_of_two_makes_the_wait_exit_1(site: Site, d0ctl: Type) ->
     both = d0ctl("wait", "left", "right")
 
     assert both.exit_code == 1
-    assert both.stdout == "`left` is successful\n`right` is failed: 1 of 1 package failed\n"
+    assert both.stdout == "`left` is successful\n`right` failed: 1 failed of 1 package\n"
     assert both.stderr == "d0ctl why right\n"
 
 

@@ -57,7 +57,7 @@ def test_a_line_is_dropped_with_its_outputs_and_the_merge_goes_on(
 
     async def script(desk: Desk) -> None:
         await desk.press("D")
-        await desk.sees("would drop 2 packages", "keep the outputs")
+        await desk.sees("would drop 2 packages", "only kill: later packages wait")
         await desk.press("ctrl+o")
         await desk.sees(
             "packages that need their outputs will keep waiting", "drop the outputs, too"

@@ -167,7 +167,8 @@ def _way_on(plan: KillLinePlan) -> Iterator[str]:
     target = plan.request.target
     if not target.also:
         path = shlex.quote(target.path)
-        yield f"to continue without this line: d0ctl kill-line {path} --drop-outputs"
+        lines = "this line" if target.is_one else "these lines"
+        yield f"to continue without {lines}: d0ctl kill-line {path} --drop-outputs"
 
 
 def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
@@ -239,6 +240,6 @@ ACTION = Action(
     title="kill-line: end or drop it",
     ways=(
         Way("drop the outputs, too", frozenset({"--drop-outputs"})),
-        Way("keep the outputs"),
+        Way("only kill: later packages wait"),
     ),
 )

@@ -48,8 +48,9 @@ def plan_restore_line(store: Store, request: Request[Options], now: float) -> Re
     check_level(request.target)
     selected = selection.choose(store, request.target, now=now)
     is_dropped = bool(lifecycle.lines(selected)["dropped"])
+    is_canceled = Phase.CANCELED in lifecycle.phases(selected)
     if not (own := restore_line.keep_named(selected)):
-        raise _not_restorable(request, is_dropped)
+        raise _not_restorable(request, is_dropped, is_canceled)
     _check_not_ending(selected, request)
     own_paths, requested = {row.path for row in rows(selected)}, lifecycle.line_ids(selected)
     restore_line.choose_restored(selected)
@@ -88,14 +89,16 @@ def _plan(
     )
 
 
-def _not_restorable(request: Request[Options], is_dropped: bool) -> Refused:
+def _not_restorable(request: Request[Options], is_dropped: bool, is_canceled: bool) -> Refused:
     target = request.target
     if not is_dropped:
         what = (
             f"line `{target.brief}` is not" if target.is_one else f"no line of `{target.brief}` is"
         )
+        part = str(target.parts[0])
+        retry = f"to retry its canceled packages: d0ctl retry '{part}/*:canceled'"
         return Refused(f"{what} dropped, so it can't be restored",
-                       hint=f"d0ctl status {quote(str(target.parts[0]))}")  # fmt: skip
+                       hint=retry if is_canceled else f"d0ctl status {quote(part)}")  # fmt: skip
     what = f"line `{target.brief}` was" if target.is_one else f"the lines `{target.brief}` were"
     return Refused(
         f"{what} dropped because of another line, and can only be restored with it",

@@ -55,7 +55,9 @@ def inputs(
 
 
 def _input(sheet: Sheet, view: InputView) -> list[Cell]:
-    state, availability = "waiting", "missing" if view.required else "missing, optional"
+    state, availability = "waiting", "missing, optional"
+    if view.required or view.maker_path:  # it waits for a file that a package makes
+        availability = "missing"
     if view.dropped or view.file_dropped:
         state = availability = "dropped"
     elif view.present:

@@ -16,7 +16,7 @@ from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.forecast import eta
 from d0ctl.show.lists import failures, packages, with_bars
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.common import Explanation, runs_with
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.left_out import Shortfall
 from d0ctl.store.views.shapes import (
@@ -141,9 +141,8 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     _kept_back(sheet, job, now)
     if row.acknowledged:
         sheet.say(f"{count(row.acknowledged, 'failure')} acknowledged", "faint")
-    runs = "runs" if job.ended is None else "ran"
     for short in part.short:
-        sheet.say(f"{short.path} {runs} with {short.sentence()}")
+        sheet.say(f"{short.path} {runs_with(short)}")
     for sentence in part.excluded:
         sheet.say(sentence, "warn")
 

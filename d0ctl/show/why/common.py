@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
-from d0ctl.model import Counts, Node, NodeCapacity, Phase
+from d0ctl.model import STATUS_OF, Counts, Node, NodeCapacity, Phase, Status
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
 from d0ctl.show.drawing.remark_texts import drain_note, remark
 from d0ctl.store.connection import Store
@@ -17,6 +17,7 @@ from d0ctl.units import count, duration, iso, listed, moment, percent, size
 
 if TYPE_CHECKING:
     from d0ctl.store.views.activity import NodeUse, Straggler
+    from d0ctl.store.views.left_out import Shortfall
     from d0ctl.store.views.shapes.of_package import NodeChoiceView
 
 MOST = 5
@@ -128,11 +129,17 @@ def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
     return None
 
 
-def blocked(waiting: int) -> str:
-    """Say that packages wait for files that will never be made."""
-    if waiting == 1:
-        return f"1 package is blocked: {NOT_PRODUCED}"
-    return f"{count(waiting)} packages are blocked: their inputs are produced only after a retry"
+def runs_with(short: "Shortfall") -> str:
+    """Say with how many of its inputs a package ran, runs or will run."""
+    verb = {
+        Status.LAUNCHED: "runs", Status.SUCCESSFUL: "ran", Status.FAILED: "ran",
+    }.get(STATUS_OF[Phase(short.phase)], "will run")  # fmt: skip
+    return f"{verb} with {short.sentence()}"
+
+
+def retry_canceled(part: str) -> str:
+    """Return the command that retries the canceled packages of a job or a part of it."""
+    return f"d0ctl retry '{part}:canceled'"
 
 
 def with_rest(row: NodeCapacity, now: float) -> NodeRoom:

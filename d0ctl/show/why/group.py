@@ -11,10 +11,10 @@ from d0ctl.show.why.common import (
     MOST,
     Explanation,
     GroupPart,
-    blocked,
     for_time,
     kept_back,
     line_name,
+    retry_canceled,
     stragglers,
 )
 from d0ctl.show.why.production import obstacles, own_obstacle
@@ -24,7 +24,10 @@ from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import activity, browse, file_locations
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
-from d0ctl.units import count, listed, moment
+from d0ctl.units import count, moment
+
+LEFT_OVER = (Phase.HELD, Phase.COOLOFF, Phase.DROPPED)
+"""Phases of packages that an explanation counts beside its answer."""
 
 MOST_LATE = 1_000
 """How many stragglers are counted."""
@@ -117,7 +120,10 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     _moving(store, part, explanation, totals, now)
     if not explanation.answer:
         _rest(store, part, explanation, status)
-    _leftovers(part, explanation)
+    if part.job.blocked or any(part.counts.get(phase) for phase in LEFT_OVER):
+        from d0ctl.show.why.phases import leftovers  # late: most parts have none
+
+        leftovers.add(part, explanation)
     if totals["launched"] and part.path == part.job.name:
         late = activity.stragglers(store, part.job.id, MOST_LATE, now=now)
         explanation.facts += stragglers(late, now)
@@ -269,28 +275,8 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
             if last.actor:
                 why = remark(last.note)
                 explanation.facts.append(f"`{row.path}` was canceled by {last.actor}: {why}")
-        explanation.commands.append(f"d0ctl retry '{part.path}:canceled'")
+        explanation.commands.append(retry_canceled(part.path))
     explanation.commands.append(f"d0ctl history {part.path}")
-
-
-def _leftovers(part: GroupPart, explanation: Explanation) -> None:
-    """Add how many packages are held, cooling off, blocked or dropped."""
-    counts = part.counts
-    for phase, description in (("held", "held"), ("cooloff", "cooling off")):
-        if counts.get(phase):
-            explanation.facts.append(
-                f"{count(counts[phase], 'package is', 'packages are')} {description}"
-            )
-    if part.job.blocked and counts.get("waiting"):
-        explanation.facts.append(blocked(counts["waiting"]))
-    if dropped := counts.get("dropped"):
-        paths = [f"`{row.path}`" for row in part.sample([Phase.DROPPED], MOST)]
-        paths += [f"{count(dropped - len(paths))} more"] if dropped > len(paths) else []
-        packages = count(dropped, "package is", "packages are")
-        explanation.facts.append(f"{packages} dropped: {listed(paths)}")
-        for row in part.sample([Phase.DROPPED], 1):
-            explanation.facts.append(part.explain(row.path).answer)
-            explanation.commands.append(f"d0ctl why {row.path}")
 
 
 def _explain_package(store: Store, now: float, path: str) -> Explanation:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.show.forecast import eta
-from d0ctl.show.why.common import Explanation, choice_document, chosen_node
+from d0ctl.show.why.common import Explanation, choice_document, chosen_node, runs_with
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
@@ -40,10 +40,8 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
         explanation.facts.append(f"its task merges at `{where[0]}`: {where[1]}")
     if view.request and not _says_itself(view):
         explanation.facts.append(REQUESTS.get(view.request, f"a request: {view.request}"))
-    if short := shortfall(store, view.id, view.path):
-        explanation.facts.append(
-            f"it {'ran' if view.attempts else 'will run'} with {short.sentence()}"
-        )
+    if short := shortfall(store, view.id, view.path, view.phase):
+        explanation.facts.append(f"it {runs_with(short)}")
     return explanation
 
 

@@ -13,6 +13,7 @@ class Shortfall(Struct, frozen=True):
     """How many of its inputs a package gets, of how many, and the names of missing ones."""
 
     path: str
+    phase: str
     supplied: int
     asked: int
     names: tuple[str, ...]
@@ -26,20 +27,20 @@ class Shortfall(Struct, frozen=True):
         return f"{self.supplied:,} of {self.asked:,} inputs, missing: {listed(names)}"
 
 
-def shortfall(store: Store, package: int, path: str) -> Shortfall | None:
+def shortfall(store: Store, package: int, path: str, phase: str) -> Shortfall | None:
     """Return the missing inputs of a package; None if it gets all."""
     names = [row[0] for row in store.rows("left_out_inputs", package=package, limit=MOST_NAMED)]
     if not names:
         return None
     row = store.row("count_inputs", package=package)
     assert row is not None
-    return Shortfall(path, row["given"], row["asked"], tuple(names))
+    return Shortfall(path, phase, row["given"], row["asked"], tuple(names))
 
 
 def short_packages(store: Store, job: int) -> list[Shortfall]:
     """Return a few packages of a job that lack files of dropped lines."""
     found = (
-        shortfall(store, row["id"], row["path"])
+        shortfall(store, row["id"], row["path"], row["phase"])
         for row in store.rows("short_packages", job=job, limit=3)
     )
     return [entry for entry in found if entry is not None]

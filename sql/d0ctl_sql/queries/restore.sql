@@ -252,7 +252,8 @@ select count(distinct case when dropped = 0 then file_id end) as given,
 -- name: short_packages
 -- A few packages of a job that lack files of dropped lines.
 select distinct package.id,
-       package_path.path
+       package_path.path,
+       package.phase
   from (select package.id
           from stage
           join line as gone on gone.stage_id = stage.id and gone.dropped is not null

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from d0ctl.model import phase_word
-from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.common import MOST, Explanation, retry_canceled
 from d0ctl.show.why.phases import dropped_line
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.connection import Row, Store
@@ -67,9 +67,22 @@ def waiting(subject: Subject) -> None:
     job_hold(subject)
     _required(subject, first)
     causes, is_whole = _root_causes(subject.store, prerequisites)
-    if causes := [cause for cause in causes if cause not in prerequisites[:MOST]]:
-        explanation.facts.append(_causes_text(causes, is_whole=is_whole))
-    suggest(subject.store, explanation, causes[0] if causes and first.phase == "waiting" else first)
+    if deeper := [cause for cause in causes if cause not in prerequisites[:MOST]]:
+        explanation.facts.append(_causes_text(deeper, is_whole=is_whole))
+    _retry_canceled(subject, causes)
+    suggest(subject.store, explanation, deeper[0] if deeper and first.phase == "waiting" else first)
+
+
+def _retry_canceled(subject: Subject, causes: list[Prerequisite]) -> None:
+    """Suggest the retry of the canceled packages that make its files: all of a job if several."""
+    makers: dict[str, list[str]] = {}
+    for cause in causes:
+        if cause.phase == "canceled" and cause.package and cause.maker:
+            makers.setdefault(cause.maker.partition("/")[0], []).append(cause.maker)
+    for job, paths in makers.items():
+        others = subject.job.counts.get("canceled", 0) if job == subject.job.name else 0
+        is_single = len(paths) == 1 and others != 1
+        subject.command(f"d0ctl retry {paths[0]}" if is_single else retry_canceled(job))
 
 
 def _early(subject: Subject) -> None:

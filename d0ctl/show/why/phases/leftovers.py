@@ -1,0 +1,42 @@
+"""How many packages of a job or a part of it are held, cooling off, blocked or dropped."""
+
+from d0ctl.model import Phase
+from d0ctl.show.why.common import MOST, NOT_PRODUCED, Explanation, GroupPart, retry_canceled
+from d0ctl.units import count, listed
+
+
+def add(part: GroupPart, explanation: Explanation) -> None:
+    """Add how many packages are held, cooling off, blocked or dropped."""
+    counts = part.counts
+    for phase, description in (("held", "held"), ("cooloff", "cooling off")):
+        if counts.get(phase):
+            explanation.facts.append(
+                f"{count(counts[phase], 'package is', 'packages are')} {description}"
+            )
+    if part.job.blocked and counts.get("waiting"):
+        explanation.facts.append(_blocked(counts["waiting"]))
+        _canceled(part, explanation)
+    if dropped := counts.get("dropped"):
+        paths = [f"`{row.path}`" for row in part.sample([Phase.DROPPED], MOST)]
+        paths += [f"{count(dropped - len(paths))} more"] if dropped > len(paths) else []
+        packages = count(dropped, "package is", "packages are")
+        explanation.facts.append(f"{packages} dropped: {listed(paths)}")
+        for row in part.sample([Phase.DROPPED], 1):
+            explanation.facts.append(part.explain(row.path).answer)
+            explanation.commands.append(f"d0ctl why {row.path}")
+
+
+def _canceled(part: GroupPart, explanation: Explanation) -> None:
+    """Add how many packages of its job are canceled, and the command that retries them."""
+    if canceled := part.job.counts.get("canceled", 0):
+        are = count(canceled, "package is", "packages are")
+        explanation.facts.append(f"{are} canceled in `{part.job.name}`")
+        if (retry := retry_canceled(part.job.name)) not in explanation.commands:
+            explanation.commands.append(retry)
+
+
+def _blocked(waiting: int) -> str:
+    """Say that packages wait for files that will never be made."""
+    if waiting == 1:
+        return f"1 package is blocked: {NOT_PRODUCED}"
+    return f"{count(waiting)} packages are blocked: their inputs are produced only after a retry"

@@ -1,0 +1,122 @@
+"""What is said of packages that are blocked by canceled ones, and what continues them."""
+
+from tests.cli.conftest import Type
+from tests.support.building import document, job, line, package, production
+from tests.support.site import Site
+
+
+def commands(d0ctl: Type, path: str) -> list[str]:
+    """The commands that `why` suggests."""
+    suggested: list[str] = document(d0ctl("why", path, "--json").stdout)["commands"]
+    return suggested
+
+
+def three_lines(site: Site, *canceled: int) -> None:
+    """Three lines that have ended, some of them canceled, and a merge that needs all."""
+    files = [f"x{number}" for number in range(1, 4)]
+    lines = [line(package(file)) for file in files]
+    site.submit(job(("sim", lines), ("merge", [line(package("all", takes=files))])))
+    for number in {1, 2, 3} - set(canceled):
+        site.finish(f"prod/1/{number}/1")
+
+
+def test_why_names_the_retry_of_the_canceled_packages_that_block_the_rest(
+    site: Site, d0ctl: Type
+) -> None:
+    three_lines(site, 1, 2)
+    d0ctl("kill-line", "prod/1/1-2")
+
+    for path in ("prod", "prod/merge", "prod/2/1/1"):
+        assert "d0ctl retry 'prod:canceled'" in commands(d0ctl, path)
+    for path in ("prod", "prod/merge"):
+        assert "2 packages are canceled in `prod`" in d0ctl("why", path).stdout
+    assert "d0ctl retry 'prod:canceled'" in d0ctl("status", "prod").stdout
+    assert d0ctl("retry", "prod:canceled").exit_code == 0
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_why_retries_only_the_canceled_package_that_the_input_needs(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=2))
+    d0ctl("kill", "prod/1/1/1")
+    d0ctl("kill", "prod/1/2/*")
+
+    assert "d0ctl retry prod/1/1/1" in commands(d0ctl, "prod/1/1/2")
+    assert "d0ctl retry 'prod:canceled'" in commands(d0ctl, "prod")
+
+
+def test_why_of_a_job_with_failures_names_its_canceled_packages_too(
+    site: Site, d0ctl: Type
+) -> None:
+    three_lines(site, 1, 2)
+    d0ctl("kill-line", "prod/1/1")
+    site.fail("prod/1/2/1")
+
+    answer = d0ctl("why", "prod").stdout
+
+    assert "1 package failed" in answer
+    assert "1 package is canceled in `prod`" in answer
+    assert "d0ctl retry 'prod:canceled'" in answer
+
+
+def test_restore_line_of_a_canceled_line_names_the_retry(site: Site, d0ctl: Type) -> None:
+    three_lines(site, 1)
+    d0ctl("kill-line", "prod/1/1")
+
+    refused = d0ctl("restore-line", "prod/1/1")
+    *_, hint = refused.stderr.splitlines()
+    selector = hint.partition("d0ctl retry ")[2].strip("'")
+
+    assert refused.exit_code == 4
+    assert "line `prod/1/1` is not dropped" in refused.stderr
+    assert hint == "to retry its canceled packages: d0ctl retry 'prod/1/1/*:canceled'"
+    assert d0ctl("retry", selector).exit_code == 0
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_wait_counts_the_canceled_and_blocked_packages_of_a_failed_job(
+    site: Site, d0ctl: Type
+) -> None:
+    three_lines(site, 1)
+    d0ctl("kill-line", "prod/1/1")
+
+    waited = d0ctl("wait", "prod")
+    status = d0ctl("status", "prod", "-q")
+
+    assert waited.exit_code == 1
+    assert waited.stdout == "`prod` failed: 1 canceled and 1 blocked of 4 packages\n"
+    assert status.stdout.startswith("`prod` failed: 2 of 4 packages done")
+
+
+def test_a_merge_that_has_not_run_will_run_without_the_dropped_line(
+    site: Site, d0ctl: Type
+) -> None:
+    three_lines(site, 1, 2)
+    d0ctl("kill-line", "prod/1/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    blocked = d0ctl("status", "prod").stdout
+    d0ctl("retry", "prod:canceled")
+    site.finish("prod/1/1/1")
+    site.launch("prod/2/1/1")
+    running = d0ctl("status", "prod").stdout
+
+    assert "prod/2/1/1 will run with 2 of 3 inputs, missing: x2" in blocked
+    assert "prod/2/1/1 runs with 2 of 3 inputs, missing: x2" in running
+
+
+def test_several_killed_lines_are_lines(site: Site, d0ctl: Type) -> None:
+    three_lines(site, 1, 2)
+
+    killed = d0ctl("kill-line", "prod/1/1-2")
+
+    assert "to continue without these lines: d0ctl kill-line prod/1/1-2" in killed.stdout
+
+
+def test_an_input_that_the_package_still_waits_for_is_not_optional(site: Site, d0ctl: Type) -> None:
+    three_lines(site, 1)
+
+    screen = d0ctl("status", "prod/2/1/1").stdout
+
+    assert "missing, optional" not in screen
+    assert "missing" in screen
