@@ -142,7 +142,11 @@ def read_words(options: OptionsType, text: str) -> OptionsType:
     texts: dict[str, Any] = {}
     for word in text.split():
         written, equals, value = word.removeprefix("--").partition("=")
-        if written not in known or not equals:
+        if written in known and not equals:
+            option = known[written][1]
+            raise BadUsage(f"`{written}` has no value",
+                           hint=f"e.g. {written}={option.example or option.metavar}")  # fmt: skip
+        if written not in known:
             raise BadUsage(
                 f"`{word}` is not one of {', '.join(known)}", hint=f"e.g. {hint(options)}"
             )

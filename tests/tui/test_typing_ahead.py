@@ -6,6 +6,8 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
+from d0ctl.jobfile.reader import read_text
+from d0ctl.store.views import names
 from d0ctl_tui.screens.dialogs.plan import PlanDialog
 from d0ctl_tui.screens.dialogs.search_box import Finder
 from d0ctl_tui.screens.log import LogScreen
@@ -19,7 +21,7 @@ from tests.tui.test_terminal import Open as OpenTerminal
 
 def type_at_once(desk: Desk, keys: str) -> None:
     """Type keys before any of them is handled."""
-    names = {"/": "slash", "\r": "enter", "\x1b": "escape", " ": "space"}
+    names = {"/": "slash", "\r": "enter", "\x1b": "escape", " ": "space", "=": "equals_sign"}
     for key in keys:
         desk.app.post_message(events.Key(names.get(key, key), key if key.isprintable() else None))
 
@@ -63,6 +65,72 @@ def test_keys_after_an_answer_are_for_the_box_that_the_answer_opens(
         await desk.sees("$ d0ctl priority prod 80 --reason fast")
 
     dashboard(script)
+
+
+LATE = "job: late\nstages: [{lines: [{run: 'true', outputs: [all.txt]}]}]\n"
+
+
+def submit_late(site: Site) -> None:
+    """Submit a job by its file, from which it can be cloned."""
+    site.submit(read_text(LATE, directory=site.home.root.parent))
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 8, 20, 60])
+def test_values_typed_before_the_plan_has_come_are_planned_and_keys_keep_their_field(
+    site: Site, dashboard: Open, after: int
+) -> None:
+    submit_late(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("late")
+        desk.app.post_message(events.Key("A", "A"))
+        desk.app.post_message(events.Key("tab", None))
+        for _ in range(after):
+            await asyncio.sleep(0)
+        type_at_once(desk, "as=two\rreason")
+        await desk.sees("$ d0ctl clone late --as two --reason reason", "would submit `two`")
+        await desk.press("enter")
+        await desk.sees("submitted `two`")
+
+    dashboard(script, start="late")
+
+    assert sorted(names.jobs(site.store)) == ["late", "two"]
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 8, 20, 60])
+def test_enter_never_acts_without_the_values_that_the_fields_show(
+    site: Site, dashboard: Open, after: int
+) -> None:
+    submit_late(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("late")
+        await desk.press("A")
+        await desk.sees("would submit `late-001`")
+        desk.app.post_message(events.Key("tab", None))
+        type_at_once(desk, "as=two")
+        for _ in range(after):
+            await asyncio.sleep(0)
+        type_at_once(desk, "\r")
+        await desk.sees("would submit `two`")
+
+    dashboard(script, start="late")
+
+    assert names.jobs(site.store) == ["late"]
+
+
+def test_a_value_without_its_value_says_how_to_write_it(site: Site, dashboard: Open) -> None:
+    submit_late(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("A")
+        await desk.sees("would submit `late-001`")
+        await desk.press("tab")
+        await desk.type("as=two set")
+        await desk.press("enter")
+        await desk.sees("`set` has no value", "e.g. set=KEY=VALUE", "enter plan with it")
+
+    dashboard(script, start="late")
 
 
 @pytest.mark.parametrize("keys", ["/he", "jjk/he j", "K why"])

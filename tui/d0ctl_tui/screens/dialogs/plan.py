@@ -1,7 +1,6 @@
 """The dialog before every action: its plan, its reason, and the command that does the same."""
 
 import time
-from collections.abc import Callable
 from functools import partial
 
 from textual import events, work
@@ -12,11 +11,12 @@ from textual.widgets import Input, Label
 
 from d0ctl.actions.action import Conflict, Target
 from d0ctl.errors import D0Error
-from d0ctl.show.drawing.spans import EMPTY, Line, foreign, wrap
+from d0ctl.show.drawing.spans import Line, foreign
 from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.run_action import Lines, PlannedAction, latest
+from d0ctl_tui.screens.dialogs import plan_text
 from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.widgets.choice_lines import Choice, ChoiceLines
 from d0ctl_tui.widgets.status_lines import Page
@@ -34,14 +34,13 @@ CLOSING = frozenset({"escape", "q", "ctrl+c"})
 """The keys that close a box after the action; q would otherwise end the dashboard."""
 
 READ_ONLY = "read-only: nothing is changed from here"
-
 ANY = "any other key closes it and acts"
 
 PLANNED = ("planned", "empty", "refused")
 """States in which it may be planned in another way; an `empty` plan changes nothing."""
 
-LONGEST = 600
-"""How many characters of a command are shown."""
+PLANNING: Lines = (("making the plan ...", "faint"),)
+TO_PLAN: Lines = (("not planned yet", "faint"),)
 
 
 class PlanDialog(Dialog[bool]):
@@ -53,7 +52,7 @@ class PlanDialog(Dialog[bool]):
         super().__init__(dashboard)
         self.action = action
         self.TITLE_HERE = action.title.replace("[", "\\[")
-        self.lines: Lines = (("making the plan ...", "faint"),)
+        self.lines = PLANNING
         self.reason = ""
         self.values = ""
         self.seen: int | None = None
@@ -96,16 +95,24 @@ class PlanDialog(Dialog[bool]):
         if self.state in ("acting", "done"):
             with self.prevent(Input.Changed):
                 event.input.value = self.reason if event.input.id == "typed" else self.values
-        elif event.input.id == "typed":
-            self.reason = event.value
-        elif event.value != self.values:
-            self.values = event.value
-            if self.state in PLANNED:
-                self.state = "changed"
+        else:
+            self._read_fields()
         self._show()
+
+    def _read_fields(self) -> None:
+        """Take what the fields show; a plan without these values does not count any more."""
+        self.reason = self.query_one("#typed", Input).value
+        values = "".join(field.value for field in self.query("#values").results(Input))
+        if values != self.values:
+            self.values = values
+            if self.state == "planning":
+                self.lines = TO_PLAN
+            self.state = "changed"
 
     def action_go_on(self) -> None:
         """Plan again if values have changed, else do it; once it is done or refused, close."""
+        if self.state not in ("acting", "done"):
+            self._read_fields()  # the message about the last key may still be on its way
         if self.state == "changed":
             self._change()
         elif self.state == "planned" and self.dashboard.read_only:
@@ -172,8 +179,9 @@ class PlanDialog(Dialog[bool]):
             self.lines = ((foreign(str(error)), "bad"), *hint)
             self._show()
             return
-        self.state = "planning"
-        self.keys.renew()
+        self.state, self.lines = "planning", PLANNING
+        self.set_focus(self.query_one("#typed", Input))
+        self._show()
         self._plan()
 
     def action_scroll(self, by: int) -> None:
@@ -191,35 +199,45 @@ class PlanDialog(Dialog[bool]):
             state = "empty" if plan.is_empty else "planned"
             return plan.lines
 
-        lines, error = _lines(preview)
+        lines, error = plan_text.sentences(preview)
         state = state if error is None else "refused"
-        self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state, error)))
+        self.dashboard.post_message(
+            ThreadResult(partial(self._finish, action, lines, state, error))
+        )
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
-        home, actor = self.dashboard.home, self.dashboard.actor
+        home, action, actor = self.dashboard.home, self.action, self.dashboard.actor
         reason, seen = self.reason, self.seen
         jobs: list[str] = []
 
         def do() -> Lines:
-            lines, job = self.action.apply(home, actor, reason, seen, time.time())
+            lines, job = action.apply(home, actor, reason, seen, time.time())
             jobs.append(job)
             return lines
 
-        lines, error = _lines(do)
+        lines, error = plan_text.sentences(do)
         state = "done" if error is None else "refused"
         if new := "".join(jobs):
             self.dashboard.post_message(ThreadResult(partial(self.dashboard.go_to, new)))
-        self.dashboard.post_message(ThreadResult(partial(self._finish, lines, state, error)))
+        self.dashboard.post_message(
+            ThreadResult(partial(self._finish, action, lines, state, error))
+        )
 
-    def _finish(self, lines: Lines, state: str, error: D0Error | None) -> None:
+    def _finish(
+        self, action: PlannedAction, lines: Lines, state: str, error: D0Error | None
+    ) -> None:
+        """Show a plan or what was done, unless its values have changed since."""
+        if action is not self.action or self.state not in ("planning", "acting"):
+            return
         self.lines, self.state = lines, state
         self.instead = error.instead if isinstance(error, Conflict) else None
         if not self.is_mounted:
             return
         if state != "done":
             self._passed_on.clear()
-            self.query_one("#typed", Input).focus()
+            if self.focused is None:
+                self.query_one("#typed", Input).focus()
         self._show()
         self._pass_keys_on()
 
@@ -231,22 +249,7 @@ class PlanDialog(Dialog[bool]):
         self.keys.renew()
 
     def _draw(self, columns: int) -> list[Line]:
-        lines: list[Line] = []
-        for text, role in self.lines:
-            indent = len(text) - len(text.lstrip())
-            for piece in wrap(text.strip(), max(8, columns - 2 - indent)):
-                lines.append(((" " * indent, ""), (piece, role)))
-        return [*self._command(columns), EMPTY, *lines, EMPTY]
-
-    def _command(self, columns: int) -> list[Line]:
-        """Return the command that does the same; of a long one, the beginning."""
-        typed = foreign(self.action.command(self.reason))
-        pieces = wrap(f"$ {typed[:LONGEST]}", columns - 2)
-        lines: list[Line] = [((piece, "command"),) for piece in pieces]
-        if len(typed) > LONGEST:
-            rest = typed[LONGEST:].count(" ")
-            lines.append(((f"and {rest:,} more words; `history` keeps them all", "faint"),))
-        return lines
+        return plan_text.draw(self.action.command(self.reason), self.lines, columns)
 
     def _carry_out(self, key: str) -> None:
         """Do what a key does."""
@@ -289,12 +292,3 @@ class PlanDialog(Dialog[bool]):
     def _values(self) -> str:
         """What the field of values changes."""
         return "change memory, time or node" if "memory=" in self.action.hint else "set options"
-
-
-def _lines(do: Callable[[], Lines]) -> tuple[Lines, D0Error | None]:
-    """Return the sentences of an action, or why it is refused, and the error that says so."""
-    try:
-        return do(), None
-    except D0Error as error:
-        hint = [(foreign(error.hint), "faint")] if error.hint else []
-        return [(foreign(str(error)), "bad"), *hint], error
