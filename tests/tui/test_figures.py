@@ -139,24 +139,28 @@ def test_the_figures_of_the_timeline_are_in_the_documents(busy: Site, dashboard:
         left, right = re.split(r" {3,}", title.strip(), maxsplit=1)
         attempt = MOMENT.sub("", right)  # the time at the cursor is no time of the attempt
         assert Documents(report).unexplained(attempt, opened, now) == []
-        slots = report["rows"]
+        slots, [node] = report["rows"], busy.json("node", "list")["nodes"]
         assert len(rows) == len(slots)
         period = next(p for p in PERIODS if Period(0, p, 1).length in left.split("  "))
         ticks = [opened + tick / 20 for tick in range(int(20 * (now - opened)) + 2)]
         assert rows[0].split()[0] == slots[0]["row"]
-        assert rows[0].split()[1] in {f"{share(slots, at, period):.0%}" for at in ticks}
+        assert rows[0].split()[1] in {
+            f"{share(slots, node['cpus'], at, period):.0%}" for at in ticks
+        }
 
     dashboard(script, home=busy.home.root, size=(160, 40))
 
 
-def share(slots: Sequence[Any], now: float, period: float) -> float:
-    """Return how much of the slots was in use in a period before a moment."""
-    busy = 0.0
+def share(slots: Sequence[Any], slots_of_node: int, now: float, period: float) -> float:
+    """Return how much of the slots was in use from the first start to the last end in a period."""
+    ran: list[tuple[float, float]] = []
     for one in (attempt for slot in slots for attempt in slot["attempts"]):
         began, ended = (one[key] and datetime.fromisoformat(one[key]).timestamp()
-                        for key in ("launched", "ended"))  # fmt: skip
-        busy += max(0.0, min(ended or now, now) - max(began, now - period))
-    return busy / (period * len(slots))
+                        for key in ("started", "ended"))  # fmt: skip
+        if began is not None:
+            ran.append((max(began, now - period), min(ended or now, now)))
+    first, last = min(began for began, _ in ran), max(ended for _, ended in ran)
+    return sum(max(0.0, ended - began) for began, ended in ran) / ((last - first) * slots_of_node)
 
 
 @pytest.mark.parametrize(

@@ -39,24 +39,55 @@ TEN = Period(0.0, 10.0, 10)
 
 def test_attempts_at_the_same_time_are_in_slots_and_a_free_slot_is_used_again() -> None:
     spans = [span("a/1/1/1", 0, 5), span("a/1/2/1", 1, 9), span("a/1/3/1", 5, 10),
-             span("a/1/4/1", 0, 1, node="n2")]  # fmt: skip
+             span("a/1/4/1", 0, 2, node="n2")]  # fmt: skip
 
     rows = slots(spans, 10, 0)
 
-    assert [(row.of, row.slot, row.busy, [span.path for span in row.spans]) for row in rows] == [
-        ("n1", 1, 0.9, ["a/1/1/1", "a/1/3/1"]), ("n1", 2, 0.9, ["a/1/2/1"]),
-        ("n2", 1, 0.1, ["a/1/4/1"]),
+    found = [(row.of, row.slot, round(row.busy * 18), [one.path for one in row.spans])
+             for row in rows]  # fmt: skip
+    assert found == [
+        ("n1", 1, 15, ["a/1/1/1", "a/1/3/1"]), ("n1", 2, 15, ["a/1/2/1"]),
+        ("n2", 1, 2, ["a/1/4/1"]),
     ]  # fmt: skip
     labels = [text(draw(row, TEN, UNICODE, look_of_state, set()))[:LABEL].split() for row in rows]
-    assert labels == [["n1", "90%"], [], ["n2", "10%"]]
+    assert labels == [["n1", "83%"], [], ["n2", "11%"]]
 
 
 def test_a_slot_that_was_in_use_all_the_time_is_full_on_the_page_of_the_report() -> None:
     page = sheet(100)
 
-    timeline_page.draw(page, [span("a/1/1/1", 0, 5), span("a/1/2/1", 5, 10)], None, 10)
+    timeline_page.draw(page, [span("a/1/1/1", 0, 5), span("a/1/2/1", 4, 10)], None, 10)
 
     assert ["n1", "100%"] in [text(line).split()[:2] for line in page.lines]
+
+
+def test_packages_that_wait_on_a_node_for_a_slot_take_no_row() -> None:
+    queued = [AttemptSpan(f"a/1/{line}/1", 1, line, "n1", 0.0, float(line // 3),
+                          line // 3 + 1.0, "successful", None, node_slots=4)
+              for line in range(30)]  # fmt: skip
+    waiting = AttemptSpan("a/1/99/1", 1, 99, "n1", 0.0, None, None, None, None)
+
+    rows = slots([*queued, waiting], 60, 0)
+
+    assert [len(row.spans) for row in rows] == [11, 10, 10]
+    assert {row.busy for row in rows} == {0.75}
+    assert text(draw(rows[0], TEN, UNICODE, look_of_state, set()))[LABEL:] == "█" * 10
+
+
+def test_an_attempt_takes_as_many_slots_as_its_package_requests() -> None:
+    wide = AttemptSpan("a/1/1/1", 1, 1, "n1", 0.0, 0.0, 8.0, "successful", None, 4.0, 8)
+
+    assert [row.busy for row in slots([wide], 10, 0)] == [0.5]
+
+
+def test_an_attempt_that_never_ran_is_at_its_end_in_the_first_row_of_its_node() -> None:
+    refused = AttemptSpan("a/1/2/1", 1, 2, "n1", 0.0, None, 3.0, "failed", "launch-failed")
+
+    rows = slots([refused, span("a/1/1/1", 5, 9)], 10, 0)
+
+    assert [text(draw(row, TEN, UNICODE, look_of_state, set()))[LABEL:] for row in rows] == [
+        "   ▒  ███ "]  # fmt: skip
+    assert at_column(rows[0], TEN, 3) == refused
 
 
 def test_a_row_shows_staging_runs_failures_and_gaps() -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
 from msgspec import Struct
@@ -30,7 +30,8 @@ PERIODS = (60, 300, 900, 3600, 10_800, 43_200, 86_400, 259_200, 604_800, 2_592_0
 class TimeRow(Struct, frozen=True):
     """A slot, by its number, of a node, or a line: its attempts by launch.
 
-    `busy` is the share of the slots of its node in use.
+    `busy` is the share of the slots of its node that ran packages, from the first start that is
+    shown to the last end.
     """
 
     of: str
@@ -62,30 +63,70 @@ class Period(Struct, frozen=True):
 
 
 def slots(spans: Iterable[AttemptSpan], now: float, begin: float) -> list[TimeRow]:
-    """Return a row for each slot of each node: an attempt takes the first free one."""
+    """Return a row for each slot of each node that ran packages: one takes the first free slot.
+
+    An attempt takes no slot before it runs. One that never ran is in the first row of its node.
+    """
     nodes: dict[str, list[AttemptSpan]] = defaultdict(list)
     for span in spans:
         nodes[span.node].append(span)
+    period = _first_start_to_last_end(nodes, now, begin)
     rows: list[TimeRow] = []
     for node, of_node in sorted(nodes.items()):
         taken = _places(of_node, now)
-        busy = sum(_within(span, begin, now) for span in of_node)
-        share = busy / max(1e-9, (now - begin) * len(taken))
+        share = _share(of_node, len(taken), period)
         rows += [TimeRow(node, slot, 1 + number, share) for number, slot in enumerate(taken)]
     return rows
 
 
-def _places(spans: Sequence[AttemptSpan], now: float) -> list[list[AttemptSpan]]:
-    numbers = places((span.launched, now if span.ended is None else span.ended) for span in spans)
-    slots: list[list[AttemptSpan]] = [[] for _ in range(1 + max(numbers, default=-1))]
-    for number, span in zip(numbers, spans, strict=True):
+def _first_start_to_last_end(
+    nodes: Mapping[str, list[AttemptSpan]], now: float, begin: float
+) -> tuple[float, float]:
+    """Return the part of the period in which packages ran anywhere; they may run now."""
+    spans = [span for of_node in nodes.values() for span in of_node]
+    ran = [(span.started, now if span.ended is None else span.ended)
+           for span in spans if span.started is not None]  # fmt: skip
+    first = min((started for started, _ in ran), default=begin)
+    return max(first, begin), min(max((ended for _, ended in ran), default=now), now)
+
+
+def _share(spans: Iterable[AttemptSpan], rows: int, period: tuple[float, float]) -> float:
+    """Return which part of the slots of a node was in use."""
+    begin, end = period
+    busy, slots = 0.0, rows
+    for span in spans:
+        slots = max(slots, span.node_slots or 0)
+        if span.started is not None:
+            ended = end if span.ended is None else span.ended
+            busy += span.took * max(0.0, min(ended, end) - max(span.started, begin))
+    return busy / max(1e-9, (end - begin) * slots)
+
+
+def _places(spans: Iterable[AttemptSpan], now: float) -> list[list[AttemptSpan]]:
+    """Return the attempts of a node by slot."""
+    ran: list[tuple[float, float, AttemptSpan]] = []
+    others: list[AttemptSpan] = []
+    for span in spans:
+        if span.started is None:
+            others.append(span)
+        else:
+            ran.append((span.started, now if span.ended is None else span.ended, span))
+    ran.sort(key=lambda row: row[:2])
+    numbers = places((started, ended) for started, ended, _ in ran)
+    slots: list[list[AttemptSpan]] = [[] for _ in range(1 + max(numbers, default=0))]
+    slots[0] += others
+    for number, (_, _, span) in zip(numbers, ran, strict=True):
         slots[number].append(span)
     return slots
 
 
-def _within(span: AttemptSpan, begin: float, now: float) -> float:
-    end = now if span.ended is None else span.ended
-    return max(0.0, min(end, now) - max(span.launched, begin))
+def _columns(row: TimeRow, span: AttemptSpan, period: Period) -> tuple[int, int]:
+    """Return the first and the last column of an attempt: in a slot, only while it ran."""
+    end = period.end if span.ended is None else span.ended
+    begin = span.launched
+    if row.slot is not None:
+        begin = end if span.started is None else span.started
+    return period.column(begin), period.column(max(begin, end - 1e-6))
 
 
 def lines(spans: Iterable[AttemptSpan]) -> list[TimeRow]:
@@ -132,20 +173,19 @@ def draw(
 ) -> Line:
     """Return a row as a line: a block for each column in which an attempt was there.
 
-    Before the start of the binaries it is a line; failed attempts and stragglers have blocks of
-    their own. Where several
-    attempts share a column, a failed one is shown, else the last one.
+    In the row of a line it is a line before the start of the binaries; failed attempts and
+    stragglers have blocks of their own. Where several attempts share a column, a failed one is
+    shown, else the last one.
     """
     cells: list[Span] = [(" ", "faint")] * period.columns
     failed: set[int] = set()
     for span in row.spans:
-        end = period.end if span.ended is None else span.ended
-        first, last = period.column(span.launched), period.column(max(span.launched, end - 1e-6))
+        first, last = _columns(row, span, period)
         for column in range(max(0, first), min(period.columns - 1, last) + 1):
             if column in failed and span.outcome != "failed":
                 continue
             at = period.begin + (column + 1) * period.step
-            is_staging = span.started is None or at <= span.started
+            is_staging = row.slot is None and (span.started is None or at <= span.started)
             sign = glyphs.rest if is_staging else glyphs.bar[_block(span, slow)]
             cells[column] = (sign, role_of(span))
             if span.outcome == "failed":
@@ -167,8 +207,7 @@ def at_column(row: TimeRow, period: Period, column: int) -> AttemptSpan | None:
     """Return the attempt that a row shows in a column."""
     shown: AttemptSpan | None = None
     for span in row.spans:
-        end = period.end if span.ended is None else span.ended
-        first, last = period.column(span.launched), period.column(max(span.launched, end - 1e-6))
+        first, last = _columns(row, span, period)
         is_over = shown is not None and shown.outcome == "failed" and span.outcome != "failed"
         if first <= column <= last and not is_over:
             shown = span

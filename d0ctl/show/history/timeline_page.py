@@ -37,7 +37,7 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
     if len(rows) > MOST_ROWS:
         sheet.add((f"and {count(len(rows) - MOST_ROWS)} more: d0ctl tui {job or ''}, then i",
                    "faint"))  # fmt: skip
-    sheet.add(*_legend(sheet, has_slow=bool(slow)))
+    sheet.add(*_legend(sheet, has_slow=bool(slow), has_staging=job is not None))
 
 
 def extent(spans: Sequence[AttemptSpan], now: float) -> tuple[float, float]:
@@ -46,7 +46,7 @@ def extent(spans: Sequence[AttemptSpan], now: float) -> tuple[float, float]:
     return min((span.launched for span in spans), default=now), max(ends, default=now)
 
 
-def _legend(sheet: Sheet, *, has_slow: bool) -> list[Span]:
+def _legend(sheet: Sheet, *, has_slow: bool, has_staging: bool) -> list[Span]:
     bar = sheet.glyphs.bar
     legend: list[Span] = [
         (f"{bar['successful']} ran  ", "good"),
@@ -54,4 +54,6 @@ def _legend(sheet: Sheet, *, has_slow: bool) -> list[Span]:
     ]
     if has_slow:
         legend.append((f"{bar['launched']} straggler  ", "warn"))
-    return [*legend, (f"{sheet.glyphs.rest} was staged in", "faint")]
+    if has_staging:
+        legend.append((f"{sheet.glyphs.rest} was staged in", "faint"))
+    return legend

@@ -21,6 +21,10 @@ class AttemptSpan(Struct, frozen=True):
     ended: float | None
     outcome: str | None
     reason: str | None
+    took: float = 1.0
+    """How many slots of its node it took while it ran."""
+    node_slots: int | None = None
+    """How many slots its node has; None if that is not known any more."""
 
     def seconds(self, now: float) -> float:
         """Return how long it has taken, from its launch."""

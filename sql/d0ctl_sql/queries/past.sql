@@ -106,11 +106,16 @@ select * from main.action where at <= (select at from moment);
 select coalesce(max(id), 0) from attempt;
 
 -- name: attempt_spans
--- When and where the attempts after a number ran, of a job or of all.
+-- When and where the attempts after a number ran, of a job or of all, with the slots that each took
+-- and those that its node has; null if the node is removed.
 select package_path.path, package_path.stage, package_path.line, attempt.node_name as node,
-       attempt.launched, attempt.started, attempt.ended, attempt.outcome, attempt.reason
+       attempt.launched, attempt.started, attempt.ended, attempt.outcome, attempt.reason,
+       requirement.cpus * requirement.cpu / 100.0 as took, node.cpus as node_slots
   from attempt
   cross join package_path on package_path.package_id = attempt.package_id
+  join package on package.id = attempt.package_id
+  join requirement on requirement.id = package.requirement_id
+  left join node on node.id = attempt.node_id
  where attempt.id > :after and package_path.visible = 1
    and (:job is null or package_path.job_id = :job)
  order by attempt.launched, attempt.id;
