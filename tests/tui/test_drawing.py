@@ -56,7 +56,7 @@ def test_the_words_beside_a_bar_begin_with_what_needs_a_person() -> None:
 
 def test_rates_count_what_ended_before_and_since() -> None:
     rates = Rates()
-    rates.recall([100.0, 101.0, 111.0])
+    rates.recall([(100.0, 2), (111.0, 1)])
     rates.note(115.0, 50)
     rates.note(125.0, 53)
 
@@ -88,7 +88,7 @@ def test_failures_are_grouped_the_largest_group_first() -> None:
 @pytest.mark.parametrize(("since", "rate"), [(0, 6), (1, 6), (50, 55)])
 def test_rate_and_peak_are_ends_in_a_minute(since: int, rate: int) -> None:
     rates = Rates()
-    rates.recall([1000.0 + 10 * i for i in range(12)])
+    rates.recall([(1000.0 + 10 * i, 1) for i in range(12)])
     rates.note(1120.0, 12)
     rates.note(1125.0, 12 + since)
 
@@ -98,6 +98,16 @@ def test_rate_and_peak_are_ends_in_a_minute(since: int, rate: int) -> None:
     assert (minutes[-1], max(minutes)) == (rate, rate)
     assert answer[-2].split() == f"{rate} a minute peak {rate}".split()
     assert answer[-1].split() == f"{12 + since} ended in the last 6 min".split()
+
+
+def test_the_peak_is_of_a_minute_in_the_shown_time() -> None:
+    rates = Rates()
+    rates.recall([(1000.0, 2700), (1010.0, 11), (1030.0, 348)])
+
+    answer = [text(row) for row in strips.rates(rates, Snapshot(at=1255.0), 25, 4, UNICODE)]
+
+    assert answer[-2].split() == ["0", "a", "minute", "peak", "359"]
+    assert answer[-1].split()[:2] == ["359", "ended"]
 
 
 @pytest.mark.parametrize(("columns", "words"), [(28, "in the last 4 min"), (27, "last 4 min")])

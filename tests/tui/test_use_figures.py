@@ -184,7 +184,7 @@ def rates(found: Sequence[float], now: float, columns: int, high: int) -> list[s
     levels = [-(-8 * high * one // max(1, *counts)) for one in counts]
     plot = ["".join(" " if level <= 8 * row else SPARKS[min(8, level - 8 * row) - 1]
                     for level in levels).rstrip() for row in reversed(range(high))]  # fmt: skip
-    return [*plot, f"{minute} a minute", f"peak {max(*minutes[:-1], minute)}",
+    return [*plot, f"{minute} a minute", f"peak {max(*minutes[6:-1], minute)}",
             f"{sum(counts)} ended", f"in the last {columns * BUCKET_S // 60} min"]  # fmt: skip
 
 

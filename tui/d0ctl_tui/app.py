@@ -16,11 +16,12 @@ from textual.timer import Timer
 from d0ctl.config import Home
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.drawing.spans import Line, width
+from d0ctl.store.connection import Store
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
 from d0ctl_tui.app_events import Changed, PathClicked, ReadFailed, ThreadResult
 from d0ctl_tui.draw import strips
-from d0ctl_tui.draw.rates import Rates
+from d0ctl_tui.draw.rates import KEPT, STRETCH_S, Rates
 from d0ctl_tui.lean_driver import lean_driver
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.outside import Outside
@@ -47,6 +48,12 @@ SHORTEST_S = 0.08
 
 SHARE = 6
 """Reads may take this fraction of the time, also on a slow disk."""
+
+
+def recent_ends(store: Store) -> list[tuple[float, int]]:
+    """Read how many packages ended before it was opened, in all of the time that may be shown."""
+    since = time.time() - KEPT * STRETCH_S
+    return activity.recent_ends(store, since=since, period_s=STRETCH_S)
 
 
 class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
@@ -110,7 +117,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         moments = [event.at for event in self.snapshot.events[:1]]
         moments += [notable.at for notable in self.snapshot.notable[:1]]
         self.changed = max(moments, default=0.0)
-        self.rates.recall(self.source.ask(activity.recent_ends, []))
+        self.rates.recall(self.source.ask(recent_ends, []))
         self._poller.start()
         signals.end_by(self)
         self.app_resume_signal.subscribe(self, lambda _: self.call_later(self.action_repaint))

@@ -210,10 +210,12 @@ select coalesce(sum(case when stage_count.phase = 'done' then stage_count.n end)
  where job.visible = 1;
 
 -- name: outline_recent_ends
--- When packages ended recently, from a number of latest events.
-select some.at, some.new
+-- How many packages have ended since an event, by period, with the number of each period.
+select cast(some.at / :period as integer) as number, count(*) as ended
   from (select at, new from event where id > :after) as some
- where some.new in ('done', 'failed');
+ where some.new in ('done', 'failed')
+ group by 1
+ order by 1;
 
 -- name: outline_stage_ends
 -- How many packages of each stage of a job have succeeded and failed since an event, and when first.

@@ -23,10 +23,10 @@ class Rates:
         self._ends: deque[tuple[int, int]] = deque(maxlen=KEPT)
         self._total: int | None = None
 
-    def recall(self, ends: Iterable[float]) -> None:
-        """Add ends from before the first read."""
-        for at in sorted(ends):
-            self._add(int(at // STRETCH_S), 1)
+    def recall(self, ends: Iterable[tuple[float, int]]) -> None:
+        """Add how many ended at some times before the first read."""
+        for at, number in sorted(ends):
+            self._add(int(at // STRETCH_S), number)
 
     def note(self, at: float, total: int) -> None:
         """Record the total number of ends so far."""

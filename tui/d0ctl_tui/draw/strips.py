@@ -18,7 +18,7 @@ from d0ctl.store.views.activity import NodeUse
 from d0ctl.units import count, moment
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw import task_rows
-from d0ctl_tui.draw.rates import STRETCH_S, Rates, plot
+from d0ctl_tui.draw.rates import MINUTE, STRETCH_S, Rates, plot
 from d0ctl_tui.draw.row_cells import clock
 from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 
@@ -212,7 +212,7 @@ def rates(
     lines = plot(values, max(1, height - 2), glyphs)
     minutes = known.minutes(columns, snapshot.at)
     rate = f"{signs.short(minutes[-1])} a minute"
-    peak = f"peak {signs.short(max(minutes))}"
+    peak = f"peak {signs.short(max(minutes[MINUTE:]))}"  # whole minutes in the shown time
     lines.append(spread([(rate, "plain")], [(peak, "faint")], columns))
     span = f"in the last {columns * STRETCH_S // 60} min"
     ended = f"{signs.short(sum(values))} ended"
