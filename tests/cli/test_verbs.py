@@ -1,6 +1,7 @@
 """hold, release, kill, kill-line and remove, as they are typed."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,20 @@ def test_a_held_job_is_not_held_again(site: Site, d0ctl: Type) -> None:
 
     assert result.exit_code == 4
     assert "is held by me (held at submission), so it can't be held again" in result.stderr
+
+
+def test_a_job_that_is_submitted_held_says_why(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    file = tmp_path / "late.yaml"
+    file.write_text("job: late\nstages: [{lines: [{run: 'true', outputs: [all.txt]}]}]\n")
+
+    assert d0ctl("submit", str(file), "--hold", "--reason", "waits for a disk").exit_code == 0
+
+    assert (
+        document(d0ctl("status", "late", "--json").stdout)["held"]["reason"] == "waits for a disk"
+    )
+    for verb in ("why", "status"):
+        shown = d0ctl(verb, "late").stdout
+        assert "waits for a disk" in shown and "held at submission" not in shown
 
 
 def test_part_of_a_job_is_held_by_its_packages(site: Site, d0ctl: Type) -> None:

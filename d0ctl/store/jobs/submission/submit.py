@@ -46,7 +46,7 @@ def submit(
     that `sweep` removes.
     """
     sweep(store, now=now)
-    job, final_name = _begin(store, spec, name=name, hold=hold, actor=actor, now=now)
+    job, final_name = _begin(store, spec, name=name, hold=hold, note=note, actor=actor, now=now)
     insertion = Insertion(store, job)
     try:
         with without_collector():
@@ -119,7 +119,14 @@ def expect(store: Store, stage: int, work: float, took: Range | None) -> None:
 
 
 def _begin(
-    store: Store, spec: JobSpec, *, name: str | None, hold: bool, actor: str, now: float
+    store: Store,
+    spec: JobSpec,
+    *,
+    name: str | None,
+    hold: bool,
+    note: str | None,
+    actor: str,
+    now: float,
 ) -> tuple[int, str]:
     """Return the job's row, under its own name or the next free number of its stem."""
     held = hold or spec.hold
@@ -135,7 +142,7 @@ def _begin(
             name=name,
             hold=int(held),
             hold_actor=actor if held else None,
-            hold_note="held at submission" if held else None,
+            hold_note=(note or "held at submission") if held else None,
             hold_since=now if held else None,
             submitter=holder(),
             now=now,
