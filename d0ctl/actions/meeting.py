@@ -65,6 +65,26 @@ def check_named(store: Store, address: Address, named: Sequence[str]) -> None:
         )
 
 
+def check_accepted(
+    home: Home, address: Address, accepted: Sequence[str], command: Sequence[str]
+) -> None:
+    """Raise NodeUnreachable if keys were given, but no host on the way to a node has any of them.
+
+    A key that was trusted before was not compared with them. `command` is as in `meet`.
+    """
+    from d0ctl.nodes.transports.connect import trusted_keys
+
+    if not accepted or not address.destination:
+        return
+    trusted = trusted_keys(address, home.known_hosts)
+    if set(trusted).isdisjoint(accepted):
+        raise NodeUnreachable(
+            f"the host key of `{address.name}` is {next(iter(trusted), 'another')}, "
+            f"not {listed(accepted, 'or')}",
+            hint=f"{_with_keys(command, trusted[:1])}   # if that is right",
+        )
+
+
 def log_in(
     home: Home, address: Address, accepted: Sequence[str], command: Sequence[str], person: Person
 ) -> None:
@@ -75,6 +95,7 @@ def log_in(
     from d0ctl.nodes.transports.connect import log_in
 
     _trusted(home, lambda: log_in(address, home.known_hosts), address, accepted, command, person)
+    check_accepted(home, address, accepted, command)
 
 
 def reach_login(home: Home, address: Address, accepted: Sequence[str], person: Person) -> None:
@@ -89,6 +110,7 @@ def reach_login(home: Home, address: Address, accepted: Sequence[str], person: P
 
     command = ["write", "under", "accept-key", "of", address.name]
     _trusted(home, connect_once, address, accepted, command, person)
+    check_accepted(home, address, accepted, command)
 
 
 def _trusted(

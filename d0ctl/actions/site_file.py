@@ -47,9 +47,9 @@ def meet(
     facts = {}
     for node in to_meet(site, differences):
         try:
-            facts[node.name] = meeting.meet(
-                store, node.address, node.accept_key, as_request(node).arguments(), person
-            )
+            command = as_request(node).arguments()
+            facts[node.name] = meeting.meet(store, node.address, node.accept_key, command, person)
+            meeting.check_accepted(store.home, node.address, node.accept_key, command)
         except NodeUnreachable as error:
             changes = f"it would be node `{node.name}`; nothing was changed"
             error.details = (*error.details, changes)

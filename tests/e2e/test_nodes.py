@@ -185,7 +185,7 @@ def test_a_changed_host_key_is_refused_and_packages_wait(
 
 def test_a_machine_that_is_a_node_already_is_added_again_only_on_purpose(site: Site) -> None:
     farm = site.start_sshd("farm")
-    words = ["--identity", farm.identity, "--accept-key", fingerprint(farm)]
+    words = ["--cpus", "2", "--identity", farm.identity, "--accept-key", fingerprint(farm)]
 
     refused = site.d0ctl("node", "add", "farm", farm.destination, *words)
 
@@ -195,6 +195,7 @@ def test_a_machine_that_is_a_node_already_is_added_again_only_on_purpose(site: S
         "d0ctl: `farm` is the same machine as node `localhost`, so it would be used twice"
     )
     assert [one["node"] for one in site.json("node", "list")["nodes"]] == ["localhost"]
+    assert "--cpus 2" in hint
     site.ok(*hint.partition("   #")[0].split()[1:])
     assert [one["node"] for one in site.json("node", "list")["nodes"]] == ["localhost", "farm"]
 

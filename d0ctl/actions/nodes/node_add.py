@@ -111,6 +111,7 @@ def meet(store: Store, request: NodeRequest[AddOptions], now: float) -> NodeRequ
     registry.check_new(store, where.name)
     command = replace(request, options=replace(options, accept_keys=())).arguments()
     facts = meeting.meet(store, where, options.accept_keys, command, request.person)
+    meeting.check_accepted(store.home, where, options.accept_keys, command)
     return replace(request, options=replace(options, facts=facts))
 
 
