@@ -185,6 +185,9 @@ ALL_PROCESSORS = Processors()
 DIRECT = "direct"
 """In place of a job: the node is a batch system, in which each package has a job of its own."""
 
+CANNOT_RUN = "can't run the relay"
+"""The error of a node on which no python runs the relay says this."""
+
 OTHER_DAEMON = "another daemon of this site drives it: "
 """How the error of a node begins before the host and home of that daemon."""
 

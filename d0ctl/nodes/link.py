@@ -5,7 +5,7 @@ import secrets
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.model import ALL_PROCESSORS, DIRECT, OTHER_DAEMON, Processors
+from d0ctl.model import ALL_PROCESSORS, CANNOT_RUN, DIRECT, OTHER_DAEMON, Processors
 from d0ctl.nodes import frame_checks, ship
 from d0ctl.nodes.frame_checks import Frame
 from d0ctl.nodes.transports.local import LocalTransport
@@ -243,8 +243,17 @@ def _start(address: Address, transport: Transport, base: str, hello: Frame) -> L
             except NodeUnreachable as error:
                 failures.append(error)
     said = [f"`{python}`: {error}" for python, error in zip(pythons, failures, strict=True)]
-    message = f"node `{address.name}` can't run the relay: {'; '.join(said)}"
-    raise NodeUnreachable(message, hint=failures[0].hint) from failures[0]
+    message = f"node `{address.name}` {CANNOT_RUN}: {'; '.join(said)}"
+    hint = failures[0].hint or _hint_at_python(address, failures)
+    raise NodeUnreachable(message, hint=hint) from failures[0]
+
+
+def _hint_at_python(address: Address, failures: Sequence[NodeUnreachable]) -> str | None:
+    """Return how to name another python; None if one has run the relay."""
+    if address.kind == "local" or any(isinstance(error, RelayFault) for error in failures):
+        return None
+    where = "--python of `node add`, or `python` in the site file,"
+    return f"{where} names a Python 3.6 or newer on the node; see `d0ctl help node add`"
 
 
 def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Link:

@@ -1,6 +1,8 @@
 """Whose key is trusted is a person's decision, at a terminal or by name."""
 
 import os
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +70,38 @@ def test_a_key_other_than_the_named_one_is_refused(site: Site, farm: Sshd) -> No
     assert known(site) == ""
     assert "farm" not in names(site)
     assert farm.log().count("Accepted") == 0
+
+
+def test_the_named_key_is_compared_with_one_that_is_known_already(
+    site: Site, farm: Sshd, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    subprocess.run(["ssh-keygen", "-q", "-N", "", "-t", "ed25519", "-f", other], check=True)
+    named = ["node", "add", "farm", farm.destination, "--same-machine", "--cpus", "2"]
+    trusted = ["--accept-key", fingerprint(farm)]
+    refused = site.d0ctl(*named, "--identity", str(other), *trusted)
+    known_before = known(site)
+
+    done = site.d0ctl(*named, "--identity", str(farm.identity), "--accept-key", STRANGER)
+
+    assert refused.code == 6
+    assert known_before == farm.known_hosts_line
+    assert done.code == 6
+    first, second = done.err.splitlines()
+    assert first == f"d0ctl: the host key of `farm` is {fingerprint(farm)}, not {STRANGER}"
+    assert "farm" not in names(site)
+    assert site.ok(*second.partition("   #")[0].split()[1:]).startswith("added `farm`")
+
+
+def test_a_python_that_is_none_is_named_as_the_cause(site: Site, farm: Sshd) -> None:
+    trust = ["--accept-key", fingerprint(farm)]
+    done = site.d0ctl(*add(farm, *trust, "--python", "/bin/true"))
+
+    fault, hint = done.err.splitlines()
+
+    assert done.code == 6
+    assert fault.startswith("d0ctl: node `farm` can't run the relay: `/bin/true`: ")
+    assert hint.startswith("--python of `node add`, or `python` in the site file, ")
 
 
 def test_at_a_terminal_the_fingerprint_is_shown_and_asked_for_once(site: Site, farm: Sshd) -> None:

@@ -64,3 +64,18 @@ def test_why_of_a_node_that_another_daemon_drives_says_which_one_to_stop(site: S
 
     assert explanation.answer.endswith(error)
     assert explanation.commands == ["d0ctl --home '/home/emmy/my site' daemon stop   # on desk"]
+
+
+def test_why_of_a_node_with_a_wrong_python_names_the_option_and_the_key(site: Site) -> None:
+    registry.add(site.store, Address("farm03", "ssh", "farm03", python="/bin/true"), cpus=4)
+    farm = registry.named(site.store, "farm03").id
+    error = "node `farm03` can't run the relay: `/bin/true`: the relay ended at once"
+    with site.store.writing():
+        contact.down(site.store, farm, error, now=time.time())
+
+    explanation = node(site.store, "farm03", time.time())
+
+    assert explanation.facts == [
+        "its python is `/bin/true`, from --python of `node add` or `python` in the site file: "
+        "is it a Python 3.6 or newer?"
+    ]

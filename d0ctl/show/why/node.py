@@ -2,7 +2,7 @@
 
 from shlex import quote
 
-from d0ctl.model import OTHER_DAEMON, Node, Phase
+from d0ctl.model import CANNOT_RUN, OTHER_DAEMON, Node, Phase
 from d0ctl.select import parse
 from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
@@ -47,6 +47,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
             explanation.facts.append("only one daemon can drive a node: stop that one, or this one")
             explanation.commands.append(_stop_of_other(row))
         else:
+            explanation.facts += _wrong_python(row)
             _ways_back(store, row, explanation, is_used=bool(room.used))
     elif row.doubted is not None:
         _in_doubt(row, explanation, now)
@@ -83,6 +84,14 @@ def _stop_of_other(row: Node) -> str:
     """Return what to type on its host to stop the daemon that drives a node."""
     host, _, home = clean((row.last_error or "").removeprefix(OTHER_DAEMON)).partition(" ")
     return f"d0ctl --home {quote(home)} daemon stop   # on {host}"
+
+
+def _wrong_python(row: Node) -> list[str]:
+    """Name the python of a node that can't run the relay, if a person named it."""
+    if not row.python or CANNOT_RUN not in (row.last_error or ""):
+        return []
+    return [f"its python is `{row.python}`, from --python of `node add` or `python` in the site "
+            "file: is it a Python 3.6 or newer?"]  # fmt: skip
 
 
 def _ways_back(store: Store, row: Node, explanation: Explanation, *, is_used: bool) -> None:
