@@ -99,17 +99,18 @@ def test_a_node_that_a_person_drained_is_no_obstacle_while_others_take_packages(
     assert "`far` drained (new disk)" in d0ctl("status").stdout.replace("\n", " ")
 
 
-def test_a_paused_production_is_a_standstill(site: Site, d0ctl: Type) -> None:
+@pytest.mark.parametrize(("verb", "state"), [("pause", "paused"), ("hold", "held")])
+def test_jobs_that_a_person_stopped_are_named_but_do_not_count(
+    site: Site, d0ctl: Type, verb: str, state: str
+) -> None:
     drive(site)
     site.up()
     site.submit(production())
-    d0ctl("pause", "prod")
+    d0ctl(verb, "prod")
 
     result = d0ctl("status", "--check")
 
-    assert (result.exit_code, result.stdout) == (
-        5, "stands still: `prod` is paused; 3 packages to run\n",
-    )  # fmt: skip
+    assert (result.exit_code, result.stdout) == (0, f"nothing to do; `prod` is {state}\n")
 
 
 def test_packages_that_no_node_can_take_need_a_person_while_others_move(

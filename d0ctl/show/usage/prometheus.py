@@ -10,7 +10,7 @@ from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.shapes import JobSummary
 
 Slots = tuple[float, float]
-"""The CPUs of a node, and how many of them packages have."""
+"""The CPUs of a node, and how many of them running packages have."""
 
 
 def text(
@@ -44,7 +44,7 @@ def _nodes(page: "_Page", production: Production, slots: Mapping[str, Slots]) ->
     up = page.family("node_up", "Whether a node answers.", ("node",))
     drained = page.family("node_drained", "Whether a node takes no new packages.", ("node",))
     slot = page.family("node_slots", "CPUs of a node for packages.", ("node",))
-    used = page.family("node_slots_used", "CPUs of a node that packages have.", ("node",))
+    used = page.family("node_slots_used", "CPUs of running packages of a node.", ("node",))
     for view in production.nodes:
         up.labels(view.name).set(view.node.state == "up")
         drained.labels(view.name).set(view.node.drained)

@@ -22,7 +22,7 @@ class Check(Struct, frozen=True):
 
 def check(production: Production, now: float) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill."""
-    if production.cause is not None:
+    if production.cause is not None and not all(map(_is_by_person, production.stopped)):
         stop = standstill(production, now)
         text = f"stands still: {stop.text}{_others(production, stop.text)}"
         if production.failures:
@@ -37,10 +37,9 @@ def check(production: Production, now: float) -> Check:
         text = f"failures: {'; '.join(texts)}"
         return Check("failures", text, ExitCode.FAILED, _why(jobs))
     moving = [job for job in production.jobs if job.standing.moves]
-    if not moving:
-        return Check("idle", "nothing to do", ExitCode.DONE)
-    texts = [f"moving: {count(len(moving), 'job')}", *_deliberate(production.stopped)]
-    return Check("moving", "; ".join(texts), ExitCode.DONE)
+    text = f"moving: {count(len(moving), 'job')}" if moving else "nothing to do"
+    texts = [text, *_deliberate(production.stopped)]
+    return Check("moving" if moving else "idle", "; ".join(texts), ExitCode.DONE)
 
 
 def _others(production: Production, text: str) -> str:
@@ -63,10 +62,17 @@ def _stopped(production: Production, now: float) -> dict[str, str]:
     """Return by job what a person should do something about, a few."""
     texts = {name: obstacle.text for name, obstacle in job_obstacles(production, now).items()}
     for job in production.stopped:
-        if job.standing.cause is Cause.HELD and not job.work.held:
+        if job.standing.cause is Cause.HELD and not _is_by_person(job):
             held = count(job.work.left, "package is", "packages are")
             texts[job.name] = f"`{job.name}` stands still: {held} held"
     return dict(list(texts.items())[:MOST])
+
+
+def _is_by_person(job: JobStanding) -> bool:
+    """Return whether a person holds or has paused a job, rather than d0ctl its packages."""
+    return job.standing.cause is Cause.PAUSED or (
+        job.standing.cause is Cause.HELD and job.work.held
+    )
 
 
 def _deliberate(stopped: Iterable[JobStanding]) -> list[str]:

@@ -54,10 +54,10 @@ def text(store: Store, now: float) -> str:
     from d0ctl.show.usage import prometheus as page
     from d0ctl.show.usage.site_check import check
     from d0ctl.store.nodes import registry, standstill
-    from d0ctl.store.views import browse
+    from d0ctl.store.views import activity, browse
 
     state = standstill.production(store, now=now)
-    names = {row.id: row.name for row in registry.nodes(store)}
-    slots = {names[row.id]: (row.cpus or 0, row.used or 0)
-             for row in registry.capacities(store)}  # fmt: skip
+    uses = activity.node_use(store)
+    slots = {row.name: (float(row.cpus), uses.get(row.id, activity.NodeUse()).used)
+             for row in registry.nodes(store)}  # fmt: skip
     return page.text(state, check(state, now).code, browse.jobs(store), slots)
