@@ -71,9 +71,9 @@ def test_the_site_file_puts_the_throttles_back(site: Site, d0ctl: Type, tmp_path
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["group", "x", "--max-running", "2"], "`group x` is not a node"),
+    [(["group", "x", "--max-running", "2"], "`group x` is not a throttle: write node, "),
      (["job", "x"], "no limit is given"),
-     (["job"], "`job` is not a node, researcher or job and its name"),
+     (["job"], "`job` is not a throttle: write node, researcher or job, then its name"),
      (["job", "x", "--max-running", "0"], "--max-running: it takes a whole number, 1 or more"),
      (["job", "x", "--max-launches", "9"], "--max-launches: it takes a number and a time")],
 )  # fmt: skip
@@ -124,3 +124,23 @@ def test_a_name_without_its_kind_is_completed(site: Site, d0ctl: Type) -> None:
     answer = d0ctl("throttle", "set", "localhost", "--max-running", "1").stderr
 
     assert answer.endswith("d0ctl throttle set node localhost --max-running 50\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [(["emmy"], "researcher emmy"), (["user", "emmy"], "researcher emmy"),
+     (["prod"], "job prod"), (["machine", "farm"], "node farm")],
+)  # fmt: skip
+def test_the_kind_of_a_throttle_is_suggested_by_the_name_or_the_word(
+    site: Site, d0ctl: Type, words: list[str], meant: str
+) -> None:
+    site.submit(job("prod", [simple()], originator="ada@lab"))
+
+    done = d0ctl("throttle", "set", *words, "--max-running", "1")
+
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        f"d0ctl: `{' '.join(words)}` is not a throttle: "
+        "write node, researcher or job, then its name",
+        f"d0ctl throttle set {meant} --max-running 50",
+    ]

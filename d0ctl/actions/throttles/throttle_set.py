@@ -22,6 +22,13 @@ NONE = "none"
 """Stands for no limit."""
 
 
+OTHER_WORDS = {
+    "user": "researcher", "person": "researcher", "originator": "researcher", "host": "node",
+    "machine": "node", "worker": "node", "production": "job", "task": "job",
+}  # fmt: skip
+"""Words that people write for a kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThrottleName:
     """A throttle by what it limits."""
@@ -44,20 +51,40 @@ class ThrottleName:
 
 
 def parse(arguments: Sequence[str]) -> ThrottleName:
-    """Read a kind and a name or pattern. Raises BadUsage."""
+    """Read a kind and a name or pattern; `plan` asks for the kind of a name alone.
+
+    Raises BadUsage.
+    """
+    if len(arguments) == 1 and arguments[0] not in KINDS and len(arguments[0].split()) == 1:
+        return ThrottleName("", arguments[0])
     if len(arguments) != 2 or arguments[0] not in KINDS or len(arguments[1].split()) != 1:
         name = arguments[-1] if arguments and arguments[-1] not in KINDS else "farm02"
-        command = f"d0ctl throttle set {_nearest_kind(arguments)} {quote(name)} --max-running 50"
-        raise BadUsage(f"`{' '.join(arguments)}` is not a {listed(KINDS, 'or')} and its name",
-                       hint=command)  # fmt: skip
+        raise _without_kind(" ".join(arguments), ThrottleName(_nearest_kind(arguments), name))
     return ThrottleName(*arguments)
+
+
+def _without_kind(typed: str, meant: ThrottleName) -> BadUsage:
+    """Return the error that words do not begin with what the throttle limits."""
+    command = f"d0ctl throttle set {meant.kind} {quote(meant.pattern)} --max-running 50"
+    return BadUsage(f"`{typed}` is not a throttle: write {listed(KINDS, 'or')}, then its name",
+                    hint=command)  # fmt: skip
 
 
 def _nearest_kind(arguments: Sequence[str]) -> str:
     """Return the kind that was probably meant."""
     from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
 
-    return (near(arguments[0], KINDS) if len(arguments) > 1 else None) or "node"
+    word = arguments[0] if arguments else ""
+    kind = OTHER_WORDS.get(word) or (near(word, KINDS) if len(arguments) > 1 else None)
+    return kind or (word if word in KINDS else "node")
+
+
+def _kind_of(store: Store, name: str) -> str:
+    """Return what has this name; anybody who submits a job is a researcher."""
+    if name in names.nodes(store):
+        return "node"
+    is_job = name in names.jobs(store) and name not in _researchers(store)
+    return "job" if is_job else "researcher"
 
 
 def _limit(key: str) -> ValueType:
@@ -107,8 +134,11 @@ class ThrottlePlan(Plan):
 def plan(
     store: Store, request: AnyRequest[ThrottleName, ThrottleOptions], now: float
 ) -> ThrottlePlan:
-    """Plan the limits."""
-    options = request.options
+    """Plan the limits. Raises BadUsage for a name without its kind."""
+    options, target = request.options, request.target
+    if not target.kind:
+        kind = _kind_of(store, target.pattern)
+        raise _without_kind(target.pattern, ThrottleName(kind, target.pattern))
     limits = {"max-running": options.max_running, "max-launches": options.max_launches}
     changes = {key: limit for key, limit in limits.items() if limit is not None}
     before = (setting(store, "throttles") or {}).get(request.target.brief, {})
