@@ -86,7 +86,8 @@ def test_a_share_of_zero_waits_while_another_wants_the_cpus_and_runs_then(site: 
     site.wait_phase("day/1/1/1", "running")
 
     said = site.ok("why", "night/1/1/1")
-    assert "share `night` has 0 of 0.0 CPUs of its share" in said
+    assert "share `night` has 0 of 0.0 CPUs of its share; its recent use is " in said
+    assert " of run time x CPUs (half of that is forgotten every " in said
     assert "node `farm` has 1/1 slots in use" in said
     assert "1 package of `day`" in said
 

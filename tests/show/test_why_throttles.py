@@ -26,7 +26,7 @@ def test_the_throttle_of_a_researcher_is_named(site: Site) -> None:
     throttled(site, "researcher ada*", max_running=2)
 
     assert why(site, "prod/1/3/1").answer.endswith(
-        "researcher `ada@lab` starts no more packages now: 2 are on nodes, and"
+        "researcher `ada@lab` starts no more packages now: 2 packages are on nodes, and"
         " throttle `researcher ada*` allows 2"
     )
 
@@ -37,7 +37,7 @@ def test_the_throttle_of_a_node_is_named(site: Site) -> None:
     answer = why(site, "prod/1/3/1")
 
     assert "throttles hold it back on `localhost`" in answer.answer
-    assert ("node `localhost` takes no more packages now: 2 are on nodes, and"
+    assert ("node `localhost` takes no more packages now: 2 packages are on nodes, and"
             " throttle `node local*` allows 2") in answer.facts  # fmt: skip
 
 

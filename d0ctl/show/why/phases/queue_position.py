@@ -136,8 +136,8 @@ def standing(subject: Subject) -> str | None:
     half = duration(float(default(store, "share-half-life")))
     name = f"share `{group.path}`" if group.path else "the group of jobs without a share"
     return (
-        f"{name} has {group.has:g} of {group.target:.1f} CPUs of its share, and used "
-        f"{duration(group.used)} of CPU time (half of that is forgotten every {half})"
+        f"{name} has {group.has:g} of {group.target:.1f} CPUs of its share; its recent use is "
+        f"{duration(group.used)} of run time x CPUs (half of that is forgotten every {half})"
     )
 
 
@@ -168,7 +168,8 @@ def of_job(subject: Subject, allowed: Allowances) -> str | None:
 def _reached(subject: Subject, allowance: Allowance) -> str:
     rule, name = allowance.throttle, f"throttle `{allowance.throttle.name}`"
     if rule.max_running is not None and allowance.running >= rule.max_running:
-        return f"{allowance.running:,} are on nodes, and {name} allows {rule.max_running:,}"
+        on_nodes = count(allowance.running, "package is", "packages are")
+        return f"{on_nodes} on nodes, and {name} allows {rule.max_running:,}"
     wait = throttles.next_launch(subject.store, allowance, now=subject.now)
     return (f"{count(allowance.launched, 'package')} in the last {duration(rule.per_s)}, the most "
             f"that {name} allows; the next in {duration(wait)}")  # fmt: skip

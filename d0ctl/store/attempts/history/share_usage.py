@@ -49,7 +49,7 @@ def charge(store: Store, ends: Iterable[tuple["Ending", Row]], *, now: float) ->
 
 
 def _used(store: Store, half: float, now: float) -> dict[str, float]:
-    """Return the CPU seconds that groups used; they count half as much after a half-life."""
+    """Return the run time x CPUs of groups, in seconds; it counts half after a half-life."""
     return {
         row["path"]: row["used"] * 0.5 ** (max(0.0, now - row["at"]) / max(half, 1.0))
         for row in store.rows("share_usage")
