@@ -82,4 +82,6 @@ def _failure(name: str, code: int, errors: IO[bytes]) -> str:
     lines = errors.read().decode(errors="replace").strip().splitlines()
     outcome = f"exit code {code}" if code > 0 else f"signal {-code}"
     last = f": {clean(lines[-1])}" if lines else ""
-    return f"{name} ended with {outcome}{last}"[:MOST_SAID]
+    is_program = name.startswith("`")  # else d0ctl's own process, for a webhook or a plug-in
+    verb = f"ended with {outcome}" if is_program or code != 1 or not last else "failed"
+    return f"{name} {verb}{last}"[:MOST_SAID]

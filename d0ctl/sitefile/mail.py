@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -205,10 +206,18 @@ def _people(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
 def _command(level: Level) -> list[str]:
     """Read a program and its arguments, which run without a shell."""
     found = list(list_value(level, "command", TEXT))
-    if found and not (found[0].startswith("/") and os.access(found[0], os.X_OK)):
-        message = f"`command` takes the absolute path of a program, not {shown(found[0])}"
+    if found and (message := _no_program(found[0])):
         level.reading.fault(level.position("command"), message)
     return found
+
+
+def _no_program(path: str) -> str | None:
+    """Return why a path names no program that may be run; None if it does."""
+    if path.startswith("/") and os.access(path, os.X_OK):
+        return None
+    if path.startswith("/") and Path(path).is_file():
+        return f"the program of `command` is not executable: chmod +x {shlex.quote(path)}"
+    return f"`command` takes the absolute path of a program, not {shown(path)}"
 
 
 def _check(level: Level, mail: Mapping[str, Any]) -> None:

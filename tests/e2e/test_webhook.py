@@ -102,7 +102,7 @@ def test_an_answer_that_is_not_2xx_is_reported_with_its_first_line(
     done = site.d0ctl("notify", "test")
 
     assert done.code == 1, done
-    assert f"the webhook ended with exit code 1: the server answered {code}" in done.out
+    assert f"the webhook failed: the server answered {code}" in done.out
     assert "no such channel" in done.out
     assert len(hook.posts) == 1
 
@@ -117,7 +117,7 @@ def test_a_server_that_hangs_is_given_up_after_the_timeout(site: Site, hook: Hoo
 def test_a_missing_server_is_reported(site: Site, hook: Hook) -> None:
     apply(site, "http://127.0.0.1:9/hook")
 
-    assert "the server can't be reached: " in site.d0ctl("notify", "test").out
+    assert "the webhook failed: the server can't be reached: " in site.d0ctl("notify", "test").out
 
 
 @pytest.mark.parametrize(

@@ -132,3 +132,14 @@ def test_an_address_that_is_not_plain_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["eve@x.org", "emmy@farm01", "a.b+c=d@x-y.org", "o'hara@x.org"])
 def test_a_plain_address_is_accepted(text: str) -> None:
     assert is_address(text)
+
+
+def test_a_command_without_its_x_bit_names_the_command_that_sets_it(
+    faults: Faults, tmp_path: Path
+) -> None:
+    hook = tmp_path / "my hook"
+    hook.write_text("#!/bin/sh\n")
+
+    (fault,) = faults(f"mail:\n  command: [{hook}]\n")
+
+    assert fault == f"2:3: the program of `command` is not executable: chmod +x '{hook}'"

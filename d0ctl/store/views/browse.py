@@ -22,6 +22,7 @@ from d0ctl.store.views.shapes import (
     PackageRow,
     StageSummary,
 )
+from d0ctl.units import count
 
 if TYPE_CHECKING:
     from d0ctl.store.views.shapes.of_package import PackageView
@@ -287,7 +288,8 @@ def statuses(counts: Counts) -> dict[str, int]:
 def failed_transfers(store: Store, job: int) -> list[str]:
     """Return a few files of a job that could not be transferred, and why."""
     return [
-        f"`{row['name']}` is not transferred yet after {row['tries']} tries: {row['last_error']}"
+        f"`{row['name']}` is not transferred yet after {count(row['tries'], 'try', 'tries')}: "
+        f"{row['last_error']}"
         for row in store.rows("files_not_transferred", job=job, limit=3)
     ]
 
