@@ -38,7 +38,9 @@ def test_status_names_the_next_try_and_its_reason(site: Site, d0ctl: Type) -> No
     page = d0ctl("status").stdout
 
     page = " ".join(page.split())
-    when = r"`late`: nothing moves until (\S+ )?\S+, the next try of `late/1/1/1` \(1 of \d+\), "
+    when = (
+        r"`late`: nothing moves until (\d+ \w+ )?\S+, the next try of `late/1/1/1` \(1 of \d+\), "
+    )
     assert re.search(rf"{when}after stage-in: no such file: raw\.dat; ", page)
     assert "2 more packages wait for other tries" in page
     assert re.search(r"\blate \S+ stands still", page)
