@@ -1,11 +1,14 @@
 """What the site says of a node, by verb, by benchmark and by the site file."""
 
+import json
 import time
 from pathlib import Path
 
 import pytest
 
 from d0ctl.model import Address
+from d0ctl.sitefile.reader import read_text
+from d0ctl.store.clusters import site_changes
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support.building import document, production
@@ -145,3 +148,22 @@ def test_a_misspelt_key_is_answered_with_the_same_command(
 
     assert answer.exit_code == 2
     assert answer.stderr.splitlines()[1:] == [hint]
+
+
+@pytest.mark.parametrize(("machine", "speed"), [("m1", 3.0), ("m2", None)])
+def test_a_node_that_moves_to_another_cluster_keeps_its_benchmark_if_it_is_the_same_machine(
+    site: Site, machine: str, speed: float | None
+) -> None:
+    registry.add(site.store, Address("farm", "ssh", "farm"), cpus=2)
+    site.up("farm", machine_id="m1")
+    registry.keep_speed(site.store, "farm", 3.0, now=time.time())
+    wanted = read_text(
+        "nodes: {farm: {destination: farm, cluster: desks}}\nclusters: {desks: {}}", "site.yaml"
+    )
+    facts = {**json.loads(registry.named(site.store, "farm").facts or "{}"), "machine_id": machine}
+
+    site_changes.apply(site.store, wanted, {"farm": facts}, actor="me", note=None,
+                       now=time.time(), source="site.yaml")  # fmt: skip
+
+    farm = registry.named(site.store, "farm")
+    assert (farm.cluster, farm.speed_measured) == ("desks", speed)

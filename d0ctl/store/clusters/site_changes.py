@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from d0ctl.errors import Refused
-from d0ctl.model import Address
+from d0ctl.model import Address, Node
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
 from d0ctl.store.clusters import direct_nodes
 from d0ctl.store.clusters.site_comparison import (
@@ -92,13 +92,24 @@ def _nodes(
     store: Store, site: Site, changes: Collection[Difference], facts: Facts, now: float
 ) -> None:
     changed = {change.name: change for change in changes if change.kind == "node"}
+    previous = {row.name: row for row in registry.nodes(store)}
     for name, change in changed.items():
         if change.verb == "remove" or (change.verb == "change" and is_new(change)):
             registry.forget(store, name, now=now)
     for entry in site.nodes:
         if entry.name in changed and is_new(changed[entry.name]):
             make_node(store, entry, facts[entry.name], now)
+            _keep_speed(store, entry.name, previous.get(entry.name), facts[entry.name])
         keep_node(store, entry, applied=True)
+
+
+def _keep_speed(store: Store, name: str, before: Node | None, facts: Mapping[str, Any]) -> None:
+    """Let a node that was added again keep its benchmark, if it is the same machine."""
+    if before is None or before.speed_measured is None:
+        return
+    if before.machine is not None and before.machine == facts.get("machine_id"):
+        node = registry.named(store, name)
+        store.change("keep_speed", node=node.id, speed=before.speed_measured, now=before.measured)
 
 
 def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float) -> None:
