@@ -105,10 +105,11 @@ def _is_recent(version: str) -> bool:
 
 def _disk(facts: dict[str, Any]) -> Iterator[Finding]:
     has_space = (facts["disk_free"] or 0) >= LEAST_DISK
+    limit = "" if has_space else f", less than {size(LEAST_DISK)}"
     yield Finding(
         has_space,
         "disk",
-        f"{size(facts['disk_free'])} of {size(facts['disk_total'])} free",
+        f"{size(facts['disk_free'])} of {size(facts['disk_total'])} free{limit}",
         "" if has_space else "free some, or d0ctl node add ... --dir DIR on another disk",
     )
     kind = facts["filesystem"]

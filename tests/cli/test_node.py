@@ -52,6 +52,10 @@ def test_a_full_disk_is_named_by_every_command_about_its_node(site: Site, d0ctl:
 
     assert "its disk is nearly full: 1.4 MB of 63 MB free" in d0ctl("node", "list").stdout
     assert "its disk is nearly full: 1.4 MB of 63 MB free" in d0ctl("why", "localhost").stdout
+    why = " ".join(d0ctl("why", "localhost").stdout.split())
+    assert "up, but takes no new packages: its disk has less free space than its reserve" in why
+    assert "its packages are suspended until more space is free" in why
+    assert "d0ctl report disk control" in why and "d0ctl node free localhost 1GB" in why
     result = d0ctl("doctor")
     assert "localhost: is nearly full: 1.4 MB of 63 MB free" in result.stdout.replace("\n   ", "")
     assert result.exit_code == 5

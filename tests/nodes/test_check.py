@@ -135,3 +135,4 @@ def test_invalid_facts_are_findings_not_errors(tmp_path: Path) -> None:
 
     assert (found["python"].ok, found["disk"].ok) == (False, False)
     assert found["memory"].detail == "-"
+    assert found["disk"].detail.endswith(" free, less than 1.1 GB")

@@ -14,7 +14,7 @@ from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.registry import named
 from d0ctl.store.nodes.site import overflows
-from d0ctl.store.nodes.standstill import any_driver, production
+from d0ctl.store.nodes.standstill import any_driver, node_views, production
 from d0ctl.store.views import browse, dependencies
 from d0ctl.units import clean, count, duration, moment
 
@@ -34,7 +34,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
     row = named(store, name)
     room = next(room for room in registry.capacities(store) if room.id == row.id)
     explanation = Explanation(name, row.state, "")
-    free = row.cpus - room.used
+    free, has_short_disk = row.cpus - room.used, _has_short_disk(store, name)
     if row.state == "down":
         explanation.answer = (f"node `{name}` has been down since {moment(row.since, now)}: "
                        f"{row.last_error or 'it does not answer'}")  # fmt: skip
@@ -56,6 +56,9 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.commands.append(f"d0ctl node resume {name}")
     elif row.state == "unknown":
         _not_contacted(store, row, explanation, now)
+    elif has_short_disk:
+        explanation.answer = (f"node `{name}` is up, but takes no new packages: its disk has less "
+                              "free space than its reserve")  # fmt: skip
     elif free <= 0:
         explanation.answer = f"node `{name}` is up and full"
     else:
@@ -68,6 +71,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
     if full := full_disk(row):
         explanation.facts.append(full)
         explanation.commands.append(f"d0ctl node check {name}")
+    if has_short_disk:
+        _add_short_disk(row, explanation)
     _failures(store, row, explanation, now)
     _blocked(store, row.cluster_id, explanation, is_away=row.state != "up")
     for overflowing in overflows(store, row.cluster_id):
@@ -78,6 +83,18 @@ def node(store: Store, name: str, now: float) -> Explanation:
     explanation.facts += direct_streams.lines(store, row.id, name)
     node_pauses.add_drainings(store, name, explanation, now)
     return explanation
+
+
+def _has_short_disk(store: Store, name: str) -> bool:
+    """Return whether less than its reserve is free on the disk of a node that is up."""
+    disk = next((view.disk for view in node_views(store) if view.name == name), None)
+    return disk is not None and disk.reserve is not None
+
+
+def _add_short_disk(row: Node, explanation: Explanation) -> None:
+    """Say what a disk below its reserve means for packages, and which commands help."""
+    explanation.facts.append("its packages are suspended until more space is free")
+    explanation.commands += [f"d0ctl report disk {row.cluster}", f"d0ctl node free {row.name} 1GB"]
 
 
 def _stop_of_other(row: Node) -> str:
