@@ -47,6 +47,7 @@ def test_the_site_file_of_the_home_is_the_default(d0ctl: Type, site: Site, home:
     ]
     home.site_file.write_text("defaults: {nice: 1}")
 
+    assert d0ctl("site", "diff").stdout == "+ setting defaults: nice 1\n"
     assert d0ctl("site", "apply").stdout == "+ setting defaults\n1 added\n"
 
 

@@ -38,7 +38,9 @@ def comparison(changes: Sequence[Difference]) -> list[str]:
     lines = []
     for difference, line in zip(changes, differences(changes), strict=True):
         pairs = [
-            f"{key} {_word(key, was)} -> {_word(key, will)}"
+            f"{key} {_word(key, will)}".strip()
+            if difference.verb == "add"
+            else f"{key} {_word(key, was)} -> {_word(key, will)}"
             for name, value in zip(difference.keys, difference.values, strict=True)
             for key, was, will in _pairs(difference.kind, name, value)
         ]

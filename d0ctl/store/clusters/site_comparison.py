@@ -151,7 +151,10 @@ def _differences(
 ) -> list[Difference]:
     differences = []
     for name, entry in wanted.items():
-        if name not in now:
+        if name not in now and kind == "setting":
+            values = tuple((None, value) for value in entry.values())
+            differences.append(Difference("add", kind, name, tuple(entry), values))
+        elif name not in now:
             differences.append(Difference("add", kind, name))
         elif now[name] != entry:
             keys = tuple(k for k in entry if now[name][k] != entry[k])
