@@ -35,11 +35,21 @@ ELSEWHERE = {
     "log": "logs", "ls": "status", "nodes": "node list", "ps": "status", "qdel": "kill",
     "qstat": "status", "qsub": "submit", "queue": "status", "rerun": "retry", "rm": "remove",
     "sacct": "history", "sbatch": "submit", "scancel": "kill", "show": "status",
-    "sinfo": "node list", "squeue": "status", "tail": "logs", "tasks": "task list",
-    "undo": "history", "unhold": "release", "watch": "tui",
+    "share": "site show", "shares": "site show", "sinfo": "node list", "squeue": "status",
+    "tail": "logs", "tasks": "task list", "undo": "history", "unhold": "release",
+    "user": "researcher list", "users": "researcher list", "watch": "tui",
 }  # fmt: skip
 """What people type who know other programs, and the command that does it here."""
 
+
+REMARKS = {
+    "share": "   # shares are in the site file; `d0ctl site apply FILE` changes them",
+    "shares": "   # shares are in the site file; `d0ctl site apply FILE` changes them",
+}
+"""What is added to these commands."""
+
+UPGRADE = "pip install --upgrade d0ctl   # then d0ctl daemon stop, d0ctl daemon start"
+"""How d0ctl itself is upgraded."""
 
 NARROW = 52
 """Below this many columns Typer would write help texts that the terminal has to break."""
@@ -61,9 +71,11 @@ def _hint(name: str) -> str:
     """
     from d0ctl.units import listed  # late: only an error needs it
 
+    if name == "upgrade":
+        return UPGRADE
     groups = [group for group, names in completion_table.COMMANDS.items() if name in names]
     if ours := ELSEWHERE.get(name) or (f"{groups[0]} {name}" if len(groups) == 1 else None):
-        return f"d0ctl {ours}"
+        return f"d0ctl {ours}{REMARKS.get(name, '')}"
     meant = [f"{group} {name}" for group in groups] or [*filter(None, [near(name, COMMANDS)])]
     commands = listed([f"`d0ctl {command}`" for command in meant], "or")
     return f"did you mean {commands}?" if commands else "d0ctl --help"
