@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.store import Store
 from d0ctl.store.clusters import software_places
@@ -133,3 +134,17 @@ def test_software_whose_copied_archive_is_not_unpacked_is_a_fault(store: Store) 
         software.arrive(store, here, CHECKSUM, now=NOW)
 
     assert not checked(store, here)[0]
+
+
+def test_a_version_with_the_archive_of_an_older_one_names_that_one(store: Store) -> None:
+    here = node(store, "a")
+    older = entry(archive="/x.tar", checksum=CHECKSUM)
+    keep(store, older)
+    keep(store, replace(older, version="v99"))
+    with store.writing():
+        software.arrive(store, here, CHECKSUM, now=NOW)
+
+    places = {place.title: place for place in software_places.places(store)}
+
+    assert places[older.title].same_as is None
+    assert places[f"{older.name}/v99"].same_as == older.title

@@ -78,7 +78,8 @@ def state_there(copy: SoftwarePlace, now: float) -> str:
     if order is None or (copy.arrived or 0.0) > (order.ended or order.asked):
         if copy.arrived is None:
             return "brought by packages"
-        return f"copied {moment(copy.arrived, now)}"
+        same = f" (the same archive as `{copy.same_as}`)" if copy.same_as else ""
+        return f"copied {moment(copy.arrived, now)}{same}"
     who = f"{order.verb} by {order.actor} {moment(order.asked, now)}"
     if order.ended is None:
         why = obstacle(order) if order.state == "down" or order.copy_error else "in progress"

@@ -10,7 +10,7 @@ from d0ctl_wrapper.host.software_cache import NOT_INSTALLED
 
 class SoftwarePlace(Struct):
     """A version on a node: since when its archive is there, the latest order about it, and the
-    jobs that use it and had packages there.
+    jobs that use it and had packages there; `same_as` is an older version with the same archive.
     """
 
     title: str
@@ -20,6 +20,7 @@ class SoftwarePlace(Struct):
     arrived: float | None = None
     order: NodeOrder | None = None
     jobs: list[str] = field(default_factory=list)
+    same_as: str | None = None
 
 
 def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
@@ -37,6 +38,7 @@ def places(store: Store, title: str | None = None) -> list[SoftwarePlace]:
     for row in store.rows("software_copies", title=title):
         entry = entry_of(row)
         entry.platform, entry.arrived = row["platform"], row["arrived"]
+        entry.same_as = row["same_as"]
     for row in store.rows("software_of_jobs", title=title):
         entry_of(row).jobs.append(row["job"])
     return [places_by_key[key] for key in sorted(places_by_key)]

@@ -336,9 +336,15 @@ select software_order.id, node.name as node, cluster.name as cluster,
  order by software_order.name, software_order.version, node.name, software_order.id;
 
 -- name: software_copies
--- The archives of this machine that are on nodes.
+-- The archives of this machine that are on nodes; and the first title with the same archive, which
+-- may have brought it.
 select node.name as node, cluster.name as cluster, software.title, software.platform,
-       archive_copy.arrived
+       archive_copy.arrived,
+       (select older.title
+          from software as older
+         where older.checksum = software.checksum and older.id < software.id
+         order by older.id
+         limit 1) as same_as
   from archive_copy
   join software on software.checksum = archive_copy.checksum
   join node on node.id = archive_copy.node_id
