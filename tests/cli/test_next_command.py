@@ -4,10 +4,16 @@ import pytest
 
 from tests.cli.conftest import Type
 
+IN_SITE_FILE = "are in the site file; `d0ctl site apply FILE` changes them"
+
 
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
+        ("user list", "d0ctl researcher list"),
+        ("share set", f"d0ctl site show   # shares {IN_SITE_FILE}"),
+        ("policy set", f"d0ctl site show   # policies {IN_SITE_FILE}"),
+        ("upgrade", "pip install --upgrade d0ctl   # then d0ctl daemon stop, d0ctl daemon start"),
         ("node rm farm01", "did you mean `d0ctl node remove`?"),
         ("daemon restart", "d0ctl daemon stop, then d0ctl daemon start"),
         ("store locate vault/nothing", "write store:vault/nothing"),
