@@ -38,6 +38,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "eta --audit": estimates.Audit,
     "why": reports.Explanation,
     "history": history.History,
+    "history --since": history.Logbook,
     "logs --failed": history.FailedLogs,
     "peek": packages.Peek,
     "top": nodes.Top,

@@ -42,6 +42,27 @@ class Action(TypedDict):
     undo: str | None
 
 
+class JobFailures(TypedDict):
+    """Attempts of a job that failed for a reason; `failed` of their packages have failed now."""
+
+    job: str
+    reason: str | None
+    count: int
+    packages: int
+    failed: int
+    nodes: int
+    last: Time | None
+    message: str | None
+
+
+class Logbook(TypedDict):
+    """Without a selector: actions of people and of d0ctl, and failures by job and reason."""
+
+    since: Time | None
+    actions: list[Action]
+    failures: list[JobFailures]
+
+
 class Current(TypedDict):
     """The present state of a package, where its history ends."""
 

@@ -1,15 +1,22 @@
-"""`d0ctl history`: failures by reason, count, node and time; every transition of a package."""
+"""`d0ctl history`: failures by reason, node and time; actions; each change of a package."""
 
 import time
 from collections.abc import Sequence
+from shlex import quote
+from typing import Annotated
+
+import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.commands.looking.pages import site_history
+from d0ctl.cli.commands.looking.usage_report import length
 from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.errors import BadUsage
 from d0ctl.model import phase_word
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.remark_texts import remark
@@ -29,16 +36,31 @@ MOST_SHOWN = 20
 MOST_IN_DOCUMENT = 10_000
 
 
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="TIME",
+                 help="Without a selector: only the last part of the history, e.g. `8h`."),
+]  # fmt: skip
+
+
 @app.command()
 def history(
-    selector: options.Target,
+    selector: options.MaybeTarget = None,
     status: options.Status = None,
     reason: options.Reason = None,
     node: options.Node = None,
     older_than: options.OlderThan = None,
+    since: Since = None,
     json: options.Json = False,
 ) -> None:
-    """Show failures with their reasons; of a package, all changes."""
+    """Show failures and actions; of a package, all changes."""
+    if selector is None:
+        if status or reason or node or older_than:
+            raise BadUsage("filters need a selector", hint="d0ctl history '*'")
+        site_history.show_all(length(since), json=json)
+        return
+    if since is not None:
+        raise BadUsage("`--since` takes no selector", hint=f"d0ctl history --since {quote(since)}")
     wanted = select.parse_all([selector], status=status or (), reason=reason, node=node,
                           older_than=older_than)  # fmt: skip
     with session.reader() as store, store.reading():

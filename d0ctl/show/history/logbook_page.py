@@ -1,0 +1,49 @@
+"""The page of `history` without a selector: actions and failures, as text for a logbook."""
+
+from collections.abc import Sequence
+
+from d0ctl.select import brief
+from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.lists import cause
+from d0ctl.store.history.logbook import JobFailures
+from d0ctl.store.views.shapes import ActionView
+from d0ctl.units import count, moment
+
+NO_ACTIONS = "no actions"
+NO_FAILURES = "no failures"
+
+
+def draw(
+    sheet: Sheet,
+    actions: Sequence[ActionView],
+    failures: Sequence[JobFailures],
+    now: float,
+    most: int,
+) -> None:
+    """Draw up to `most` actions in the order in which they were done, and all failures."""
+    sheet.head("actions of people and of d0ctl")
+    if not actions:
+        sheet.say(NO_ACTIONS)
+    elif len(actions) > most:
+        sheet.add(("  earlier ones are left out: --json prints them", "faint"))
+    sheet.table([_action(action, now) for action in reversed(actions[:most])])
+    sheet.head("failures by job and reason")
+    if not failures:
+        sheet.say(NO_FAILURES)
+    sheet.table([_failure(failure, now) for failure in failures])
+
+
+def _action(action: ActionView, now: float) -> list[Cell]:
+    packages = count(action.packages, "package") if action.packages else ""
+    return [moment(action.at, now), action.actor, action.verb, brief(action.target), packages,
+            remark(action.note) or ""]  # fmt: skip
+
+
+def _failure(failure: JobFailures, now: float) -> list[Cell]:
+    where = f"on {failure.node}" if failure.nodes == 1 else f"on {count(failure.nodes, 'node')}"
+    standing = f"{failure.failed:,} failed now" if failure.failed else "none failed now"
+    return [(failure.job, "strong"), f"{count(failure.count, 'time')} {where}",
+            f"{count(failure.packages, 'package')}, {standing}",
+            f"last {moment(failure.last, now)}",
+            (cause(failure.reason, failure.message), "bad")]  # fmt: skip

@@ -1,0 +1,22 @@
+-- name: logbook_actions
+-- Actions of people and of d0ctl since a time, on anything, the latest first; bounded.
+select at, actor, verb, target, note, packages, undo
+  from action
+ where at >= :since
+ order by at desc, id desc
+ limit :limit;
+
+-- name: logbook_failures
+-- Failed and lost attempts since a time, by job and reason, the job that failed last first; bounded.
+select job.name as job, attempt.reason, count(*) as count,
+       count(distinct attempt.package_id) as packages,
+       count(distinct case when package.phase = 'failed' then package.id end) as failed,
+       count(distinct attempt.node_name) as nodes, attempt.node_name as node,
+       max(attempt.ended) as last, attempt.message
+  from attempt indexed by attempt_failed
+  cross join package on package.id = attempt.package_id
+  cross join job on job.id = package.job_id and job.visible = 1
+ where attempt.outcome in ('failed', 'lost') and attempt.ended >= :since
+ group by job.id, attempt.reason
+ order by last desc
+ limit :limit;

@@ -1,0 +1,73 @@
+"""`history` without a selector: actions and failures on all jobs and nodes."""
+
+import time
+
+import pytest
+
+from d0ctl.store import lifecycle
+from tests.cli.conftest import Type
+from tests.support.building import document, production
+from tests.support.rows import change
+from tests.support.site import Site
+
+
+def test_the_history_of_all_has_the_actions_on_jobs_and_nodes_and_failures_by_job(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.submit(production("other"))
+    d0ctl("hold", "prod", "--reason", "disk is full")
+    d0ctl("node", "drain", "localhost", "--reason", "new kernel")
+    lifecycle.keep_action(site.store, verb="node drain", target="farm02", actor="d0ctl",
+                          note="3 packages failed", packages=0, now=time.time())  # fmt: skip
+    for line in (1, 2):
+        site.fail(f"other/1/{line}/1")
+
+    page = " ".join(d0ctl("history").stdout.split())
+    answer = document(d0ctl("history", "--json").stdout)
+
+    assert "hold prod 8 packages disk is full" in page
+    assert "node drain localhost new kernel" in page
+    assert "d0ctl node drain farm02 3 packages failed" in page
+    assert "other 2 times on localhost 2 packages, 2 failed now last" in page
+    assert page.index("disk is full") < page.index("new kernel") < page.index("3 packages failed")
+    assert [(action["verb"], action["target"]) for action in answer["actions"]][:3] == [
+        ("node drain", "farm02"), ("node drain", "localhost"), ("hold", "prod")]  # fmt: skip
+    (failures,) = answer["failures"]
+    assert (failures["job"], failures["reason"], failures["count"], failures["failed"]) == (
+        "other", "exit-code", 2, 2)  # fmt: skip
+    assert answer["since"] is None
+
+
+def test_the_history_of_all_may_begin_at_a_time(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    d0ctl("hold", "prod", "--reason", "long ago")
+    change(site.store, "action", at=time.time() - 7300)
+    change(site.store, "attempt", ended=time.time() - 7300)
+    d0ctl("release", "prod", "--reason", "just now")
+
+    late, whole = (d0ctl("history", *words).stdout for words in (["--since", "2h"], []))
+
+    assert "just now" in late and "long ago" not in late and "no failures" in late
+    assert "just now" in whole and "long ago" in whole and "1 time on localhost" in whole
+    assert document(d0ctl("history", "--since", "2h", "--json").stdout)["failures"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["--reason", "exit-code"], "filters need a selector\nd0ctl history '*'"),
+        (["prod", "--since", "8h"], "`--since` takes no selector\nd0ctl history --since 8h"),
+        (["--since", "soon"], "`--since`: `soon` is not a time"),
+    ],
+)
+def test_a_history_of_all_that_makes_no_sense_is_refused(
+    site: Site, d0ctl: Type, words: list[str], answer: str
+) -> None:
+    site.submit(production())
+
+    result = d0ctl("history", *words)
+
+    assert result.exit_code == 2
+    assert answer in result.stderr
