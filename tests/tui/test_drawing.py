@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
+from d0ctl.schedule.standstill import Standing, Work
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import ASCII, ROLES, UNICODE, bar, short, tally
 from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes.leases import LEASE
+from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views.activity import Failed
 from d0ctl.store.views.shapes import StageSummary
 from d0ctl_tui.commands import LOG, MAIN, SUB, Command
@@ -19,7 +21,7 @@ from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.failure_groups import grouped
 from d0ctl_tui.draw.rates import Rates, plot
 from d0ctl_tui.draw.row_cells import RowContext
-from d0ctl_tui.read.snapshot import NodeLine, Snapshot
+from d0ctl_tui.read.snapshot import NodeLine, Snapshot, Stopped
 
 COUNTS = st.dictionaries(st.sampled_from(list(map(str, Phase))), st.integers(1, 10**6))
 
@@ -158,6 +160,16 @@ def test_the_header_keeps_the_failures_and_drops_the_clock_first(columns: int) -
     assert "✘ 12" in answer
     assert width([(answer, "")]) <= columns
     assert ("changed" in answer) == (columns >= 100)
+
+
+def test_a_narrow_header_tells_failed_packages_from_jobs_and_tasks_that_need_a_person() -> None:
+    still = JobStanding(7, "late", Work({}), Standing(moves=False))
+    snapshot = Snapshot(at=100.0, nodes=NODES, needing={1: {"failed": 2, "unreachable": 10}},
+                        stopped_jobs=Stopped({7: (still, "")}), tasks={3: "failed"})  # fmt: skip
+
+    answer = text(strips.header(snapshot, (LEASE,), "/home/x", "", "", 50.0, 60, UNICODE))
+
+    assert "✘ 2  ? 10  ✘ 1 still  ✘ 1 task" in answer
 
 
 def test_nodes_with_a_problem_come_first() -> None:

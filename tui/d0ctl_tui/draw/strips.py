@@ -38,6 +38,9 @@ LEAST_NOTE = 10
 
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
+SHORT = {STANDS_STILL: "still"}
+"""Short words for what has the sign of another state; tasks have such signs, too."""
+
 
 def header(
     snapshot: Snapshot,
@@ -76,8 +79,10 @@ def _problems(snapshot: Snapshot, glyphs: Glyphs, *, short: bool = False) -> lis
     spans: list[Span] = []
     for state, number, word in _needs(snapshot):
         text = f"{glyphs.states[state]} {signs.short(number)}"
+        if short:
+            word = SHORT.get(state, word if word.startswith("task") else "")
         spans += [("  " if short else "   ", ""),
-                  (text if short else f"{text} {word}", signs.role(state))]  # fmt: skip
+                  (f"{text} {word}".rstrip(), signs.role(state))]  # fmt: skip
     return spans
 
 
