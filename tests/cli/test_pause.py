@@ -50,6 +50,11 @@ def test_a_resumed_job_continues(site: Site, d0ctl: Type) -> None:
     refused = d0ctl("resume", "prod")
     assert refused.exit_code == 4
     assert "is not paused as a whole" in refused.stderr
+    assert refused.stderr.endswith("\nd0ctl status prod\n")
+    d0ctl("hold", "prod/1/1")
+    again = d0ctl("resume", "prod")
+    assert again.stderr.endswith("\nd0ctl status prod:held\n")
+    assert "prod/1/1/1" in d0ctl("status", "prod:held").stdout
 
 
 def test_the_plan_of_a_resume_counts_the_packages_on_nodes(site: Site, d0ctl: Type) -> None:

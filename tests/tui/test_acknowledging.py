@@ -50,7 +50,9 @@ def test_an_acknowledged_failure_leaves_the_header_and_the_walk(
         await desk.press("enter")
         await desk.sees("needs a person: 1")
         await desk.press("escape", "F")
-        await desk.sees("1 acknowledged", "3 acknowledged")
+        await desk.sees("1 acknowledged", "3 acknowledged", "D drops, Y acknowledges")
+        await desk.press("down")
+        await desk.sees("R retries it, D drops, a offers more")
 
     dashboard(script, start="wide/1")
 

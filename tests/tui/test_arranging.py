@@ -276,7 +276,7 @@ def test_a_list_without_rows_says_so(site: Site, dashboard: Open) -> None:
 
     async def script(desk: Desk) -> None:
         await desk.press("F")
-        await desk.sees("no package of these jobs has failed")
+        await desk.sees("no package of these jobs is failed now")
         await desk.press("escape", "i")
         await desk.sees("nothing ran in this time")
         await desk.press("escape", "apostrophe")

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from d0ctl.policy.remarks import Against, GivenUp, noted
+from d0ctl.policy.remarks import Against, GivenUp, NodeFailing, noted
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.history import notable
@@ -38,6 +38,17 @@ def test_the_ticker_shows_failures_actions_nodes_and_ends_of_jobs(site: Site) ->
         "action", "failure", "action"
     ]  # fmt: skip
     assert len(notable.latest(site.store, 2, until=now + 3)) == 2
+
+
+def test_a_drain_by_d0ctl_names_it_once() -> None:
+    note = noted(NodeFailing("prod/1", 3, 3, {"exit-code": 3}, {"successful": 7, "failed": 0}, []))
+    events = [Notable("action", 100.0, "hole", "node drain", actor="d0ctl", note=note),
+              Notable("node", 100.0, "hole", "drained", note=note)]  # fmt: skip
+
+    action, node = [text(row) for row in ticker.what_matters(events, 200, 100.0, UNICODE)]
+
+    assert "hole node drain d0ctl: 3 packages of `prod/1` failed" in action
+    assert "hole drained by d0ctl: 3 packages of `prod/1` failed" in node
 
 
 @pytest.mark.parametrize(("phase", "status"), [("dropped", "successful"), ("canceled", "canceled")])

@@ -106,6 +106,7 @@ def test_a_locator_without_a_file_is_a_missing_input(
 
         assert (end["reason"], end["missing"]) == ("missing-input", [locator])
         assert locator in end["detail"]
+    assert end["detail"] == f"input `{locator}` does not exist"
     assert web.asked["/nothing"] == 1
 
 

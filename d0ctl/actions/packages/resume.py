@@ -22,7 +22,9 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     jobs = jobs_of(store, request.target)
     paused = [job for job in jobs if job.pause]
     if not paused:
-        hint = f"d0ctl status {quote(f'{request.target.parts[0]}:held')}"
+        hint = f"d0ctl status {quote(str(request.target.parts[0]))}"
+        if any(job.counts.get("held") for job in jobs):
+            hint = f"d0ctl status {quote(f'{request.target.parts[0]}:held')}"
         if any(job.hold for job in jobs):
             hint = f"it is held: d0ctl release {quote(str(request.target.parts[0]))}"
         raise Refused(f"`{request.target.brief}` is not paused as a whole, so it can't be resumed",

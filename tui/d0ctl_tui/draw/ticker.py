@@ -76,7 +76,7 @@ def _note(event: Notable) -> str | None:
             return f"tried again: {gist(event.note)}" if event.note else "tried again"
         case "failure":
             return gist(event.note)
-    return drain_note(event.note)
+    return remark(event.note) if event.actor else drain_note(event.note)
 
 
 def _line(

@@ -235,5 +235,5 @@ class FailuresScreen(SubScreen):
     def _take(self, found: list[activity.Failed]) -> None:
         if self.is_mounted and found != self._failed:
             self._failed = found
-            self.groups.nothing = f"no package of {foreign(self.job or 'these jobs')} has failed"
+            self.groups.nothing = f"no package of {foreign(self.job or 'these jobs')} is failed now"
             self._regroup()

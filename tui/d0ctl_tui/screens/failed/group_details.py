@@ -152,9 +152,10 @@ class GroupDetails(Horizontal):
     def _keys(self, card: GroupCard) -> str:
         key, number = self.dashboard.key_of, card.number
         them = "it" if number == 1 else f"all {count(number)}"
+        seen = "" if card.acknowledged == number else f"{key('acknowledge')} acknowledges, "
         return (
             f"{key('retry')} retries {them}, {key('kill-line')} drops, "
-            f"{key('acknowledge')} acknowledges, {key('actions')} offers more"
+            f"{seen}{key('actions')} offers more"
         )
 
 

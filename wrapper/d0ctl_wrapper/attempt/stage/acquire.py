@@ -101,7 +101,9 @@ def _fetch_or_fail(
     try:
         return _use_copy(paths, entry, runner, staging, acquired)
     except SourceMissing as error:
-        raise Failed("missing-input", "%s does not exist: %s" % (shown, error), (source,))
+        is_said = str(error).endswith(": `%s` does not exist" % source)
+        more = "" if is_said else ": %s" % error
+        raise Failed("missing-input", "%s does not exist%s" % (shown, more), (source,))
     except NoSpace as error:
         raise Failed("disk-full", "%s cannot be fetched: %s" % (shown, error))
     except TransferFailed as error:
