@@ -66,6 +66,16 @@ def test_why_names_the_failed_packages_and_when_the_node_is_tried(
     assert "node `hole` is drained: by d0ctl: 3 packages" in d0ctl("why", "prod/1/8/1").stdout
 
 
+def test_a_job_explains_the_drain_of_a_node_once(burning: Site, d0ctl: Type) -> None:
+    leases.take_lease(burning.store, "daemon", now=time.time())
+
+    whole, package = d0ctl("why", "prod").stdout, d0ctl("why", "prod/1/8/1").stdout
+
+    assert whole.count("3 packages of `prod/1` failed here in a row") == 1
+    assert "1 of 2 nodes takes packages: `hole` drained (by d0ctl: 3 packages" in whole
+    assert "node `hole` is drained: by d0ctl: 3 packages" in package
+
+
 def test_a_person_can_resume_a_drained_node_or_keep_it_drained(burning: Site, d0ctl: Type) -> None:
     assert d0ctl("node", "resume", "hole", "--reason", "mended").exit_code == 0
     assert draining.bad_node(burning.store, registry.named(burning.store, "hole").id) is None

@@ -1,5 +1,6 @@
 """Why a line, stage or job is in its state, by its most significant packages."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
@@ -239,6 +240,7 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
         for row in part.sample(phases, 1):
             first = part.explain(row.path)
             explanation.answer = f"{problem}: {first.answer}"
+            _leave_known_nodes(first, explanation.facts)
             explanation.take(first)
             explanation.details = first.details
             return
@@ -247,6 +249,17 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
         return
     explanation.answer = f"{problem}: it waits for earlier stages"
     explanation.commands.append(f"d0ctl why {part.job.name}")
+
+
+def _leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:
+    """Leave out why nodes take nothing if that has been said already."""
+    away = {
+        f"node `{node['node']}` {node['against']}"
+        for node in first.details.get("nodes", ())
+        for text in known
+        if f"`{node['node']}` drained (" in text or f"`{node['node']}` down since " in text
+    }
+    first.facts[:] = [fact for fact in first.facts if fact not in away]
 
 
 def _without_packages(store: Store, part: GroupPart, explanation: Explanation) -> None:
