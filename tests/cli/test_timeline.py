@@ -3,8 +3,11 @@
 import csv
 import re
 import time
+from pathlib import Path
 
 from d0ctl.show.usage.slot_places import places
+from d0ctl.store import open_store
+from d0ctl.store.views.finding import wide_search
 from tests.cli.conftest import Type
 from tests.support import rows
 from tests.support.building import document, production
@@ -114,3 +117,22 @@ def test_without_attempts_and_for_a_stage_it_says_so(site: Site, d0ctl: Type) ->
     assert "nothing has run yet" in d0ctl("report", "timeline").stdout
     refused = d0ctl("report", "timeline", "prod/1")
     assert (refused.exit_code, "`prod/1` is not one job" in refused.stderr) == (2, True)
+
+
+def test_attempts_before_a_restore_are_still_among_the_latest(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    ran(site)
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    site.store.close()
+    d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
+
+    with open_store(site.store.home) as store:
+        Site.of(store).launch("prod/1/1/2")
+        assert rows.value(store, "attempt", "max(id)") > 2**40
+        found = list(wide_search.search(store, wide_search.patterns("localhost")[0]))
+        assert len(wide_search.ran_on(store, "localhost")) == 4
+    head = d0ctl("report", "timeline").stdout.splitlines()[0]
+
+    assert head.startswith("slots of nodes  4 attempts in ")
+    assert len(found) < 20

@@ -33,5 +33,6 @@ class AttemptSpan(Struct, frozen=True):
 
 def latest(store: Store, job: int | None, limit: int = MOST) -> list[AttemptSpan]:
     """Return the last attempts of all jobs, or those of them that are of one job, by launch."""
-    rows = store.rows("attempt_spans", after=int(store.value("last_attempt_id")) - limit, job=job)
+    first = store.value("first_of_last_attempts", limit=limit)
+    rows = store.rows("attempt_spans", first=first, job=job)
     return [make(AttemptSpan, row) for row in rows]

@@ -42,6 +42,13 @@ select (select coalesce(max(id), 0) from line) as lines,
        (select coalesce(max(id), 0) from file) as files,
        (select coalesce(max(id), 0) from attempt) as attempts;
 
+-- name: finding_next_id
+-- The next id of a kind after one; a restore leaves a large gap in the ids.
+select case :kind when 'line' then (select min(id) from line where id > :after)
+                  when 'package' then (select min(id) from package where id > :after)
+                  when 'file' then (select min(id) from file where id > :after)
+                  else (select min(id) from attempt where id > :after) end;
+
 -- name: finding_line_names
 -- The names of a range of lines with their jobs, those like a pattern if there is one.
 select job.name as job, stage.seq as stage, line.seq, line.name
@@ -93,5 +100,5 @@ select job.name || '/' || stage.seq as stage, stage.name
 -- The packages of which an attempt ran on a node, of the latest attempts.
 select distinct package_id as id
   from attempt not indexed
- where id > :after and node_name = :node
+ where id >= :first and node_name = :node
  order by 1;

@@ -101,12 +101,12 @@ create temp table dataset_count as select * from main.dataset_count where false;
 create temp table action as
 select * from main.action where at <= (select at from moment);
 
--- name: last_attempt_id
--- The number of the last attempt.
-select coalesce(max(id), 0) from attempt;
+-- name: first_of_last_attempts
+-- The id of the first of the last attempts; a restore leaves a large gap in the ids.
+select coalesce(min(id), 0) from (select id from attempt order by id desc limit :limit);
 
 -- name: attempt_spans
--- When and where the attempts after a number ran, of a job or of all, with the slots that each took
+-- When and where the attempts from an id on ran, of a job or of all, with the slots that each took
 -- and those that its node has; null if the node is removed.
 select package_path.path, package_path.stage, package_path.line, attempt.node_name as node,
        attempt.launched, attempt.started, attempt.ended, attempt.outcome, attempt.reason,
@@ -116,7 +116,7 @@ select package_path.path, package_path.stage, package_path.line, attempt.node_na
   join package on package.id = attempt.package_id
   join requirement on requirement.id = package.requirement_id
   left join node on node.id = attempt.node_id
- where attempt.id > :after and package_path.visible = 1
+ where attempt.id >= :first and package_path.visible = 1
    and (:job is null or package_path.job_id = :job)
  order by attempt.launched, attempt.id;
 

@@ -115,13 +115,15 @@ def search(store: Store, pattern: Pattern) -> Iterator[Progress]:
     whole, done = sum(end for _, _, end in kinds) or 1, 0
     known: dict[tuple[str, str, str], Match] = {}
     for kind, query, end in kinds:
-        for first in range(1, end + 1, STEP):
+        first = 0
+        while (first := store.value("finding_next_id", kind=kind, after=first)) is not None:
             page = {"first": first, "last": first + STEP - 1, "pattern": pattern.like}
             for row in store.rows(query, **page):
                 _take(known, kind, row, pattern)
             yield Progress([*matches, *known.values()], (done + min(first + STEP, end)) / whole)
             if kind != "message" and sum(match.kind == kind for match in known.values()) >= MOST:
                 break
+            first += STEP - 1
         done += end
     yield Progress([*matches, *known.values()], 1.0)
 
@@ -173,7 +175,5 @@ def _small(store: Store, pattern: Pattern) -> list[Match]:
 
 def ran_on(store: Store, node: str) -> list[int]:
     """Return the ids of packages that ran on a node, of the latest attempts."""
-    ends = store.row("finding_last_ids")
-    assert ends is not None
-    after = ends["attempts"] - RAN
-    return [row["id"] for row in store.rows("finding_ran_on", node=node, after=after)]
+    first = store.value("first_of_last_attempts", limit=RAN)
+    return [row["id"] for row in store.rows("finding_ran_on", node=node, first=first)]
