@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from d0ctl_wrapper.attempt.guards.disk_guard import DiskGuard
 from d0ctl_wrapper.attempt.guards.rotation import Rotation
 from d0ctl_wrapper.attempt.intervals import SOONEST_S
+from d0ctl_wrapper.attempt.run.suspend import Suspension
 from d0ctl_wrapper.protocol.paths import NodePaths
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
@@ -151,6 +153,25 @@ def test_a_small_disk_is_checked_soon_again_after_space_has_risen(disk: Path) ->
     (disk / "filler").unlink()
 
     assert guard.poll() == SOONEST_S
+
+
+def test_an_attempt_that_has_space_and_waits_for_its_turn_requests_none(disk: Path) -> None:
+    folder = NodePaths(os.fsencode(disk)).attempt(1)
+    requests: list[int] = []
+    suspension = Suspension(None, None, None, None)  # type: ignore[arg-type]
+    turns = Rotation(folder.node, b"disk")
+    guard = DiskGuard(folder, 10**6, 60.0, suspension, turns, lambda size, _: requests.append(size))
+    guard._suspended_at = time.monotonic()
+    free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+    (disk / "filler").write_bytes(bytes(free - 10_000))
+    guard.poll()
+    (disk / "filler").unlink()
+    assert turns.take()
+    guard._asked = 0.0
+    guard.poll()
+
+    assert len(requests) == 1
+    assert requests[0] > 0
 
 
 def test_of_attempts_that_all_wait_for_space_the_last_ends_and_others_continue(

@@ -116,9 +116,11 @@ class DiskGuard:
                 why = "; all attempts here wait for space, and this one began last"
                 raise self._failed(free, now - since, why)
         delay = self._suspension.proceed()
-        if delay is None and (not self._asked or now - self._asked >= ASK_EVERY_S):
+        missing = int(AGAIN * self._reserve - free) + 1
+        is_due = not self._asked or now - self._asked >= ASK_EVERY_S
+        if delay is None and is_due and missing > 0:  # else it only waits for its turn
             self._asked = now
-            self._ask(int(AGAIN * self._reserve - free) + 1, "the disk has %s left" % size(free))
+            self._ask(missing, "the disk has %s left" % size(free))
         return delay or SOONEST_S
 
     def _failed(self, free: int, waited_s: float, why: str = "") -> Failed:
