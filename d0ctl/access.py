@@ -8,7 +8,10 @@ from pathlib import Path
 
 from d0ctl.errors import DatabaseUnavailable
 
-KEY_ADVICE = "put back the `site.key` of your backup, with mode 600"
+KEY_ADVICE = (
+    "copy `site.key` and `known_hosts` from your backup or the old home, with mode 600; "
+    "if the key is lost: d0ctl site rotate-key --lost"
+)
 """What to do if the key that signs attempts is missing or too short."""
 
 MAKES_HOME = "d0ctl run FILE makes one, and so does d0ctl node add NAME [user@]host"

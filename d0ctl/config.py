@@ -216,8 +216,8 @@ class Home:
             for path in (self.logs, self.results, self.cache, self.nodes, self.archives):
                 access.owned(path)
 
-    def create(self) -> None:
-        """Create whatever is missing, accessible only to the owner; change nothing that exists."""
+    def create(self, *, with_key: bool = True) -> None:
+        """Create what is missing, only for the owner; no key if attempts need that of a backup."""
         refuse_network_disk(self.root)
         if self.is_chosen and not self.root.parent.exists():
             raise DatabaseUnavailable(
@@ -232,7 +232,8 @@ class Home:
                 (self.dropbox / box).mkdir(mode=0o700, exist_ok=True)
             for folder in (self.logs, self.results, self.cache, self.nodes):
                 folder.mkdir(mode=0o700, exist_ok=True)
-            self._make_key()
+            if with_key and not self.key.exists():
+                self._make_key()
         except OSError as error:
             raise DatabaseUnavailable(
                 f"can't make the home `{self.root}`: {error.strerror}",
@@ -241,8 +242,6 @@ class Home:
 
     def _make_key(self) -> None:
         aside = self.root / f".site.key.{os.getpid()}"
-        if self.key.exists():
-            return
         aside.touch(mode=0o600)
         with aside.open("wb") as file:
             file.write(os.urandom(KEY_BYTES))

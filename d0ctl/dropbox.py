@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from d0ctl import fast_json
 from d0ctl.errors import D0Error
-from d0ctl.rejected import KEPT_S, Rejected
+from d0ctl.rejected import KEPT_S, Rejected, token_fault
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol import message
 
@@ -222,7 +222,7 @@ class DropBox:
             messages = message.parse(text, fast_json.decode_bounded)
             first = messages[0]
             if first["token"] != token(first["attempt"]):
-                raise ValueError(f"the token of attempt {first['attempt']} is wrong")
+                raise ValueError(token_fault(first["attempt"]))
         except ValueError as error:
             self._rejected.keep(name, text, str(error))
             if attempt := _sender_of_end(text, token):

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from d0ctl import access
+from d0ctl.config import Home
 from d0ctl.units import clean, count
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,37 @@ LOG_EVERY_S = 60.0
 
 DISCARDED = "discarded.json"
 """The file that says how many messages were not kept."""
+
+
+RECENT_S = 3_600.0
+"""How far back messages with a wrong token are counted."""
+
+TOKEN_ADVICE = (
+    "put back the `site.key` under which the attempts were launched; "
+    "if it is lost: d0ctl site rotate-key --lost"
+)
+"""What to do if messages have wrong tokens: most likely another key has signed them."""
+
+
+def token_fault(attempt: int) -> str:
+    """Say that a message of an attempt is not signed by the key of the home."""
+    return f"the token of attempt {attempt} is wrong"
+
+
+def is_token_fault(reason: str) -> bool:
+    """Return whether a message was rejected because of its token."""
+    return reason.startswith("the token of attempt ") and reason.strip().endswith(" is wrong")
+
+
+def wrong_tokens(home: Home, now: float) -> int:
+    """Return how many messages had a wrong token lately, since the key was last replaced."""
+    number = 0
+    with suppress(OSError):
+        after = max(now - RECENT_S, home.key.stat().st_ctime)
+        for path in (home.dropbox / "rejected").glob("*.reason"):
+            if path.stat().st_mtime > after:
+                number += is_token_fault(path.read_text(errors="replace"))
+    return number
 
 
 class Discarded(Struct, frozen=True):

@@ -89,6 +89,12 @@ def rotate(home: Home, *, last: int, oldest: int | None) -> None:
     _replace(home.key, os.urandom(KEY_BYTES))
 
 
+def renew(home: Home) -> None:
+    """Make a new key in place of a lost one; no attempt before it can report any more."""
+    _replace(home.previous_keys, b"")
+    _replace(home.key, os.urandom(KEY_BYTES))
+
+
 def _text(keys: Sequence[PreviousKey]) -> bytes:
     return "".join(f"{key.last} {key.key.hex()}\n" for key in keys).encode()
 

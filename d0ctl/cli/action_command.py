@@ -38,7 +38,7 @@ from d0ctl.errors import D0Error, ExitCode, NotFound
 from d0ctl.model import Group
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.views import browse
 from d0ctl.units import clean
 

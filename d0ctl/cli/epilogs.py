@@ -64,7 +64,8 @@ EPILOGS = {
                   "file, 3 none in the home"),
     "site apply": ("site.yaml --dry-run", "0 done, 1 not confirmed, 2 no such or a bad site "
                    "file, 3 none in the home, 4 refused, 6 a new node can't be reached"),
-    "site rotate-key": ("--reason 'a stolen backup'", "0 done, 1 not confirmed, 5 no key"),
+    "site rotate-key": ("--reason 'a stolen backup'", "0 done, 1 not confirmed, "
+                        "4 a process drives packages (--lost), 5 no key"),
     "site show": ("> site.yaml", HOME),
     "software list": ("--json", HOME),
     "software where": ("reco/v12", HOME),

@@ -163,6 +163,7 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
     """
     with open_store(home, resident=True) as store, marked_as_driver(home, site_name(store)):
         sweep(store, now=time.time())
+        contact.settle_abandoned(store, now=time.time())
         dropbox = DropBox(home.dropbox, Signer(home).tokens)
         dropbox.sweep()
         for folder in home.asides:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.dropbox import LEFT_BEHIND_S
-from d0ctl.rejected import DISCARDED, KEPT_S, discarded
-from d0ctl.units import clean, count, moment, size
+from d0ctl.rejected import DISCARDED, KEPT_S, TOKEN_ADVICE, discarded, is_token_fault
+from d0ctl.units import clean, count, duration, moment, size
 
 UNREAD_S = 60.0
 """Messages that are unread for longer are reported; a daemon needs a moment."""
@@ -72,8 +72,9 @@ def _rejected(folder: Path) -> Iterator[Finding]:
         except OSError:
             reason = "no reason given"
         detail = f"{count(len(rejected), 'message')} that could not be applied, the oldest "
-        detail += f"{age / 3600:.1f} h ago: `{_shown(path.name)}`: {clean(reason)}"
-        yield Finding("drop-box", str(folder), detail, f"cat {folder}/*.reason")
+        detail += f"{duration(age)} ago: `{_shown(path.name)}`: {clean(reason)}"
+        advice = TOKEN_ADVICE if is_token_fault(reason) else f"cat {folder}/*.reason"
+        yield Finding("drop-box", str(folder), detail, f"{advice}; then rm {folder}/*")
     lost = discarded(folder)
     if lost.count and lost.last > time.time() - KEPT_S:
         detail = f"discarded {count(lost.count, 'further message')} ({size(lost.bytes)}) that "

@@ -21,9 +21,8 @@ from d0ctl.sitefile.transfer.stores import commands
 from d0ctl.store import Store
 from d0ctl.store.checks.check import Fault, faults, lasting
 from d0ctl.store.jobs import removal
-from d0ctl.store.nodes.holder import process_id
+from d0ctl.store.nodes.holder import any_driver, process_id
 from d0ctl.store.nodes.site import setting
-from d0ctl.store.nodes.standstill import any_driver
 
 AGAIN_S = 2.0
 """Time between two checks; a daemon handles new work in a small part of that."""

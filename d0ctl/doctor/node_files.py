@@ -15,9 +15,9 @@ from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies, wanted
 from d0ctl.store.clusters import doubt
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import address_of
 from d0ctl.store.nodes.site import site_name
-from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.units import count, size
 
 AT_ONCE = 16

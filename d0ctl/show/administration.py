@@ -52,11 +52,21 @@ def question(database: Path) -> str:
     return f"replace `{clean(str(database))}`?"
 
 
-def restored(file: Path, previous: Path | None) -> Iterator[str]:
-    """Say where the database is from, where the previous one is, and what to type next."""
+def restored(
+    file: Path, previous: Path | None, needs_key: Path | None, old: Path | None
+) -> Iterator[str]:
+    """Say where the database is from, where the previous one is, and what to type next.
+
+    The home `needs_key` has no key for the attempts of the backup; `old` is where it may be.
+    """
     yield f"restored the database from `{clean(str(file))}`"
     if previous is not None:
         yield f"the previous database is `{clean(str(previous))}`"
+    if needs_key is not None:
+        source, target = ("OLD_HOME" if old is None else clean(str(old))), clean(str(needs_key))
+        yield ("a backup has no keys: without `site.key` and `known_hosts` of the old home no "
+               "package can start or report")  # fmt: skip
+        yield f"cp -p {source}/site.key {source}/known_hosts {target}/"
     yield "d0ctl daemon start"
 
 

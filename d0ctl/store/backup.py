@@ -86,7 +86,7 @@ def restore(home: Home, source: Path, *, now: float, from_other_site: bool = Fal
     check_backup(source)
     if not from_other_site:
         refuse_other_site(home, source)
-    home.create()
+    home.create(with_key=_newest_attempt(source) == 0)
     aside = home.root / f".restore.{os.getpid()}"
     try:
         _copy(source, aside)
@@ -137,10 +137,14 @@ def consequences(home: Home, source: Path) -> Consequences:
     if present is None:
         return Consequences(None, driver)
     try:
-        last = int(_value(source, "newest_attempt") or 0)
-        return Consequences(int(_value(present.database, "running_after", last=last)), driver)
+        newer = _value(present.database, "running_after", last=_newest_attempt(source))
+        return Consequences(int(newer), driver)
     except sqlite3.Error:  # the present database is broken, so a backup is needed
         return Consequences(None, driver)
+
+
+def _newest_attempt(source: Path) -> int:
+    return int(_value(source, "newest_attempt") or 0)
 
 
 def _value(database: Path, query: str, **values: int) -> Any:
@@ -193,6 +197,7 @@ def _begin_generation(home: Home, database: Path, now: float) -> None:
         for table in ("attempt", "file", "job", "pilot"):
             store.change("raise_ids", table=table, least=generation << GENERATION_BITS)
         store.change("drop_leases")
+        store.change("forget_contacts", now=now)
         store.change("drop_task_locks")
         _pass_mail(store, now)
         connection.execute("pragma journal_mode = delete")

@@ -207,7 +207,10 @@ def test_a_key_that_is_missing_or_short_is_never_used(
         fault, hint = done.stderr.splitlines()[-2:]
         assert f"`{home.key}`" in fault
         assert ("is missing" in fault) if key is None else (f"has {len(key)} of 32" in fault)
-        assert hint == "put back the `site.key` of your backup, with mode 600"
+        assert hint.replace(f" --home {home.root}", "") == (
+            "copy `site.key` and `known_hosts` from your backup or the old home, with mode 600; "
+            "if the key is lost: d0ctl site rotate-key --lost"
+        )
 
 
 # which home ------------------------------------------------------------------------------------

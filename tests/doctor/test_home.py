@@ -108,10 +108,24 @@ def test_rejected_messages_are_counted_with_a_reason(home: Home, found: Found) -
     finding = only(found)
 
     assert finding.detail == (
-        "2 messages that could not be applied, the oldest 2.0 h ago: `1.1.abc`:"
+        "2 messages that could not be applied, the oldest 2 h 00 min ago: `1.1.abc`:"
         " the token of attempt 1 is wrong"
     )
-    assert finding.advice == f"cat {rejected}/*.reason"
+    assert finding.advice == (
+        "put back the `site.key` under which the attempts were launched; if it is lost: "
+        f"d0ctl site rotate-key --lost; then rm {rejected}/*"
+    )
+
+
+def test_a_finding_about_rejected_messages_says_how_it_ends(home: Home, found: Found) -> None:
+    rejected = home.dropbox / "rejected"
+    old(rejected / "1.1.abc", 20)
+    old(rejected / "1.1.abc.reason", 0, "the message ends too early\n")
+
+    finding = only(found)
+
+    assert "the oldest 2" in finding.detail and " s ago: " in finding.detail
+    assert finding.advice == f"cat {rejected}/*.reason; then rm {rejected}/*"
 
 
 def test_messages_that_nobody_reads_are_reported(site: Site, home: Home, found: Found) -> None:

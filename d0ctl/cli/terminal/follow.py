@@ -10,7 +10,7 @@ from d0ctl.select import Selector
 from d0ctl.show import following, outcome
 from d0ctl.show.visits import visiting
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 

@@ -95,3 +95,10 @@ def rotated(running: int, *, would: bool) -> str:
     previous = f"; {count(running, 'running attempt')} {keep} the previous one until {ends}"
     verb = "would have" if would else "has"
     return f"the site {verb} a new key{previous if running else ''}"
+
+
+def replaced(running: int, *, would: bool) -> str:
+    """Say that the site has a new key in place of a lost one, or would have, and what ends."""
+    verb, ends = ("would have", "would end") if would else ("has", "ended")
+    ended = f"; {count(running, 'running attempt')} {ends} as lost, to start again"
+    return f"the site {verb} a new key{ended if running else ''}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from d0ctl.show.why import group
 from d0ctl.show.why.common import MOST, Explanation, chosen_node
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.tasks import children, generation, state, task_broker, throttler
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.tasks.throttler import Queue

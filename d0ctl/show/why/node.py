@@ -12,9 +12,10 @@ from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import named
 from d0ctl.store.nodes.site import overflows
-from d0ctl.store.nodes.standstill import any_driver, node_views, production
+from d0ctl.store.nodes.standstill import node_views, production
 from d0ctl.store.views import browse, dependencies
 from d0ctl.units import clean, count, duration, moment
 

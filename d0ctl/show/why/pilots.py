@@ -15,7 +15,7 @@ from d0ctl.store.clusters.pilots import (
     latest_ended,
 )
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.units import count, listed, moment
 
 STATES: Mapping[str, str] = {

@@ -46,6 +46,8 @@ def obstacles(production: Production, now: float) -> list[Obstacle]:
         found_obstacles.append(NO_DAEMON)
     if nodes := _nodes(production, now):
         found_obstacles.append(nodes)
+    if production.wrong_tokens:
+        found_obstacles.append(_wrong_tokens(production.wrong_tokens))
     if production.driven:
         found_obstacles += [
             batch_fault(name, fault, now) for name, fault in production.faults.items()
@@ -58,6 +60,12 @@ def obstacles(production: Production, now: float) -> list[Obstacle]:
     if disks := _disks(production):
         found_obstacles.append(disks)
     return found_obstacles
+
+
+def _wrong_tokens(number: int) -> Obstacle:
+    """Say that messages are rejected because another key has signed them."""
+    text = f"{count(number, 'message')} of packages rejected in the last hour: not signed by the "
+    return Obstacle(f"{text}`site.key` of this home", ("d0ctl doctor",), is_cause=False)
 
 
 def batch_fault(name: str, fault: Fault, now: float) -> Obstacle:

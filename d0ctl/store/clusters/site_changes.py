@@ -20,7 +20,11 @@ from d0ctl.store.clusters.site_comparison import (
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.units import count
+
+LOST_KEY = "the key that signed its messages is lost"
+"""Why attempts end that can't report any more."""
 
 Facts = Mapping[str, dict[str, Any]]
 """The facts of new nodes, by their names."""
@@ -185,3 +189,27 @@ def rotate_key(store: Store, *, actor: str, note: str | None, now: float) -> int
         keep_action(store, verb="site rotate-key", target=store.home.key.name, actor=actor,
                     note=note, packages=0, now=now)  # fmt: skip
     return int(row["running"])
+
+
+def replace_lost_key(store: Store, *, actor: str, note: str | None, now: float) -> int:
+    """Make a new key in place of a lost one; return how many attempts are ended as lost.
+
+    Their packages start again, and their nodes end them at the next contact. Raises Refused while
+    a process is in contact with the nodes.
+    """
+    from d0ctl import site_key
+    from d0ctl.store.attempts import messages
+    from d0ctl.store.attempts.launching import launches
+
+    with store.writing():
+        if any_driver(store):
+            raise Refused("a process drives packages by this database", hint="d0ctl daemon stop")
+        number = 0
+        for node in store.rows("nodes"):
+            signed = [row["attempt_id"] for row in launches.live(store, node["id"])]
+            number += len(signed)
+            messages.fail(store, node["id"], signed, reason="lost", message=LOST_KEY, now=now)
+        site_key.renew(store.home)
+        keep_action(store, verb="site rotate-key", target=store.home.key.name, actor=actor,
+                    note=note, packages=number, now=now)  # fmt: skip
+    return number

@@ -8,6 +8,7 @@ from typing import Any
 from d0ctl.model import Node
 from d0ctl.store.connection import Store
 from d0ctl.store.files import copies
+from d0ctl.store.nodes.holder import abandoned, dead_holders
 from d0ctl.store.nodes.leases import living_holder
 from d0ctl.store.nodes.registry import by_id, named, nodes
 
@@ -73,6 +74,15 @@ def forget_untried(store: Store, *, now: float) -> None:
         with store.writing():
             for node in untried:
                 store.change("node_untried", node=node, now=now)
+
+
+def settle_abandoned(store: Store, *, now: float) -> None:
+    """up -> unknown for nodes whose driver was killed; leases of such processes are dropped."""
+    with store.writing():
+        for node in abandoned(store):
+            store.change("node_unknown", node=node, now=now)
+        for holder in dead_holders(store):
+            store.change("drop_leases_of", holder=holder)
 
 
 def note_contact(store: Store, node: int, load: float | None, *, at: float) -> None:

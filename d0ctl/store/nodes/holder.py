@@ -1,8 +1,17 @@
-"""The holder of a lease: a process that can be checked for life."""
+"""Holders of leases: processes that can be checked for life, and what those that are gone drove."""
 
 import os
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from d0ctl.model import Node, NodeCapacity
+from d0ctl.store.connection import Store
+
+N = TypeVar("N", Node, NodeCapacity)
 
 
 @cache
@@ -42,3 +51,26 @@ def is_dead(name: str) -> bool:
     """Return whether the holder of that name is certainly gone."""
     boot, _, started = name.split(" ")
     return boot != boot_id() or start_time(process_id(name)) != started
+
+
+def any_driver(store: Store) -> bool:
+    """Return whether some process drives packages now: a daemon, or a `run`."""
+    return any(not is_dead(row["holder"]) for row in store.rows("leases"))
+
+
+def dead_holders(store: Store) -> set[str]:
+    """Return the holders of leases that are certainly gone."""
+    holders = {row["holder"] for row in store.rows("leases")}
+    return {name for name in holders if is_dead(name)}
+
+
+def abandoned(store: Store) -> set[int]:
+    """Return the nodes that were up when their driver was killed: nobody knows their state."""
+    gone = dead_holders(store)
+    return {row[0] for name in gone for row in store.rows("nodes_left_up", holder=name)}
+
+
+def marked(store: Store, nodes: Sequence[N]) -> list[N]:
+    """Return nodes as far as they are known: abandoned ones are not connected."""
+    gone = abandoned(store)
+    return [replace(row, state="unknown") if row.id in gone else row for row in nodes]

@@ -13,6 +13,7 @@ from d0ctl.model import Address, Node, NodeCapacity, Processors
 from d0ctl.policy.remarks import NodeMoved, NodeRemoved, noted
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
+from d0ctl.store.nodes.holder import is_dead, marked
 from d0ctl.store.rows import make, make_all
 from d0ctl.units import count
 from d0ctl_wrapper.host.machine import machine_id
@@ -44,7 +45,7 @@ def add_localhost(store: Store) -> None:
 
 def nodes(store: Store) -> list[Node]:
     """Return all nodes, with how many packages are assigned and launched on each."""
-    return make_all(Node, store.rows("nodes"))
+    return marked(store, make_all(Node, store.rows("nodes")))
 
 
 def to_order(store: Store) -> set[int]:
@@ -54,7 +55,7 @@ def to_order(store: Store) -> set[int]:
 
 def capacities(store: Store) -> list[NodeCapacity]:
     """Return the capacity of each node, how much is in use, and when a slot was last taken."""
-    return make_all(NodeCapacity, store.rows("node_rooms"))
+    return marked(store, make_all(NodeCapacity, store.rows("node_rooms")))
 
 
 def disk_of(store: Store, node: int) -> int | None:
@@ -99,13 +100,13 @@ def _scarce(
 def find(store: Store, name: str) -> Node | None:
     """Return the node of that name, if there is one."""
     row = store.row("node_by_name", name=name)
-    return None if row is None else make(Node, row)
+    return None if row is None else marked(store, [make(Node, row)])[0]
 
 
 def by_id(store: Store, node: int) -> Node | None:
     """Return the node of that id, if there is one."""
     row = store.row("node_by_id", node=node)
-    return None if row is None else make(Node, row)
+    return None if row is None else marked(store, [make(Node, row)])[0]
 
 
 def named(store: Store, name: str) -> Node:
@@ -233,6 +234,8 @@ def forget(store: Store, name: str, *, now: float) -> None:
     store.change("unassign_node", node=row.id, now=now, note=noted(NodeRemoved(name)))
     copies.lose_all_of_node(store, cluster=row.cluster_id, node=row.id, now=now)
     give_up(store, name)
+    if (lease := store.value("lease_holder", name=f"node {row.id}")) and is_dead(lease):
+        store.change("drop_lease", name=f"node {row.id}")
     store.change("remove_node", node=row.id)
     store.change("remove_unused_cluster", cluster=row.cluster_id)
 

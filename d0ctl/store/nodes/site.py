@@ -83,3 +83,12 @@ def works(store: Store, cluster: int) -> None:
 def overflows(store: Store, cluster: int | None = None) -> list[Overflow]:
     """Return the caches that will overflow as far as the daemon knows, of all or of a cluster."""
     return [Overflow._make(row) for row in store.rows("overflows", cluster=cluster)]
+
+
+def wrong_tokens(store: Store, now: float) -> int:
+    """Return how many messages were rejected lately because another key has signed them."""
+    if next((store.home.dropbox / "rejected").glob("*.reason"), None) is None:
+        return 0
+    from d0ctl import rejected  # late: there are hardly ever any
+
+    return rejected.wrong_tokens(store.home, now)

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
 from d0ctl.schedule.standstill import Cause, NextTry, NodeState, Standing, Work, of_part, standing
 from d0ctl.store import stage_order
-from d0ctl.store.connection import Row, Selection, Store
-from d0ctl.store.nodes import makers, registry
+from d0ctl.store.connection import Row, Selection, Store, as_json
+from d0ctl.store.nodes import makers, registry, site
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
-from d0ctl.store.nodes.holder import is_dead
+from d0ctl.store.nodes.holder import abandoned, any_driver
 from d0ctl.store.nodes.site import Fault, Overflow, default, faults, overflows
 from d0ctl.store.rows import make
 from d0ctl.units import duration
@@ -75,6 +75,8 @@ class Production(Struct, frozen=True):
     overflows: list[Overflow] = field(default_factory=list)
     faults: dict[str, Fault] = field(default_factory=dict)
     """What is wrong with batch systems, by name."""
+    wrong_tokens: int = 0
+    """How many messages were rejected lately because another key has signed them."""
 
     @property
     def stopped(self) -> list[JobStanding]:
@@ -100,18 +102,14 @@ class Production(Struct, frozen=True):
         return sum(job.standing.unfit for job in self.jobs)
 
 
-def any_driver(store: Store) -> bool:
-    """Return whether some process drives packages now: a daemon, or a `run`."""
-    return any(not is_dead(row["holder"]) for row in store.rows("leases"))
-
-
 def production(store: Store, *, now: float, driven: bool | None = None) -> Production:
     """Return the standing of all jobs; a process that drives them itself says so."""
     nodes = node_views(store, now=now)
     driven = any_driver(store) if driven is None else driven
     jobs = _jobs(store, None, nodes, driven=driven)
     failures = {row["name"]: row["failed"] for row in store.rows("jobs_with_failures")}
-    return Production(driven, nodes, jobs, failures, overflows(store), faults(store))
+    wrong = site.wrong_tokens(store, now)
+    return Production(driven, nodes, jobs, failures, overflows(store), faults(store), wrong)
 
 
 def signature(store: Store, *, now: float) -> tuple[object, ...]:
@@ -171,7 +169,8 @@ def _of_job(store: Store, job: int, views: list[NodeView]) -> JobStanding:
 def node_views(store: Store, *, now: float = 0.0) -> list[NodeView]:
     """Return all nodes; with the time also which have been gone for too long."""
     patience_s = float(default(store, "unreachable-after"))
-    return [_view(row, patience_s, now) for row in store.rows("standing_nodes")]
+    rows = store.rows("standing_nodes", abandoned=as_json(sorted(abandoned(store))))
+    return [_view(row, patience_s, now) for row in rows]
 
 
 def _view(row: Row, patience_s: float, now: float) -> NodeView:

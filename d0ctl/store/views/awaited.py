@@ -11,12 +11,8 @@ from d0ctl.schedule.standstill import Cause
 from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import (
-    JobStanding,
-    any_driver,
-    job_standing,
-    part_standing,
-)
+from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.standstill import JobStanding, job_standing, part_standing
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import JobSummary

@@ -197,6 +197,10 @@ update node set state = 'unknown', since = :now where id = :node and state = 'up
 -- down -> unknown: d0ctl does not contact a node, so its last state may be wrong now.
 update node set state = 'unknown', since = :now where id = :node and state = 'down';
 
+-- name: forget_contacts
+-- No process of this home has contacted any node.
+update node set state = 'unknown', since = :now where state <> 'unknown';
+
 -- name: lease_holder
 -- Who holds a lease.
 select holder from lease where name = :name;
@@ -215,6 +219,21 @@ returning holder;
 -- name: give_lease
 -- Release a lease.
 delete from lease where name = :name and holder = :holder;
+
+-- name: drop_lease
+-- Drop a lease whose holder is gone.
+delete from lease where name = :name;
+
+-- name: drop_leases_of
+-- Drop the leases of a process that is gone.
+delete from lease where holder = :holder;
+
+-- name: nodes_left_up
+-- The nodes that were up when the process ended that drives them.
+select node.id
+  from lease
+  join node on node.state = 'up' and lease.name = 'node ' || node.id
+ where lease.holder = :holder;
 
 -- name: newest_attempt
 -- The id of the newest attempt.

@@ -103,7 +103,7 @@ select * from main.action where at <= (select at from moment);
 
 -- name: first_of_last_attempts
 -- The id of the first of the last attempts; a restore leaves a large gap in the ids.
-select coalesce(min(id), 0) from (select id from attempt order by id desc limit :limit);
+select coalesce(min(id), 0) from (select id from attempt where id > 0 order by id desc limit :limit);
 
 -- name: attempt_spans
 -- When and where the attempts from an id on ran, of a job or of all, with the slots that each took

@@ -1,8 +1,9 @@
 -- name: standing_nodes
 -- Every node with the facts that decide whether work moves; those that d0ctl drained are tried again.
--- A batch system counts as a node that is about to come.
+-- A batch system counts as a node that is about to come. Nobody knows the state of :abandoned ones.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
-       node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services, node.state,
+       node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services,
+       iif(node.id in (select value from json_each(:abandoned)), 'unknown', node.state) as state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
        node.speed, bad_node.node_id as bad, node.doubted, node_space.disk, null as left_s,
        node.facts ->> 'disk_free' as on_disk, node.facts ->> 'disk_total' as disk_total,

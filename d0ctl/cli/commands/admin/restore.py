@@ -51,5 +51,6 @@ def restore(
     with session.writer() as store, store.writing():
         keep_action(store, verb="restore", target=str(file), actor=session.actor(),
                     note=changing.reason(), packages=0, now=time.time())  # fmt: skip
-    for line in administration.restored(file, previous):
+    needs_key = None if home.key.exists() else home.root
+    for line in administration.restored(file, previous, needs_key, root):
         emit(line)

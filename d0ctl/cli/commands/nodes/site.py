@@ -97,21 +97,32 @@ def _print(found: "list[Difference]", *, would: bool) -> None:
 
 
 @app.command("rotate-key", cls=Changing)
-def rotate_key() -> None:
-    """Replace the key that signs attempts; running ones keep theirs."""
+def rotate_key(
+    lost: Annotated[
+        bool,
+        typer.Option("--lost", help="The key is lost: end all running attempts, and retry them."),
+    ] = False,
+) -> None:
+    """Replace the key that signs attempts; running ones keep theirs.
+
+    With `--lost` they can't: all running attempts end as `lost`, their packages start again, and
+    their nodes end them at the next contact. So first look for the key in backups and old homes.
+    """
     from d0ctl.show.cards import site as site_text
     from d0ctl.store.clusters import site_changes
 
+    text = site_text.replaced if lost else site_text.rotated
     if changing.is_rehearsal():
         with session.reader() as store:
-            emit(site_text.rotated(site_changes.signed_attempts(store)["running"], would=True))
+            emit(text(site_changes.signed_attempts(store)["running"], would=True))
         return
+    rotate = site_changes.replace_lost_key if lost else site_changes.rotate_key
     with session.writer() as store:
+        if lost:
+            say(text(site_changes.signed_attempts(store)["running"], would=True))
         changing.confirm("replace the key of the site?")
-        running = site_changes.rotate_key(
-            store, actor=session.actor(), note=changing.reason(), now=time.time()
-        )
-    emit(site_text.rotated(running, would=False))
+        running = rotate(store, actor=session.actor(), note=changing.reason(), now=time.time())
+    emit(text(running, would=False))
 
 
 @app.command()

@@ -18,7 +18,7 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
-from d0ctl.store.nodes.standstill import any_driver
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.units import format_size, iso, listed, with_unit
 
 REQUESTS: Mapping[str, dict[str, Any]] = {

@@ -9,8 +9,8 @@ from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.files import links
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import capacities
-from d0ctl.store.nodes.standstill import any_driver
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
 from d0ctl.units import count, duration, iso, listed, moment

@@ -9,7 +9,7 @@ from d0ctl.errors import D0Error, ExitCode
 from d0ctl.model import Group, by_status
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.usage.site_check import Check, check
-from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes import holder, standstill
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.units import clean
 
@@ -26,7 +26,7 @@ def run_on(selector: str) -> ExitCode:
     code = ExitCode.DONE
     wanted, now = select.parse_all([selector]), time.time()
     with session.reader() as store, store.reading():
-        driven = standstill.any_driver(store)
+        driven = holder.any_driver(store)
         parts = awaited.read(store, wanted, now)
         for part in parts:
             totals = by_status(part.counts)

@@ -1,0 +1,45 @@
+"""A backup in a new home: it has neither keys nor contact with nodes."""
+
+from pathlib import Path
+
+from d0ctl.config import Home
+from d0ctl.store.nodes import contact
+from tests.cli.conftest import Type
+from tests.support.jobs import NOW, job
+from tests.support.site import Site
+
+
+def test_a_restored_home_gets_no_key_that_signed_none_of_its_attempts(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    site.launch("before/1/1/1")
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    other = Home(tmp_path / "other")
+
+    done = d0ctl("--home", str(other.root), "restore", str(tmp_path / "saved.db"))
+
+    assert done.exit_code == 0, done.stderr
+    assert not other.key.exists()
+    assert f"cp -p OLD_HOME/site.key OLD_HOME/known_hosts {other.root}/\n" in done.stdout
+    started = d0ctl("--home", str(other.root), "daemon", "start")
+    assert started.exit_code == 5
+    assert f"`{other.key}` is missing" in started.stderr
+    assert started.stderr.splitlines()[1].startswith("copy `site.key` and `known_hosts` from ")
+    other.key.write_bytes(site.store.home.key.read_bytes())
+    assert other.site_key() == site.store.home.site_key()
+    again = d0ctl("--home", str(other.root), "restore", str(tmp_path / "saved.db"), "--yes")
+    assert "OLD_HOME" not in again.stdout
+
+
+def test_no_node_of_a_restored_home_is_connected_before_a_daemon_runs(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    with site.store.writing():
+        contact.up(site.store, 1, {"boot_id": "b", "cpus": 2, "base": "/b"}, now=NOW)
+    assert "not connected" not in d0ctl("node", "list").stdout
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    other = ("--home", str(tmp_path / "other"))
+    d0ctl(*other, "restore", str(tmp_path / "saved.db"))
+
+    assert "not connected" in d0ctl(*other, "node", "list").stdout
