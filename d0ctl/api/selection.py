@@ -150,7 +150,8 @@ class Selection(Verbs):
     def logs(self, *, attempt: int | None = None, binary: int | None = None) -> dict[str, str]:
         """Return what its packages printed, at most 20, by their paths, as `d0ctl logs` reads it.
 
-        Raises NotFound for a package that has not run, NodeUnreachable, and BadUsage for more.
+        Packages that have not run are left out. Raises NotFound if none has, NodeUnreachable, and
+        BadUsage for more packages.
         """
         from d0ctl.show.visits.whole_logs import logs_of
 

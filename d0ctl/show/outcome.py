@@ -230,4 +230,12 @@ def interrupted(name: str, *, has_daemon: bool) -> str:
     return f"{by}; `d0ctl kill {name}` ends it"
 
 
-STOP_HERE = "stop here? running packages continue, and the job can be resumed [Y/n] "
+def stop_here(name: str, *, has_daemon: bool) -> str:
+    """Ask whether `run` should end after Ctrl-C, with what happens then."""
+    then = f"the daemon continues `{name}`" if has_daemon else (
+        "running packages continue, and the job can be resumed"
+    )  # fmt: skip
+    return f"stop here? {then} [Y/n] "
+
+
+YES_OR_NO = "answer y or n"

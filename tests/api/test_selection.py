@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl import Job, Selection, jobs
-from d0ctl.errors import BadUsage, DatabaseUnavailable, Refused
+from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
 from d0ctl.store.views import awaited
 from tests.cli.conftest import type_in
 from tests.support.building import document
@@ -188,3 +188,16 @@ def test_logs_and_exports_are_those_of_the_command_line(held: Selection) -> None
     with pytest.raises(BadUsage, match="is not one of `yaml`"):
         held.export("pdf")
     assert held.export("dot") == type_in("export", "reco", "--format", "dot").stdout
+
+
+def test_logs_of_a_selection_leave_out_the_packages_that_have_not_run(
+    held: Selection,
+) -> None:
+    with pytest.raises(NotFound, match="reco/1/1/1"):
+        held.stage("sim").logs()
+
+    held.stage(1).line(2).kill()
+    held.release()
+    held.run()
+
+    assert held.stage("sim").logs() == {f"reco/1/{n}/1": "" for n in (1, 3, 4)}

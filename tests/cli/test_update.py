@@ -129,6 +129,8 @@ def test_an_update_that_changes_only_a_parameter_can_be_undone(
     undo = d0ctl("update", "mc", "--set", f"word={word}").stderr
 
     assert ("to undo: d0ctl update mc --previous" in undo) is (word != "bye")
+    history = d0ctl("history", "mc").stdout
+    assert (f"--set word={word}" in history) is (word != "bye")
 
 
 def test_lines_that_a_job_file_has_again_are_restored(file: Path, d0ctl: Type) -> None:

@@ -90,6 +90,23 @@ def test_answering_no_to_ctrl_c_leaves_the_job_alone(site: Site, job: Path, reco
     assert ran(record) == ["1", "2", "3"]
 
 
+def test_ctrl_c_asks_again_after_another_answer_and_says_that_the_daemon_continues(
+    site: Site, job: Path, record: Path
+) -> None:
+    site.start_daemon()
+    with terminal(site, "run", job) as screen:
+        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        screen.type(CTRL_C)
+        screen.expect("stop here? the daemon continues `slow` [Y/n]")
+        screen.type("hello\n")
+        screen.expect("answer y or n")
+        screen.type("n\n")
+        go_on(site)
+
+        assert screen.end() == 0, screen.text
+        assert "`slow` is successful" in screen.text
+
+
 def test_a_second_ctrl_c_means_yes(site: Site, job: Path, record: Path) -> None:
     with terminal(site, "run", job) as screen:
         wait_until(record.exists, PATIENCE_S, "the first package runs")

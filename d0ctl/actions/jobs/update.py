@@ -40,7 +40,7 @@ class UpdateOptions(Options):
     )  # fmt: skip
     parameters: Mapping[str, str] = values(
         "--set", "KEY=VALUE", "Parameter of the job; may be repeated.", none=dict,
-        type=ValueType(pairs, write_pairs), example="KEY=VALUE",
+        type=ValueType(pairs, write_pairs), example="KEY=VALUE", log=write_pairs,
     )  # fmt: skip
     again: bool = flag("--again", "Rerun packages that ran with another definition.")
     previous: bool = flag("--previous", "Go back to the job file before the last update.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from d0ctl.errors import NotFound
 from d0ctl.nodes.visits.peek import visit
 from d0ctl.select import Selector
 from d0ctl.show.visits import log_names, visiting
@@ -13,21 +14,29 @@ from d0ctl.store.views.shapes.of_package import AttemptView
 def logs_of(
     store: Store, selected: Selector, attempt: int | None, binary: int | None
 ) -> dict[str, str]:
-    """Return the logs of at most 20 packages by their paths.
+    """Return the logs of at most 20 packages by their paths, without those that have not run.
 
-    Raises NotFound for one that has not run, and BadUsage for more packages.
+    Raises NotFound if none has run, and BadUsage for more packages.
     """
     packages = visiting.packages_of(store, selected, "logs")
     if packages:
         visiting.refuse_archive(store, packages[0])
-    logs = {}
+    logs: dict[str, str] = {}
+    absent: NotFound | None = None
     for wanted in packages:
         package = browse.package(store, wanted)
         numbers = [each.seq for each in one_package.binaries(store, package.id)]
         if binary is not None:
             numbers = [one_package.binary(store, package, binary).seq]
         names = log_names.of(numbers, whole=binary is None)
-        logs[package.path] = _text(store, visiting.attempt_of(store, package, attempt), names)
+        try:
+            tried = visiting.attempt_of(store, package, attempt)
+        except NotFound as error:
+            absent = absent or error
+            continue
+        logs[package.path] = _text(store, tried, names)
+    if absent and not logs:
+        raise absent
     return logs
 
 

@@ -15,7 +15,7 @@ from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.changing import Submitting
 from d0ctl.cli.commands.running import intake
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.cli.terminal.output import emit, say, sheet, show
+from d0ctl.cli.terminal.output import ask, emit, say, sheet, show
 from d0ctl.cli.terminal.progress_bar import Progress
 from d0ctl.errors import BadUsage, ExitCode, NotFound
 from d0ctl.model import by_status
@@ -204,7 +204,7 @@ def _watch(name: str, ended: threading.Event, progress: Progress, interrupts: _I
         except _Terminated:
             raise
         except KeyboardInterrupt:
-            if not _really_stop(progress):
+            if not _really_stop(name, progress):
                 continue
             raise
 
@@ -222,14 +222,15 @@ def _print_slot_users(name: str, progress: Progress) -> bool:
     return text is not None
 
 
-def _really_stop(progress: Progress) -> bool:
+def _really_stop(name: str, progress: Progress) -> bool:
     if changing.is_confirmed():
         return True
     progress.pause()
-    print(outcome.STOP_HERE, end="", file=sys.stderr, flush=True)
-    answer = sys.stdin.readline().strip().lower()
+    question = outcome.stop_here(name, has_daemon=_has_daemon())
+    while (typed := ask(question)).strip().lower() not in ("", "y", "yes", "n", "no"):
+        say(outcome.YES_OR_NO)
     progress.resume()
-    return answer not in ("n", "no")
+    return typed.strip().lower() not in ("n", "no")
 
 
 def _stop(ended: threading.Event, stop: threading.Event, progress: Progress) -> None:
