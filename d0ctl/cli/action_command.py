@@ -42,16 +42,18 @@ from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.views import browse
 from d0ctl.units import clean
 
+
+def _packages(offered: completion.Completer) -> Any:
+    return Annotated[list[str], typer.Argument(
+        metavar="SELECTOR", autocompletion=offered,
+        help="Jobs, stages, lines or packages, as one selection: reco001, reco001/2/1-10, "
+        "'reco001/2/*:failed'.",
+    )]  # fmt: skip
+
+
 TARGETS: dict[str, Any] = {
-    "any": Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SELECTOR",
-            autocompletion=completion.selectors,
-            help="Jobs, stages, lines or packages, as one selection: reco001, reco001/2/1-10, "
-            "'reco001/2/*:failed'.",
-        ),
-    ],
+    "any": _packages(completion.selectors),
+    "set-status": _packages(completion.targets_or_statuses),
     "line": Annotated[
         list[str],
         typer.Argument(

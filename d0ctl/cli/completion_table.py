@@ -43,10 +43,10 @@ HEADINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """The commands by their heading in `--help`, and the folder of their modules; actions have none."""
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "init": ("-",),
+    "init": ("templates",),
     "template list": (),
-    "template show": ("-",),
-    "template new": ("-",),
+    "template show": ("templates",),
+    "template new": ("templates",),
     "import": ("-",),
     "validate": ("-",),
     "rehearse": ("-",),
@@ -61,7 +61,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "history": ("selectors",),
     "logs": ("selectors",),
     "peek": ("selectors", "-"),
-    "results": ("files",),
+    "results": ("results",),
     "report failures": ("selectors",),
     "report usage": ("selectors",),
     "report metrics": (),
@@ -87,7 +87,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "restore-line": ("selectors*",),
     "resume": ("selectors*",),
     "retry": ("selectors*",),
-    "set-status": ("selectors*", "-"),
+    "set-status": ("targets_or_statuses*", "-"),
     "update": ("job_names*",),
     "file list": ("files",),
     "file purge": ("files",),

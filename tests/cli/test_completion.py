@@ -112,6 +112,7 @@ LINES = (
     "wait prod --until f", "file purge prod:g",
     "--home /nowhere status p", "--home /nowhere status ", "status --home /nowhere p", "--h",
     "status 'pr", "status *", "status --node=lo", "status -- p", "file list p", "set-status prod ",
+    "set-status prod un", "init ", "init me", "template show ", "template new s", "status oth",
 )  # fmt: skip
 
 
@@ -165,13 +166,23 @@ def test_lines_packages_states_files_and_software_are_offered(filled: Site) -> N
     assert offers.selectors("prod:fai") == ["prod:failed"]
     assert offers.subjects("prod:pl") == ["prod:plot.png"]
     assert offers.subjects("loc") == ["localhost"]
+    assert offers.selectors("man") == ["many", "many/"]
+    assert offers.selectors("prod/1") == ["prod/1", "prod/1/"]
+    assert offers.selectors("prod/1/2") == ["prod/1/2", "prod/1/2/"]
+    assert offers.selectors("prod/1/2/1") == ["prod/1/2/1"]
+    assert offers.job_names("man") == ["many"]
+    assert offers.results("prod:") == ["prod:plot.png"]
+    assert offers.targets_or_statuses("prod/1/1/1") == ["prod/1/1/1"]
+    assert offers.targets_or_statuses("un") == ["unscheduled"]
+    assert {"array", "merge"} <= set(offers.templates("")) and offers.templates("mer") == ["merge"]
     assert offers.files("prod:gen") == ["prod:gen-1", "prod:gen-2", "prod:gen-3"]
 
 
 @pytest.mark.parametrize(
     ("words", "number", "offered"),
     [("d0ctl status prod : fai", 4, "failed"), ("d0ctl results prod : plo", 4, "plot.png"),
-     ("d0ctl results prod :", 3, "all\ngen-1"), ("d0ctl status prod:fai", 2, "prod:failed")],
+     ("d0ctl file list prod :", 4, "all\ngen-1"),
+     ("d0ctl results prod :", 3, "plot.png"), ("d0ctl status prod:fai", 2, "prod:failed")],
 )  # fmt: skip
 @pytest.mark.usefixtures("filled")
 def test_words_that_bash_has_split_at_a_colon_are_joined(

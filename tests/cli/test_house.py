@@ -194,7 +194,7 @@ def test_tab_offers_jobs_stages_nodes_and_states(site: Site) -> None:
     site.submit(production("prod"))
     site.submit(production("other"))
 
-    assert complete("status", "pr") == ["prod"]
+    assert complete("status", "pr") == ["prod", "prod/"]  # so the shell adds no space
     assert complete("why", "prod/") == ["prod/1", "prod/2", "prod/3"]
     assert complete("node", "drain", "loc") == ["localhost"]
     assert complete("status", "--status", "fail") == ["failed"]

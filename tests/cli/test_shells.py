@@ -116,6 +116,7 @@ def test_tab_completes_in_the_real_shell_once_it_is_installed(
         for typed, completed in (
             ("d0ctl sta", "status"), ("d0ctl status ot", "other"),
             ("d0ctl status other/1/2", "other/1/2"), ("d0ctl status prod/2/1", "prod/2/1/1"),
+            ("d0ctl status oth", "other/2"), ("d0ctl template show mer", "merge"),
             ("d0ctl node drain local", "localhost"), ("d0ctl why local", "localhost"),
             ("d0ctl results prod:plo", "plot.png"), ("d0ctl wait prod --until fai", "failed"),
             ("d0ctl status --status unre", "unreachable"),
@@ -123,6 +124,9 @@ def test_tab_completes_in_the_real_shell_once_it_is_installed(
         ):  # fmt: skip
             if completed == "other/1/2":  # 2 and 20 to 29
                 line.type(f"{typed}\t\t", "other/1/29")
+            elif completed == "other/2":  # a part follows the name of a job without a space
+                line.type(f"{typed}\t", "er")
+                line.type("/\t\t", "other/2")
             elif completed == "prod/2/1/1":
                 line.type(f"{typed}/\t", completed)
             else:

@@ -33,6 +33,9 @@ reasons = _completer(offers.reasons)
 ends = _completer(offers.ends)
 subjects = _completer(offers.subjects)
 files = _completer(offers.files)
+results = _completer(offers.results)
+targets_or_statuses = _completer(offers.targets_or_statuses)
+templates = _completer(offers.templates)
 software = _completer(offers.software)
 
 

@@ -27,19 +27,26 @@ def selectors(incomplete: str) -> list[str]:
         return [f"{path}:{state_name}" for state_name in states(state)]
     *before, last = incomplete.split("/")
     if not before:
-        return job_names(incomplete)
+        return _open_ended(job_names(incomplete))
     if not all(map(str.isdecimal, before[1:])):
         return []
     job, numbers = before[0], [int(number) for number in before[1:]]
     if not numbers:
-        return _beginning(incomplete, (f"{job}/{name}" for name in _read(stages_of(job))))
+        stages = (f"{job}/{name}" for name in _read(stages_of(job)))
+        return _open_ended(_beginning(incomplete, stages))
     if len(numbers) == 1:
         most = _count(lambda store: names.lines(store, job, numbers[0]))
     elif len(numbers) == LINE:
         most = _count(lambda store: names.packages(store, job, *numbers))
     else:
         return []
-    return [f"{'/'.join(before)}/{number}" for number in _numbers(last, most)]
+    found = [f"{'/'.join(before)}/{number}" for number in _numbers(last, most)]
+    return found if len(numbers) == LINE else _open_ended(found)
+
+
+def _open_ended(paths: list[str]) -> list[str]:
+    """Offer a single path also with `/`: no shell adds a space then, as a part may follow."""
+    return [*paths, f"{paths[0]}/"] if len(paths) == 1 else paths
 
 
 def stages_of(job: str) -> "Callable[[Store], list[int]]":
@@ -61,6 +68,29 @@ def files(incomplete: str) -> list[str]:
         return job_names(incomplete)
     found = _read(lambda store: names.files(store, job, beginning, MOST))
     return [f"{job}:{name}" for name in found]
+
+
+def results(incomplete: str) -> list[str]:
+    """Job names, and after a `:` the final outputs of that job."""
+    job, colon, beginning = incomplete.partition(":")
+    if not colon:
+        return job_names(incomplete)
+    found = _read(lambda store: names.results(store, job, beginning, MOST))
+    return [f"{job}:{name}" for name in found]
+
+
+def targets_or_statuses(incomplete: str) -> list[str]:
+    """What `set-status` takes: parts of jobs, and at the end one of its statuses."""
+    from d0ctl.actions.packages.set_status import FROM
+
+    return [*selectors(incomplete), *_beginning(incomplete, FROM)]
+
+
+def templates(incomplete: str) -> list[str]:
+    """Names of templates, built-in ones and those of the site."""
+    from d0ctl.jobfile import job_templates  # imports yaml, which other words do not need
+
+    return _beginning(incomplete, job_templates.found(session.home().templates))
 
 
 def software(incomplete: str) -> list[str]:
@@ -140,6 +170,9 @@ OFFERS: Mapping[str, Offer] = {
         ends,
         subjects,
         files,
+        results,
         software,
+        targets_or_statuses,
+        templates,
     )
 }

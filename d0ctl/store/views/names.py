@@ -35,6 +35,13 @@ def files(store: Store, job: str, beginning: str, limit: int) -> list[str]:
     return [row["name"] for row in rows]
 
 
+def results(store: Store, job: str, beginning: str, limit: int) -> list[str]:
+    """Return names of final outputs of a job with this beginning, in order."""
+    rows = store.rows("job_result_names", job=job, first=beginning, last=f"{beginning}\U0010ffff",
+                      limit=limit)  # fmt: skip
+    return [row["name"] for row in rows]
+
+
 def software(store: Store) -> list[str]:
     """Return the software of the catalogue, as NAME/VERSION."""
     return [row["title"] for row in store.rows("software_titles")]

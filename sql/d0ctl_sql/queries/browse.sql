@@ -73,6 +73,15 @@ select file.name
  order by file.name
  limit :limit;
 
+-- name: job_result_names
+-- Names of final outputs of a job between two texts, for completion; bounded.
+select file.name
+  from job join file on file.job_id = job.id and file.name >= :first and file.name < :last
+ where job.name = :job and job.visible = 1 and file.package_id is not null and file.late = 0
+   and (file.result = 1 or file.locator is not null)
+ order by file.name
+ limit :limit;
+
 -- name: software_titles
 -- The software of the catalogue, for completion; bounded.
 select distinct title from software order by title limit 1000;

@@ -41,7 +41,7 @@ def results(
         str,
         typer.Argument(
             metavar="JOB[:NAME]",
-            autocompletion=completion.files,
+            autocompletion=completion.results,
             help="A job, or its files by name, with wildcards: 'reco001:*.root'.",
         ),
     ],

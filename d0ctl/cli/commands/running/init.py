@@ -8,6 +8,7 @@ import typer
 from d0ctl.cli import options
 from d0ctl.cli.changing import asking
 from d0ctl.cli.commands.running import template as commands
+from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import ask, can_ask, say, table
 from d0ctl.errors import BadJobFile, BadUsage
@@ -20,6 +21,7 @@ Pattern = Annotated[
     str | None,
     typer.Argument(
         metavar="PATTERN",
+        autocompletion=completion.templates,
         help="single, array, merge, chain, glob or software, or a template of the site (default: "
         "ask).",
     ),

@@ -8,6 +8,7 @@ import typer
 
 from d0ctl.actions.option import pairs
 from d0ctl.cli import options, session
+from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import draw, emit_json, say, table
 from d0ctl.errors import BadUsage, Refused
@@ -20,7 +21,14 @@ if TYPE_CHECKING:
 
 app = group("List or show templates, or write a job file from one.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a template, or its file.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        autocompletion=completion.templates,
+        help="The name of a template, or its file.",
+    ),
+]
 Out = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="FILE", help="File to write; `-` is stdout.",
