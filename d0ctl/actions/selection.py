@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from d0ctl.actions.action import MOST_SHOWN, Change, Conflict
 from d0ctl.errors import BadUsage
 from d0ctl.model import LIVE, Phase, by_status, phase_word
-from d0ctl.select import Selector
+from d0ctl.select import Selector, quoted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import audit
@@ -135,7 +135,7 @@ def nothing_for(
         return Conflict(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
                            hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in unchanged.items())
-    return Conflict(f"no packages of `{target.brief}` can be {past}: {states}",
+    return Conflict(f"no packages of {quoted(target.brief)} can be {past}: {states}",
                        hint=f"d0ctl status {target.parts[0]}", entry=entry)  # fmt: skip
 
 

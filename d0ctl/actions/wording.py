@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from d0ctl.actions.action import Change, Plan
 from d0ctl.model import phase_word
+from d0ctl.select import quoted
 from d0ctl.units import count, size
 
 MOST_NAMED = 10
@@ -34,7 +35,7 @@ def report_packages(plan: Plan, verb: str, past: str, more: str = "") -> Iterato
 def nothing_to(plan: Plan, verb: str) -> str:
     """Say that an action changes no package, and in which phases they are."""
     phases = f": {by_phase(plan.unchanged)}" if plan.unchanged else ""
-    return f"nothing to {verb} in `{plan.request.target.brief}`{phases}"
+    return f"nothing to {verb} in {quoted(plan.request.target.brief)}{phases}"
 
 
 def report_both(plan: Plan, verb: str, past: str, *more: str) -> Iterator[str]:
@@ -64,7 +65,7 @@ def packages(plan: Plan) -> str:
     """Name the only package of a plan, or count its packages."""
     if plan.packages == 1 and len(plan.changes) == 1:
         return f"package `{plan.changes[0].path}`"
-    return f"{count(plan.packages, 'package')} of `{plan.request.target.brief}`"
+    return f"{count(plan.packages, 'package')} of {quoted(plan.request.target.brief)}"
 
 
 def by_phase(phases: Mapping[str, int]) -> str:

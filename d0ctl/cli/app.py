@@ -41,6 +41,12 @@ ELSEWHERE = {
 }  # fmt: skip
 """What people type who know other programs, and the command that does it here."""
 
+_COMPARE = (
+    "`=` in `d0ctl tui` compares two attempts, `d0ctl site diff` site files with the database"
+)
+
+HINTS = {"compare": _COMPARE, "diff": _COMPARE, "version": "d0ctl --version"}
+"""What people type that is no command here, and how it is done."""
 
 REMARKS = {
     "share": "   # shares are in the site file; `d0ctl site apply FILE` changes them",
@@ -73,6 +79,8 @@ def _hint(name: str) -> str:
 
     if name == "upgrade":
         return UPGRADE
+    if hint := HINTS.get(name):
+        return hint
     groups = [group for group, names in completion_table.COMMANDS.items() if name in names]
     if ours := ELSEWHERE.get(name) or (f"{groups[0]} {name}" if len(groups) == 1 else None):
         return f"d0ctl {ours}{REMARKS.get(name, '')}"

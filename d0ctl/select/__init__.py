@@ -241,6 +241,11 @@ def _brief(first: list[str], number: int) -> str:
     return " ".join(first) + more
 
 
+def quoted(brief: str) -> str:
+    """Quote a brief selection in a sentence, but not how many more parts there are."""
+    return re.sub(r"^(.*?)( and [\d,]+ more)?$", r"`\1`\2", brief)
+
+
 def is_selector(text: str) -> bool:
     """Return whether a text begins like a selector, valid or not."""
     return re.fullmatch(_JOB, with_slashes(text).partition(":")[0].partition("/")[0]) is not None

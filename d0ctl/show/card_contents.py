@@ -13,7 +13,7 @@ from d0ctl.model import LIVE, Phase
 from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import Selector, parse
-from d0ctl.show.cards.part import Part
+from d0ctl.show.cards.part import MOST_ACTIONS, Part
 from d0ctl.show.why import group
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_LIVE, MOST_KEPT_BACK, MOST_FAILED = 10, 3, 4
 MOST_LINES, MOST_OF_LINE = 40, 200
-MOST_ACTIONS, MOST_NOTES = 10, 12
+MOST_NOTES = 12
 MOST_ON_NODE = 200
 
 
@@ -184,7 +184,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         problems=browse.failed_transfers(store, job.id),
         short=short_packages(store, job.id) if dropped else [],
         excluded=_excluded(store, job.id),
-        actions=browse.actions(store, job.name, MOST_ACTIONS),
+        actions=browse.actions(store, job.name, MOST_ACTIONS + 1),
         dropped=dropped,
         progress=progress.job,
         settings=browse.settings(store, job.id),

@@ -177,7 +177,7 @@ def test_the_refusal_of_an_edit_of_failed_packages_names_a_retry_that_works(
     retried = d0ctl(*command.split()[1:])
 
     assert command == f"d0ctl retry {target} --memory 1GB --wall-time 2h"
-    assert "with 1.0 GB of memory, a wall time of 2 h" in retried.stdout
+    assert "with 1.0 GB of memory and a wall time of 2 h" in retried.stdout
 
 
 def test_why_gives_the_unit_that_the_memory_of_a_node_lacks(site: Site, d0ctl: Type) -> None:

@@ -6,7 +6,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support import rows
-from tests.support.building import document, job, line, package
+from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 
@@ -130,3 +130,14 @@ def test_an_order_for_a_cluster_goes_to_each_of_its_nodes(site: Site, d0ctl: Typ
     assert answer.stdout == "would push `reco/v1` on `f1` and `f2`\n"
     none = d0ctl("software", "push", "reco/v1", "--cluster", "moon", "--dry-run")
     assert (none.exit_code, "cluster `moon` has no nodes" in none.stderr) == (3, True)
+
+
+def test_the_number_of_further_selectors_is_not_quoted(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    paths = [f"prod/1/{n}/1" for n in (1, 2, 3)]
+
+    killed = d0ctl("kill", *paths, "prod/2/1/1", "--yes").stdout
+    again = d0ctl("kill", *paths, "prod/2/1/1", "--yes").stderr
+
+    assert f"4 packages of `{' '.join(paths)}` and 1 more" in killed
+    assert f"no packages of `{' '.join(paths)}` and 1 more can be killed" in again

@@ -48,3 +48,11 @@ def test_a_word_of_several_groups_names_the_commands_of_all(
 
     expected = f"d0ctl: no such command `{word}`\ndid you mean {meant}?\n"
     assert (answer.exit_code, answer.stderr) == (2, expected)
+
+
+@pytest.mark.parametrize("word", ["diff", "compare"])
+def test_a_comparison_is_answered_with_what_compares_attempts(d0ctl: Type, word: str) -> None:
+    answer = d0ctl(word, "mc/1/1/1", "mc/1/2/1").stderr
+
+    assert answer.startswith(f"d0ctl: no such command `{word}`\n`=` in `d0ctl tui` compares two")
+    assert d0ctl("version").stderr == "d0ctl: no such command `version`\nd0ctl --version\n"

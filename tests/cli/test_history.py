@@ -13,6 +13,19 @@ from tests.support.rows import change, insert
 from tests.support.site import Site
 
 
+def test_a_card_says_where_the_earlier_actions_of_people_are(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    for number in range(10):
+        before = d0ctl("status", "prod").stdout
+        d0ctl("priority", "prod", str(60 + number))
+
+    after = d0ctl("status", "prod").stdout
+
+    assert "earlier ones" not in before
+    assert "  earlier ones: d0ctl history prod" in after
+    assert after.count("  priority  ") == 10
+
+
 def test_the_history_of_a_job_counts_failures_by_reason(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1", stderr="first\n")

@@ -83,6 +83,24 @@ def test_software_usage_is_the_sum_of_its_binaries(d0ctl: Type, site: Site) -> N
     assert (one["efficiency"], one["wasted_cpu_hours"], one["mean_wait"]) == (0.75, 0.75, None)
 
 
+def test_the_same_attempts_have_the_same_rate_by_software_and_by_node(
+    d0ctl: Type, site: Site
+) -> None:
+    site.submit(job(("make", [line(package("f")), line(package("g"))])))
+    rows.change(site.store, "binary", {"seq": 1}, software="reco/v1")
+    for n in (1, 2):
+        ran = {"binary": 1, "started": T0 + 600 * n, "ended": T0 + 900 * n, "exit_code": 0,
+               "signal": None, "cpu": 1.0, "rss": 1}  # fmt: skip
+        site.launch(f"prod/1/{n}/1")
+        site.end(f"prod/1/{n}/1", binaries=[ran])
+        rows.change(site.store, "attempt", {"package_id": site.id_of(f"prod/1/{n}/1")},
+                    launched=T0, started=T0, ended=T0 + 3600)  # fmt: skip
+
+    answer = document(d0ctl("report", "usage", "--json").stdout)
+
+    assert answer["by_node"][0]["per_hour"] == answer["by_software"][0]["per_hour"] == 2.0
+
+
 @pytest.mark.parametrize(
     ("words", "attempts"),
     [(("prod/1/1-2",), 2), (("--since", "80m"), 2), (("--since", "5m"), 0), (("prod:failed",), 1)],

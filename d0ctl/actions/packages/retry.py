@@ -22,7 +22,7 @@ from d0ctl.actions.retryable import not_retryable
 from d0ctl.actions.selection import jobs_of, nothing_for, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
-from d0ctl.select import Selector
+from d0ctl.select import Selector, quoted
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures
 from d0ctl.store.connection import Selection, Store
@@ -32,7 +32,7 @@ from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import selection
-from d0ctl.units import count
+from d0ctl.units import count, listed
 
 BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
 """Packages that are retried only if they are selected by their path or state."""
@@ -158,7 +158,7 @@ def _all_refused(target: Selector, reasons: Counter[str]) -> Refused:
     if target.is_one and target.level == "package":
         return Refused(f"package `{target}` can't be retried: {why}", hint=f"d0ctl why {target}")
     counted = "; ".join(f"{n} because {reason}" for reason, n in [(why, number), *more])
-    return Refused(f"no packages of `{target.brief}` can be retried: {counted}",
+    return Refused(f"no packages of {quoted(target.brief)} can be retried: {counted}",
                    hint=f"d0ctl history {quote(str(target.parts[0]))}")  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def _sources(plan: RetryPlan) -> Iterator[str]:
 def _changes(plan: RetryPlan, release: str) -> str:
     options: RetryOptions = plan.request.options
     changes = [*options.descriptions, *write_pairs(options.parameters)]
-    changed = f" with {', '.join(changes)}" if changes else ""
+    changed = f" with {listed(changes)}" if changes else ""
     changed += " from scratch" if options.from_scratch else ""
     if not plan.releases:
         return changed

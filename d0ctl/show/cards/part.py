@@ -33,6 +33,9 @@ from d0ctl.units import count, duration, listed, moment
 BAR = 60
 """How many columns the bar of the card takes at most."""
 
+MOST_ACTIONS = 10
+"""How many actions of people are listed, the latest first."""
+
 MOST_STAGES = 40
 """How many stages are shown."""
 
@@ -104,7 +107,7 @@ def draw(
     if at_end:
         _why(sheet, part, above, stderr=len(part.failed) < 2)
     else:
-        _actions(sheet, part.actions, now)
+        _actions(sheet, part, now)
 
 
 def _why(sheet: Sheet, part: Part, above: Iterable[str], *, stderr: bool) -> None:
@@ -279,8 +282,8 @@ def _more(sheet: Sheet, number: int, command: str) -> None:
         sheet.add((f"  and {count(number)} more: {command}", "faint"))
 
 
-def _actions(sheet: Sheet, actions: Sequence[ActionView], now: float) -> None:
-    if not actions:
+def _actions(sheet: Sheet, part: Part, now: float) -> None:
+    if not part.actions:
         return
     sheet.head("actions of people")
     sheet.table([
@@ -288,5 +291,7 @@ def _actions(sheet: Sheet, actions: Sequence[ActionView], now: float) -> None:
             (moment(action.at, now), "faint"), action.actor, action.verb,
             (brief(action.target), "strong"), (remark(action.note), "faint"),
         ]
-        for action in actions
+        for action in part.actions[:MOST_ACTIONS]
     ])  # fmt: skip
+    if len(part.actions) > MOST_ACTIONS:
+        sheet.add((f"  earlier ones: d0ctl history {part.path}", "faint"))

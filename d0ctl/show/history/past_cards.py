@@ -9,7 +9,6 @@ from d0ctl.errors import NotFound
 from d0ctl.model import LIVE, Group, Phase
 from d0ctl.select import Selector, parse
 from d0ctl.show.card_contents import (
-    MOST_ACTIONS,
     MOST_FAILED,
     MOST_LINES,
     MOST_LIVE,
@@ -17,7 +16,7 @@ from d0ctl.show.card_contents import (
     NotFoundCard,
 )
 from d0ctl.show.cards.package import Package
-from d0ctl.show.cards.part import Part
+from d0ctl.show.cards.part import MOST_ACTIONS, Part
 from d0ctl.show.drawing.signs import is_live
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
@@ -66,7 +65,7 @@ def _part(store: Store, wanted: Selector) -> Part:
             live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
             failed=browse.failures(store, job.id, MOST_FAILED),
             stages=browse.stages(store, job),
-            actions=browse.actions(store, job.name, MOST_ACTIONS),
+            actions=browse.actions(store, job.name, MOST_ACTIONS + 1),
         )  # fmt: skip
     stage = browse.stage(store, job, wanted)
     path = f"{job.name}/{stage.seq}"

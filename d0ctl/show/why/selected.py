@@ -4,7 +4,7 @@ from collections import Counter
 
 from d0ctl import select
 from d0ctl.model import Status
-from d0ctl.select import Selector
+from d0ctl.select import Selector, quoted
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, selection
@@ -51,7 +51,7 @@ def _several(store: Store, wanted: Selector, rows: list[PackageRow], now: float)
     more = len(rows) - len(first)
     facts += [f"and {count(more, 'more package')}"] if more else []
     status = next(iter(statuses)) if len(statuses) == 1 else "several"
-    answer = f"{count(len(rows), 'package')} of `{wanted.brief}`: {counted}"
+    answer = f"{count(len(rows), 'package')} of {quoted(wanted.brief)}: {counted}"
     commands = [f"d0ctl why {row.path}" for row in first[:1]]
     details = {"packages": statuses}
     return Explanation(str(wanted), status, answer, None, facts, None, commands, details)

@@ -278,7 +278,7 @@ select coalesce(binary.software, '(no software)') as name, count(*) as attempts,
        coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
                         coalesce(ran.cpu, ran.ended - ran.started), 0)), 0) as wasted_s,
        0 as waited_s, 0 as waits, null as longest_s,
-       min(ran.started) as first, max(ran.ended) as last
+       min(coalesce(attempt.started, attempt.launched)) as first, max(attempt.ended) as last
   from attempt_use
   cross join attempt on attempt.id = attempt_use.attempt_id
   join binary_attempt as ran on ran.attempt_id = attempt.id
