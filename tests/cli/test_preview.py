@@ -166,6 +166,20 @@ def test_the_graph_has_a_row_for_each_edge(file: str, d0ctl: Type) -> None:
     assert "plot 2 lines -> results 2 files" in rows
 
 
+@pytest.mark.parametrize(("runtime", "is_said"), [("0.5s", True), ("2s", False)])
+def test_an_estimate_for_short_packages_says_that_their_start_comes_on_top(
+    site: Site, d0ctl: Type, tmp_path: Path, runtime: str, is_said: bool
+) -> None:
+    site.up(cpus=4)
+    path = tmp_path / "short.yaml"
+    path.write_text(f"stages: [{{lines: [{{run: date, runtime: {runtime}}}]}}]\n")
+
+    plan = d0ctl("submit", str(path), "--dry-run").stdout
+
+    assert "on 4 CPUs" in plan
+    assert ("plus the start of each package, if nothing else runs" in plan) is is_said
+
+
 def test_estimates_use_runtime_keys_or_earlier_runs(
     tmp_path: Path, site: Site, d0ctl: Type
 ) -> None:

@@ -173,6 +173,7 @@ def test_a_retry_can_run_with_another_parameter(site: Site, d0ctl: Type) -> None
     assert "--cut 7 --n 2" in script(site, "cuts/1/2/1")
     assert "--cut 5 --n 1" in script(site, "cuts/1/1/1")
     assert site.phase("cuts/1/2/1") == "ready"
+    assert "--set cut=7" in d0ctl("status", "cuts/1/2/1").stdout
 
 
 @pytest.mark.usefixtures("cuts")

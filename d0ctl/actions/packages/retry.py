@@ -171,7 +171,13 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
     if options.scripts:
         retry.change_scripts(store, [(s.script, s.argv, s.parameters, s.package, s.seq)
                                      for s in options.scripts])  # fmt: skip
-    retry.retry(plan.selection, plan.outdated, actor=by.actor, note=by.note, now=by.now)
+    note = "; ".join([*filter(None, [by.note]), *_parameters(options)]) or None
+    retry.retry(plan.selection, plan.outdated, actor=by.actor, note=note, now=by.now)
+
+
+def _parameters(options: RetryOptions) -> list[str]:
+    """Return what the packages' notes say of other parameters; their rows have only the script."""
+    return [f"--set {text}" for text in write_pairs(options.parameters)]
 
 
 def describe(plan: RetryPlan) -> Iterator[str]:

@@ -13,6 +13,9 @@ from d0ctl.units import count, duration, listed
 Absent = Callable[[str, Collection[str]], int]
 """Returns how many files of a job are missing."""
 
+SHORT_S = 1.0
+"""Packages shorter than this take about as long to start and to be delivered as to run."""
+
 MOST_NAMED = 3
 """How many files or nodes are named; the rest are counted."""
 
@@ -157,7 +160,7 @@ def seconds(stage: StagePreview, earlier: RunTimes | None) -> float | None:
 
 def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunTimes | None) -> str:
     """Return how long the job may take on the nodes there are, stage by stage."""
-    total, slots_seen, unknown = 0.0, 0, []
+    total, slots_seen, shortest, unknown = 0.0, 0, SHORT_S, list[str]()
     fitting = {fit.stage for fit in fits if None in fit.nodes.values()}
     if unfit := list(dict.fromkeys(f"`{fit.stage}`" for fit in fits if fit.stage not in fitting)):
         return f"no estimate: no node can run packages of {listed(unfit)}"
@@ -168,7 +171,7 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
             unknown.append(f"`{stage.name}`")
             continue
         slots = max(1, cpus // max(1, stage.cpus))
-        slots_seen = max(slots_seen, cpus)
+        slots_seen, shortest = max(slots_seen, cpus), min(shortest, each)
         total += max(ceil(stage.packages / slots), stage.packages / max(1, stage.lines)) * each
     if unknown:
         why = "give `runtime`, or run it once"
@@ -178,7 +181,9 @@ def _estimate(stages: Sequence[StagePreview], fits: Sequence[Fit], earlier: RunT
         if earlier and not all(stage_preview.runtime for stage_preview in stages)
         else ""
     )
-    return f"about {duration(total)} on {count(slots_seen, 'CPU')}{source}, if nothing else runs"
+    start = "" if shortest >= SHORT_S else ", plus the start of each package"
+    return (f"about {duration(total)} on {count(slots_seen, 'CPU')}{source}{start}, "
+            "if nothing else runs")  # fmt: skip
 
 
 def line(preview: LinePreview, absent: Absent) -> list[Cell]:
