@@ -147,7 +147,7 @@ def test_a_throttle_is_set_and_undone_from_python() -> None:
     )
     assert last_action() == ("throttle set", "researcher emmy",
                              "a busy week; --max-running 5 --max-launches 10/1m")  # fmt: skip
-    with pytest.raises(BadUsage, match="`share emmy` is not a node, researcher or job"):
+    with pytest.raises(BadUsage, match="`share emmy` is not a throttle"):
         Throttle("share", "emmy")
 
 
