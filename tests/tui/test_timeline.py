@@ -74,6 +74,21 @@ def test_packages_that_wait_on_a_node_for_a_slot_take_no_row() -> None:
     assert text(draw(rows[0], TEN, UNICODE, look_of_state, set()))[LABEL:] == "█" * 10
 
 
+def test_a_package_that_begins_while_the_one_before_is_delivered_is_in_its_slot() -> None:
+    def ran(line: int, start: float, end: float, took: float = 1.0) -> AttemptSpan:
+        return AttemptSpan(f"a/1/{line}/1", 1, line, "n1", 0.0, start, end, "successful", None,
+                           took, 2)  # fmt: skip
+
+    handed_over = [ran(1, 0, 5), ran(2, 0, 9), ran(3, 4.5, 10), ran(4, 8.9, 10)]
+    halves = [ran(line, 0, 5, 0.5) for line in range(4)]
+    too_many = [ran(1, 0, 9), ran(2, 0, 9), ran(3, 1, 9)]
+
+    assert [[span.line for span in row.spans] for row in slots(handed_over, 10, 0)] == [
+        [1, 3], [2, 4]]  # fmt: skip
+    assert len(slots(halves, 10, 0)) == 4
+    assert len(slots(too_many, 10, 0)) == 3
+
+
 def test_an_attempt_takes_as_many_slots_as_its_package_requests() -> None:
     wide = AttemptSpan("a/1/1/1", 1, 1, "n1", 0.0, 0.0, 8.0, "successful", None, 4.0, 8)
 

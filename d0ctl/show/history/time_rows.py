@@ -102,7 +102,14 @@ def _share(spans: Iterable[AttemptSpan], rows: int, period: tuple[float, float])
     return busy / max(1e-9, (end - begin) * slots)
 
 
-def _places(spans: Iterable[AttemptSpan], now: float) -> list[list[AttemptSpan]]:
+def _most_at_once(spans: Sequence[AttemptSpan]) -> float | None:
+    """Return how many packages fit on a node at a time; None if that is not known."""
+    slots = max((span.node_slots or 0 for span in spans), default=0)
+    smallest = min((span.took for span in spans), default=1.0)
+    return slots / min(1.0, smallest) if slots and smallest > 0 else None
+
+
+def _places(spans: Sequence[AttemptSpan], now: float) -> list[list[AttemptSpan]]:
     """Return the attempts of a node by slot."""
     ran: list[tuple[float, float, AttemptSpan]] = []
     others: list[AttemptSpan] = []
@@ -112,7 +119,7 @@ def _places(spans: Iterable[AttemptSpan], now: float) -> list[list[AttemptSpan]]
         else:
             ran.append((span.started, now if span.ended is None else span.ended, span))
     ran.sort(key=lambda row: row[:2])
-    numbers = places((started, ended) for started, ended, _ in ran)
+    numbers = places(((started, ended) for started, ended, _ in ran), _most_at_once(spans))
     slots: list[list[AttemptSpan]] = [[] for _ in range(1 + max(numbers, default=0))]
     slots[0] += others
     for number, (_, _, span) in zip(numbers, ran, strict=True):
