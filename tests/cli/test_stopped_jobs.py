@@ -95,3 +95,20 @@ def test_held_and_paused_jobs_are_named_while_others_move(site: Site, d0ctl: Typ
     assert (result.exit_code, result.stdout) == (
         0, "moving: 1 job; `kept` is held; `asleep` is paused\n",
     )  # fmt: skip
+
+
+def test_a_job_whose_packages_run_on_without_a_daemon_does_not_stand_still(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    before = d0ctl("status", "prod").stdout
+    site.launch("prod/1/1/1")
+
+    cards, answer = d0ctl("status", "prod").stdout, d0ctl("why", "prod").stdout
+    row = next(line for line in d0ctl("status").stdout.splitlines() if line.startswith("prod"))
+
+    assert "stands still" in before
+    assert all("running" in text and "stands still" not in text for text in (cards, row, answer))
+    assert answer.startswith("1 package continues in job `prod`, but no daemon is running, "
+                             "so nothing new starts")  # fmt: skip
+    assert "d0ctl daemon start" in answer

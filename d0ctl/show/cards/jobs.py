@@ -153,12 +153,16 @@ def stop(sheet: Sheet, obstacles: Iterable[Obstacle]) -> None:
 
 
 def state(job: JobSummary, cause: Cause | None) -> str:
-    """Return the word for the state of a job, which names what stops it."""
+    """Return the word for the state of a job, which names what stops it.
+
+    Packages that run continue without a daemon.
+    """
     if job.ended is None and job.hold:
         return "held"
     if job.ended is None and job.pause:
         return "paused"
-    return STANDS_STILL if cause is not None else word(job.status, job.counts)
+    runs_on = cause is Cause.NO_DAEMON and job.status == Group.RUNNING
+    return STANDS_STILL if cause is not None and not runs_on else word(job.status, job.counts)
 
 
 def word(status: str, counts: Counts) -> str:

@@ -18,7 +18,7 @@ from d0ctl.show.why.common import (
     retry_canceled,
     stragglers,
 )
-from d0ctl.show.why.production import obstacles, own_obstacle
+from d0ctl.show.why.production import obstacles, own_obstacle, subject_of_stop
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.site import setting
@@ -186,7 +186,7 @@ def _site(
     stops = own is not None and own.standing.cause in SITEWIDE
     for obstacle in obstacles(site, now):
         is_answer = stops and obstacle.is_cause and not explanation.answer
-        text = f"{part.title} stands still: {obstacle.text}" if is_answer else obstacle.text
+        text = f"{subject_of_stop(part, own)}{obstacle.text}" if is_answer else obstacle.text
         if is_answer or explanation.answer:
             explanation.add(text, list(obstacle.commands))
         else:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from d0ctl.model import Phase
+from d0ctl.model import Phase, by_status
 from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NextTry, NodeState
 from d0ctl.show.drawing.remark_texts import cause, drain_note, remark
-from d0ctl.show.why.common import scarce_disk
+from d0ctl.show.why.common import GroupPart, scarce_disk
 from d0ctl.store.nodes.site import Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
 from d0ctl.units import count, listed, moment, size
@@ -98,6 +98,14 @@ def _disks(production: Production) -> Obstacle | None:
     more = [f"{count(len(full) - MOST, 'more node')}"] if len(full) > MOST else []
     commands = tuple(f"d0ctl node check {name}" for name, _ in full[:MOST])
     return Obstacle("; ".join([*texts, *more]), commands, is_cause=False)
+
+
+def subject_of_stop(part: GroupPart, own: JobStanding | None) -> str:
+    """Begin the sentence that a part stands still; without a daemon its running packages go on."""
+    running = by_status(part.counts)["launched"] - part.counts.get(Phase.UNREACHABLE, 0)
+    if not running or own is None or own.standing.cause is not Cause.NO_DAEMON:
+        return f"{part.title} stands still: "
+    return f"{count(running, 'package continues', 'packages continue')} in {part.title}, but "
 
 
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
