@@ -32,6 +32,8 @@ class StageLeft(Struct, frozen=True):
     """The memory and disk of one of its packages."""
     is_measured: bool = True
     """Whether packages at each position of its chains have succeeded, if nothing else is known."""
+    stuck: int = 0
+    """How many more of its packages wait for failed or canceled ones: only a retry runs them."""
 
     @property
     def work(self) -> Range:
@@ -69,10 +71,22 @@ class JobLeft(Struct, frozen=True):
         return bool(self.begun.middle) or any(stage.packages for stage in self.stages)
 
     @property
+    def stuck(self) -> int:
+        """How many packages only a retry of others runs."""
+        return sum(stage.stuck for stage in self.stages)
+
+    @property
+    def longest_chain(self) -> float:
+        """The longest chain that begins now, without stages of which only a retry runs packages."""
+        ends = [stage.rank for stage in self.stages if stage.stuck and not stage.packages]
+        return max(0.0, self.chain - max(ends, default=0.0))
+
+    @property
     def unknown(self) -> list[int]:
         """The numbers of the stages without any estimate."""
         return [stage.seq for stage in self.stages
-                if (stage.packages and stage.seconds is None) or not stage.is_measured]  # fmt: skip
+                if (stage.packages + stage.stuck and stage.seconds is None)
+                or not stage.is_measured]  # fmt: skip
 
     @property
     def work(self) -> Range:
@@ -111,7 +125,7 @@ class Horizon(Struct, frozen=True):
             return None
         if job_left.nodes_down or not job_left.has_any:
             return None
-        whole = self._busy(job, job_left, job_left.work.middle, job_left.chain)
+        whole = self._busy(job, job_left, job_left.work.middle, job_left.longest_chain)
         return whole.at_least(job_left.cooling)
 
     def stage_end(self, job: int, stage: int) -> Range | None:
@@ -128,7 +142,7 @@ class Horizon(Struct, frozen=True):
         later = sum(of.work.middle for of in job_left.stages if of.rank < own.rank)
         if not later:
             return whole
-        chain = max(0.0, job_left.chain - max(0.0, own.rank - own.seconds.middle))
+        chain = max(0.0, job_left.longest_chain - max(0.0, own.rank - own.seconds.middle))
         end = self._busy(job, job_left, job_left.work.middle - later, chain)
         return Range(min(end.low, whole.low), min(end.middle, whole.middle),
                      min(end.high, whole.high))  # fmt: skip
@@ -160,7 +174,7 @@ class Horizon(Struct, frozen=True):
         longer = sum(of.work.middle for of in job_left.stages if of.seq != stage and of.rank > rank)
         own = sum(of.work.middle for of in job_left.stages if of.seq == stage)
         before, power = self.before(job) + job_left.begun.middle + longer, self.power(job_left)
-        chain = max(0.0, job_left.chain - rank) / self.capacity.fastest
+        chain = max(0.0, job_left.longest_chain - rank) / self.capacity.fastest
         first, last = before / power, (before + own) / power
         late = min(whole.high, chain + last)
         return Range(min(chain, late), min(math.hypot(chain, (first + last) / 2), late), late)

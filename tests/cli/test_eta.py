@@ -1,5 +1,6 @@
 """`d0ctl eta`, and the estimates that other commands print."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
-from tests.support.building import document
+from tests.support.building import document, job, line
+from tests.support.building import package as make
 from tests.support.printed import check
+from tests.support.rows import change, insert
 from tests.support.site import Site
 
 
@@ -107,3 +110,66 @@ def test_an_estimate_needs_a_job_and_an_audit_none(d0ctl: Type, tmp_path: Path) 
     check(["eta", "--audit", "--json"], text)
     assert document(text) == {"estimates": []}
     assert d0ctl("eta", "mc/1").exit_code == 2
+
+
+def test_packages_that_only_a_retry_runs_are_not_estimated(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    before = document(d0ctl("eta", "mc", "--json").stdout)
+
+    d0ctl("kill", "mc/1/1/1")
+    after = document(d0ctl("eta", "mc", "--json").stdout)
+    page = d0ctl("eta", "mc").stdout
+    merge = document(d0ctl("status", "mc/2/1/1", "--json").stdout)
+    d0ctl("retry", "mc/1/1/1")
+    again = document(d0ctl("eta", "mc", "--json").stdout)
+
+    assert [stage["left"] for stage in before["stages"]] == [20, 1]
+    assert [stage["left"] for stage in after["stages"]] == [19, 0]
+    assert after["longest_chain"] < before["longest_chain"]
+    assert "not counted: 1 package that only a retry of failed or canceled ones runs" in page
+    assert merge["estimated_start"] is None
+    assert again["stages"] == before["stages"]
+
+
+def test_why_of_a_package_that_needs_a_canceled_one_names_no_start(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+    possible = d0ctl("why", "mc/2/1/1").stdout
+    d0ctl("kill", "mc/1/1/1")
+    impossible = d0ctl("why", "mc/2/1/1").stdout
+
+    assert "it begins about" in possible
+    assert "it begins" not in impossible
+
+
+@pytest.mark.parametrize(("wall_time", "is_ended"), [(20, True), (7200, False)])
+def test_a_package_that_is_too_slow_for_its_wall_time_is_said_to_reach_it(
+    site: Site, d0ctl: Type, wall_time: int, is_ended: bool
+) -> None:
+    now = time.time()
+    drive(site)
+    site.submit(job(("a", [line(make("x", wall_time=wall_time))])))
+    attempt = site.launch("prod/1/1/1")
+    with site.store.writing():
+        change(site.store, "attempt", {"id": attempt}, started=now)
+        change(site.store, "requirement", seconds=180.0)
+        insert(site.store, "progress", package_id=site.id_of("prod/1/1/1"), attempt_id=attempt,
+               seq=1, at=now, binary=1, percent=5.0, line="", eta=now + 1_000, cpu=1.0,
+               rss=1)  # fmt: skip
+
+    card = d0ctl("status", "prod/1/1/1").stdout
+    estimated = document(d0ctl("status", "prod/1/1/1", "--json").stdout)["estimated_end"]
+
+    assert ("reaches its wall time at" in card) is is_ended
+    assert ("at this rate it does not end before its wall time of 20 s" in card) is is_ended
+    assert ("ends about" in card) is not is_ended
+    assert "left" not in card or not is_ended
+    assert (estimated["low"] == estimated["high"]) is is_ended

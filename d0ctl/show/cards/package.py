@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from d0ctl.model import known_eta, phase_word
+from d0ctl.model import Phase, known_eta, phase_word
 from d0ctl.show.cards import binary
 from d0ctl.show.cards.file_lists import WHOLE, Limits, inputs, outputs
 from d0ctl.show.drawing import signs
@@ -64,7 +64,7 @@ def draw(
     """Draw the card; `log` is the end of the package's output."""
     _head(sheet, package, now)
     if package.progress is not None:
-        progress(sheet, package.progress, package.view.phase, now)
+        progress(sheet, package.progress, package.view.phase, now, _limit(package))
         _use(sheet, package, now)
     explain(sheet, package.why)
     _failures(sheet, package.failures, now)
@@ -113,14 +113,27 @@ def _requests(view: PackageView) -> list[str]:
     return requests
 
 
-def progress(sheet: Sheet, view: ProgressView, phase: str, now: float) -> None:
-    """Add the last report of the wrapper."""
+def _limit(package: Package) -> float | None:
+    """Return when its wall time ends a running package; None if it has none."""
+    started = package.attempts[-1].started if package.attempts else None
+    if package.view.phase != Phase.RUNNING or not package.view.wall_time or started is None:
+        return None
+    return started + package.view.wall_time
+
+
+def progress(
+    sheet: Sheet, view: ProgressView, phase: str, now: float, limit: float | None = None
+) -> None:
+    """Add the last report of the wrapper; `limit` is when its wall time ends it."""
     if view.percent is not None:
         sheet.add(*signs.gauge(view.percent / 100, min(40, sheet.columns - 2), sheet.glyphs))
-    facts = [how_far(view.percent, view.eta, None, now, phase) or "running"]
+    is_late = limit is not None and view.eta is not None and view.eta > limit
+    facts = [how_far(view.percent, None if is_late else view.eta, None, now, phase) or "running"]
     if view.done is not None and view.total is not None:
         facts.append(f"{view.done:,.6g} of {view.total:,.6g}")
-    if (eta := known_eta(phase, view.eta, now)) is not None:
+    if is_late and limit is not None:
+        facts.append(f"reaches its wall time at {moment(limit, now)}")
+    elif (eta := known_eta(phase, view.eta, now)) is not None:
         facts.append(f"ends about {moment(eta, now)}")
     facts += [f"{duration(view.cpu)} of cpu", f"{size(view.rss)} of memory",
               f"reported {moment(view.at, now)}"]  # fmt: skip

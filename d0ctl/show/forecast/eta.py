@@ -77,9 +77,17 @@ def of_package(times: PackageTimes | None, now: float) -> str | None:
     """Say when a package begins and ends; None if unknown."""
     if times is None:
         return None
+    if times.wall_time is not None:
+        return reaches_wall_time(times.wall_time, times.end.middle, now)
     if times.start is None:
         return f"it {end(times.end, now)}"
     return f"it begins {estimate(times.start, now)} and {end(times.end, now)}"
+
+
+def reaches_wall_time(wall_time: float, at: float, now: float) -> str:
+    """Say that a package will be ended by its wall time."""
+    return (f"at this rate it does not end before its wall time of {duration(wall_time)}: "
+            f"it is ended in {duration(max(0.0, at - now))}")  # fmt: skip
 
 
 def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float) -> None:
@@ -92,6 +100,9 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     sheet.head(left.name, verdict(of, left, interval, names, now))
     if left.has_any:
         sheet.table([[("left of it", "faint"), _work(left)], *_limits(of, job, interval)])
+    if left.stuck:
+        sheet.say(f"not counted: {count(left.stuck, 'package')} that only a retry of failed or "
+                  "canceled ones runs")  # fmt: skip
     stages: list[list[Cell]] = [
         [names.get(stage.seq, str(stage.seq)), count(stage.packages, "package"),
          "run time unknown" if stage.seconds is None else each(stage.seconds),
@@ -112,7 +123,7 @@ def _limits(of: Horizon, job: int, interval: Range | None) -> list[list[Cell]]:
     return [
         [("before it", "faint"),
          f"{duration(of.before(job))} of jobs with a higher priority, or older"],
-        [("longest chain", "faint"), f"{duration(of.jobs[job].chain)} on a standard node"],
+        [("longest chain", "faint"), f"{duration(of.jobs[job].longest_chain)} on a standard node"],
         [("nodes", "faint"),
          f"{count(capacity.cpus, 'CPU')} worth {capacity.power:,.1f} standard ones"],
     ]  # fmt: skip

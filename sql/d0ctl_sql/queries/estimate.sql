@@ -110,12 +110,42 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
          where requirement.job_id = stage.job_id and requirement.stage_id = stage.id) as rank,
        sum(stage_count.n) as total,
        sum(iif(stage_count.phase in ('waiting', 'ready', 'cooloff', 'held'), stage_count.n, 0))
-       as left
+       as left, sum(iif(stage_count.phase = 'waiting', stage_count.n, 0)) as waiting
   from job
   join stage on stage.job_id = job.id
   join stage_count on stage_count.stage_id = stage.id
   left join estimate on estimate.kind = 'stage' and estimate.name = cast(stage.id as text)
  where job.visible = 1 and job.ended is null
+ group by stage.id;
+
+-- name: eta_stuck
+-- How many packages of the stages of these jobs wait for files of failed or canceled packages, found
+-- from some of these.
+with recursive stuck (id) as (
+    select id
+      from (select package.id
+              from job
+              join package indexed by package_in_phase
+                on package.job_id = job.id and package.phase in ('failed', 'canceled')
+             where job.visible = 1 and job.ended is null
+               and exists (select 1
+                             from stage
+                             join stage_count on stage_count.stage_id = stage.id
+                            where stage.job_id = job.id and stage_count.phase = 'waiting'
+                              and stage_count.n > 0)
+             limit 1000)
+     union
+    select reader.id
+      from stuck
+      join file on file.package_id = stuck.id and file.present = 0
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package as reader on reader.id = input.package_id and reader.phase = 'waiting'
+      join stage on stage.id = reader.stage_id and stage.require >= 1
+     limit 4000)
+select package.job_id, stage.seq, count(*) as n
+  from stuck
+  join package on package.id = stuck.id and package.phase = 'waiting'
+  join stage on stage.id = package.stage_id
  group by stage.id;
 
 -- name: eta_unmeasured
@@ -189,7 +219,8 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
        requirement.seconds * stage.drift_low / stage.drift as low,
        requirement.seconds * stage.drift_high / stage.drift as high, stage.sizes,
        node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null) as began,
-       progress.eta, iif(package.phase = 'cooloff', package.not_before, null) as not_before
+       progress.eta, iif(package.phase = 'cooloff', package.not_before, null) as not_before,
+       iif(package.phase = 'running', package.wall_time, null) as wall_time
   from package
   join requirement on requirement.id = package.requirement_id
   join stage on stage.id = package.stage_id
@@ -198,6 +229,24 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
   left join progress on progress.package_id = package.id
  where package.id = :package and package.phase not in (select name from phase where is_final = 1)
    and package.phase <> 'transferring';
+
+-- name: needs_retry
+-- Whether a waiting package needs a file of a failed or canceled one, found among some before it.
+with recursive maker (id) as (
+    select :package
+     union
+    select file.package_id
+      from maker
+      join package on package.id = maker.id and package.phase = 'waiting'
+      join stage on stage.id = package.stage_id and stage.require >= 1
+      join input on input.package_id = maker.id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.present = 0
+     where file.package_id is not null
+     limit 1000)
+select 1 as needs_retry
+  from maker
+  join package on package.id = maker.id and package.phase in ('failed', 'canceled')
+ limit 1;
 
 -- name: stragglers
 -- Packages that run much longer than expected on their nodes, the longest first; of

@@ -87,7 +87,7 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
         "waits_for_nodes": list(left.nodes_down),
         "cpu_left": left.work.middle,
         "cpu_before": horizon.before(job.id),
-        "longest_chain": left.chain,
+        "longest_chain": left.longest_chain,
         "stages": [
             {"stage": stage.seq, "left": stage.packages, "runs": stage.runs,
              "seconds": None if stage.seconds is None else stage.seconds.middle,

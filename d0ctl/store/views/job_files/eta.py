@@ -18,9 +18,14 @@ def horizon(store: Store, *, now: float) -> Horizon:
     assert row is not None
     stages: dict[int, list[StageLeft]] = defaultdict(list)
     unmeasured = {(counted["job_id"], counted["seq"]) for counted in store.rows("eta_unmeasured")}
-    for counted in store.rows("eta_stages"):
-        is_measured = (counted["job_id"], counted["seq"]) not in unmeasured
-        stages[counted["job_id"]].append(_stage(counted, is_measured=is_measured))
+    counts = store.rows("eta_stages")
+    stuck: dict[tuple[int, int], int] = {}
+    if any(counted["waiting"] for counted in counts):
+        stuck = {(found["job_id"], found["seq"]): found["n"] for found in store.rows("eta_stuck")}
+    for counted in counts:
+        key = (counted["job_id"], counted["seq"])
+        stage = _stage(counted, stuck.get(key, 0), is_measured=key not in unmeasured)
+        stages[counted["job_id"]].append(stage)
     begun: dict[int, Range] = defaultdict(lambda: NOTHING)
     chains: dict[int, float] = defaultdict(float)
     for counted in store.rows("eta_live"):
@@ -48,13 +53,13 @@ def horizon(store: Store, *, now: float) -> Horizon:
     return Horizon(Capacity(row["cpus"], row["power"], row["fastest"]), jobs)
 
 
-def _stage(row: Row, *, is_measured: bool) -> StageLeft:
+def _stage(row: Row, stuck: int, *, is_measured: bool) -> StageLeft:
     mean = row["work"] / max(1, row["total"])
     known = bool(row["is_timed"]) and is_measured
     seconds = Range(row["drift_low"], row["drift"], row["drift_high"]).times(mean)
     return StageLeft(
-        row["seq"], row["left"], seconds if known else None, row["runs"], row["rank"] or 0.0,
-        sizes_of(row["sizes"]), is_measured,
+        row["seq"], row["left"] - stuck, seconds if known else None, row["runs"],
+        row["rank"] or 0.0, sizes_of(row["sizes"]), is_measured, stuck,
     )  # fmt: skip
 
 
@@ -85,16 +90,23 @@ class PackageTimes(Struct, frozen=True):
 
     start: Range | None
     end: Range
+    wall_time: float | None = None
+    """The seconds after which it is ended, if it would take longer."""
 
 
 def package_times(store: Store, package: int, *, now: float) -> PackageTimes | None:
-    """Return when a package begins and ends; None if that is unknown, or it has ended."""
+    """Return when a package begins and ends; None if that is unknown, or it has ended.
+
+    One that needs a file of a failed or canceled package begins only after a retry: unknown.
+    """
     row = store.row("eta_package", package=package)
     if row is None or row["seconds"] is None:
         return None
     whole = Range(row["low"], row["seconds"], row["high"])
     if row["began"] is not None:
-        return PackageTimes(None, _end_of_running(row, whole.times(1.0 / row["speed"]), now))
+        return _within_wall_time(row, _end_of_running(row, whole.times(1.0 / row["speed"]), now))
+    if store.row("needs_retry", package=package):
+        return None
     ahead = horizon(store, now=now)
     start = at(ahead.start(row["job_id"], row["stage"], row["rank"]), now)
     if start is None:
@@ -102,6 +114,16 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     start = start.at_least(row["not_before"] or 0.0)
     speed = ahead.capacity.power / ahead.capacity.cpus if row["speed"] is None else row["speed"]
     return PackageTimes(start, start + whole.times(1.0 / speed))
+
+
+def _within_wall_time(row: Row, end: Range) -> PackageTimes:
+    """Return the end of a running package, which is no later than its wall time."""
+    if row["wall_time"] is None:
+        return PackageTimes(None, end)
+    limit = float(row["began"]) + float(row["wall_time"])
+    if end.middle <= limit:
+        return PackageTimes(None, Range(end.low, end.middle, min(end.high, limit)))
+    return PackageTimes(None, Range(limit, limit, limit), float(row["wall_time"]))
 
 
 def _end_of_running(row: Row, whole: Range, now: float) -> Range:
