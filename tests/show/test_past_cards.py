@@ -2,8 +2,9 @@
 
 import pytest
 
-from d0ctl.show.cards.package import Package
+from d0ctl.show.cards.package import Package, draw
 from d0ctl.show.cards.part import Part
+from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.history import past_cards
 from d0ctl.store.views import activity
 from tests.store.test_past import as_of, spread_out
@@ -52,3 +53,19 @@ def test_a_line_that_had_failed_has_an_english_sentence(site: Site) -> None:
     spread_out(site)
 
     assert said(site, "prod/1/1") == "`prod/1/1` had failed"
+
+
+def test_a_card_of_the_past_leaves_out_requests_which_were_not_recorded(site: Site) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    spread_out(site)
+
+    with as_of(site, activity.events(site.store, 0, 99)[-1].at + LONG_AFTER_S) as store:
+        card = past_cards.about(store, "prod/1/1/1", LONG_AFTER_S)
+    assert isinstance(card, Package)
+    sheet = Sheet(100)
+    draw(sheet, card, LONG_AFTER_S)
+    text = "\n".join("".join(span[0] for span in line) for line in sheet.lines)
+
+    assert "prod/1/1/1" in text and "1 attempt" in text
+    assert "requests" not in text

@@ -50,6 +50,8 @@ class Package(Struct, frozen=True):
     notes: list[NoteView]
     acknowledged: Acknowledgement | None = None
     samples: list[PackageSample] = field(default_factory=list)
+    is_past: bool = False
+    """Whether it is shown as it was; what it requested then is not recorded."""
 
 
 def draw(
@@ -72,7 +74,11 @@ def draw(
     attempts(sheet, package.attempts[-limits.attempts :], now)
     binary.list_all(sheet, package.binaries, package.view.attempts, now)
     inputs(sheet, package.inputs, package.attempts, limits)
-    outputs(sheet, package.outputs, limits)
+    are_left = package.view.phase == Phase.FAILED and any(
+        attempt.left_size for attempt in package.attempts
+    )
+    missing = "not accepted: the attempt failed" if are_left else "not made yet"
+    outputs(sheet, package.outputs, limits, missing=missing)
     notes(sheet, package.notes, now)
     if limits.changes:
         changes(sheet, package.events[-limits.changes :], now)
@@ -89,7 +95,8 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
         sheet.say(f"failure acknowledged by {seen.actor} {moment(seen.at, now)}{why}", "faint")
     tries = [count(view.attempts, "attempt")]
     tries += [count(view.restarts, "restart")] if view.restarts else []
-    sheet.add((f"requests {', '.join(_requests(view))}; {', '.join(tries)}", "faint"))
+    requests = [] if package.is_past else [f"requests {', '.join(_requests(view))}"]
+    sheet.add(("; ".join([*requests, ", ".join(tries)]), "faint"))
 
 
 def _requests(view: PackageView) -> list[str]:

@@ -1,6 +1,7 @@
 """Cards of jobs, stages, lines and packages as they were at an earlier moment.
 
-They leave out what is only known of the present: files, estimates, and why a package waits.
+They leave out what is only known of the present: files, requests, estimates, and why a package
+waits.
 """
 
 from collections.abc import Sequence
@@ -54,6 +55,7 @@ def _package(store: Store, wanted: Selector, at: float) -> Package:
     return Package(
         view, False, _state(view, attempts, at), attempts, [], [], [],
         one_package.failure_history(store, view.id), one_package.events(store, view.id), None, [],
+        is_past=True,
     )  # fmt: skip
 
 
