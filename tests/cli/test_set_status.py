@@ -9,7 +9,7 @@ from d0ctl.store.files import copies
 from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
-from tests.support.rows import read
+from tests.support.rows import change, read
 from tests.support.site import Site
 
 
@@ -141,3 +141,21 @@ def test_a_job_that_is_being_killed_is_removed_after_a_wait(site: Site, d0ctl: T
     assert d0ctl("kill", "prod", "--yes").exit_code == 0
 
     assert d0ctl("remove", "prod", "--yes").stderr.endswith("d0ctl wait prod\n")
+
+
+def test_outputs_that_a_failure_left_on_its_node_are_made_but_not_accepted(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))])))
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    with site.store.writing():
+        first = {"package_id": site.id_of("prod/1/1/1")}
+        change(site.store, "attempt", first, left_size=4_000, base="/scratch")
+
+    left, none = d0ctl("status", "prod/1/1/1").stdout, d0ctl("status", "prod/1/2/1").stdout
+
+    assert "its outputs (4.0 kB) stay on `localhost` until " in left
+    assert "not accepted: the attempt failed" in left
+    assert "not made yet" not in left
+    assert "not made yet" in none

@@ -103,19 +103,21 @@ def _conditions(view: InputView) -> list[str]:
     return properties if view.required or view.maker_path else [*properties, "not required"]
 
 
-def outputs(sheet: Sheet, outputs: Sequence[OutputView], limits: Limits) -> None:
-    """Add the files that are made, and where their copies are."""
+def outputs(
+    sheet: Sheet, outputs: Sequence[OutputView], limits: Limits, *, missing: str = "not made yet"
+) -> None:
+    """Add the files that are made, and where their copies are; `missing` is said of others."""
     if not outputs:
         return
     sheet.head("outputs")
-    sheet.table([_made(sheet, output) for output in outputs[: limits.files]])
+    sheet.table([_made(sheet, output, missing) for output in outputs[: limits.files]])
     _more(sheet, len(outputs), limits)
 
 
-def _made(sheet: Sheet, output: OutputView) -> list[Cell]:
+def _made(sheet: Sheet, output: OutputView, missing: str) -> list[Cell]:
     state, availability = (
         "waiting",
-        "removed: no longer needed" if output.is_purged else "not made yet",
+        "removed: no longer needed" if output.is_purged else missing,
     )
     if output.dropped:
         state = availability = "dropped"

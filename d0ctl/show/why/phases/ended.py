@@ -60,6 +60,8 @@ def failed(subject: Subject) -> None:
         line = package.path.rpartition("/")[0]
         subject.command(f"d0ctl kill-line {line} --drop-outputs")
     if acceptable:
+        subject.fact("d0ctl does not know whether these outputs are complete: look at them before "
+                     "`set-status` takes them as they are")  # fmt: skip
         subject.command(f"d0ctl set-status {package.path} successful")
     _suggest_verifying(subject, last.node_name if last else None)
 
