@@ -65,14 +65,14 @@ def test_a_standstill_does_not_hide_failures_of_other_jobs(site: Site, d0ctl: Ty
     site.up()
     site.submit(job(("a", [line(package("x"))]), name="broken"))
     site.fail("broken/1/1/1")
-    site.submit(production("kept"))
-    d0ctl("hold", "kept")
+    site.submit(job(("a", [line(package("y", cpus=64))]), name="kept"))
 
     result = d0ctl("status", "-q")
 
     assert (result.exit_code, result.stdout) == (
         5,
-        "stands still: `kept` is held; 3 packages to run; 1 package failed in `broken`\n",
+        "stands still: `kept`: no node can take 1 package: `localhost`: 4 CPUs, needs 64; "
+        "1 package failed in `broken`\n",
     )
     commands = document(d0ctl("status", "-q", "--json").stdout)["commands"]
     assert commands == ["d0ctl why kept", "d0ctl why broken"]
