@@ -54,7 +54,7 @@ REMARKS = {
 }
 """What is added to these commands."""
 
-UPGRADE = "pip install --upgrade d0ctl   # then d0ctl daemon stop, d0ctl daemon start"
+UPGRADE = "pip install --upgrade d0ctl   # then d0ctl daemon restart"
 """How d0ctl itself is upgraded."""
 
 NARROW = 52

@@ -135,6 +135,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "daemon run": (),
     "daemon start": (),
     "daemon stop": (),
+    "daemon restart": (),
     "daemon install": (),
     "daemon uninstall": (),
     "daemon status": (),

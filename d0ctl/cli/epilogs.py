@@ -89,6 +89,7 @@ EPILOGS = {
     "daemon run": ("", "0 stopped, 4 another daemon is running, 5 the database can't be used"),
     "daemon start": ("", "0 it is running, 5 it did not start"),
     "daemon stop": ("", "0 it is not running any more, 5 it did not stop"),
+    "daemon restart": ("", "0 it is running, 5 it did not stop or start"),
     "daemon install": ("--journal", "0 it is running as a service, 2 bad usage, 4 refused, or "
                        "systemd does not answer, 5 it did not start"),
     "daemon uninstall": ("", "0 removed, 3 there is no service, 4 systemd does not answer"),

@@ -20,7 +20,7 @@ from d0ctl.store.clusters.other_homes import refuse_second_driver
 from d0ctl.store.locks import daemon_lock
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes import leases
-from d0ctl.store.nodes.holder import process_id
+from d0ctl.store.nodes.holder import is_outdated, process_id
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import site_name
 
@@ -145,5 +145,6 @@ def status(home: Home) -> dict[str, Any]:
         since = next((row["taken"] for row in leases.leases(store) if row["name"] == LEASE), None)
         unsent = mail_queue.unsent(store)
     if holder is None:
-        return {"running": False, "pid": None, "since": None, "unsent": unsent}
-    return {"running": True, "pid": process_id(holder), "since": since, "unsent": unsent}
+        return {"running": False, "pid": None, "since": None, "unsent": unsent, "outdated": False}
+    return {"running": True, "pid": process_id(holder), "since": since, "unsent": unsent,
+            "outdated": is_outdated(holder)}  # fmt: skip

@@ -10,7 +10,7 @@ from d0ctl.config import Home
 from d0ctl.doctor.dropbox import leftovers
 from d0ctl.doctor.finding import ANEW, Finding, repaired_at_start
 from d0ctl.doctor.home import failing_turns, home_files
-from d0ctl.doctor.leases import has_daemon, holders, stuck_writer
+from d0ctl.doctor.leases import has_daemon, holders, outdated_daemon, stuck_writer
 from d0ctl.doctor.logins import logins
 from d0ctl.doctor.node_files import Nodes, caches_in_doubt, full_disks, unknown_files
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
@@ -66,6 +66,7 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
         lambda: home_files(home),
         lambda: half_jobs(store),
         lambda: holders(store),
+        lambda: outdated_daemon(store),
         lambda: stuck_writer(store),
         lambda: logins(store),
         lambda: broken_for_long(store) if has_daemon(store) else (),

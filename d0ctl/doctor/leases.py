@@ -9,7 +9,7 @@ from d0ctl.config import Home
 from d0ctl.doctor.finding import Finding, repaired_at_start
 from d0ctl.store import Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.holder import is_dead, process_id
+from d0ctl.store.nodes.holder import is_dead, is_outdated, process_id
 from d0ctl.store.nodes.leases import LEASE, leases, living_holder
 from d0ctl.store.views import activity
 
@@ -40,6 +40,15 @@ def holders(store: Store) -> Iterator[Finding]:
         if pid != living.get(LEASE, pid):
             detail = f"is held by process {pid}, and the daemon is process {living[LEASE]}"
             yield Finding("lease", name, detail, f"kill {pid}")
+
+
+def outdated_daemon(store: Store) -> Iterator[Finding]:
+    """Yield a daemon that runs the code of an installation that was replaced."""
+    holder = living_holder(store, LEASE)
+    if holder is not None and is_outdated(holder):
+        yield Finding("daemon", f"process {process_id(holder)}",
+                      "runs older code: d0ctl was installed again since it started",
+                      "d0ctl daemon restart")  # fmt: skip
 
 
 def stuck_writer(store: Store) -> Iterator[Finding]:

@@ -21,8 +21,8 @@ NOT_HERE: Mapping[str, str] = {
         "token list", "daemon status", "doctor",
     ), PRINTS),
     **dict.fromkeys((
-        "daemon start", "daemon stop", "daemon install", "daemon uninstall", "event key",
-        "event send", "completion install", "completion uninstall",
+        "daemon start", "daemon stop", "daemon restart", "daemon install", "daemon uninstall",
+        "event key", "event send", "completion install", "completion uninstall",
     ), MACHINE),
     **dict.fromkeys((
         "node check", "node login", "node logout", "cluster check", "site check", "site diff",

@@ -37,7 +37,7 @@ READS = {
     "site check", "site diff", "site show",
     "software list", "software where",
     "software verify", "notify list", "notify show", "notify test", "daemon run", "daemon start",
-    "daemon stop", "daemon install", "daemon uninstall", "daemon status",
+    "daemon stop", "daemon restart", "daemon install", "daemon uninstall", "daemon status",
     "task list", "task status", "task why", "task history",
     "tui", "doctor", "backup", "export", "import", "init",
     "template list", "template show", "template new", "schema", "plugins",

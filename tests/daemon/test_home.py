@@ -242,3 +242,18 @@ def test_a_run_ends_with_the_reason_if_this_machine_can_not_work_and_the_next_tr
 def test_a_driver_reads_at_once_the_messages_that_came_before_it(tmp_path: Path) -> None:
     with driving(make_home(tmp_path), None) as desk:
         assert desk.wake.is_set()
+
+
+def test_a_restarted_daemon_is_a_new_process(site: Site) -> None:
+    first = site.start_daemon()
+
+    said = site.ok("daemon", "restart")
+    try:
+        answer = site.json("daemon", "status")
+    finally:
+        site.ok("daemon", "stop")
+
+    assert said.splitlines()[0] == "the daemon has stopped; running packages continue"
+    assert said.splitlines()[1] == f"the daemon is running: pid {answer['pid']}"
+    assert answer["pid"] != first.pid
+    assert not answer["outdated"]

@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from d0ctl.config import Home
 from d0ctl.doctor import leases
-from d0ctl.store.nodes.holder import holder, start_time
+from d0ctl.store.nodes.holder import began, holder, is_outdated, start_time
 from tests.doctor.conftest import Found, damage
 from tests.doctor.planting import old, only
 from tests.support.building import production
@@ -113,3 +115,24 @@ def test_reading_the_writer_lock_does_not_take_it(
 
     assert list(leases.stuck_writer(site.store)) == []
     assert taken == []
+
+
+@pytest.mark.parametrize(("days", "outdated"), [(-1, False), (1, True)])
+def test_a_process_that_began_before_its_program_was_written_is_outdated(
+    tmp_path: Path, days: int, outdated: bool
+) -> None:
+    program = tmp_path / "__init__.py"
+    program.touch()
+    written = time.time() + days * 86_400
+    os.utime(program, (written, written))
+
+    assert is_outdated(holder(), program) == outdated
+
+
+def test_a_process_that_began_now_is_not_outdated_by_its_own_program(tmp_path: Path) -> None:
+    program = tmp_path / "__init__.py"
+    program.touch()
+    os.utime(program, (began(holder()) - 1, began(holder()) - 1))
+    assert not is_outdated(holder(), program)
+    os.utime(program, (began(holder()) + 1, began(holder()) + 1))
+    assert is_outdated(holder(), program)

@@ -181,6 +181,7 @@ class Daemon(TypedDict):
     since: Time | None
     unsent: Unsent | None
     service: Annotated[str | None, Meta(description="What starts it after a reboot.")]
+    outdated: Annotated[bool, Meta(description="d0ctl was installed again since it started.")]
 
 
 class PlannedInputs(TypedDict):

@@ -190,8 +190,6 @@ def _meant(error: Any) -> str | None:
     from d0ctl.jobfile.yaml.faults import near
 
     commands, path = error.ctx.command.list_commands(error.ctx), error.ctx.command_path
-    if typed[1] == "restart" and {"start", "stop"} <= set(commands):
-        return f"{path} stop, then {path} start"
     if path.endswith(" policy") and typed[1] in ("add", "change", "edit", "list", "set"):
         return ("d0ctl site show   # policies are in the site file; `d0ctl site apply FILE` "
                 "changes them")  # fmt: skip

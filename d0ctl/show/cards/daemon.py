@@ -10,6 +10,8 @@ from d0ctl.units import count, duration, moment
 NOT_RUNNING = "no daemon is running"
 STOPPED = "the daemon has stopped; running packages continue"
 
+OUTDATED = "d0ctl was installed again since the daemon started, so the daemon runs older code"
+RESTART = "d0ctl daemon restart"
 
 _AS_ROOT = "`d0ctl daemon uninstall`, then `d0ctl daemon install --system`"
 
@@ -55,6 +57,10 @@ def draw(sheet: Sheet, status: Mapping[str, Any], now: float) -> None:
         ago = duration(now - status["since"])
         service = f", service `{status['service']}`" if status["service"] else ""
         sheet.add(signs.mark("running", sheet.glyphs), f" for {ago}, pid {status['pid']}{service}")
+        if status["outdated"]:
+            sign, role = signs.glyph("failed", sheet.glyphs)
+            sheet.say(f"{sign} {OUTDATED}", role)
+            sheet.commands((RESTART,))
     else:
         sheet.add("not running: d0ctl daemon start")
     if unsent := status["unsent"]:

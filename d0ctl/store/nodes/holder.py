@@ -1,6 +1,7 @@
 """Holders of leases: processes that can be checked for life, and what those that are gone drove."""
 
 import os
+import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,9 @@ from d0ctl.model import Node, NodeCapacity
 from d0ctl.store.connection import Store
 
 N = TypeVar("N", Node, NodeCapacity)
+
+PROGRAM = Path(__file__)
+"""A file that each installation of d0ctl writes."""
 
 
 @cache
@@ -45,6 +49,17 @@ def holder() -> str:
 def process_id(name: str) -> int:
     """Return the process id of the holder of that name."""
     return int(name.split(" ")[1])
+
+
+def began(name: str) -> float:
+    """Return when the process of that name began; it must be of this boot of the machine."""
+    booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return booted + int(name.rpartition(" ")[2]) / os.sysconf("SC_CLK_TCK")
+
+
+def is_outdated(name: str, program: Path = PROGRAM) -> bool:
+    """Return whether d0ctl was installed again since that process began, so it runs older code."""
+    return program.stat().st_mtime > began(name)
 
 
 def is_dead(name: str) -> bool:

@@ -63,6 +63,18 @@ def stop() -> None:
 
 
 @app.command()
+def restart() -> None:
+    """Stop the daemon and start it again, such as after an upgrade; packages continue."""
+    from d0ctl.daemon import background
+
+    with session.open_or_create():
+        pass
+    if background.stop(session.home()):
+        emit(daemon.STOPPED)
+    emit(daemon.started(background.start(session.home()), was_running=False))
+
+
+@app.command()
 def install(
     system: Annotated[
         bool,
@@ -120,7 +132,8 @@ def uninstall() -> None:
 @app.command()
 def status(json: options.Json = False) -> None:
     """Show whether the daemon runs, since when, and unsent mail."""
-    document: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None}
+    document: dict[str, Any] = {"running": False, "pid": None, "since": None, "unsent": None,
+                                "outdated": False}  # fmt: skip
     if session.has_home():
         from d0ctl.daemon import background
 
