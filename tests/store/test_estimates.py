@@ -6,6 +6,7 @@ from d0ctl.jobfile.spec import JobSpec, PackageSpec
 from d0ctl.schedule.estimates import Range
 from d0ctl.store import Store
 from d0ctl.store.attempts.history.estimates import Program, place_of, samples
+from d0ctl.store.clusters import throttles
 from d0ctl.store.jobs.submission.urgency import urgency
 from d0ctl.store.nodes import placement
 from d0ctl.store.views.job_files import eta
@@ -178,3 +179,23 @@ def test_a_job_of_equal_packages_has_an_end_once_one_is_measured(store: Store, s
     (requirement,) = (row[0] for row in read(store, "requirement", "id"))
     change(store, "requirement", {"id": requirement}, pace=0.3)
     assert eta.end_of(store, number, now=NOW) is not None
+
+
+@pytest.mark.parametrize("name", ["researcher ro*", "job o*"])
+def test_a_throttle_counts_in_the_end_of_a_job_as_its_own_limit_does(
+    store: Store, name: str
+) -> None:
+    Site.of(store, cpus=4)
+    submitted(store, job("one", workers(6, 25.0), originator="root@lab"))
+    free = eta.end_of(store, 1, now=NOW)
+    change(store, "job", max_running=1)
+    limited = eta.end_of(store, 1, now=NOW)
+    change(store, "job", max_running=None)
+
+    with store.writing():
+        throttles.change(store, name, {"max-running": 1})
+    throttled = eta.end_of(store, 1, now=NOW)
+
+    assert free is not None and limited is not None
+    assert throttled == limited
+    assert limited.low - NOW > 2 * (free.low - NOW)

@@ -7,6 +7,7 @@ import pytest
 
 from d0ctl.store import Store
 from d0ctl.store.clusters import throttles
+from d0ctl.store.nodes.site import throttle_rules
 from tests.support.jobs import job, simple, submitted
 from tests.support.rows import read
 from tests.support.site import Site
@@ -76,7 +77,7 @@ def test_a_limit_that_is_lifted_holds_nothing_back(store: Store, site: Site) -> 
     site.schedule()
 
     assert placed(store) == {"one": 24}
-    assert throttles.rules(store) == []
+    assert throttle_rules(store) == []
 
 
 def test_of_several_throttles_each_counts(store: Store, site: Site) -> None:

@@ -14,7 +14,7 @@ from d0ctl.schedule.quota import Throttle
 from d0ctl.sitefile.people.shares import KINDS, THROTTLE_TYPES
 from d0ctl.store.clusters import cluster_views, throttles
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.site import setting
+from d0ctl.store.nodes.site import setting, throttle_rules
 from d0ctl.store.views import names
 from d0ctl.units import listed
 
@@ -157,7 +157,7 @@ def _is_known(store: Store, name: ThrottleName) -> bool:
 def _smaller(store: Store, name: ThrottleName, limits: Mapping[str, Any]) -> Iterator[Throttle]:
     """Yield the other throttles of the same names that allow fewer packages at once."""
     most = limits.get("max-running", 0)
-    for rule in throttles.rules(store):
+    for rule in throttle_rules(store):
         is_other = rule.kind == name.kind and rule.name != name.brief
         is_smaller = rule.max_running is not None and rule.max_running < most
         if is_other and is_smaller and _overlap(rule.pattern, name.pattern):

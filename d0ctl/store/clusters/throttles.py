@@ -9,25 +9,7 @@ from d0ctl.schedule import quota
 from d0ctl.schedule.quota import Allowance, Allowances, Throttle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.catalogue import researcher_of
-from d0ctl.store.nodes.site import setting
-from d0ctl.units import parse_rate
-
-
-def rules(store: Store) -> list[Throttle]:
-    """Return the throttles of this site."""
-    return rules_of(setting(store, "throttles") or {})
-
-
-def rules_of(said: Mapping[str, Mapping[str, Any]]) -> list[Throttle]:
-    """Return the throttles of a section `throttles` of a site file."""
-    return [_rule(name, keys) for name, keys in said.items()]
-
-
-def _rule(name: str, keys: Mapping[str, Any]) -> Throttle:
-    kind, _, pattern = name.partition(" ")
-    rate = keys.get("max-launches")
-    number, seconds = (None, 0.0) if rate is None else parse_rate(rate)
-    return Throttle(kind, pattern, keys.get("max-running"), number, seconds)
+from d0ctl.store.nodes.site import setting, throttle_rules
 
 
 def allowances(
@@ -42,7 +24,7 @@ def allowances(
 
     `on_node` is how many packages run on each node; without it, they are counted.
     """
-    known = rules(store)
+    known = throttle_rules(store)
     if not known:
         return Allowances()
     launched = {

@@ -1,12 +1,15 @@
 """The site: its settings in force, their defaults, and what is wrong with its parts."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from d0ctl.schedule.quota import Throttle
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.store.connection import Row, Store
+from d0ctl.units import parse_rate
 
 
 class Fault(Struct, frozen=True):
@@ -92,3 +95,20 @@ def wrong_tokens(store: Store, now: float) -> int:
     from d0ctl import rejected  # late: there are hardly ever any
 
     return rejected.wrong_tokens(store.home, now)
+
+
+def throttle_rules(store: Store) -> list[Throttle]:
+    """Return the throttles of this site."""
+    return throttle_rules_of(setting(store, "throttles") or {})
+
+
+def throttle_rules_of(said: Mapping[str, Mapping[str, Any]]) -> list[Throttle]:
+    """Return the throttles of a section `throttles` of a site file."""
+    return [_rule(name, keys) for name, keys in said.items()]
+
+
+def _rule(name: str, keys: Mapping[str, Any]) -> Throttle:
+    kind, _, pattern = name.partition(" ")
+    rate = keys.get("max-launches")
+    number, seconds = (None, 0.0) if rate is None else parse_rate(rate)
+    return Throttle(kind, pattern, keys.get("max-running"), number, seconds)

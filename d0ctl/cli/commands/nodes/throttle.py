@@ -21,11 +21,12 @@ def list_throttles(json: options.Json = False) -> None:
     """Show every throttle, and how much of it is in use."""
     from d0ctl.store.clusters import throttles
     from d0ctl.store.nodes import registry
+    from d0ctl.store.nodes.site import throttle_rules
 
     rules, used = [], []
     if session.has_home():
         with session.reader() as store, store.reading():
-            rules = throttles.rules(store)
+            rules = throttle_rules(store)
             nodes = {row.id: row.name for row in registry.nodes(store)}
             used = throttles.in_use(store, nodes, now=time.time())
     print_list("throttles", rules, partial(_document, used=used),

@@ -14,7 +14,6 @@ from d0ctl.schedule.rehearsal.run import rehearse
 from d0ctl.schedule.resources import NodeRoom, misfit
 from d0ctl.sitefile.spec import Site
 from d0ctl.store.attempts import node_record
-from d0ctl.store.clusters import throttles
 from d0ctl.store.clusters.site_comparison import current
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.rehearsal.expected_failures import ExpectedFailures
@@ -23,6 +22,7 @@ from d0ctl.store.jobs.rehearsal.nodes import CONTROL, nodes_of
 from d0ctl.store.jobs.rehearsal.work import Work, check, seconds_of, work_of
 from d0ctl.store.jobs.submission.urgency import Steps, steps_of
 from d0ctl.store.nodes.catalogue import researcher_of
+from d0ctl.store.nodes.site import throttle_rules_of
 from d0ctl.store.views.job_files import forecast
 
 
@@ -116,7 +116,7 @@ def _conditions(spec: JobSpec, site: Site, work: Work) -> Conditions:
     originator = spec.originator
     researcher = researcher_of(originator, site.settings.get("researchers") or {}) or originator
     return Conditions(
-        limits=limits, throttles=throttles.rules_of(site.settings.get("throttles") or {}),
+        limits=limits, throttles=throttle_rules_of(site.settings.get("throttles") or {}),
         job=spec.name, researcher=researcher,
         excused={stage: floor((1 - asked) * work.packages[stage] + 1e-9)
                  for stage, asked in work.required.items()},

@@ -1,7 +1,9 @@
 """Estimates of when packages and jobs begin and end."""
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from msgspec import Struct
@@ -10,6 +12,8 @@ from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, sizes_of, 
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import doubt, left_s
+from d0ctl.store.nodes.catalogue import researcher_of
+from d0ctl.store.nodes.site import setting, throttle_rules
 
 
 def horizon(store: Store, *, now: float) -> Horizon:
@@ -42,15 +46,40 @@ def horizon(store: Store, *, now: float) -> Horizon:
     for counted in store.rows("eta_nodes_down"):
         nodes_down[counted["job_id"]].append(counted["name"])
     cooling = {row["job_id"]: row["left"] for row in store.rows("eta_cooling", now=now)}
+    of_jobs = store.rows("eta_jobs")
+    throttled = _throttled(store, [job["id"] for job in of_jobs])
     jobs = {
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
-            row["max_running"], bool(row["hold"] or row["pause"]), nodes_down[row["id"]],
-            cooling.get(row["id"], 0.0),
+            _least(row["max_running"], throttled.get(row["id"])),
+            bool(row["hold"] or row["pause"]), nodes_down[row["id"]], cooling.get(row["id"], 0.0),
         )
-        for row in store.rows("eta_jobs")
+        for row in of_jobs
     }  # fmt: skip
     return Horizon(Capacity(row["cpus"], row["power"], row["fastest"]), jobs)
+
+
+def _throttled(store: Store, jobs: Iterable[int]) -> dict[int, int]:
+    """Return how many packages of each job its throttles allow on nodes at once, if they do."""
+    limiting = [rule for rule in throttle_rules(store) if rule.max_running is not None]
+    if not limiting:
+        return {}
+    most, said = dict[int, int](), setting(store, "researchers") or {}
+    for row in store.rows("originators_of_jobs", jobs=json.dumps(sorted(jobs))):
+        who = researcher_of(row["originator"], said) or row["originator"]
+        of_kind = {"job": row["name"], "researcher": who}
+        numbers = [
+            rule.max_running for rule in limiting
+            if rule.max_running is not None and rule.kind in of_kind
+            and fnmatchcase(of_kind[rule.kind], rule.pattern)
+        ]  # fmt: skip
+        if numbers:
+            most[row["id"]] = min(numbers)
+    return most
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _stage(row: Row, stuck: int, *, is_measured: bool) -> StageLeft:
