@@ -64,7 +64,7 @@ def stop() -> None:
 
 @app.command()
 def restart() -> None:
-    """Stop the daemon and start it again, such as after an upgrade; packages continue."""
+    """Stop the daemon and start it again; packages continue."""
     from d0ctl.daemon import background
 
     with session.open_or_create():
