@@ -1,5 +1,6 @@
 """Failures in figures: by reason, node, software and input."""
 
+import time
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from d0ctl.store.views import activity
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.printed import check
+from tests.support.rows import change
 from tests.support.site import Site
 
 
@@ -56,6 +58,15 @@ def test_any_selector_narrows_it(
     several(site)
 
     assert document(d0ctl("report", "failures", *words, "--json").stdout)["failures"] == count
+
+
+def test_only_failures_since_a_time_are_counted(d0ctl: Type, site: Site) -> None:
+    several(site)
+    change(site.store, "attempt", ended=time.time() - 7200)
+    change(site.store, "attempt", {"id": 1}, ended=time.time())
+
+    assert document(d0ctl("report", "failures", "--since", "1h", "--json").stdout)["failures"] == 1
+    assert document(d0ctl("report", "failures", "--since", "3h", "--json").stdout)["failures"] == 3
 
 
 def test_people_read_a_table(d0ctl: Type, site: Site) -> None:

@@ -71,11 +71,13 @@ class _Scope(Struct, frozen=True):
 
 
 def failures(
-    store: Store, wanted: Selector | None, *, now: float, limit: int, apart: bool = False
-) -> Report:
-    """Count failures of a selection, or all; of each group the most frequent.
+    store: Store, wanted: Selector | None, *, now: float, limit: int, apart: bool = False,
+    since: float = 0.0,
+) -> Report:  # fmt: skip
+    """Count failures of a selection, or all, since a time; of each group the most frequent.
 
-    `apart` leaves out inputs that do not set failed packages apart from others.
+    What stands out is found among all of the selection. `apart` leaves out inputs that do not set
+    failed packages apart from others.
     """
     store.empty("failing")
     if wanted is None:
@@ -87,6 +89,8 @@ def failures(
     blamed = _blamed(store, scope)
     if wanted is not None and wanted.node is not None:
         store.change("leave_other_nodes", node=wanted.node)
+    if since:
+        store.change("leave_older_failures", since=since)
     whole = store.row("failures_in_all")
     assert whole is not None
     if not whole["count"] and wanted is not None and wanted.node is not None:

@@ -28,6 +28,11 @@ delete from failing where reason <> :reason;
 delete from failing
  where (select node_name from attempt where attempt.id = failing.attempt_id) <> :node;
 
+-- name: leave_older_failures
+-- Remove failures of attempts that ended before a time from the collected ones.
+delete from failing
+ where coalesce((select ended from attempt where attempt.id = failing.attempt_id), 0) < :since;
+
 -- name: failures_in_all
 -- How many failures are included, of how many packages, and the CPU seconds that they took; if an
 -- attempt did not report them, its run time.

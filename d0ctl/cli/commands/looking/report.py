@@ -13,7 +13,7 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.pages.metrics import metrics
 from d0ctl.cli.commands.looking.pages.timeline_report import timeline
-from d0ctl.cli.commands.looking.usage_report import usage
+from d0ctl.cli.commands.looking.usage_report import Since, length, usage
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, D0Error, NotFound
@@ -69,6 +69,7 @@ def failures(
     reason: options.Reason = None,
     node: options.Node = None,
     older_than: options.OlderThan = None,
+    since: Since = None,
     json: options.Json = False,
 ) -> None:
     """Count failures by reason, node, software and input."""
@@ -79,10 +80,11 @@ def failures(
     if selector is not None or any(filters):
         wanted = select.parse_all([selector or "*"], status=status or (), reason=reason, node=node,
                               older_than=older_than)  # fmt: skip
-    now = time.time()
+    now, period = time.time(), length(since)
+    began = 0.0 if period is None else now - period
     with session.reader() as store, store.reading():
         limit = MOST_IN_DOCUMENT if json else MOST_SHOWN
-        report = read(store, wanted, now=now, limit=limit, apart=not json)
+        report = read(store, wanted, now=now, limit=limit, apart=not json, since=began)
     if json:
         emit_json({"selector": None if wanted is None else str(wanted), **_document(report)})
     else:
