@@ -61,7 +61,7 @@ class JobLeft(Struct, frozen=True):
     is_halted: bool = False
     """Whether a person holds or pauses it."""
     nodes_down: Sequence[str] = ()
-    """The nodes that are down and alone have files that it waits for: nobody knows when it ends."""
+    """Nodes that are down and have its packages, or alone its files: nobody knows when it ends."""
     cooling: float = 0.0
     """Seconds until the packages that cool off have done so, with the chains that begin then."""
 

@@ -4,7 +4,10 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from d0ctl.model import Address
+from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
@@ -59,9 +62,9 @@ def test_submit_says_what_packages_take_only_if_it_is_more_memory_than_they_requ
     path.write_text(RECO.format(name="first", memory="8GB"))
     site.up(cpus=8, memory=80 * 10**9)
     d0ctl("submit", str(path))
-    for package in ("first/1/1/1", "first/1/2/1"):
-        site.launch(package)
-        site.end(package, rss=3 * 10**9, binaries=[RAN])
+    for path_of_package in ("first/1/1/1", "first/1/2/1"):
+        site.launch(path_of_package)
+        site.end(path_of_package, rss=3 * 10**9, binaries=[RAN])
 
     path.write_text(RECO.format(name="next", memory=memory))
     submitted = d0ctl("submit", str(path))
@@ -173,3 +176,22 @@ def test_a_package_that_is_too_slow_for_its_wall_time_is_said_to_reach_it(
     assert ("ends about" in card) is not is_ended
     assert "left" not in card or not is_ended
     assert (estimated["low"] == estimated["high"]) is is_ended
+
+
+def test_a_job_with_unreachable_packages_has_no_end_until_their_node_is_back(
+    site: Site, d0ctl: Type
+) -> None:
+    timed = replace(make("x"), binaries=(replace(make("x").binaries[0], runtime=60.0),))
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far", machine_id="m2", base="/tmp/far")
+    site.submit(job(("a", [line(timed)])))
+    site.launch("prod/1/1/1", "far")
+    assert "ends about" in d0ctl("eta", "prod").stdout
+    with site.store.writing():
+        contact.down(site.store, registry.named(site.store, "far").id, "refused", now=time.time())
+
+    waits = "it waits for packages or files on `far`, which is down"
+    assert d0ctl("eta", "prod").stdout.startswith(f"prod  no estimate of its end: {waits}\n")
+    assert "ends in" not in d0ctl("status", "prod").stdout
+    (shown,) = document(d0ctl("status", "--json").stdout)["jobs"]
+    assert (shown["estimated_end"], shown["waits_for_nodes"]) == (None, ["far"])

@@ -52,7 +52,7 @@ class Acknowledgement(TypedDict):
 
 WaitsForNodes: TypeAlias = Annotated[
     list[str],
-    Meta(description="Nodes that are down and have files that it waits for: its end is unknown."),
+    Meta(description="Nodes that are down and have packages or files of it: its end is unknown."),
 ]
 
 

@@ -194,8 +194,15 @@ select job_id, max(left) as left
  group by job_id;
 
 -- name: eta_nodes_down
--- The nodes that are down and alone have inputs that assigned packages wait for, by job.
-select distinct package.job_id, down.name
+-- The nodes that are down and alone have inputs that assigned packages wait for, and those of
+-- unreachable packages, by job.
+select package.job_id, node.name
+  from package indexed by package_live
+  join node on node.id = package.node_id
+ where package.is_live = 1 and package.node_id in (select id from node)
+   and package.phase = 'unreachable'
+ union
+select package.job_id, down.name
   from package indexed by package_in_phase
   join node on node.id = package.node_id
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
@@ -211,7 +218,7 @@ select distinct package.job_id, down.name
                       and other.cluster_id not in (select cluster_id from node
                                                     group by cluster_id
                                                    having min(state = 'down') = 1))
- order by package.job_id, down.name;
+ order by 1, 2;
 
 -- name: eta_package
 -- The run time of a package that has not ended on a standard node, and when it began to run.
