@@ -41,7 +41,7 @@ class SetPlan(Plan):
 
 
 def planned(
-    request: NodeRequest[SetOptions],
+    request: NodeRequest[Any],
     keys: Collection[str],
     before: Mapping[str, Any],
     read: Callable[[dict[str, Any]], Mapping[str, Any]],
@@ -74,7 +74,7 @@ def _written(key: str, value: Any) -> str:
     return plain_text(key, tuple(value) if isinstance(value, list) else value)
 
 
-def _texts(request: NodeRequest[SetOptions], keys: Collection[str]) -> dict[str, str]:
+def _texts(request: NodeRequest[Any], keys: Collection[str]) -> dict[str, str]:
     """Return the texts of words such as `speed=1.5`, by their keys. Raises BadUsage."""
     found = {}
     for word in request.options.changes:
@@ -86,7 +86,7 @@ def _texts(request: NodeRequest[SetOptions], keys: Collection[str]) -> dict[str,
     return found
 
 
-def _corrected(request: NodeRequest[SetOptions], word: str, keys: Collection[str]) -> str:
+def _corrected(request: NodeRequest[Any], word: str, keys: Collection[str]) -> str:
     """Return the command with the key that was meant; if none is near, that of the example."""
     from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
 
@@ -119,7 +119,8 @@ def read(**sections: Mapping[str, Any]) -> Site:
         raise BadUsage(error.faults[0]) from error
 
 
-def _undo(plan: SetPlan) -> str | None:
+def undo_command(plan: SetPlan) -> str | None:
+    """Return the command that sets the values before; None if none changes."""
     pairs = [f"{key}={before}" for key, (before, _) in plan.changed.items()]
     return undo.command(plan.request.name, plan.request.target.arguments, *pairs) if pairs else None
 
@@ -132,13 +133,19 @@ def _report(plan: SetPlan) -> Iterator[str]:
     yield wording.new_values("changed", plan.changed, plan.request.target.brief, "settings")
 
 
-def set_action(level: Level, **more: Any) -> Action[SetOptions, SetPlan]:
+def set_action(
+    level: Level,
+    *,
+    options: type[SetOptions] = SetOptions,
+    undo: Callable[[SetPlan], str | None] = undo_command,
+    **more: Any,
+) -> Action[SetOptions, SetPlan]:
     """Return the action that sets keys of what is of a level."""
     return Action(
         name=f"{level} set",
         past="changed",
-        options=SetOptions,
-        undo=_undo,
+        options=options,
+        undo=undo,
         describe=_describe,
         report=_report,
         level=level,

@@ -341,6 +341,7 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         self,
         changes: str | Sequence[str] = (),
         *,
+        new: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
@@ -348,6 +349,7 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         """Change settings of a node.
 
         changes: Keys of its entry in the site file, with their new values.
+        new: Make the cluster if there is none of that name.
         """
 
 class ClusterVerbs(Acting, metaclass=ABCMeta):

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from d0ctl.model import Address
 from d0ctl.sitefile.reader import read_text
@@ -106,11 +107,36 @@ def test_a_node_that_moves_to_another_cluster_loses_its_copies(site: Site, d0ctl
     site.launch("prod/1/1/1", "far")
     site.end("prod/1/1/1")
 
-    done = d0ctl("node", "set", "far", "cluster=farm")
+    done = d0ctl("node", "set", "far", "cluster=farm", "--new")
 
     assert done.exit_code == 0, done.output
     assert registry.named(site.store, "far").cluster == "farm"
     assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_a_cluster_that_is_misspelt_is_refused_and_none_is_made(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1, cluster="farm")
+
+    done = d0ctl("node", "set", "far", "cluster=farn")
+
+    assert done.exit_code == 3
+    assert done.stderr == (
+        "d0ctl: there is no cluster `farn`; `--new` would make it\ndid you mean `farm`?\n"
+    )
+    assert registry.named(site.store, "far").cluster == "farm"
+
+
+def test_a_cluster_that_its_last_node_leaves_keeps_its_settings(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1, cluster="farm")
+    d0ctl("cluster", "set", "farm", "capacity=2TB", "platform=sl7")
+
+    done = d0ctl("node", "set", "far", "cluster=lab", "--new")
+    (undo,) = [line for line in done.stderr.splitlines() if line.startswith("to undo: ")]
+    assert undo == "to undo: d0ctl node set far cluster=farm --new"
+    assert d0ctl(*undo.split()[3:]).exit_code == 0
+
+    entry = yaml.safe_load(d0ctl("site", "show").stdout)["clusters"]
+    assert entry == {"farm": {"platform": "sl7", "capacity": "2TB"}}
 
 
 def test_a_node_in_use_does_not_move(site: Site, d0ctl: Type) -> None:

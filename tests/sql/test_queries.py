@@ -47,8 +47,8 @@ BATCHES = set(re.findall(r"create temp table (\w+)", QUERIES["temporary_tables"]
 WHOLE = {name for name in QUERIES if name.startswith("check_")}
 """Queries that are meant to look at everything: `doctor` asks them."""
 
-RARE = {"add_cluster", "remove_unused_cluster", "forget_node_copies", "cached_files",
-        "count_cached", "add_pilot_cluster", "keeps_needed_file"}  # fmt: skip
+RARE = {"add_cluster", "remove_unused_cluster", "remove_bare_cluster", "forget_node_copies",
+        "cached_files", "count_cached", "add_pilot_cluster", "keeps_needed_file"}  # fmt: skip
 """Queries that are asked when a node is added or removed or a pilot was idle for long, when a job
 takes all that its cache has, and now and then if a cache has a capacity."""
 

@@ -1,10 +1,14 @@
 """node set: change the settings of a node."""
 
+from dataclasses import dataclass
+
 from msgspec.structs import asdict
 
 from d0ctl.actions import site_keys
 from d0ctl.actions.action import Author, NodeRequest
-from d0ctl.actions.site_keys import SetOptions, SetPlan
+from d0ctl.actions.option import flag
+from d0ctl.actions.site_keys import NONE, SetOptions, SetPlan
+from d0ctl.errors import NotFound
 from d0ctl.sitefile.spec import NodeEntry
 from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
@@ -14,7 +18,14 @@ KEYS = ("cpus", "speed", "memory", "gpus", "platform", "services", "cluster")
 """The keys that can be set; the others say how a node is reached."""
 
 
-def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
+@dataclass(frozen=True, slots=True)
+class NodeSetOptions(SetOptions):
+    """The settings to change, and whether the cluster may be new."""
+
+    new: bool = flag("--new", "Make the cluster if there is none of that name.")
+
+
+def plan(store: Store, request: NodeRequest[NodeSetOptions], now: float) -> SetPlan:
     """Plan the changes. Raises NotFound, BadUsage, or Refused for a node in use."""
     row = registry.named(store, request.target.brief)
     name = row.name
@@ -27,7 +38,26 @@ def plan(store: Store, request: NodeRequest[SetOptions], now: float) -> SetPlan:
     )
     if "cluster" in found.changed:
         registry.check_unused(store, row)
+        _check_cluster(store, request, found.entry["cluster"])
     return found
+
+
+def _check_cluster(store: Store, request: NodeRequest[NodeSetOptions], cluster: str | None) -> None:
+    """Raise NotFound for a cluster that does not exist, and may not be made."""
+    known = site_comparison.known_clusters(store)
+    if cluster is None or cluster in known or request.options.new:
+        return
+    from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
+
+    meant = near(cluster, known)
+    hint = f"did you mean `{meant}`?" if meant else "d0ctl cluster list"
+    raise NotFound(f"there is no cluster `{cluster}`; `--new` would make it", hint=hint)
+
+
+def undo(plan: SetPlan) -> str | None:
+    """Return the command that undoes it, also if the cluster before is gone then."""
+    command, before = site_keys.undo_command(plan), plan.changed.get("cluster", (NONE,))[0]
+    return command if command is None or before == NONE else f"{command} --new"
 
 
 def change(store: Store, plan: SetPlan, by: Author) -> None:
@@ -44,7 +74,10 @@ ACTION = site_keys.set_action(
     help="Change settings of a node.",
     more_help="`none` clears a key. `site apply` of a file with the node restores its values.",
     example="farm02 speed=1.5 cpus=8 memory=16GB",
-    exit_status="0 done, 2 bad usage, 3 no such node, 4 in use, so its cluster can't change",
+    options=NodeSetOptions,
+    undo=undo,
+    exit_status="0 done, 2 bad usage, 3 no such node or cluster, 4 in use, so its cluster can't "
+    "change",
     key="e",
     title="set: change its CPUs, speed, memory ...",
     plan=plan,

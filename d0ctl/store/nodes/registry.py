@@ -253,7 +253,7 @@ def move(store: Store, row: Node, cluster: str | None, *, now: float) -> None:
     own = CONTROL if row.kind == "local" else store.value("add_cluster", name=name)
     new = own if cluster is None else store.value("add_cluster", name=cluster)
     store.change("move_node", node=node, cluster=new)
-    store.change("remove_unused_cluster", cluster=old)
+    store.change("remove_bare_cluster", cluster=old)
 
 
 def keep_speed(store: Store, name: str, speed: float, *, now: float) -> None:

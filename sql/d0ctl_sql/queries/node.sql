@@ -94,6 +94,16 @@ delete from cluster
    and not exists (select 1 from location where cluster_id = :cluster)
    and not exists (select 1 from transfer where cluster_id = :cluster);
 
+-- name: remove_bare_cluster
+-- Forget a cluster that has no node, no copy and no settings, so that it can come back as it was.
+delete from cluster
+ where id = :cluster and id <> 1 and pilots is null and applied = 0
+   and platform is null and services = '[]' and private = 0 and capacity is null
+   and software_share = 0
+   and not exists (select 1 from node where cluster_id = :cluster)
+   and not exists (select 1 from location where cluster_id = :cluster)
+   and not exists (select 1 from transfer where cluster_id = :cluster);
+
 -- name: forget_node_copies
 -- Forget the copies that only this node had.
 insert into lost_copy (file_id, cluster_id)
