@@ -1,5 +1,6 @@
 """Outputs that stay on a node after a failure: delivered by a try of its own, accepted, removed."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -46,14 +47,14 @@ def journal(site: Site) -> int:
 
 def cached(site: Site) -> list[str]:
     """The files of the cache of this machine, relative to it."""
-    [base] = [Path(row[0]) for row in site.ask("select base from node where name = 'localhost'")]
-    cache = base / "cache"
-    return sorted(str(path.relative_to(cache)) for path in cache.rglob("*") if path.is_file())
+    cache = Path(site.ask("select base from node where name = 'localhost'")[0][0], "cache")
+    return sorted(str(Path(folder, name).relative_to(cache))
+                  for folder, _, names in os.walk(cache) for name in names)  # fmt: skip
 
 
 def attempts(site: Site) -> list[Any]:
-    answer = site.json("status", "far/1/1/1")
-    return [(one["kind"], one["outcome"], one["reason"]) for one in answer["attempts"]]
+    return [(one["kind"], one["outcome"], one["reason"])
+            for one in site.json("status", "far/1/1/1")["attempts"]]  # fmt: skip
 
 
 def test_a_stage_out_is_tried_again_by_itself_until_the_storage_works(site: Site) -> None:
@@ -121,7 +122,6 @@ def test_a_retry_from_scratch_runs_the_binary_again(site: Site) -> None:
     site.ok("submit", site.jobs / stored_job(site, "tries: 0"))
     site.wait_phase("far/1/1/1", "failed")
     (site.folder / "broken").unlink()
-
     site.ok("retry", "far/1/1/1", "--from-scratch", "--yes")
     site.wait_phase("far/1/1/1", "done")
 

@@ -11,6 +11,7 @@ from tests.support.site import Site
 NOW = time.time()
 
 
-def why(site: Site, path: str) -> Explanation:
-    """The explanation of a package."""
-    return package.package(site.store, browse.package(site.store, parse(path)), time.time())
+def why(site: Site, path: str, now: float | None = None) -> Explanation:
+    """The explanation of a package, now or at another time."""
+    view = browse.package(site.store, parse(path))
+    return package.package(site.store, view, time.time() if now is None else now)

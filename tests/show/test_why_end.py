@@ -125,7 +125,7 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
         row = registry.named(site.store, "localhost")
         contact.down(site.store, row.id, "it closed the connection", now=NOW)
 
-    answer = why(site, "prod/1/1/1")
+    answer = why(site, "prod/1/1/1", NOW)
 
     assert "has not answered since" in answer.answer
     assert "because: it closed the connection" in answer.facts
