@@ -86,3 +86,28 @@ def test_a_step_back_and_forward_again_leads_to_the_present(site: Site, dashboar
         await desk.misses("as it was")
 
     dashboard(script)
+
+
+def test_the_past_has_no_estimated_ends(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=12))
+    rows.change(site.store, "stage", work=72_000.0, is_timed=1)
+    site.up()
+    for number in range(1, 6):
+        site.finish(f"prod/1/{number}/1")
+    spread_out(site)
+    at = datetime.fromtimestamp(FIRST + 10)
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: "~" in "".join(desk.lines("tree")), "an end")
+        await desk.press("Z")
+        await desk.until(lambda: "ends " in "".join(desk.lines("wall")), "an end")
+        await desk.press("escape", "at")
+        await desk.type(f"{at:%Y-%m-%d %H:%M:%S}")
+        await desk.press("enter")
+        await desk.sees(f"as it was {at:%a %Y-%m-%d %H:%M}", "prod")
+        assert "~" not in "".join(desk.lines("tree"))
+        await desk.press("Z")
+        await desk.until(lambda: "prod" in "".join(desk.lines("wall")), "the wall")
+        assert "ends " not in "".join(desk.lines("wall"))
+
+    dashboard(script, size=(140, 36))

@@ -19,7 +19,9 @@ class Estimates:
         self._now, self._horizon = now, None
 
     def of(self, path: Path) -> float | None:
-        """Return when a job or stage ends; None if that is unknown."""
+        """Return when a job or stage ends; None if that is unknown, or of the past."""
+        if self.source.at is not None:
+            return None
         row, job = self.source.row(path), self.source.row(path[:1])
         if not isinstance(job, JobSummary) or job.ended is not None or job.blocked:
             return None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from textual.app import ComposeResult
 
 from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.horizon import NO_HORIZON
 from d0ctl.show.drawing.spans import Line, fit
 from d0ctl.store.connection import Store
 from d0ctl.store.views import activity, browse
@@ -101,7 +102,9 @@ class WallScreen(SubScreen):
         closed = [pair for pair in found if not _is_open(pair[1])]
         shown = [*open_jobs, *closed[: max(0, MOST_ENDED - len(open_jobs))]][:MOST]
         now, none = source.at or time.time(), dict[int, Facts]()
-        facts = source.ask(lambda store: _facts(store, [row for _, row in shown], now), none)
+        rows = [row for _, row in shown]
+        has_ends = source.at is None
+        facts = source.ask(lambda store: _facts(store, rows, now, has_ends=has_ends), none)
         self.jobs = [
             WallJob(row, task_rows.status(row, source.job_hold(path)), source.progress(path),
                     *facts.get(row.id, (None, None, (), None)), row.id in source.followed,
@@ -121,10 +124,11 @@ class WallScreen(SubScreen):
 Facts = tuple[StageRate | None, Range | None, Sequence[str], FailureView | None]
 
 
-def _facts(store: Store, jobs: list[JobSummary], now: float) -> dict[int, Facts]:
+def _facts(store: Store, jobs: list[JobSummary], now: float, *, has_ends: bool) -> dict[int, Facts]:
     """Return for each job by its id its rate, its end, the nodes that it waits for, and its last
-    failure."""
-    horizon = eta.horizon(store, now=now)
+    failure. Ends of the past are unknown, as the runs that they follow from came later.
+    """
+    horizon = eta.horizon(store, now=now) if has_ends else NO_HORIZON
     found: dict[int, Facts] = {}
     for job in jobs:
         rate, end, trouble = None, None, None
