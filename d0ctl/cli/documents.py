@@ -125,7 +125,7 @@ def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
     dropped, settings = browse.dropped_lines(store, summary.id), browse.settings(store, summary.id)
     short = short_packages(store, summary.id) if dropped else []
     running = browse.in_phases(store, summary.id, LIVE, MOST_LIVE)
-    late = activity.stragglers(store, summary.id, MOST_STRAGGLERS, now=now)
+    late = eta.stragglers(store, summary.id, MOST_STRAGGLERS, now=now)
     rates = activity.rates_of_job(store, summary, now=now)
     return fill(
         jobs.JobCard,

@@ -7,6 +7,9 @@ from msgspec import Struct, field
 
 from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes
 
+AT_ONCE_S = 120.0
+"""An end that is estimated sooner is unknown while stragglers run, which may take any time."""
+
 
 class Capacity(Struct, frozen=True):
     """The nodes that take packages: their CPUs, these times speed, and the highest speed."""
@@ -64,11 +67,15 @@ class JobLeft(Struct, frozen=True):
     """Nodes that are down and have its packages, or alone its files: nobody knows when it ends."""
     cooling: float = 0.0
     """Seconds until the packages that cool off have done so, with the chains that begin then."""
+    stragglers: Mapping[int, int] = field(default_factory=dict)
+    """How many packages of stages run much longer than expected: `begun` is without their rest."""
 
     @property
     def has_any(self) -> bool:
         """Whether packages are left that have not ended."""
-        return bool(self.begun.middle) or any(stage.packages for stage in self.stages)
+        return bool(self.begun.middle or self.stragglers) or any(
+            stage.packages for stage in self.stages
+        )
 
     @property
     def stuck(self) -> int:
@@ -113,8 +120,28 @@ class Horizon(Struct, frozen=True):
                 total += job_left.work.middle
         return total
 
+    def stragglers(self, job: int, stage: int | None = None) -> int:
+        """Return how many packages of a job or stage take much longer than expected."""
+        job_left = self.jobs.get(job)
+        late = {} if job_left is None else job_left.stragglers
+        return sum(late.values()) if stage is None else late.get(stage, 0)
+
+    def is_late(self, job: int, stage: int | None = None) -> bool:
+        """Return whether a job that goes on has stragglers, and an end that nobody knows."""
+        job_left = self.jobs.get(job)
+        if job_left is None or job_left.is_halted or not self.stragglers(job, stage):
+            return False
+        return (self.end(job) if stage is None else self.stage_end(job, stage)) is None
+
     def end(self, job: int) -> Range | None:
         """Return in how many seconds a job ends; None if unknown, or if nothing is left of it.
+
+        It is unknown if not much more than stragglers is left.
+        """
+        return _unless_late(self._end(job), self.stragglers(job))
+
+    def _end(self, job: int) -> Range | None:
+        """Return in how many seconds a job ends, apart from its stragglers.
 
         A job takes at least as long as its longest chain on the fastest node. It also takes at
         least as long as all work up to it on all CPUs. By a list schedule it takes at most the sum
@@ -133,19 +160,21 @@ class Horizon(Struct, frozen=True):
 
         Stages with longer chains come before it. None of the others ends after its job.
         """
-        job_left, whole = self.jobs.get(job), self.end(job)
+        job_left, whole = self.jobs.get(job), self._end(job)
         if job_left is None or whole is None:
             return None
         own = next((of for of in job_left.stages if of.seq == stage and of.packages), None)
         if own is None or own.seconds is None:
             return None
         later = sum(of.work.middle for of in job_left.stages if of.rank < own.rank)
+        late = self.stragglers(job, stage)
         if not later:
-            return whole
+            return _unless_late(whole, late)
         chain = max(0.0, job_left.longest_chain - max(0.0, own.rank - own.seconds.middle))
         end = self._busy(job, job_left, job_left.work.middle - later, chain)
-        return Range(min(end.low, whole.low), min(end.middle, whole.middle),
-                     min(end.high, whole.high))  # fmt: skip
+        sooner = Range(min(end.low, whole.low), min(end.middle, whole.middle),
+                       min(end.high, whole.high))  # fmt: skip
+        return _unless_late(sooner, late)
 
     def _busy(self, job: int, job_left: JobLeft, work: float, chain: float) -> Range:
         """Return in how many seconds a part of the work of a job is done, with a chain of it."""
@@ -168,7 +197,7 @@ class Horizon(Struct, frozen=True):
 
         Those of the job with longer chains come first, and a part of its own stage.
         """
-        job_left, whole = self.jobs.get(job), self.end(job)
+        job_left, whole = self.jobs.get(job), self._end(job)
         if job_left is None or whole is None:
             return None
         longer = sum(of.work.middle for of in job_left.stages if of.seq != stage and of.rank > rank)
@@ -184,6 +213,10 @@ class Horizon(Struct, frozen=True):
         if job.most_running is None:
             return self.capacity.power
         return self.capacity.power * min(1.0, job.most_running / max(1, self.capacity.cpus))
+
+
+def _unless_late(end: Range | None, stragglers: int) -> Range | None:
+    return None if end is not None and stragglers and end.middle <= AT_ONCE_S else end
 
 
 NO_HORIZON = Horizon(Capacity(0, 0.0, 1.0))

@@ -7,6 +7,7 @@ call.
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.errors import NotFound
 from d0ctl.model import LIVE, Phase
@@ -73,7 +74,8 @@ def about_node(store: Store, name: str, now: float) -> About:
     use = activity.node_use(store).get(row.id, activity.NodeUse())
     live = outline.on_node(store, row.id, MOST_ON_NODE)
     samples = use_samples.of_node(store, row.id, since=now - PERIOD_S)
-    return Node(row, use, why, live, samples, registry.disk_of(store, row.id))
+    late = eta.straggler_ids(store, None, now=now)
+    return Node(row, use, why, live, samples, registry.disk_of(store, row.id), late)
 
 
 def about_file(store: Store, job: str, name: str, now: float) -> "File | NotFoundCard":
@@ -114,16 +116,16 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
     )
 
 
-def about_binary(store: Store, selector: str) -> "Binary | NotFoundCard":
+def about_binary(store: Store, selector: str, now: float) -> "Binary | NotFoundCard":
     """Read the card of the binary of a path."""
     wanted = parse(selector, with_binary=True)
     try:
-        return binary(store, browse.package(store, wanted), wanted.binary.first)
+        return binary(store, browse.package(store, wanted), wanted.binary.first, now)
     except NotFound as error:
         return NotFoundCard(str(error))
 
 
-def binary(store: Store, view: PackageView, number: int) -> "Binary":
+def binary(store: Store, view: PackageView, number: int, now: float) -> "Binary":
     """Read the card of a binary. Raises NotFound."""
     from d0ctl.show.cards.binary import Binary
 
@@ -134,6 +136,7 @@ def binary(store: Store, view: PackageView, number: int) -> "Binary":
         [file for file in one_package.inputs(store, view.id) if file.binary == number],
         [file for file in one_package.outputs(store, view.id) if file.binary == number],
         one_package.attempts(store, view.id),
+        view.id in eta.straggler_ids(store, view.job_id, now=now),
     )
 
 
@@ -143,10 +146,12 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
     If this process drives the job itself, the card says so.
     """
     job = browse.job(store, wanted.job)
+    late = eta.straggler_ids(store, job.id, now=now)
     if wanted.level == "job":
-        return _job(store, job, now, driven)
+        return replace(_job(store, job, now, driven), late=late)
     stage, progress = browse.stage(store, job, wanted), activity.running_progress(store, job.id)
     if wanted.level == "stage":
+        horizon = _horizon(store, job, now)
         return Part(
             f"{job.name}/{stage.seq}", job, stage, group.stage(store, job, stage, now),
             live=browse.in_stage(store, stage.id, None, LIVE, MOST_LIVE),
@@ -155,7 +160,9 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
             after=dependencies.order_of_stage(store, stage.id),
             progress=progress.stages.get(stage.id, NO_PROGRESS),
             cause=_cause(store, job, now, driven),
-            estimate=eta.at(_horizon(store, job, now).stage_end(job.id, stage.seq), now),
+            estimate=eta.at(horizon.stage_end(job.id, stage.seq), now),
+            is_late=horizon.is_late(job.id, stage.seq),
+            late=late,
             rates=activity.rates_of_job(store, job, now=now),
         )  # fmt: skip
     line = browse.line(store, job, stage, wanted.line.first)
@@ -164,6 +171,8 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
         f"{job.name}/{stage.seq}/{line.seq}", job, line, group.line(store, job, stage, line, now),
         packages=sorted(packages, key=lambda row: int(row.path.rpartition("/")[2])),
         progress=progress.lines.get(line.id, NO_PROGRESS),
+        is_late=any(row.id in late for row in packages),
+        late=late,
     )  # fmt: skip
 
 
@@ -190,6 +199,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         settings=browse.settings(store, job.id),
         estimate=eta.at(horizon.end(job.id), now),
         nodes_down=horizon.nodes_down(job.id),
+        is_late=horizon.is_late(job.id),
         stage_progress=progress.stages,
         rates=activity.rates_of_job(store, job, now=now),
     )  # fmt: skip

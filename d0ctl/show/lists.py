@@ -1,7 +1,7 @@
 """Lists of packages and failures, and the short texts that cards share."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
@@ -14,7 +14,7 @@ from d0ctl.store.views.shapes import FailureView, LineSummary, PackageRow, Stage
 from d0ctl.units import count, duration, moment
 
 if TYPE_CHECKING:
-    from d0ctl.store.views.shapes.of_package import PackageView
+    from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 
 STDERR_LINES = 5
 """How many lines of a failed package's stderr are shown."""
@@ -41,14 +41,19 @@ def packages(
     *,
     indent: int = 2,
     is_blocked: Callable[[PackageRow], bool] = lambda row: False,
+    late: Collection[int] = (),
 ) -> None:
-    """Add a line per package: its state, its node, its age, and its progress or reason."""
+    """Add a line per package: its state, its node, its age, and its progress or reason.
+
+    `late` has the ids of stragglers.
+    """
     stuck = {row.id for row in rows if row.phase == Phase.WAITING and is_blocked(row)}
-    sheet.table([_package(sheet, row, now, row.id in stuck) for row in rows], indent=indent)
+    cells = [_package(sheet, row, now, row.id in stuck, row.id in late) for row in rows]
+    sheet.table(cells, indent=indent)
 
 
-def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool) -> list[Cell]:
-    phase = signs.phase_name(row.phase, blocked=blocked)
+def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool, late: bool) -> list[Cell]:
+    phase = signs.phase_name(row.phase, blocked=blocked, late=late)
     request = f" ({row.request})" if row.request and row.phase != Phase.KILLING else ""
     most = WHOLE_MESSAGE if sheet.whole else max(MESSAGE, sheet.columns - REST)
     about = (
@@ -133,9 +138,18 @@ def cause(reason: str | None, message: str | None) -> str:
     return ": ".join(word for word in (reason, message) if word) or "for no known reason"
 
 
-def package_state(sheet: Sheet, view: "PackageView", blocked: bool = False) -> list[Cell]:
+def since(phase: str, changed: float, attempts: Sequence["AttemptView"]) -> float:
+    """Return when a package began to run, also if its node was unreachable meanwhile; else when it
+    entered its phase."""
+    started = attempts[-1].started if attempts and phase == Phase.RUNNING else None
+    return changed if started is None else started
+
+
+def package_state(
+    sheet: Sheet, view: "PackageView", blocked: bool = False, late: bool = False
+) -> list[Cell]:
     """Return the state of a package and its node."""
-    mark = signs.mark(signs.phase_name(view.phase, blocked=blocked), sheet.glyphs)
+    mark = signs.mark(signs.phase_name(view.phase, blocked=blocked, late=late), sheet.glyphs)
     return [mark, (" on ", "faint"), view.node] if view.node else [mark]
 
 

@@ -47,11 +47,12 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
         shown_jobs = jobs_of(store, wanted)
         all_jobs = production(store, now=now)
         troubled = all_jobs.failures or {job.name for job in all_jobs.stopped}
-        jobs.draw(page, shown_jobs, all_jobs, now, _horizon(store, shown_jobs, now))
+        horizon = _horizon(store, shown_jobs, now)
+        jobs.draw(page, shown_jobs, all_jobs, now, horizon)
         if shown_jobs:
-            first = next(
-                (job.name for job in shown_jobs if job.name in troubled), shown_jobs[0].name
-            )
+            order = [job for job in shown_jobs if job.name in troubled]
+            order += [job for job in shown_jobs if horizon.stragglers(job.id)]
+            first = [*order, shown_jobs[0]][0].name
             _next(page, f"d0ctl status {first}", f"d0ctl why {first}")
     elif not wanted.is_one:
         _list(page, store, wanted, now)
@@ -76,7 +77,7 @@ def _package(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
 
     if wanted.level == "binary":
         view = browse.package(store, wanted)
-        binary_card = card_contents.binary(store, view, wanted.binary.first)
+        binary_card = card_contents.binary(store, view, wanted.binary.first, now)
         binary.draw(page, binary_card, now, SCREEN)
         _next(page, f"d0ctl why {binary_card.path}", f"d0ctl logs {binary_card.path}",
               f"d0ctl status {binary_card.package.path}")  # fmt: skip
@@ -117,7 +118,8 @@ def _list(page: Sheet, store: Store, wanted: Selector, now: float) -> None:
     number, rows = selected.count(), selection.packages(selected, MOST_LISTED)
     blocked = {job.name for job in browse.jobs(store, wanted.job) if job.blocked}
     lists.packages(page, rows, now, indent=0,
-                   is_blocked=lambda row: row.path.partition("/")[0] in blocked)  # fmt: skip
+                   is_blocked=lambda row: row.path.partition("/")[0] in blocked,
+                   late=eta.straggler_ids(store, None, now=now))  # fmt: skip
     if not rows:
         page.say("no packages match")
     if number > len(rows):

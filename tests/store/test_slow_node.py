@@ -3,7 +3,7 @@
 import pytest
 
 from d0ctl.store import Store
-from d0ctl.store.views import activity
+from d0ctl.store.views.job_files import eta
 from tests.support.jobs import binary, job, package, phases, submitted
 from tests.support.rows import read
 from tests.support.site import Node, Site
@@ -45,7 +45,7 @@ def test_the_other_nodes_do_the_work_and_the_slow_one_loses_nothing(
             turn(site, node, ends=True)
         turn(site, slow, ends=number % SLOW == 0)
         if number == SLOW - 1:
-            late = activity.stragglers(store, None, 99, now=site.now)
+            late = eta.stragglers(store, None, 99, now=site.now)
             assert {straggler.node for straggler in late} == {"farm2"}
         if set(phases(store).values()) == {"done"}:
             break

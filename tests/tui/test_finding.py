@@ -129,7 +129,9 @@ def test_a_filter_shows_packages_by_state_and_follows_what_changes(
 
     async def script(desk: Desk) -> None:
         await desk.press("f")
-        await desk.sees("needs a person", "failed and not acknowledged, held, unreachable")
+        await desk.sees(
+            "needs a person", "failed and not acknowledged, held, unreachable, stragglers"
+        )
         await desk.type("ready")
         await desk.press("enter")
         await desk.sees("ready: 3", "prod/1/3/1 gen")

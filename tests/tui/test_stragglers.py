@@ -13,6 +13,7 @@ from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns
 from d0ctl_tui.draw.row_cells import RowContext, clock
 from d0ctl_tui.terminal import Terminal
+from tests.cli.test_check import drive
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change
 from tests.support.site import Site
@@ -104,6 +105,35 @@ def test_a_straggler_and_what_waits_for_it_are_late(late: Site, dashboard: Open)
         assert ends[2] != "late"  # it began a moment ago
 
     dashboard(script, size=(80, 24))
+
+
+def test_details_and_wall_are_late_as_the_tree_is(late: Site, dashboard: Open) -> None:
+    drive(late)
+    late.finish("prod/2/1/1")
+    late.finish("prod/2/3/1")
+    late.end("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("v")
+        await desk.sees(" so far · late", "straggler: `prod/1/3/1` has been running")
+        await desk.misses("ends about", "ends in")
+        await desk.press("escape", "Z")
+        await desk.sees("prod ▶ running", "/6  late", "◷3")
+        await desk.misses("ends ")
+
+    dashboard(script, start="prod", size=(140, 40))
+
+
+def test_the_filter_of_what_needs_a_person_has_stragglers(late: Site, dashboard: Open) -> None:
+    late.fail("prod/2/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("f")
+        await desk.sees("failed and not acknowledged, held, unreachable, stragglers")
+        await desk.press("enter")
+        await desk.sees("needs a person: 4", "prod/1/2/1", "prod/2/1/1", "◷ straggler")
+
+    dashboard(script, size=(140, 40))
 
 
 def test_the_end_of_a_row_in_which_only_stragglers_are_left_does_not_move(late: Site) -> None:

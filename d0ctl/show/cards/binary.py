@@ -10,7 +10,7 @@ from d0ctl.model import Status
 from d0ctl.show.cards.file_lists import Limits, inputs, outputs
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.lists import package_state
+from d0ctl.show.lists import package_state, since
 from d0ctl.store.views.shapes.of_package import (
     AttemptView,
     BinaryRecord,
@@ -31,6 +31,8 @@ class Binary(Struct, frozen=True):
     inputs: list[InputView]
     outputs: list[OutputView]
     tries: list[AttemptView]
+    is_late: bool = False
+    """Whether its package is a straggler."""
 
     @property
     def path(self) -> str:
@@ -43,8 +45,12 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
     package, view = binary.package, binary.view
     sheet.add((binary.path, "strong"), f"  binary {view.name}, stage {package.stage_name}, "
                                        f"line {package.line_name}")  # fmt: skip
-    since = f"  since {moment(package.changed, now)}"
-    sheet.add("package: ", *package_state(sheet, package), (since, "faint"))
+    began = since(package.phase, package.changed, binary.tries)
+    sheet.add(
+        "package: ",
+        *package_state(sheet, package, late=binary.is_late),
+        (f"  since {moment(began, now)}", "faint"),
+    )
     if requests := _asked(view):
         sheet.say(", ".join(requests), "faint")
     image = f"in image {view.image}" if view.image else ""

@@ -60,7 +60,7 @@ def draw(
         sheet.say(obstacle.text, "warn")
     if most_urgent:
         sheet.add()
-    _totals(sheet, jobs, production)
+    _totals(sheet, jobs, production, horizon)
     causes = {job.name: job.standing.cause for job in production.jobs}
     rows = [_row(sheet, job, causes.get(job.name), horizon, now) for job in jobs]
     bar = _room_for_bars(sheet, rows)
@@ -69,7 +69,9 @@ def draw(
     sheet.table(rows, right=(3,), indent=0)
 
 
-def _totals(sheet: Sheet, jobs: Sequence[JobSummary], production: Production) -> None:
+def _totals(
+    sheet: Sheet, jobs: Sequence[JobSummary], production: Production, horizon: Horizon
+) -> None:
     """Add the numbers of all jobs that have not ended, and of the nodes, if there are several."""
     active = [job.counts for job in jobs if job.ended is None]
     if len(active) < LEAST_TOTALED:
@@ -81,7 +83,8 @@ def _totals(sheet: Sheet, jobs: Sequence[JobSummary], production: Production) ->
     of = f"{count(done)} of {count(sum(counts.values()), 'package')} done"
     nodes = _nodes_up(production)
     summary = f"{of}   {nodes}   {count(len(active), 'active job')}"
-    tally = signs.tally_text(counts)
+    late = sum(horizon.stragglers(job.id) for job in jobs)
+    tally = [*signs.tally_text(counts), *_late(late)]
     if cell_width(tally) + 3 + len(summary) <= sheet.columns:
         sheet.add([*tally, (f"   {summary}", "faint")])
     else:
@@ -110,7 +113,7 @@ def _row(
         f"{count(done)}/{count(job.packages)}",
         (duration((job.ended or now) - job.submitted), "faint"),
         _end(job.id, horizon, now) if has_end else "",
-        _tally(job),
+        [*_tally(job), *_late(horizon.stragglers(job.id))],
     ]  # fmt: skip
 
 
@@ -118,11 +121,17 @@ def _end(job: int, horizon: Horizon, now: float) -> str:
     """Return when a job ends, or what it waits for."""
     if (end := at(horizon.end(job), now)) is not None:
         return f"ends {signs.estimate(end, now)}"
-    if not (nodes := horizon.nodes_down(job)):
+    nodes, is_late = horizon.nodes_down(job), horizon.is_late(job)
+    if not nodes and not is_late:
         return ""
-    from d0ctl.show.forecast.eta import waits  # few jobs wait for nodes
+    from d0ctl.show.forecast.eta import LATE, waits  # few jobs wait for nodes or stragglers
 
-    return waits(nodes)
+    return waits(nodes) or LATE
+
+
+def _late(stragglers: int) -> list[Span]:
+    """Return how many packages run much longer than expected; nothing if none does."""
+    return [(f"  {count(stragglers, 'straggler')}", "warn")] if stragglers else []
 
 
 def _tally(job: JobSummary) -> list[Span]:

@@ -1,6 +1,7 @@
 """The card of a node: its state, its slots, why it takes nothing, and its packages."""
 
 import json
+from collections.abc import Collection
 
 from msgspec import Struct, field
 
@@ -33,6 +34,8 @@ class Node(Struct, frozen=True):
     live: list[PackageRow]
     samples: list[NodeSample] = field(default_factory=list)
     disk: int | None = None
+    late: Collection[int] = ()
+    """The ids of stragglers."""
 
 
 def draw(sheet: Sheet, node: Node, now: float) -> None:
@@ -56,7 +59,7 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     explain(sheet, node.why)
     use_plots.node(sheet, node.samples, row.cpus, row.memory, node.disk, now)
     sheet.head("running here", count(len(node.live), "package"))
-    packages(sheet, node.live, now)
+    packages(sheet, node.live, now, late=node.late)
 
 
 def cells(

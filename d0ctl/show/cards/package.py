@@ -12,7 +12,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
-from d0ctl.show.lists import cause, how_far, package_state
+from d0ctl.show.lists import cause, how_far, package_state, since
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.views.shapes.of_package import (
     Acknowledgement,
@@ -88,8 +88,10 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
     view = package.view
     name = "" if view.name == str(view.seq) else f"{view.name}, "
     sheet.add((view.path, "strong"), f"  {name}stage {view.stage_name}, line {view.line_name}")
-    sheet.add(*package_state(sheet, view, package.is_blocked),
-              (f"  since {moment(view.changed, now)}", "faint"))  # fmt: skip
+    is_late = "straggler" in package.why.details
+    began = since(view.phase, view.changed, package.attempts)
+    sheet.add(*package_state(sheet, view, package.is_blocked, is_late),
+              (f"  since {moment(began, now)}", "faint"))  # fmt: skip
     if (seen := package.acknowledged) is not None:
         why = f": {seen.note}" if seen.note else ""
         sheet.say(f"failure acknowledged by {seen.actor} {moment(seen.at, now)}{why}", "faint")

@@ -1,6 +1,6 @@
 """The card of a job, stage or line: its progress, the reason of its state, failures, packages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -69,6 +69,10 @@ class Part(Struct, frozen=True):
     estimate: Range | None = None
     nodes_down: Sequence[str] = ()
     """The nodes that are down and have files that a job waits for."""
+    is_late: bool = False
+    """Whether it waits for stragglers, so that its end is unknown."""
+    late: Collection[int] = ()
+    """The ids of stragglers of its job."""
     stage_progress: Mapping[int, RunningProgress] = field(default_factory=dict)
     rates: Mapping[int, StageRate] = field(default_factory=dict)
     """How fast the packages of stages end, by the ids of the stages."""
@@ -128,6 +132,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         length = duration((job.ended or now) - job.submitted)
         facts.append(f"took {length}" if job.ended else f"{length} so far")
     end = eta.end(part.estimate, now) or eta.waits(part.nodes_down)
+    end = end or (eta.LATE if part.is_late else "")
     facts += [end] if end and part.cause is None else []
     sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):
@@ -182,6 +187,7 @@ def _bar(sheet: Sheet, part: Part, now: float) -> None:
         sheet.add(text)
     if isinstance(part.row, StageSummary) and (stage_rate := part.rates.get(part.row.id)):
         is_unknown = part.estimate is None and part.cause is None and not part.held_back
+        is_unknown = is_unknown and not part.is_late
         sheet.say(eta.pace(stage_rate, counts, now, with_end=is_unknown))
 
 
@@ -262,7 +268,7 @@ def _packages(sheet: Sheet, part: Part, now: float) -> None:
         where = listed(f"{count(n)} on {node}" for node, n in [*part.where.items()][:MOST_NODES])
         running = launched > counts.get("unreachable", 0)
         sheet.head("running" if running else "unreachable", where if running else "")
-        packages(sheet, part.live, now)
+        packages(sheet, part.live, now, late=part.late)
         _more(sheet, launched - len(part.live), f"d0ctl status '{part.selector('launched')}'")
     if part.kept_back:
         sheet.head("held or cooling off")
@@ -273,7 +279,7 @@ def _packages(sheet: Sheet, part: Part, now: float) -> None:
         sheet.commands([f"d0ctl {verb} '{part.selector(phase)}'"])
     if part.packages:
         sheet.head("packages")
-        packages(sheet, part.packages, now, is_blocked=lambda row: part.row.blocked)
+        packages(sheet, part.packages, now, is_blocked=lambda row: part.row.blocked, late=part.late)
         _more(sheet, sum(counts.values()) - len(part.packages), f"d0ctl status '{part.path}/*'")
 
 

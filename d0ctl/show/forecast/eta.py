@@ -24,6 +24,9 @@ MOST_NODES = 3
 LEAST_ENDS, SPREAD = 5, 1.28
 """How many ends an estimate by their rate needs, and its range in standard deviations."""
 
+LATE = "late"
+"""Said of the end of jobs and stages that wait for stragglers."""
+
 NO_ESTIMATES = "no job or package with an estimate has ended"
 
 
@@ -97,7 +100,7 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     """
     left = of.jobs[job]
     interval = of.end(job)
-    sheet.head(left.name, verdict(of, left, interval, names, now))
+    sheet.head(left.name, verdict(of, job, left, interval, names, now))
     if left.has_any:
         sheet.table([[("left of it", "faint"), _work(left)], *_limits(of, job, interval)])
     if left.stuck:
@@ -173,13 +176,20 @@ def of_new_job(interval: Range | None, now: float, *, is_going: bool) -> str:
 
 
 def verdict(
-    of: Horizon, left: JobLeft, interval: Range | None, names: Mapping[int, str], now: float
+    of: Horizon,
+    job: int,
+    left: JobLeft,
+    interval: Range | None,
+    names: Mapping[int, str],
+    now: float,
 ) -> str:
     """Say when a job ends, or why that is unknown."""
     if interval is not None:
         return end(interval + Range(now, now, now), now)
     if not left.has_any:
         return "nothing is left to run"
+    if of.is_late(job):
+        return f"{LATE}: {count(of.stragglers(job), 'straggler')}"
     if left.is_halted:
         return "no estimate of its end: it is held or paused"
     if left.nodes_down:

@@ -19,6 +19,7 @@ from d0ctl.show.card_contents import (
 from d0ctl.show.cards.package import Package
 from d0ctl.show.cards.part import MOST_ACTIONS, Part
 from d0ctl.show.drawing.signs import is_live
+from d0ctl.show.lists import since
 from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
@@ -89,7 +90,7 @@ def _part(store: Store, wanted: Selector) -> Part:
 
 def _state(view: PackageView, attempts: Sequence[AttemptView], at: float) -> Explanation:
     """Say in which state a package was, where and since when; why it waited is not recorded."""
-    explanation = Explanation(view.path, view.phase, _sentence(view, at))
+    explanation = Explanation(view.path, view.phase, _sentence(view, attempts, at))
     if attempts and is_live(view.phase):
         last = attempts[-1]
         kind = f", a {last.kind}" if last.number > 1 else ""
@@ -102,9 +103,10 @@ def _state(view: PackageView, attempts: Sequence[AttemptView], at: float) -> Exp
     return explanation
 
 
-def _sentence(view: PackageView, at: float) -> str:
+def _sentence(view: PackageView, attempts: Sequence[AttemptView], at: float) -> str:
     """Return the sentence for the phase of a package: how it had ended, or what it was doing."""
-    where, when = f" on `{view.node}`" if view.node else "", moment(view.changed, at)
+    where = f" on `{view.node}`" if view.node else ""
+    when = moment(since(view.phase, view.changed, attempts), at)
     if end := ENDS.get(Phase(view.phase)):
         return f"package `{view.path}` {end}{where} at {when}"
     doing = DOING.get(Phase(view.phase), view.phase)

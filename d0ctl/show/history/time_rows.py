@@ -11,7 +11,7 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, foreign, pad
 from d0ctl.show.usage.slot_places import places
 from d0ctl.store.history.attempt_spans import AttemptSpan
-from d0ctl.store.views.activity import LEAST_STRAGGLING_S, STRAGGLING
+from d0ctl.store.views.job_files.eta import LEAST_STRAGGLING_S, STRAGGLING
 from d0ctl.units import duration
 
 LOOKS = {"successful": "good", "failed": "bad", "lost": "bad", "refused": "warn", "killed": "faint"}

@@ -1,8 +1,9 @@
 """The line and the exit code of `status --check`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import SITEWIDE, Cause
@@ -20,8 +21,20 @@ class Check(Struct, frozen=True):
     commands: tuple[str, ...] = ()
 
 
-def check(production: Production, now: float) -> Check:
-    """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill."""
+def check(production: Production, now: float, stragglers: Mapping[str, int] | None = None) -> Check:
+    """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
+
+    The line also counts the stragglers of jobs, by name; they change neither word nor exit code.
+    """
+    result = _check(production, now)
+    if not stragglers:
+        return result
+    late = f"{count(sum(stragglers.values()), 'straggler')} in {_named(stragglers)}"
+    commands = tuple(dict.fromkeys((*result.commands, *_why(stragglers))))
+    return replace(result, headline=f"{result.headline}; {late}", commands=commands)
+
+
+def _check(production: Production, now: float) -> Check:
     if production.cause is not None and not all(map(_is_by_person, production.stopped)):
         stop = standstill(production, now)
         text = f"stands still: {stop.text}{_others(production, stop.text)}"

@@ -16,7 +16,8 @@ from d0ctl.store.views.shapes import FailureView, JobSummary, PackageRow
 from d0ctl.units import count, duration, iso, listed, moment, percent, size
 
 if TYPE_CHECKING:
-    from d0ctl.store.views.activity import NodeUse, Straggler
+    from d0ctl.store.views.activity import NodeUse
+    from d0ctl.store.views.job_files.eta import Straggler
     from d0ctl.store.views.left_out import Shortfall
     from d0ctl.store.views.shapes.of_package import NodeChoiceView
 

@@ -23,7 +23,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import JobStanding
-from d0ctl.store.views import activity, browse, file_locations
+from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl.units import count, moment
 
@@ -126,7 +126,9 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
 
         leftovers.add(part, explanation)
     if totals["launched"] and part.path == part.job.name:
-        late = activity.stragglers(store, part.job.id, MOST_LATE, now=now)
+        from d0ctl.store.views.job_files import eta  # late: others have no stragglers
+
+        late = eta.stragglers(store, part.job.id, MOST_LATE, now=now)
         explanation.facts += stragglers(late, now)
         explanation.commands += [f"d0ctl why {late[0].path}"] if late else []
     if is_open and part.job.hold:

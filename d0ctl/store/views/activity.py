@@ -19,12 +19,6 @@ LATELY_S = 600.0
 MOST_COMPARED = 5_000
 """How many failed packages are compared with others by their inputs."""
 
-STRAGGLING = 1.5
-"""A straggler runs for more than this multiple of the upper end of the expected range."""
-
-LEAST_STRAGGLING_S = 60.0
-"""A straggler exceeds the range by at least this many seconds."""
-
 MOVING_ALONG = frozenset({"running", "suspended", "unreachable"})
 """Phases in which a package reports progress."""
 
@@ -71,23 +65,6 @@ class FailureGroup(Struct, frozen=True):
     ended: float | None
     message: str | None
     path: str
-
-
-class Straggler(Struct, frozen=True):
-    """A package that runs much longer than expected; the times are in seconds.
-
-    Job, stage and line are ids, as is its own.
-    """
-
-    path: str
-    id: int
-    job: int
-    stage: int
-    line: int
-    node: str
-    started: float
-    expected: float
-    high: float
 
 
 class NodeUse(Struct, frozen=True):
@@ -277,10 +254,3 @@ def failure_groups(
 def has_work(store: Store) -> bool:
     """Return whether any job has packages that run or could run."""
     return store.row("some_work_left") is not None
-
-
-def stragglers(store: Store, job: int | None, limit: int, *, now: float) -> list[Straggler]:
-    """Return packages that run much longer than expected, of a job or of all."""
-    rows = store.rows("stragglers", job=job, now=now, factor=STRAGGLING, least=LEAST_STRAGGLING_S,
-                      limit=limit)  # fmt: skip
-    return [make(Straggler, row) for row in rows]

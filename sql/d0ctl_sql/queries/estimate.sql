@@ -163,7 +163,9 @@ select distinct job_id, seq
 
 -- name: eta_live
 -- The packages on nodes, and how long they may still take.
-select package.job_id, requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
+select package.id, package.job_id,
+       (select seq from stage where stage.id = package.stage_id) as stage,
+       requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
        coalesce(node.speed, 1.0) as speed, package.changed as since, null as spread,
        progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from d0ctl.model import Phase, by_status, known_eta
+from d0ctl.schedule.horizon import AT_ONCE_S
 from d0ctl.show.cards.jobs import limits
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import Glyphs
@@ -17,9 +18,6 @@ from d0ctl_tui.draw.row_cells import RowContext, adds, brief, clock, front, stat
 
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 """The contents of a row of the tree."""
-
-AT_ONCE_S = 120.0
-"""An end that is estimated sooner is that of stragglers, which may end at any moment."""
 
 COUNT = 11
 """The largest width of numbers of packages."""

@@ -12,6 +12,7 @@ from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, outline, search
 from d0ctl.store.views.finding import package_order, wide_search
+from d0ctl_tui.read import stragglers
 
 NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 """Phases that a package seldom leaves by itself; `n` walks through them."""
@@ -77,7 +78,9 @@ class PackageFilter(Struct, frozen=True):
         match self.kind:
             case "person":
                 jobs = self._jobs(store, jobs)
-                return outline.in_phases(store, jobs, NEED_A_PERSON, acknowledged=False)
+                late = stragglers.read(store, now)
+                needing = outline.in_phases(store, jobs, NEED_A_PERSON, acknowledged=False)
+                return array("q", sorted({*needing, *late.ids(jobs)}))
             case "state":
                 return outline.in_phases(store, self._jobs(store, jobs), self.phases)
             case "reason":

@@ -1,11 +1,11 @@
 """The packages that run much longer than expected, and how many are below each row of the tree."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from d0ctl.store.connection import Store
-from d0ctl.store.views import activity
-from d0ctl.store.views.activity import Straggler
+from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.job_files.eta import Straggler
 from d0ctl.store.views.shapes import JobSummary, LineSummary, PackageRow, StageSummary
 
 MOST = 1_000
@@ -35,6 +35,10 @@ class Stragglers:
         """Return those of a job, the longest first."""
         return self._jobs.get(job, ())
 
+    def ids(self, jobs: Iterable[int]) -> set[int]:
+        """Return the ids of those of some jobs."""
+        return {package.id for job in jobs for package in self.of(job)}
+
     def below(self, row: object) -> int:
         """Return how many are below a row of the tree, or whether it is one itself."""
         match row:
@@ -51,4 +55,4 @@ class Stragglers:
 
 def read(store: Store, now: float) -> Stragglers:
     """Read them."""
-    return Stragglers(activity.stragglers(store, None, MOST, now=now))
+    return Stragglers(eta.stragglers(store, None, MOST, now=now))

@@ -7,7 +7,7 @@ from msgspec import Struct
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.views import outline
-from d0ctl.store.views.activity import Straggler
+from d0ctl.store.views.job_files.eta import Straggler
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.read.outline import Path

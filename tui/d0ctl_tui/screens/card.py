@@ -53,7 +53,9 @@ class CardScreen(SubScreen):
 
     def _read(self, store: Store, now: float) -> File | Binary | NotFoundCard:
         job, colon, name = self.subject.partition(":")
-        return about_file(store, job, name, now) if colon else about_binary(store, self.subject)
+        return (
+            about_file(store, job, name, now) if colon else about_binary(store, self.subject, now)
+        )
 
     def action_go(self) -> None:
         """Go to the package that makes the file or runs the binary."""

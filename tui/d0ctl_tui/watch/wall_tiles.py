@@ -10,8 +10,9 @@ from d0ctl.show.cards.jobs import STOPPED
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import ASCII, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
-from d0ctl.show.forecast.eta import per_minute, waits
-from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate, Straggler
+from d0ctl.show.forecast.eta import LATE, per_minute, waits
+from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
+from d0ctl.store.views.job_files.eta import Straggler
 from d0ctl.store.views.shapes import FailureView, JobSummary
 from d0ctl.units import count
 from d0ctl_tui.draw import task_rows
@@ -176,7 +177,8 @@ def _end(job: WallJob, now: float) -> str:
     if job.job.ended is not None:
         return f"ended {clock(job.job.ended, now)}"
     if job.end is None or job.status in STOPPED:
-        return waits(job.nodes_down)
+        is_late = bool(job.stragglers) and job.status not in STOPPED
+        return waits(job.nodes_down) or (LATE if is_late else "")
     if job.end.high <= now:
         return signs.LATE
     low, high = (clock(at, now, short=True) for at in (job.end.low, job.end.high))

@@ -10,7 +10,8 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.lifecycle import AT_ONCE
 from d0ctl.store.nodes.site import default
-from d0ctl.store.views import activity, dependencies, one_package
+from d0ctl.store.views import dependencies, one_package
+from d0ctl.store.views.job_files import eta
 from d0ctl.units import count, moment
 from d0ctl_wrapper.protocol.text import PAUSED
 
@@ -53,9 +54,7 @@ def _suspended(subject: Subject, note: str) -> None:
 def _straggles(subject: Subject) -> None:
     """Say whether it runs much longer than expected."""
     package, store = subject.package, subject.store
-    for slow_package in activity.stragglers(
-        store, package.job_id, MOST_STRAGGLERS, now=subject.now
-    ):
+    for slow_package in eta.stragglers(store, package.job_id, MOST_STRAGGLERS, now=subject.now):
         if slow_package.path == package.path:
             subject.fact(straggler(slow_package, subject.now))
             subject.explanation.details["straggler"] = {

@@ -1,7 +1,7 @@
 """Estimates of when packages and jobs begin and end."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -14,6 +14,33 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import doubt, left_s
 from d0ctl.store.nodes.catalogue import researcher_of
 from d0ctl.store.nodes.site import setting, throttle_rules
+from d0ctl.store.rows import make
+
+STRAGGLING = 1.5
+"""A straggler runs for more than this multiple of the upper end of the expected range."""
+
+LEAST_STRAGGLING_S = 60.0
+"""A straggler exceeds the range by at least this many seconds."""
+
+MOST_MARKED = 10_000
+"""How many stragglers lists mark."""
+
+
+class Straggler(Struct, frozen=True):
+    """A package that runs much longer than expected; the times are in seconds.
+
+    Job, stage and line are ids, as is its own.
+    """
+
+    path: str
+    id: int
+    job: int
+    stage: int
+    line: int
+    node: str
+    started: float
+    expected: float
+    high: float
 
 
 def horizon(store: Store, *, now: float) -> Horizon:
@@ -32,7 +59,13 @@ def horizon(store: Store, *, now: float) -> Horizon:
         stages[counted["job_id"]].append(stage)
     begun: dict[int, Range] = defaultdict(lambda: NOTHING)
     chains: dict[int, float] = defaultdict(float)
+    slow = straggler_ids(store, None, now=now)
+    late: dict[int, Counter[int]] = defaultdict(Counter)
     for counted in store.rows("eta_live"):
+        if counted["id"] in slow:
+            late[counted["job_id"]][counted["stage"]] += 1
+            if (counted["eta"] or 0.0) <= now:
+                continue
         rest = left_s(counted, now) * counted["speed"]
         factor = 1.0
         if counted["eta"] is not None:
@@ -53,6 +86,7 @@ def horizon(store: Store, *, now: float) -> Horizon:
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
             _least(row["max_running"], throttled.get(row["id"])),
             bool(row["hold"] or row["pause"]), nodes_down[row["id"]], cooling.get(row["id"], 0.0),
+            late[row["id"]],
         )
         for row in of_jobs
     }  # fmt: skip
@@ -107,6 +141,18 @@ def stages_of(store: Store, job: int, *, now: float) -> Sequence[StageLeft]:
     """Return the remaining work of the stages of a job; none if it has ended."""
     left = horizon(store, now=now).jobs.get(job)
     return () if left is None else left.stages
+
+
+def straggler_ids(store: Store, job: int | None, *, now: float) -> frozenset[int]:
+    """Return the ids of these packages, for lists that mark them."""
+    return frozenset(each.id for each in stragglers(store, job, MOST_MARKED, now=now))
+
+
+def stragglers(store: Store, job: int | None, limit: int, *, now: float) -> list[Straggler]:
+    """Return packages that run much longer than expected, of a job or of all."""
+    rows = store.rows("stragglers", job=job, now=now, factor=STRAGGLING, least=LEAST_STRAGGLING_S,
+                      limit=limit)  # fmt: skip
+    return [make(Straggler, row) for row in rows]
 
 
 def at(found: Range | None, now: float) -> Range | None:

@@ -93,11 +93,12 @@ def _filters(screen: Shown, typed: str, scope: JobSummary | None) -> list[Choice
     jobs = [scope.id] if scope else list(source.jobs)
     counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
     needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
+    number = sum(needing.values()) + len(source.stragglers.ids(jobs))
     if source.error is not None:
         return [Choice(f"the numbers can't be read: {source.error}", role="bad")]
-    about = "failed and not acknowledged, held, unreachable"
+    about = "failed and not acknowledged, held, unreachable, stragglers"
     job = scope.name if scope else ""
-    choices = [Choice("needs a person", about, signs.short(sum(needing.values())), role="bad",
+    choices = [Choice("needs a person", about, signs.short(number), role="bad",
                       do=partial(screen.show_only, PackageFilter("person", job=job)))]  # fmt: skip
     states = dict.fromkeys([*map(str, Status), *map(phase_word, Phase)])
     choices += [_state(screen, PackageFilter("state", state, job), counts) for state in states]

@@ -1,6 +1,7 @@
 """`status --check`: one line and an exit code for cron and monitors."""
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from d0ctl.cli import session
@@ -11,6 +12,7 @@ from d0ctl.schedule.standstill import Cause
 from d0ctl.show.usage.site_check import Check, check
 from d0ctl.store.nodes import holder, standstill
 from d0ctl.store.nodes.standstill import Production
+from d0ctl.store.views.job_files import eta
 from d0ctl.units import clean
 
 if TYPE_CHECKING:
@@ -50,8 +52,11 @@ def run(json: bool) -> ExitCode:
             state = None
         else:
             with session.reader() as store, store.reading():
-                state = standstill.production(store, now=time.time())
-            result = check(state, time.time())
+                now = time.time()
+                state = standstill.production(store, now=now)
+                late = eta.stragglers(store, None, eta.MOST_MARKED, now=now)
+            jobs = Counter(package.path.partition("/")[0] for package in late)
+            result = check(state, now, jobs)
     except D0Error as error:
         result, state = _broken(str(error)), None
     if json:

@@ -85,7 +85,9 @@ def _document(store: Store, wanted: Selector | None, now: float) -> object:
         package = browse.package(store, wanted)
         if wanted.level == "package":
             return package_documents.package(store, package, now)
-        return package_documents.binary(card_contents.binary(store, package, wanted.binary.first))
+        return package_documents.binary(
+            card_contents.binary(store, package, wanted.binary.first, now)
+        )
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return documents.job_card(store, job, now)
