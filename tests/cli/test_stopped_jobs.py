@@ -112,3 +112,18 @@ def test_a_job_whose_packages_run_on_without_a_daemon_does_not_stand_still(
     assert answer.startswith("1 package continues in job `prod`, but no daemon is running, "
                              "so nothing new starts")  # fmt: skip
     assert "d0ctl daemon start" in answer
+
+
+def test_failures_are_named_beside_a_job_that_a_person_holds(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    site.submit(job(("a", [line(package("x"))]), name="broken"))
+    site.fail("broken/1/1/1")
+    site.submit(production("kept"))
+    d0ctl("hold", "kept")
+
+    result = d0ctl("status", "-q")
+
+    assert (result.exit_code, result.stdout) == (
+        1, "failures: 1 package failed in `broken`; `kept` is held\n",
+    )  # fmt: skip

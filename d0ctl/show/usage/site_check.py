@@ -46,7 +46,8 @@ def _check(production: Production, now: float) -> Check:
     jobs = {**production.failures, **stopped}
     if jobs:
         texts = [_failed(production.failures)] if production.failures else []
-        texts += stopped.values()
+        others = [job for job in production.stopped if job.name not in stopped]
+        texts += [*stopped.values(), *_deliberate(others)]
         text = f"failures: {'; '.join(texts)}"
         return Check("failures", text, ExitCode.FAILED, _why(jobs))
     moving = [job for job in production.jobs if job.standing.moves]
