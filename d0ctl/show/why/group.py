@@ -16,7 +16,6 @@ from d0ctl.show.why.common import (
     kept_back,
     line_name,
     retry_canceled,
-    stragglers,
 )
 from d0ctl.show.why.production import obstacles, own_obstacle, subject_of_stop
 from d0ctl.store.connection import Store
@@ -29,9 +28,6 @@ from d0ctl.units import count, moment
 
 LEFT_OVER = (Phase.HELD, Phase.COOLOFF, Phase.DROPPED)
 """Phases of packages that an explanation counts beside its answer."""
-
-MOST_LATE = 1_000
-"""How many stragglers are counted."""
 
 
 def job(
@@ -126,11 +122,9 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
 
         leftovers.add(part, explanation)
     if totals["launched"] and part.path == part.job.name:
-        from d0ctl.store.views.job_files import eta  # late: others have no stragglers
+        from d0ctl.show.why.phases import launched  # late: others have no stragglers
 
-        late = eta.stragglers(store, part.job.id, MOST_LATE, now=now)
-        explanation.facts += stragglers(late, now)
-        explanation.commands += [f"d0ctl why {late[0].path}"] if late else []
+        launched.add_stragglers(store, part.job.id, explanation, now)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
     return explanation

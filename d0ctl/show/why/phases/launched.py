@@ -2,12 +2,21 @@
 
 from d0ctl.model import Phase
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why.common import MOST, for_time, paused_job, straggler, transfer_text
+from d0ctl.show.why.common import (
+    MOST,
+    Explanation,
+    for_time,
+    paused_job,
+    straggler,
+    stragglers,
+    transfer_text,
+)
 from d0ctl.show.why.phases import broker, recovery
 from d0ctl.show.why.phases.waiting import prerequisites_of, suggest
 from d0ctl.show.why.pilots import direct_job
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import direct_job_of
+from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import AT_ONCE
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies, one_package
@@ -60,6 +69,13 @@ def _straggles(subject: Subject) -> None:
             subject.explanation.details["straggler"] = {
                 "expected": slow_package.expected, "high": slow_package.high,
             }  # fmt: skip
+
+
+def add_stragglers(store: Store, job: int, explanation: Explanation, now: float) -> None:
+    """Name the first stragglers of a job, and what explains the first of them."""
+    late = eta.stragglers(store, job, MOST_STRAGGLERS, now=now)
+    explanation.facts += stragglers(late, now)
+    explanation.commands += [f"d0ctl why {late[0].path}"] if late else []
 
 
 def _early_start(subject: Subject) -> None:
