@@ -123,16 +123,14 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     job, row = part.job, part.row
     sheet.add((part.path, "strong"), f"  {job.title if isinstance(row, JobSummary) else row.name}")
     done, total = by_status(row.counts)["successful"], sum(row.counts.values())
-    is_job = isinstance(row, JobSummary)
-    state = jobs.state(job, part.cause) if is_job else status_of(row, part.held_back)
+    state = jobs.state(job, part.cause) if row is job else status_of(row, part.held_back)
     facts = [f"{count(done)} of {count(total, 'package')} done"]
     facts += [count(row.lines, "line")] if isinstance(row, StageSummary) else []
     facts += [f"{count(part.dropped, 'line')} dropped"] if part.dropped else []
     if isinstance(row, JobSummary):
         length = duration((job.ended or now) - job.submitted)
         facts.append(f"took {length}" if job.ended else f"{length} so far")
-    end = eta.end(part.estimate, now) or eta.waits(part.nodes_down)
-    end = end or (eta.LATE if part.is_late else "")
+    end = eta.end(part.estimate, now) or eta.waits(part.nodes_down) or eta.LATE * part.is_late
     facts += [end] if end and part.cause is None else []
     sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):
@@ -187,8 +185,7 @@ def _bar(sheet: Sheet, part: Part, now: float) -> None:
         sheet.add(text)
     if isinstance(part.row, StageSummary) and (stage_rate := part.rates.get(part.row.id)):
         is_unknown = part.estimate is None and part.cause is None and not part.held_back
-        is_unknown = is_unknown and not part.is_late
-        sheet.say(eta.pace(stage_rate, counts, now, with_end=is_unknown))
+        sheet.say(eta.pace(stage_rate, counts, now, with_end=is_unknown and not part.is_late))
 
 
 def _percent(row: JobSummary | StageSummary | LineSummary, progress: RunningProgress) -> float:
