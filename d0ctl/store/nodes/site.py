@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from d0ctl.schedule.quota import Throttle
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.store.connection import Row, Store
 from d0ctl.units import parse_rate
+
+if TYPE_CHECKING:
+    from d0ctl.schedule.quota import Throttle
 
 
 class Fault(Struct, frozen=True):
@@ -97,17 +99,19 @@ def wrong_tokens(store: Store, now: float) -> int:
     return rejected.wrong_tokens(store.home, now)
 
 
-def throttle_rules(store: Store) -> list[Throttle]:
+def throttle_rules(store: Store) -> list["Throttle"]:
     """Return the throttles of this site."""
     return throttle_rules_of(setting(store, "throttles") or {})
 
 
-def throttle_rules_of(said: Mapping[str, Mapping[str, Any]]) -> list[Throttle]:
+def throttle_rules_of(said: Mapping[str, Mapping[str, Any]]) -> list["Throttle"]:
     """Return the throttles of a section `throttles` of a site file."""
     return [_rule(name, keys) for name, keys in said.items()]
 
 
-def _rule(name: str, keys: Mapping[str, Any]) -> Throttle:
+def _rule(name: str, keys: Mapping[str, Any]) -> "Throttle":
+    from d0ctl.schedule.quota import Throttle  # late: most sites have no throttles
+
     kind, _, pattern = name.partition(" ")
     rate = keys.get("max-launches")
     number, seconds = (None, 0.0) if rate is None else parse_rate(rate)

@@ -12,7 +12,6 @@ from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, sizes_of, 
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import doubt, left_s
-from d0ctl.store.nodes.catalogue import researcher_of
 from d0ctl.store.nodes.site import setting, throttle_rules
 from d0ctl.store.rows import make
 
@@ -98,6 +97,8 @@ def _throttled(store: Store, jobs: Iterable[int]) -> dict[int, int]:
     limiting = [rule for rule in throttle_rules(store) if rule.max_running is not None]
     if not limiting:
         return {}
+    from d0ctl.store.nodes.catalogue import researcher_of  # late: most sites have no throttles
+
     most, said = dict[int, int](), setting(store, "researchers") or {}
     for row in store.rows("originators_of_jobs", jobs=json.dumps(sorted(jobs))):
         who = researcher_of(row["originator"], said) or row["originator"]
