@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from d0ctl.model import Phase
 from d0ctl.schedule.standstill import Standing, Work
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.drawing.signs import ASCII, ROLES, UNICODE, bar, short, tally
+from d0ctl.show.drawing.signs import ASCII, ROLES, UNICODE, bar, percent, short, tally
 from d0ctl.show.drawing.spans import text, width
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.standstill import JobStanding
@@ -48,6 +48,23 @@ def test_every_phase_has_a_glyph_and_a_look_in_both_alphabets() -> None:
 @given(st.integers(0, 10**12))
 def test_a_short_number_is_short(number: int) -> None:
     assert len(short(number)) <= 5
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(9_999, "9999"), (19_992, "19.9k"), (20_000, "20.0k"), (99_999, "99.9k"), (999_999, "999k"),
+     (1_000_000, "1.0M"), (999_999_999, "999M")],
+)  # fmt: skip
+def test_a_short_number_is_rounded_down(number: int, shown: str) -> None:
+    assert short(number) == shown
+
+
+def test_a_percentage_is_a_hundred_only_if_all_is_done() -> None:
+    assert percent({"done": 19_992, "unreachable": 8}) == 99
+    assert percent({"done": 1, "running": 1}, earned=1.0) == 99
+    assert percent({"done": 2}) == 100
+    assert percent({"done": 1, "ready": 2}) == 33
+    assert percent({}) == 0
 
 
 def test_the_words_beside_a_bar_begin_with_what_needs_a_person() -> None:

@@ -179,18 +179,13 @@ def _bar(sheet: Sheet, part: Part, now: float) -> None:
     columns = min(BAR, sheet.columns - 2)
     sheet.add(signs.bar(counts, columns, sheet.glyphs, percents / 100))
     if percents:
-        share = _percent(part.row, part.progress)
-        sheet.add(f"{share:.0f} % including running packages")
+        share = signs.percent(counts, percents / 100)
+        sheet.add(f"{share} % including running packages")
     if text := signs.tally_text(counts, blocked=part.row.blocked):
         sheet.add(text)
     if isinstance(part.row, StageSummary) and (stage_rate := part.rates.get(part.row.id)):
         is_unknown = part.estimate is None and part.cause is None and not part.held_back
         sheet.say(eta.pace(stage_rate, counts, now, with_end=is_unknown and not part.is_late))
-
-
-def _percent(row: JobSummary | StageSummary | LineSummary, progress: RunningProgress) -> float:
-    done = by_status(row.counts)["successful"]
-    return (100 * done + progress.percents) / max(1, sum(row.counts.values()))
 
 
 def status_of(row: JobSummary | StageSummary | LineSummary, held_back: str) -> str:
@@ -211,7 +206,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
     rows: list[list[Cell]] = [
         [
             (str(stage.seq), "strong"), stage.name, *_progress(sheet, stage, part.held_back),
-            (f"{_percent(stage, part.stage_progress.get(stage.id, NO_PROGRESS)):.0f} %", "faint"),
+            (f"{_percent(stage, part.stage_progress)} %", "faint"),
             (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *limits(stage)]),
              "faint"),
             (eta.rate(part.rates.get(stage.id) if sheet.columns > 100 else None), "faint"),
@@ -220,6 +215,10 @@ def _stages(sheet: Sheet, part: Part) -> None:
         for stage in part.stages[:MOST_STAGES]
     ]  # fmt: skip
     with_bars(sheet, rows, part.stages)
+
+
+def _percent(stage: StageSummary, progress: Mapping[int, RunningProgress]) -> int:
+    return signs.percent(stage.counts, progress.get(stage.id, NO_PROGRESS).percents / 100)
 
 
 def _progress(sheet: Sheet, row: StageSummary | LineSummary, held_back: str) -> list[Cell]:

@@ -188,14 +188,21 @@ def tally_text(counts: Counts, *, blocked: bool = False) -> list[Span]:
 
 
 def short(number: int) -> str:
-    """Write a number in at most five columns."""
+    """Write a number in at most five columns, rounded down: a part never looks like the whole."""
     if number < 10_000:
         return str(number)
     for unit, factor in (("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)):
-        if number < 999.5 * factor or unit == "G":
-            scaled = number / factor
-            return f"{scaled:.1f}{unit}" if scaled < 99.95 else f"{scaled:.0f}{unit}"
+        if number < 1_000 * factor or unit == "G":
+            tenths = 10 * number // factor
+            return f"{tenths / 10:.1f}{unit}" if tenths < 1_000 else f"{tenths // 10}{unit}"
     raise AssertionError(number)
+
+
+def percent(counts: Counts, earned: float = 0.0) -> int:
+    """Return how much is successful in percent, with `earned` packages: 100 if that is all."""
+    done, total = by_status(counts)["successful"], sum(counts.values())
+    share = round(100 * (done + earned) / max(1, total))
+    return share if done >= total else min(99, share)
 
 
 def is_live(phase: str) -> bool:

@@ -120,7 +120,7 @@ def _done(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> 
     text = f"{signs.short(done)}/{signs.short(total)}"
     if not context.progress.percents or not total:
         return text
-    share = f"{100 * (done + task_rows.earned(row, context.progress.percents)) / total:.0f}%"
+    share = f"{signs.percent(counts, task_rows.earned(row, context.progress.percents))}%"
     return f"{share} {text}" if len(share) + len(text) < COUNT else text
 
 

@@ -220,6 +220,8 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         if path is None:
             where = " in the jobs that are listed" if source.job_list.hides else ""
             self.dashboard.show_notice(f"nothing needs a person{where}", "good")
+        elif path == here.path:
+            self.dashboard.show_notice("no other problem", "plain")
         else:
             left = self.tree_view.selector
             self._show_row(path)

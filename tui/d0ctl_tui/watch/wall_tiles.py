@@ -66,10 +66,9 @@ class WallJob(Struct, frozen=True):
         return task_rows.earned(self.job, self.progress.percents)
 
     @property
-    def share(self) -> float:
+    def percent(self) -> int:
         """How much of it is done, with the finished parts of running packages."""
-        done = by_status(self.counts)["successful"]
-        return (done + self.earned) / max(1, sum(self.counts.values()))
+        return signs.percent(self.counts, self.earned)
 
 
 class Grid(Struct, frozen=True):
@@ -135,7 +134,7 @@ def tile(wall_job: WallJob, columns: int, height: int, now: float, glyphs: Glyph
     head.append((glyphs.rule * max(0, columns - width(head)), role))
     done, total = by_status(counts)["successful"], sum(counts.values())
     of = " files" if task_rows.has_files(job) else ""
-    numbers: list[Span] = [(f"{wall_job.share:.0%}", "strong")]
+    numbers: list[Span] = [(f"{wall_job.percent}%", "strong")]
     numbers.append((f"  {signs.short(done)}/{signs.short(total)}{of}", "plain"))
     if end := _end(wall_job, now):
         numbers.append((f"  {end}", "plain"))
@@ -143,7 +142,7 @@ def tile(wall_job: WallJob, columns: int, height: int, now: float, glyphs: Glyph
     is_big = height >= BIG_HEIGHT and glyphs is not ASCII
     body: list[Sequence[Span]] = [head]
     if is_big:
-        body += _large(f"{wall_job.share:.0%}", _tally(job), role)
+        body += _large(f"{wall_job.percent}%", _tally(job), role)
     body += [bar] * (2 if is_big else 1)
     is_tallied = is_big and not task_rows.tally(job)
     body += [
