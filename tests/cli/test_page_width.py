@@ -40,8 +40,8 @@ PAGES = {
 """The arguments of commands, beside those that change something; the others have none."""
 
 ELSEWHERE = {
-    "top", "tui", "serve", "daemon run", "daemon start", "daemon install", "daemon uninstall",
-    "completion install", "completion uninstall",
+    "top", "tui", "serve", "daemon run", "daemon start", "daemon restart", "daemon install",
+    "daemon uninstall", "completion install", "completion uninstall",
 }  # fmt: skip
 """Commands that stay on the terminal, have their own tests of it, or start a process."""
 

@@ -87,7 +87,7 @@ def check_end(batch: Site, attempt: Any, *states: str) -> None:
     If its wrapper could still report the SIGTERM that it got before, the attempt says that.
     """
     ((state,),) = batch.ask("select reason from pilot where id = 1")
-    assert state in states
+    assert state in states, state
     assert attempt["message"] in (f"pilot `batch-1` has ended: {state}", BY_SIGTERM)
 
 

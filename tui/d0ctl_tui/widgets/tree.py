@@ -140,7 +140,8 @@ class Tree(Marking):
 
     def _leave_rows(self) -> None:
         """On a narrow screen, leave the rows that it does not need to the details below it."""
-        assert isinstance(self.parent, Widget)
+        if not isinstance(self.parent, Widget):
+            return  # the dashboard is ending
         styles = self.parent.styles
         if self.screen.has_class("-narrow"):
             styles.max_height = max(FEWEST_ROWS, self.line_count()) + HEADING
