@@ -1,6 +1,6 @@
 """Failures that are acknowledged in the dashboard, and the way from one group to the next."""
 
-from tests.support.building import job, line, package
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
@@ -72,3 +72,20 @@ def test_who_acknowledged_a_failure_is_said_in_its_row_and_its_details(
         await desk.sees("failure acknowledged by emmy", "exit-code  acknowledged by emmy")
 
     dashboard(script, start="wide/1/1/1", size=(160, 40))
+
+
+def test_the_walk_says_that_there_is_no_other_problem(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("n")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/2/1", "it is selected")
+        await desk.misses("no other problem")
+        for key in ("n", "N", "right_square_bracket"):
+            await desk.press(key)
+            await desk.sees("no other problem")
+            await desk.press("up", "down")
+            await desk.misses("no other problem")
+
+    dashboard(script, size=(120, 40))

@@ -122,23 +122,6 @@ def test_search_finds_packages_by_their_name(site: Site, dashboard: Open) -> Non
     dashboard(script)
 
 
-def test_the_walk_says_that_there_is_no_other_problem(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-    site.fail("prod/1/2/1")
-
-    async def script(desk: Desk) -> None:
-        await desk.press("n")
-        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/2/1", "it is selected")
-        await desk.misses("no other problem")
-        for key in ("n", "N", "right_square_bracket"):
-            await desk.press(key)
-            await desk.sees("no other problem")
-            await desk.press("up", "down")
-            await desk.misses("no other problem")
-
-    dashboard(script, size=(120, 40))
-
-
 def test_a_filter_shows_packages_by_state_and_follows_what_changes(
     site: Site, dashboard: Open
 ) -> None:
