@@ -66,7 +66,7 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_works(
     assert farm.counts("reco") == {"done": 40}
     assert len(list((farm.home.root / "results" / "reco").iterdir())) == 40
     failed = tried_on(farm, "reco", "hole")
-    assert 3 <= len(failed) <= 5, "three, and those that tried it since"
+    assert 3 <= len(failed) < 20, "three, those that were there by then, and those that tried it"
     assert {one["reason"] for one in failed} == {"software-missing"}
     hole = farm.listed_node("hole")
     assert hole["drained"]

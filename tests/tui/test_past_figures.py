@@ -8,6 +8,7 @@ from typing import Any
 from d0ctl.model import by_status
 from tests.support.figures import Documents
 from tests.support.site import Site
+from tests.support.waiting import wait_until
 from tests.tui.conftest import Desk, Open
 from tests.tui.figure_checks import check, packages
 
@@ -38,13 +39,18 @@ def counts(site: Site, histories: Histories, job: str, at: float) -> Counter[str
 
 
 def quiet_second(site: Site, histories: Histories) -> float:
-    """A whole second of the past without a change close to it, when a package was failed."""
+    """A whole second of the past without a change close to it, when a package was failed.
+
+    That is also one of the two seconds after the last change.
+    """
     every = sorted(at for events in histories.values() for at, _, _ in events)
-    return next(
-        float(at) for at in range(int(every[0]) + 1, int(every[-1]) + 2)
+    quiet = next(
+        float(at) for at in range(int(every[0]) + 1, int(every[-1]) + 3)
         if all(abs(at - one) > 0.05 for one in every)
         and counts(site, histories, "reco", at)["failed"] == 1
     )  # fmt: skip
+    wait_until(lambda: time.time() > quiet, 60, what="it is past")
+    return quiet
 
 
 def at_that_time(site: Site, job: str, phases: Counter[str]) -> Documents:
