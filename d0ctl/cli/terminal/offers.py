@@ -63,20 +63,20 @@ def subjects(incomplete: str) -> list[str]:
 
 def files(incomplete: str) -> list[str]:
     """Job names, and after a `:` the files of that job."""
-    job, colon, beginning = incomplete.partition(":")
-    if not colon:
-        return job_names(incomplete)
-    found = _read(lambda store: names.files(store, job, beginning, MOST))
-    return [f"{job}:{name}" for name in found]
+    return _in_job(incomplete, names.files)
 
 
 def results(incomplete: str) -> list[str]:
     """Job names, and after a `:` the final outputs of that job."""
+    return _in_job(incomplete, names.results)
+
+
+def _in_job(incomplete: str, named: Callable[[Store, str, str, int], list[str]]) -> list[str]:
+    """Return job names, and after a `:` names in that job."""
     job, colon, beginning = incomplete.partition(":")
     if not colon:
         return job_names(incomplete)
-    found = _read(lambda store: names.results(store, job, beginning, MOST))
-    return [f"{job}:{name}" for name in found]
+    return [f"{job}:{name}" for name in _read(lambda store: named(store, job, beginning, MOST))]
 
 
 def targets_or_statuses(incomplete: str) -> list[str]:
