@@ -22,6 +22,7 @@ from tests.support.faketime import Clock
 from tests.support.homes import equip_nodes, make_home
 from tests.support.running_order import share_out
 from tests.support.site import Site
+from tests.support.site.state import state_of
 
 # Drawing is most of what tests of the dashboard cost, and they look less often than people.
 os.environ.setdefault("TEXTUAL_FPS", "15")
@@ -89,6 +90,19 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the state of the test's site to a failure: a rare one may not come again."""
+    report = yield
+    if report.failed and call.when == "call":
+        values = getattr(item, "funcargs", {}).values()
+        for site in {id(value): value for value in values if isinstance(value, Site)}.values():
+            report.sections.append(("the site", state_of(site)))
+    return report
 
 
 @pytest.hookimpl(trylast=True)  # once those of `make long` are left out
