@@ -179,3 +179,46 @@ def test_a_reason_of_failures_as_the_comment_of_a_retry_is_refused_with_the_filt
 
     assert (refused.exit_code, f"--failed-for {reason} selects" in refused.stderr) == (2, True)
     assert d0ctl("retry", "prod:failed", "--reason", f"{reason} is fixed").exit_code == 0
+
+
+CERTAIN, PERHAPS = "a plain retry would most likely fail again", "a plain retry may fail again"
+
+
+def lines(number: int) -> Any:
+    """A job of as many lines of one package."""
+    return job(("a", [line(package(f"x{at}")) for at in range(number)]))
+
+
+def answers(d0ctl: Type, *targets: str) -> list[str]:
+    """What `why` answers, without line breaks."""
+    return [" ".join(d0ctl("why", target).stdout.split()) for target in targets]
+
+
+def test_a_first_failure_may_be_an_accident_and_a_second_alike_is_none(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(lines(1))
+    said: list[str] = []
+    for exit_code in (1, 7, 1):
+        site.fail("prod/1/1/1", exit_code=exit_code)
+        said += answers(d0ctl, "prod/1/1/1")
+        d0ctl("retry", "prod/1/1/1")
+
+    assert [PERHAPS in text for text in said] == [True, True, False]
+    assert [CERTAIN in text for text in said] == [False, False, True]
+
+
+def test_failures_of_several_packages_are_no_accident_until_a_package_succeeds(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(lines(5))
+    for at in (1, 2, 3):
+        site.fail(f"prod/1/{at}/1", exit_code=1)
+    several = answers(d0ctl, "prod", "prod/1/3/1")
+    site.fail("prod/1/4/1", exit_code=5)
+    others = answers(d0ctl, "prod/1/4/1")
+    site.finish("prod/1/5/1")
+    after = answers(d0ctl, "prod", "prod/1/3/1")
+
+    assert [CERTAIN in text for text in (*several, *others, *after)] == [True, True, *[False] * 3]
+    assert all(PERHAPS in text for text in (*others, *after))

@@ -63,8 +63,7 @@ CAUSES = {
         ["on node `localhost`, TIME in binary 1, attempt 1",
          "`reco001/1/1/2` waits for its files",
          "the policy (default) does not retry `exit-code`",
-         "a plain retry would most likely fail again: fix the cause, then "
-         "`d0ctl retry reco001/1/1/1`"],
+         "a plain retry may fail again: fix the cause, then `d0ctl retry reco001/1/1/1`"],
         "d0ctl logs reco001/1/1/1",
     ),
     "reco001/1/2/1": (

@@ -25,6 +25,9 @@ DETERMINISTIC = frozenset({
 })  # fmt: skip
 """Reasons for which the same program with the same inputs would fail again."""
 
+ALIKE = ("reason", "binary", "exit_code", "signal")
+"""The columns in which attempts that failed the same way are equal."""
+
 BY_JOB_FILE = frozenset({Reason.MISSING_OUTPUT, Reason.NO_INPUTS})
 """Reasons whose cause may be in the job file."""
 
@@ -106,9 +109,10 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
     if problem := missing(store, package, last):
         return _against(problem.fact, fixes=(_fix(target),) if problem.may_retry else ())
     if last.reason in BY_JOB_FILE:
-        return _against(fixes=(_fix(target), OLD_FILE + again(store, package)))
+        fix = _fix(target, is_certain=_fails_again(store, package, last))
+        return _against(fixes=(fix, OLD_FILE + again(store, package)))
     if is_deterministic(last.reason, last.exit_code):
-        return _against(fixes=(_fix(target),))
+        return _against(fixes=(_fix(target, is_certain=_fails_again(store, package, last)),))
     return Advice()
 
 
@@ -124,8 +128,23 @@ def is_deterministic(reason: str | None, exit_code: int | None = None) -> bool:
     return reason in DETERMINISTIC or (reason or "").startswith("site:")
 
 
-def _fix(target: str) -> str:
-    return f"a plain retry would most likely fail again: fix the cause, then `d0ctl retry {target}`"
+def _fails_again(store: Store, package: PackageView, last: AttemptView) -> bool:
+    """Return whether there is evidence that a failure is no accident.
+
+    The package failed so twice, or others of its stage did as well and none has succeeded.
+    """
+    own = [attempt for attempt in one_package.attempts(store, package.id)
+           if _failed_as(last, attempt) and not is_redefined(package, attempt)]  # fmt: skip
+    return len(own) > 1 or one_package.is_failure_of_stage(store, package.stage_id, last)
+
+
+def _failed_as(last: AttemptView, attempt: AttemptView) -> bool:
+    return all(getattr(attempt, name) == getattr(last, name) for name in ALIKE)
+
+
+def _fix(target: str, *, is_certain: bool = True) -> str:
+    again = "would most likely fail again" if is_certain else "may fail again"
+    return f"a plain retry {again}: fix the cause, then `d0ctl retry {target}`"
 
 
 def _more_memory(

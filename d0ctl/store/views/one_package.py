@@ -36,6 +36,13 @@ def attempts(store: Store, package: int) -> list[AttemptView]:
     return [make(AttemptView, row) for row in store.rows("attempts", package=package)]
 
 
+def is_failure_of_stage(store: Store, stage: int, last: AttemptView) -> bool:
+    """Return whether several packages of a stage failed like an attempt, and none succeeded."""
+    alike = {"reason": last.reason, "binary": last.binary, "exit_code": last.exit_code,
+             "signal": last.signal}  # fmt: skip
+    return bool(store.value("is_failure_of_stage", stage=stage, **alike))
+
+
 def binaries(store: Store, package: int) -> list[BinaryView]:
     """Return the binaries of a package, their commands as people wrote them."""
     return [_readable(make(BinaryView, row)) for row in store.rows("binaries", package=package)]

@@ -163,6 +163,21 @@ select id, number, node_id, node_name,
  where package_id = :package
  order by number;
 
+-- name: is_failure_of_stage
+-- Whether several packages of a stage are among the latest to fail like an attempt, and no package
+-- of the stage has succeeded; bounded.
+select not exists (select 1 from stage_count
+                    where stage_id = :stage and phase in ('transferring', 'done') and n > 0)
+   and (select count(distinct package.id)
+          from (select package_id, reason, binary, exit_code, signal
+                  from attempt indexed by attempt_failed
+                 where outcome in ('failed', 'lost')
+                 order by ended desc
+                 limit 500) as recent
+          join package on package.id = recent.package_id and package.stage_id = :stage
+         where recent.reason = :reason and recent.binary is :binary
+           and recent.exit_code is :exit_code and recent.signal is :signal) > 1;
+
 -- name: failures
 -- The failure history of a package (D0 Job Definition, section 2).
 select reason, count, last, message, node_name from failure
