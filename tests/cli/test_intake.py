@@ -199,7 +199,7 @@ def test_an_interrupted_run_is_resumed_by_its_name(tmp_path: Path, home: Home) -
     running = subprocess.Popen(
         [PROGRAM, "run", path], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    wait_until(Path(f"{gate}.begun").exists, 60)
+    wait_until(Path(f"{gate}.begun").exists)
 
     os.kill(running.pid, signal.SIGINT)
     _, talk = running.communicate(timeout=60)

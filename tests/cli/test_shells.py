@@ -21,7 +21,6 @@ from tests.support.site import Site
 from tests.support.waiting import wait_until
 
 FOLDER = Path(sys.executable).parent
-PATIENCE_S = 120.0
 SHELLS = ("bash", "zsh", "fish")
 _ESCAPES = re.compile(r"\x1b(\[[?>=\d;:]*[a-zA-Z]|[()][0-9A-Z]|[=>78]|\][^\x07\x1b]*(\x07|\x1b\\))")
 
@@ -86,7 +85,7 @@ class Prompt:
         before = len(self.text)
         os.write(self.descriptor, keys.encode())
         try:
-            wait_until(lambda: expected in self.text[before:], PATIENCE_S)
+            wait_until(lambda: expected in self.text[before:])
         except TimeoutError:
             raise TimeoutError(f"`{expected}` did not come, but: {self.text!r}") from None
 

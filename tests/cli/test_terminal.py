@@ -15,7 +15,7 @@ from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.live import live
 from tests.support.site import Site
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 
@@ -39,7 +39,7 @@ def on_a_terminal(*words: str, answer: str = "", **environment: str) -> tuple[in
             break
         seen += piece
     os.close(ours)
-    return running.wait(timeout=60), seen.decode()
+    return running.wait(PATIENCE_S), seen.decode()
 
 
 def test_a_person_can_decline_a_kill(site: Site) -> None:
@@ -95,15 +95,15 @@ def test_watch_redraws_only_after_a_change(
     with screen.open("w") as output:
         watching = subprocess.Popen([PROGRAM, "status", "prod", "--watch"], stdout=output)
     try:
-        wait_until(lambda: drawn() == 1, 30)
+        wait_until(lambda: drawn() == 1)
         d0ctl("hold", "prod")
-        wait_until(lambda: drawn() == 2, 30)
+        wait_until(lambda: drawn() == 2)
         d0ctl("status")
         d0ctl("release", "prod")
-        wait_until(lambda: drawn() == 3, 30)
+        wait_until(lambda: drawn() == 3)
     finally:
         watching.terminate()
-        watching.wait(timeout=30)
+        watching.wait(PATIENCE_S)
     assert document(d0ctl("status", "prod", "--json").stdout)["held"] is None
 
 

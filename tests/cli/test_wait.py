@@ -12,7 +12,7 @@ from tests.cli.conftest import Type
 from tests.cli.test_standing import drive
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
+from tests.support.waiting import PATIENCE_S
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 

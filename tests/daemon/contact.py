@@ -13,8 +13,6 @@ from d0ctl.nodes.link import Frame
 from d0ctl_wrapper.protocol.message import token
 from tests.support.waiting import wait_until
 
-PATIENCE_S = 60.0
-
 
 def turn(desk: Desk) -> None:
     """A whole turn of the daemon, the slow steps included."""
@@ -29,7 +27,7 @@ def turn_until(desk: Desk, condition: Callable[[], object]) -> None:
         turn(desk)
         return condition()
 
-    wait_until(is_true, PATIENCE_S)
+    wait_until(is_true)
 
 
 class Disk:

@@ -8,7 +8,7 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.loop import Loop
 from d0ctl.daemon.steps.monitor import assign_couriers
 from d0ctl.store import Store
-from tests.daemon.contact import PATIENCE_S, Stub, turn_until
+from tests.daemon.contact import Stub, turn_until
 from tests.support.rows import change, read
 from tests.support.waiting import wait_until
 
@@ -23,7 +23,7 @@ def reach_localhost(desk: Desk) -> None:
     with desk.store.writing():
         change(desk.store, "node", state="up")
     Loop(desk).work([assign_couriers])
-    wait_until(lambda: not desk.mailbox.empty(), PATIENCE_S)
+    wait_until(lambda: not desk.mailbox.empty())
 
 
 def contact_localhost(desk: Desk) -> None:

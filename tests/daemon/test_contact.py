@@ -13,7 +13,7 @@ from d0ctl.daemon.steps.monitor import record_contact
 from d0ctl.daemon.turn import Turn
 from d0ctl.nodes import health_check
 from d0ctl.store import open_store, opening
-from tests.daemon.contact import PATIENCE_S, turn, turn_until
+from tests.daemon.contact import turn, turn_until
 from tests.daemon.couriers import contact_localhost, outcomes, reach_localhost
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.rows import change, insert, pragma, read
@@ -26,7 +26,7 @@ def test_the_list_of_a_relay_never_affects_later_launches(desk: Desk, tmp_path: 
     reach_localhost(desk)
     Loop(desk).work(STEPS)
     if outcomes(desk.store):
-        wait_until(lambda: any(desk.dropbox.new.iterdir()), PATIENCE_S)
+        wait_until(lambda: any(desk.dropbox.new.iterdir()))
     turn(desk)
     turn(desk)
     assert outcomes(desk.store) in ([], [None])
@@ -50,7 +50,7 @@ def test_the_last_contact_and_load_of_a_node_are_stored(
         ((contact, load),) = read(desk.store, "node", "contact", "load")
         return bool(contact > began and load is not None)
 
-    wait_until(kept, PATIENCE_S)
+    wait_until(kept)
 
 
 def test_contact_with_a_node_is_stored_at_most_once_a_minute(desk: Desk) -> None:

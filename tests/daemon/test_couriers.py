@@ -16,9 +16,9 @@ from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import FileFacts, NodeDown, NodeUp, Report, TransferEnded
 from d0ctl.nodes.link import Frame, Link, Site
 from d0ctl.nodes.transports.transport import Address
-from tests.daemon.contact import PATIENCE_S, Stub
+from tests.daemon.contact import Stub
 from tests.daemon.couriers import Links
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_order_that_does_not_go_out_ends_the_link(
     courier.order({"kind": "kill", "attempts": [2], "grace": 5.0})
     courier.accept(again.link)
     courier.order({"kind": "kill", "attempts": [3], "grace": 5.0})
-    wait_until(lambda: fresh.sent, PATIENCE_S)
+    wait_until(lambda: fresh.sent)
     assert [frame["attempts"] for frame in fresh.sent] == [[3]]
 
 
@@ -142,14 +142,14 @@ def test_a_node_may_send_no_more_than_is_read_here(
     links.ready.put(flood)
     courier.start()
     try:
-        wait_until(lambda: came.qsize() == 2, PATIENCE_S)
+        wait_until(lambda: came.qsize() == 2)
         assert [frame["names"] for frame in flood.sent if frame["kind"] == "ack"] == [
             ["0.1"], ["1.1"],
         ]  # fmt: skip
 
         may_go_on.set()
 
-        wait_until(lambda: came.qsize() == 20, PATIENCE_S)
+        wait_until(lambda: came.qsize() == 20)
     finally:
         links.ready.put(NodeUnreachable("the test is over"))
         courier.stop()

@@ -9,7 +9,7 @@ from d0ctl.store import lifecycle, open_store
 from tests.support.jobs import job, simple, stage
 from tests.support.rows import change, read
 from tests.support.site import Site
-from tests.support.waiting import Pid, wait_until
+from tests.support.waiting import PATIENCE_S, Pid, wait_until
 
 NAMES = ("ada", "emmy", "lise", "marie")
 
@@ -77,7 +77,7 @@ def test_another_driver_continues_after_a_kill_at_any_moment(site: Site) -> None
     ]
     for moment in moments:
         driver = site.start_driver(name)
-        wait_until(moment, 20)
+        wait_until(moment)
         site.crash(driver)
     site.open("lise")
 
@@ -89,7 +89,7 @@ def test_another_driver_continues_after_a_kill_at_any_moment(site: Site) -> None
 def test_the_next_daemon_takes_over_the_packages_of_a_stopped_one(site: Site) -> None:
     daemon = site.start_daemon()
     site.submit(hello(site, *NAMES))
-    wait_until(lambda: site.runs(), 20)
+    wait_until(lambda: site.runs())
     began = time.monotonic()
 
     assert site.stop(daemon) == 0
@@ -106,12 +106,12 @@ def test_the_next_daemon_takes_over_the_packages_of_a_stopped_one(site: Site) ->
 def test_a_relay_that_is_killed_is_replaced_and_nothing_is_lost(site: Site) -> None:
     site.start_daemon()
     site.submit(hello(site, "ada", "lise"))
-    wait_until(lambda: site.runs()["ada"], 20)
+    wait_until(lambda: site.runs()["ada"])
     (relay,) = site.relays()
 
     relay.kill(signal.SIGKILL)
     site.open("ada")
-    wait_until(lambda: [pid for pid in site.relays() if pid != relay], 20)
+    wait_until(lambda: [pid for pid in site.relays() if pid != relay])
     site.open("lise")
 
     site.wait_phase("hello/2/1/1", "done")
@@ -121,11 +121,11 @@ def test_a_relay_that_is_killed_is_replaced_and_nothing_is_lost(site: Site) -> N
 def test_a_wrapper_that_is_killed_is_lost_and_its_package_runs_again(site: Site) -> None:
     site.start_daemon()
     site.submit(job("one", [simple(site.ran("a", site.gate("a")))]))
-    wait_until(lambda: site.runs()["a"] and site.wrappers(), 20)
+    wait_until(lambda: site.runs()["a"] and site.wrappers())
 
     os.kill(site.wrappers()[1], signal.SIGKILL)
 
-    wait_until(lambda: site.runs()["a"] == 2, 20)
+    wait_until(lambda: site.runs()["a"] == 2)
     site.open("a")
     site.wait_phase("one/1/1/1", "done")
     assert site.attempts() == [
@@ -148,7 +148,7 @@ def test_two_drivers_of_one_home_launch_nothing_twice(site: Site) -> None:
     second = site.submit(job("other", [simple(site.ran(f"x{n}", "true")) for n in range(20)]))
     drivers = [site.start_driver(name) for name in (first, second, first, second)]
 
-    assert [driver.wait(60) for driver in drivers] == [0, 0, 0, 0]
+    assert [driver.wait(PATIENCE_S) for driver in drivers] == [0, 0, 0, 0]
 
     assert set(site.phases().values()) == {"done"}
     assert set(site.runs().values()) == {1}
@@ -159,12 +159,12 @@ def test_run_follows_a_daemon_and_continues_when_it_dies(site: Site) -> None:
     daemon = site.start_daemon()
     name = site.submit(hello(site, "ada"))
     driver = site.start_driver(name)
-    wait_until(lambda: site.runs()["ada"], 20)
+    wait_until(lambda: site.runs()["ada"])
 
     site.crash(daemon)
     site.open("ada")
 
-    assert driver.wait(30) == 0
+    assert driver.wait(PATIENCE_S) == 0
     is_whole(site)
 
 
@@ -179,7 +179,7 @@ def test_a_kill_ends_the_whole_tree_and_is_confirmed(site: Site) -> None:
     site.start_daemon()
     script = site.ran("a", f"setsid sleep 1000 & echo $! > {site.gates}/child", "sleep 1000")
     site.submit(job("one", [simple(script)]))
-    wait_until(lambda: (site.gates / "child").exists(), 20)
+    wait_until(lambda: (site.gates / "child").exists())
     site.wait_phase("one/1/1/1", "running")
     child = Pid.of(int((site.gates / "child").read_text()))
     assert child
@@ -197,7 +197,7 @@ def test_a_kill_of_a_package_that_waits_at_its_node_is_confirmed_at_once(site: S
     with open_store(site.home) as store:
         change(store, "node", cpus_asked=2)
     site.start_daemon()
-    wait_until(lambda: site.runs()["a"], 20)
+    wait_until(lambda: site.runs()["a"])
     with open_store(site.home) as store:  # as if it had been sent ahead, being short
         change(store, "requirement", pace=0.001)
     site.submit(job("two", [simple(site.ran("b"))]))
@@ -226,7 +226,7 @@ def test_a_package_waits_for_a_node_that_can_not_work_yet(site: Site) -> None:
 
     in_the_way.unlink()
 
-    assert driver.wait(30) == 0
+    assert driver.wait(PATIENCE_S) == 0
     assert site.phases() == {"one/1/1/1": "done"}
     assert site.attempts() == [("localhost", "successful", None)]
 
@@ -281,5 +281,5 @@ def test_a_removed_job_leaves_nothing_on_its_node(site: Site) -> None:
 
     site.start_daemon()
 
-    wait_until(lambda: not list(site.base().glob("attempts/*")), 20)
-    wait_until(lambda: not list(site.base().glob("cache/[0-9]*")), 20)
+    wait_until(lambda: not list(site.base().glob("attempts/*")))
+    wait_until(lambda: not list(site.base().glob("cache/[0-9]*")))

@@ -28,7 +28,7 @@ from tests.support.homes import make_home
 from tests.support.jobs import job, simple
 from tests.support.rows import count, spoil
 from tests.support.site import Site
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def gated(site: Site) -> None:
     """A job with one package that waits for its gate, once it runs."""
     site.submit(job("one", [simple(site.ran("a", site.gate("a")))]))
-    wait_until(lambda: site.runs()["a"], 20)
+    wait_until(lambda: site.runs()["a"])
 
 
 def test_a_second_daemon_is_refused_and_the_first_continues(site: Site) -> None:
@@ -44,7 +44,7 @@ def test_a_second_daemon_is_refused_and_the_first_continues(site: Site) -> None:
     second = site.begin_daemon()
     gated(site)
 
-    assert second.wait(20) == 4
+    assert second.wait(PATIENCE_S) == 4
     assert (
         f"d0ctl: a daemon is already running in the home `{site.home.root}`: process {first.pid}\n"
         "d0ctl daemon status\n" in site.log()
@@ -74,7 +74,7 @@ def test_a_daemon_stops_if_its_database_is_moved(site: Site) -> None:
         path = site.home.root / f"d0ctl.db{ending}"
         path.rename(site.folder / path.name)
 
-    assert process.wait(20) == 5
+    assert process.wait(PATIENCE_S) == 5
 
     fault = f"the database `{site.home.database}` was moved or replaced while it was in use"
     assert f"d0ctl: {fault}\nput it back, or type d0ctl restore FILE; then " in site.log()
@@ -100,7 +100,7 @@ def test_a_daemon_stops_if_another_database_is_put_in_the_place_of_its_own(
 
     other.replace(site.home.database)
 
-    assert process.wait(20) == 5
+    assert process.wait(PATIENCE_S) == 5
     with open_store(site.home, read_only=True) as replaced:
         assert (count(replaced, "job"), count(replaced, "lease")) == (0, 0)
 
@@ -108,11 +108,11 @@ def test_a_daemon_stops_if_another_database_is_put_in_the_place_of_its_own(
 def test_a_run_stops_if_its_database_is_removed(site: Site) -> None:
     name = site.submit(job("one", [simple(site.ran("a", site.gate("a")))]))
     driver = site.start_driver(name)
-    wait_until(lambda: site.runs()["a"], 20)
+    wait_until(lambda: site.runs()["a"])
 
     site.home.database.unlink()
 
-    assert driver.wait(20) == 1
+    assert driver.wait(PATIENCE_S) == 1
     assert "DatabaseMoved: the database" in site.log()
     site.open("a")
 

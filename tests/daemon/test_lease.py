@@ -19,7 +19,7 @@ from d0ctl.nodes.courier_reports import NodeUp, Report
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import lifecycle
-from tests.daemon.contact import PATIENCE_S, Stub
+from tests.daemon.contact import Stub
 from tests.support.jobs import NOW, job, simple, submitted
 from tests.support.site import Site
 from tests.support.waiting import wait_until
@@ -84,13 +84,13 @@ def test_a_lease_is_renewed_with_each_ping_once_it_was_given(
     courier = Courier(1, Address("n1"), site, deliver=lambda *_: None, report=reports.put)
     courier.start()
     try:
-        wait_until(lambda: sum(frame["kind"] == "ping" for frame in link.sent) > 3, PATIENCE_S)
+        wait_until(lambda: sum(frame["kind"] == "ping" for frame in link.sent) > 3)
         assert not any(frame["kind"] == "lease" for frame in link.sent)
 
         courier.accept(1)
         courier.order(courier.lease_frame)
 
-        wait_until(lambda: link.sent.count({"kind": "lease", "seconds": 7.0}) > 3, PATIENCE_S)
+        wait_until(lambda: link.sent.count({"kind": "lease", "seconds": 7.0}) > 3)
     finally:
         courier.stop()
 

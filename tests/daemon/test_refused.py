@@ -20,7 +20,7 @@ from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier_reports import NodeDown, Received, Report, TransferEnded
 from d0ctl.nodes.link import Frame
 from d0ctl.store.attempts.launching import launches
-from tests.daemon.contact import PATIENCE_S, Stub, start_message, turn, turn_until
+from tests.daemon.contact import Stub, start_message, turn, turn_until
 from tests.daemon.couriers import Links, ended, outcomes, reach_localhost
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.rows import change, read, value
@@ -101,7 +101,7 @@ def test_an_end_message_that_was_torn_on_its_way_is_sent_again_and_counts(
         files = desk.dropbox.new.iterdir()
         return next((path for path in files if '"kind":"end"' in path.read_text()), None)
 
-    wait_until(end, PATIENCE_S)
+    wait_until(end)
     torn = end()
     assert torn is not None
     text = torn.read_text()

@@ -33,7 +33,7 @@ def settle(desk: Desk, now: float) -> None:
     """Turns until no archive is being written."""
     turn(desk, now)
     if desk.archiver.process is not None:
-        wait_until(lambda: desk.archiver.process.poll() is not None, 30)  # type: ignore[union-attr]
+        wait_until(lambda: desk.archiver.process.poll() is not None)  # type: ignore[union-attr]
         turn(desk, now)
 
 

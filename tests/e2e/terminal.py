@@ -13,8 +13,7 @@ from pathlib import Path
 
 from tests.support.site import Site
 from tests.support.site.commands import D0CTL, Done, end_process
-from tests.support.site.machines import PATIENCE_S
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 CTRL_C = "\x03"
 
@@ -53,7 +52,7 @@ class Terminal:
     def expect(self, text: str) -> None:
         """Return once this has come."""
         try:
-            wait_until(lambda: text in self.text, PATIENCE_S)
+            wait_until(lambda: text in self.text)
         except TimeoutError:
             raise TimeoutError(f"`{text}` did not come, but: {self.text}") from None
 

@@ -10,8 +10,7 @@ from tests.e2e.following import CHAIN, start
 from tests.e2e.terminal import CTRL_C, terminal
 from tests.support.site import Site
 from tests.support.site.commands import D0CTL, end_process
-from tests.support.site.machines import PATIENCE_S
-from tests.support.waiting import Pid, wait_until
+from tests.support.waiting import PATIENCE_S, Pid, wait_until
 
 TICKS = """\
 job: ticks
@@ -49,7 +48,7 @@ class Follower:
     def expect(self, out: bytes = b"", err: bytes = b"") -> None:
         """Return once it has printed this."""
         found = lambda: out in self.out and err in self.err  # noqa: E731
-        wait_until(found, PATIENCE_S, f"{out!r} {err!r} in {self.out[-300:]!r} {self.err!r}")
+        wait_until(found, what=f"{out!r} {err!r} in {self.out[-300:]!r} {self.err!r}")
 
     def end(self) -> int:
         """Wait for its end; its exit code."""

@@ -7,9 +7,8 @@ import pytest
 
 from tests.support.site import Site
 from tests.support.site.commands import D0CTL, end_process, fingerprint
-from tests.support.site.machines import PATIENCE_S
 from tests.support.sshd import Sshd
-from tests.support.waiting import Pid, wait_until
+from tests.support.waiting import PATIENCE_S, Pid, wait_until
 
 HELD_UP = """\
 job: {name}
@@ -41,7 +40,7 @@ def farm(site: Site, record: Path) -> Sshd:
     site.alone()
     site.start_daemon()
     site.submit(HELD_UP.format(name="held", record=record, go=site.folder / "go"))
-    wait_until(lambda: words(record).count("start") == 2, PATIENCE_S, "both run")
+    wait_until(lambda: words(record).count("start") == 2, what="both run")
     return site.sshds["farm"]
 
 
@@ -53,7 +52,7 @@ def words(record: Path) -> list[str]:
 def let_go(site: Site, record: Path) -> None:
     """Let both packages end, and return when they have."""
     (site.folder / "go").touch()
-    wait_until(lambda: words(record).count("end") == 2, PATIENCE_S, "both have ended")
+    wait_until(lambda: words(record).count("end") == 2, what="both have ended")
 
 
 def assert_whole(site: Site, record: Path) -> None:
@@ -106,15 +105,15 @@ def test_packages_of_a_node_that_is_given_up_run_elsewhere_and_end_there(
     site.start_daemon()
     record = tmp_path / "record"
     site.submit(GIVEN_UP.format(record=record))
-    wait_until(record.exists, PATIENCE_S, "it runs on the farm")
+    wait_until(record.exists, what="it runs on the farm")
     sshd.stop()
-    wait_until(lambda: len(site.package("given/1/1/1")["failures"]) == 1, PATIENCE_S, "given up")
+    wait_until(lambda: len(site.package("given/1/1/1")["failures"]) == 1, what="given up")
 
     site.ok("node", "resume", "localhost")
-    wait_until(lambda: record.read_text() == "start\nstart\n", PATIENCE_S, "it runs here")
+    wait_until(lambda: record.read_text() == "start\nstart\n", what="it runs here")
     sshd.start()
     site.wait_node("farm", "up")
-    wait_until(lambda: len(running(site)) == 1, PATIENCE_S, "the first one is ended")
+    wait_until(lambda: len(running(site)) == 1, what="the first one is ended")
     Path(f"{record}.go").touch()
 
     assert site.ok("wait", "given") == "`given` is successful\n"

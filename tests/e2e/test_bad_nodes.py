@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 RULES = """\
@@ -91,7 +90,7 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_works(
     def is_well() -> bool:
         return not farm.listed_node("hole")["drained"]
 
-    wait_until(is_well, PATIENCE_S, "the node is taken back")
+    wait_until(is_well, what="the node is taken back")
     farm.ok("wait", "again")
     assert farm.listed_node("hole")["burnt"] is None
     assert "node resume: a trial package succeeded" in farm.ok("why", "hole")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 CHAIN = """\
@@ -50,7 +49,7 @@ def under_way(site: Site, record: Path) -> str:
     site.alone()
     site.start_daemon()
     site.submit(CHAIN.format(record=record, go=site.folder / "go"))
-    wait_until(lambda: ran(record) == "123", PATIENCE_S, "the third binary runs")
+    wait_until(lambda: ran(record) == "123", what="the third binary runs")
     return "chain/1/1/1"
 
 
@@ -69,7 +68,7 @@ def test_a_chain_continues_after_its_wrapper_was_killed(
 ) -> None:
     first = folder(site, under_way, 1)
     os.kill(int((first / "wrapper").read_text().split()[0]), signal.SIGKILL)
-    wait_until(lambda: ran(record) == "1233", PATIENCE_S, "the third binary runs again")
+    wait_until(lambda: ran(record) == "1233", what="the third binary runs again")
     (site.folder / "go").touch()
     assert site.ok("wait", "chain") == "`chain` is successful\n"
 
@@ -84,7 +83,7 @@ def test_a_chain_continues_after_its_wrapper_was_killed(
         shown = site.d0ctl(verb, under_way)
         assert f"began at binary 3: {why}" in shown.out + shown.err
 
-    wait_until(lambda: not (first / "work").exists(), PATIENCE_S, "the first is cleared away")
+    wait_until(lambda: not (first / "work").exists(), what="the first is cleared away")
     assert (first / "3.out").exists()
     assert site.ok("doctor")
 
@@ -131,7 +130,7 @@ def test_a_retry_runs_only_unfinished_binaries(site: Site, record: Path) -> None
     assert site.ok("logs", "fails/1/1/1/1") == site.ok("logs", "fails/1/1/1", "--binary", "1")
     assert site.d0ctl("status", "fails/1/1/1/5").code == 3
     assert site.d0ctl("kill", "fails/1/1/1/3").code == 2
-    wait_until(lambda: not first.exists(), PATIENCE_S, "what the first kept is cleared away")
+    wait_until(lambda: not first.exists(), what="what the first kept is cleared away")
 
 
 EVENTS = """\

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from tests.support.site import Site
 from tests.support.site.commands import D0CTL, end_process
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, descendants, kill_all, wait_until
 
 LINES = 20
@@ -49,9 +48,9 @@ def test_a_zombie_daemon_does_not_keep_another_from_starting(site: Site) -> None
     site.ok("node", "drain", "localhost")
     daemon = subprocess.Popen([D0CTL, "daemon", "run"], env=site.environment)
     try:
-        wait_until(lambda: site.d0ctl("daemon", "status").code == 0, PATIENCE_S, "it runs")
+        wait_until(lambda: site.d0ctl("daemon", "status").code == 0, what="it runs")
         daemon.kill()
-        wait_until(lambda: Pid.of(daemon.pid) is None, PATIENCE_S, "it is dead")
+        wait_until(lambda: Pid.of(daemon.pid) is None, what="it is dead")
 
         assert site.d0ctl("daemon", "status").code == 3
         assert site.start_daemon().pid != daemon.pid
@@ -71,7 +70,7 @@ def test_a_run_that_is_killed_again_and_again_can_be_continued(site: Site) -> No
             stderr=subprocess.DEVNULL,
         )
         try:
-            wait_until(lambda n=number: len(marks(record)) > n, PATIENCE_S, f"{number} have run")  # type: ignore[misc]
+            wait_until(lambda n=number: len(marks(record)) > n, what=f"{number} have run")  # type: ignore[misc]
         finally:
             end_process(process)
         words = ["run", "marks"]
@@ -88,8 +87,8 @@ def test_a_relay_that_is_killed_again_and_again_loses_nothing(site: Site) -> Non
     site.start_daemon()
     site.submit(JOB.format(record=record, lines=6))
     for number in (0, 4, 8):
-        wait_until(lambda n=number: len(marks(record)) > n, PATIENCE_S, f"{number} have run")  # type: ignore[misc]
-        wait_until(lambda: relay(site), PATIENCE_S, "a relay serves the node")
+        wait_until(lambda n=number: len(marks(record)) > n, what=f"{number} have run")  # type: ignore[misc]
+        wait_until(lambda: relay(site), what="a relay serves the node")
         kill_all(relay(site))
     assert site.ok("wait", "marks") == "`marks` is successful\n"
 
@@ -124,7 +123,7 @@ def test_a_wrapper_that_is_killed_takes_its_binary_along_and_the_package_runs_ag
     site.alone()
     site.start_daemon()
     site.submit(WAITS.format(record=record, go=go))
-    wait_until(lambda: len(marks(record)) == 1, PATIENCE_S, "it runs")
+    wait_until(lambda: len(marks(record)) == 1, what="it runs")
     (note,) = (site.folder / "farm" / "home").glob(".d0ctl/*/farm/attempts/*/wrapper")
     wrapper = Pid.of(int(note.read_text().split()[0]))
     assert wrapper
@@ -132,7 +131,7 @@ def test_a_wrapper_that_is_killed_takes_its_binary_along_and_the_package_runs_ag
     assert binaries
 
     kill_all([wrapper])
-    wait_until(lambda: len(marks(record)) == 2, PATIENCE_S, "it runs again")
+    wait_until(lambda: len(marks(record)) == 2, what="it runs again")
     assert not any(binary.lives() for binary in binaries)
     go.touch()
 
@@ -158,7 +157,7 @@ def test_no_binary_runs_twice_however_often_the_daemon_is_killed(site: Site) -> 
     site.submit(JOB.format(record=record, lines=LINES))
 
     for number in sorted(moments.sample(range(PACKAGES - 4), KILLS)):
-        wait_until(lambda n=number: len(marks(record)) > n, PATIENCE_S, f"{number} have run")  # type: ignore[misc]
+        wait_until(lambda n=number: len(marks(record)) > n, what=f"{number} have run")  # type: ignore[misc]
         threading.Event().wait(moments.uniform(0, 0.3))
         site.kill_daemon()
         site.start_daemon()

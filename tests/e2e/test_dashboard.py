@@ -64,11 +64,11 @@ def test_the_shell_comes_back_with_ctrl_z_and_the_dashboard_with_fg(site: Site) 
         board.expect("reco")
         board.type(CTRL_Z)
         pid = dashboard_of(board)
-        wait_until(lambda: pid.state() == "T", 30, "it stops")
+        wait_until(lambda: pid.state() == "T", what="it stops")
         assert LEFT in board.text
         seen = len(board.text)
         os.kill(pid.number, signal.SIGCONT)
-        wait_until(lambda: "reco" in board.text[seen:], 30, "it is drawn again")
+        wait_until(lambda: "reco" in board.text[seen:], what="it is drawn again")
         board.type("q")
         assert board.end() == 0
 

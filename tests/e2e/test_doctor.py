@@ -10,7 +10,6 @@ import pytest
 from tests.support.site import Site
 from tests.support.waiting import Pid, wait_until
 
-PATIENCE_S = 40.0
 DAY = 86_400.0
 
 JOB = """
@@ -123,7 +122,7 @@ def test_an_attempt_that_died_unnoticed_is_repaired(site: Site) -> None:
     wrapper = Pid.of(int(note.read_text().split()[0]))
     assert wrapper
     os.kill(wrapper.number, 9)
-    wait_until(lambda: not wrapper.lives(), PATIENCE_S)
+    wait_until(lambda: not wrapper.lives())
 
     found = findings(site)
 
@@ -134,7 +133,7 @@ def test_an_attempt_that_died_unnoticed_is_repaired(site: Site) -> None:
 
     site.start_daemon()
     site.wait_phase("waits/1/1/1", "running")
-    wait_until(lambda: findings(site) == {}, PATIENCE_S, "it has healed")
+    wait_until(lambda: findings(site) == {}, what="it has healed")
     site.ok("kill", "waits", "--yes")
     site.wait_phase("waits/1/1/1", "canceled")
 

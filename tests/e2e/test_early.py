@@ -1,7 +1,6 @@
 """InGrid, use case I: a concatenation that starts with its first input, and ends after its last."""
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 PARTS = 20
@@ -59,7 +58,7 @@ def test_a_concatenation_starts_with_input_1_and_ends_after_the_last(site: Site)
     start(site)
 
     go(site, 1)
-    wait_until(lambda: seen(site) == ["1"], PATIENCE_S, "the first part is read")
+    wait_until(lambda: seen(site) == ["1"], what="the first part is read")
     site.wait_phase("concat/2/1/1", "running")  # its start message may be held for a moment
     go(site, *range(2, PARTS + 1))
 
@@ -76,12 +75,12 @@ def test_a_concatenation_goes_on_when_the_daemon_is_killed_and_its_node_is_cut_o
 ) -> None:
     start(site)
     go(site, 1)
-    wait_until(lambda: seen(site) == ["1"], PATIENCE_S, "the first part is read")
+    wait_until(lambda: seen(site) == ["1"], what="the first part is read")
 
     site.kill_daemon()
     go(site, 2)
     site.start_daemon()
-    wait_until(lambda: len(seen(site)) == 2, PATIENCE_S, "the second part is read")
+    wait_until(lambda: len(seen(site)) == 2, what="the second part is read")
     site.sshds["desk"].cut()
     go(site, *range(3, PARTS + 1))
 
@@ -94,7 +93,7 @@ def test_a_concatenation_goes_on_when_the_daemon_is_killed_and_its_node_is_cut_o
 def test_a_drop_of_the_awaited_inputs_lets_a_concatenation_end(site: Site) -> None:
     start(site)
     go(site, *range(1, PARTS))
-    wait_until(lambda: len(seen(site)) == PARTS - 1, PATIENCE_S, "all parts but one are read")
+    wait_until(lambda: len(seen(site)) == PARTS - 1, what="all parts but one are read")
 
     site.ok("kill-line", f"concat/1/{PARTS}", "--drop-outputs", "--yes")
     site.ok("wait", "concat")

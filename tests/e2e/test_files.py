@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 SMALL = """\
@@ -59,13 +58,13 @@ def test_retained_files_are_removed_after_their_job(reco: Site) -> None:
     done = reco.d0ctl("file", "set-disposition", *words, "--yes")
 
     assert "file set-disposition 'reco:*.root' as-written" in done.err
-    wait_until(lambda: cached(reco) == ["1.log", "2.log", "3.log"], PATIENCE_S)
+    wait_until(lambda: cached(reco) == ["1.log", "2.log", "3.log"])
     assert reco.json("status", "reco")["status"] == "successful"
     assert {one["present"] for one in reco.json("file", "list", "reco:*.root")["files"]} == {False}
     kept = reco.ask("select note from action where verb = 'file set-disposition'")
     assert [tuple(row) for row in kept] == [("merged; deletable",)]
     assert "purged 3 files" in reco.ok("file", "purge", "reco:*.log", "--yes")
-    wait_until(lambda: cached(reco) == [], PATIENCE_S)
+    wait_until(lambda: cached(reco) == [])
     assert reco.d0ctl("file", "purge", "reco", "--yes").code == 4
     assert reco.d0ctl("doctor", "--nodes").code == 0
 
@@ -95,7 +94,7 @@ stages:
     reco.ok("release", "merge")
     reco.ok("wait", "merge")
 
-    wait_until(lambda: cached(reco) == ["1.log", "2.log", "3.log", "3.root"], PATIENCE_S)
+    wait_until(lambda: cached(reco) == ["1.log", "2.log", "3.log", "3.root"])
     assert (reco.home.root / "results/merge/all").stat().st_size == 3000
     assert [one["node"] for one in reco.json("file", "list", "reco:1.log")["files"][0]["copies"]
             ] == ["farm"]  # fmt: skip

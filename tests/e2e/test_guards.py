@@ -87,10 +87,10 @@ def test_a_full_disk_is_freed_of_unneeded_files(site: Site, disk: Path) -> None:
     site.alone()
     site.start_daemon()
     site.submit(FULL.replace("GO-FILE", str(go)))
-    wait_until(lambda: list(disk.rglob("cache/*/raw")), 60, "the raw file is there")
+    wait_until(lambda: list(disk.rglob("cache/*/raw")), what="the raw file is there")
 
     site.wait(lambda: site.look().get("suspended"), "the last package stands still")
-    wait_until(lambda: not list(disk.rglob("cache/*/raw")), 60, "the raw file is purged")
+    wait_until(lambda: not list(disk.rglob("cache/*/raw")), what="the raw file is purged")
     site.wait(lambda: site.look().get("running"), "the last package goes on")
     go.touch()
     site.ok("wait", "full")

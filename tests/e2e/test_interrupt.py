@@ -11,8 +11,7 @@ import pytest
 from tests.e2e.terminal import CTRL_C, terminal
 from tests.support.site import Site
 from tests.support.site.commands import D0CTL, end_process
-from tests.support.site.machines import PATIENCE_S
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 QUESTION = "stop here?"
 
@@ -55,7 +54,7 @@ def test_ctrl_c_asks_once_and_the_job_goes_on_later(
     site: Site, job: Path, record: Path, by: str
 ) -> None:
     with terminal(site, "run", job) as screen:
-        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        wait_until(record.exists, what="the first package runs")
         screen.type(CTRL_C)
         screen.expect(QUESTION)
         screen.type("y\n")
@@ -79,7 +78,7 @@ def test_ctrl_c_asks_once_and_the_job_goes_on_later(
 
 def test_answering_no_to_ctrl_c_leaves_the_job_alone(site: Site, job: Path, record: Path) -> None:
     with terminal(site, "run", job) as screen:
-        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        wait_until(record.exists, what="the first package runs")
         screen.type(CTRL_C)
         screen.expect(QUESTION)
         screen.type("n\n")
@@ -95,7 +94,7 @@ def test_ctrl_c_asks_again_after_another_answer_and_says_that_the_daemon_continu
 ) -> None:
     site.start_daemon()
     with terminal(site, "run", job) as screen:
-        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        wait_until(record.exists, what="the first package runs")
         screen.type(CTRL_C)
         screen.expect("stop here? the daemon continues `slow` [Y/n]")
         screen.type("hello\n")
@@ -109,7 +108,7 @@ def test_ctrl_c_asks_again_after_another_answer_and_says_that_the_daemon_continu
 
 def test_a_second_ctrl_c_means_yes(site: Site, job: Path, record: Path) -> None:
     with terminal(site, "run", job) as screen:
-        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        wait_until(record.exists, what="the first package runs")
         screen.type(CTRL_C)
         screen.expect(QUESTION)
         screen.type(CTRL_C)
@@ -134,7 +133,7 @@ def test_without_a_terminal_run_ends_at_once_and_holds_nothing(
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     try:
-        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        wait_until(record.exists, what="the first package runs")
         process.send_signal(number)
         answer = process.communicate(timeout=PATIENCE_S)[1].decode()
 
@@ -158,7 +157,7 @@ def test_ctrl_c_right_after_the_submission_waits_for_the_run(site: Site, job: Pa
     )  # fmt: skip
     os.close(ours)
     try:
-        wait_until(lambda: catches(process.pid, signal.SIGTERM), PATIENCE_S, "it is submitted")
+        wait_until(lambda: catches(process.pid, signal.SIGTERM), what="it is submitted")
         process.send_signal(signal.SIGINT)
         with os.fdopen(theirs, "rb") as stream:
             answer = stream.read().lstrip(b".").decode()
@@ -195,7 +194,7 @@ def test_while_a_daemon_runs_it_goes_on_with_an_interrupted_run(
 ) -> None:
     site.start_daemon()
     with terminal(site, "run", job) as screen:
-        wait_until(record.exists, PATIENCE_S, "the first package runs")
+        wait_until(record.exists, what="the first package runs")
         screen.type(CTRL_C)
         screen.expect(QUESTION)
         screen.type("y\n")

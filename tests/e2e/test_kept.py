@@ -62,7 +62,7 @@ def test_a_stage_out_is_tried_again_by_itself_until_the_storage_works(site: Site
     (site.folder / "broken").touch()
     site.start_daemon()
     site.ok("submit", site.jobs / stored_job(site, "tries: 50, delay: 1s"))
-    wait_until(lambda: len(attempts(site)) >= 3, 60, what="two more tries")
+    wait_until(lambda: len(attempts(site)) >= 3, what="two more tries")
     assert len({name.split("/")[1] for name in cached(site)}) == 1
 
     (site.folder / "broken").unlink()
@@ -74,7 +74,7 @@ def test_a_stage_out_is_tried_again_by_itself_until_the_storage_works(site: Site
     assert others[-1][1] == "successful"
     assert (journal(site), stored.read_text()) == (1, "data\n")
     last = len(others) + 1
-    wait_until(lambda: cached(site) in ([], [f"{last}/big"]), 60, what="the others are removed")
+    wait_until(lambda: cached(site) in ([], [f"{last}/big"]), what="the others are removed")
     assert re.search(r"  successful  .*  stage-out\n", site.ok("status", "far/1/1/1"))
 
 
@@ -127,7 +127,7 @@ def test_a_retry_from_scratch_runs_the_binary_again(site: Site) -> None:
 
     assert journal(site) == 2
     assert [kind for kind, *_ in attempts(site)] == ["first", "resubmit"]
-    wait_until(lambda: "1/big" not in cached(site), 60, what="the first try's copy is removed")
+    wait_until(lambda: "1/big" not in cached(site), what="the first try's copy is removed")
 
 
 def test_a_kill_between_two_tries_removes_the_outputs(site: Site) -> None:
@@ -140,7 +140,7 @@ def test_a_kill_between_two_tries_removes_the_outputs(site: Site) -> None:
 
     site.ok("kill", "far/1/1/1", "--yes")
 
-    wait_until(lambda: cached(site) == [], 60, what="the outputs are removed")
+    wait_until(lambda: cached(site) == [], what="the outputs are removed")
 
 
 def test_kept_outputs_are_removed_after_their_time(site: Site) -> None:
@@ -149,7 +149,7 @@ def test_kept_outputs_are_removed_after_their_time(site: Site) -> None:
     site.ok("submit", site.write(EXITS_3, "three.yaml"))
     site.wait_phase("three/1/1/1", "failed")
 
-    wait_until(lambda: cached(site) == ["1/a"], 60, what="only what a restart needs is there")
+    wait_until(lambda: cached(site) == ["1/a"], what="only what a restart needs is there")
 
     refused = site.d0ctl("set-status", "three/1/1/1", "successful", "--yes")
     assert refused.code == 4
@@ -235,7 +235,7 @@ def test_a_failure_cannot_be_overruled_if_outputs_have_changed(site: Site) -> No
     (base / "cache/1/b").write_text("something else")
 
     site.ok("set-status", "three/1/1/1", "successful", "--yes")
-    wait_until(lambda: len(site.json("status", "three/1/1/1")["attempts"]) == 2, 60)
+    wait_until(lambda: len(site.json("status", "three/1/1/1")["attempts"]) == 2)
     site.wait_phase("three/1/1/1", "failed")
 
     last = site.json("status", "three/1/1/1")["attempts"][-1]
@@ -274,17 +274,17 @@ def test_a_remake_removes_the_files_of_its_predecessor(site: Site) -> None:
     )
     site.wait_phase("twins/1/1/1", "done")
     site.ok("set-status", "twins/1/1/1", "unscheduled", "--yes")
-    wait_until(lambda: len(site.json("status", "twins/1/1/1")["attempts"]) == 2, 60)
+    wait_until(lambda: len(site.json("status", "twins/1/1/1")["attempts"]) == 2)
     site.wait_phase("twins/1/1/1", "done")
 
-    wait_until(lambda: cached(site) == ["2/a", "2/b"], 60, what="only the second copies are there")
+    wait_until(lambda: cached(site) == ["2/a", "2/b"], what="only the second copies are there")
 
 
 def test_unknown_files_in_a_cache_are_removed_at_the_next_contact(site: Site) -> None:
     site.start_daemon()
     site.ok("submit", site.write(EXITS_3.replace("exit 3", "true"), "three.yaml"))
     site.wait_phase("three/1/1/1", "done")
-    wait_until(lambda: cached(site) == [], 60, what="the outputs are removed")
+    wait_until(lambda: cached(site) == [], what="the outputs are removed")
     [base] = [Path(row[0]) for row in site.ask("select base from node where name = 'localhost'")]
     (base / "cache/1").mkdir()
     (base / "cache/1/b").write_text("left behind")
@@ -296,5 +296,5 @@ def test_unknown_files_in_a_cache_are_removed_at_the_next_contact(site: Site) ->
     site.ok("daemon", "stop")
     site.start_daemon()
 
-    wait_until(lambda: cached(site) == [], 60, what="the orphan is removed")
+    wait_until(lambda: cached(site) == [], what="the orphan is removed")
     assert site.d0ctl("doctor").code == 0

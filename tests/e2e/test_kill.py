@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, wait_until
 
 STUBBORN = """\
@@ -55,7 +54,7 @@ def test_kill_ends_a_tree_that_ignores_term_and_has_daemonised_itself(
     stubborn.write_text(STUBBORN)
     site.start_daemon()
     site.submit(TREE.format(record=record, stubborn=stubborn))
-    wait_until(lambda: len(pids(record)) == 6, PATIENCE_S, "the tree has grown")
+    wait_until(lambda: len(pids(record)) == 6, what="the tree has grown")
     tree = pids(record)
     assert all(tree)
     site.wait_phase("tree/1/1/1", "running")

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.smtp import PostOffice, free_port, make_certificate
 from tests.support.waiting import wait_until
 
@@ -52,7 +51,7 @@ def arrived(post: PostOffice, recipient: str, words: str) -> bool:
 
 def wait_for(post: PostOffice, recipient: str, words: str) -> str:
     """Return the text of the mail with these words in its subject, once it has arrived."""
-    wait_until(lambda: arrived(post, recipient, words), PATIENCE_S, f"{recipient}: {words}")
+    wait_until(lambda: arrived(post, recipient, words), what=f"{recipient}: {words}")
     found = [n for n, (to, title) in enumerate(post.titles()) if to == recipient and words in title]
     return post.text(found[-1])
 
@@ -97,9 +96,9 @@ def test_a_mail_server_that_returns_gets_all_waiting_mail(site: Site) -> None:
     site.start_daemon()
     site.submit(GOOD)
     site.ok("wait", "good")
-    wait_until(lambda: site.json("notify", "list")["on_way"], PATIENCE_S)
+    wait_until(lambda: site.json("notify", "list")["on_way"])
     (one,) = site.json("notify", "list")["on_way"]
-    wait_until(lambda: site.json("daemon", "status")["unsent"], PATIENCE_S)
+    wait_until(lambda: site.json("daemon", "status")["unsent"])
 
     assert (one["recipient"], one["title"]) == ("reco@fnal.gov", "good: successful, 1 package")
     assert "1 message undelivered since" in site.ok("daemon", "status")
@@ -110,7 +109,7 @@ def test_a_mail_server_that_returns_gets_all_waiting_mail(site: Site) -> None:
         answer = site.ok("notify", "test", "eve@lab.example")
         assert answer.endswith("sending 1 waiting message now\n")
         wait_for(back, "reco@fnal.gov", "good: successful")
-        wait_until(lambda: not site.json("notify", "list")["on_way"], PATIENCE_S)
+        wait_until(lambda: not site.json("notify", "list")["on_way"])
     assert site.json("daemon", "status")["unsent"] is None
 
 
@@ -122,12 +121,12 @@ def test_a_daemon_killed_between_sending_and_noting_sends_the_same_mail_once_mor
         apply_mail(site, post, security="none")
         site.start_daemon()
         site.submit(GOOD)
-        wait_until(lambda: post.letters, PATIENCE_S)
+        wait_until(lambda: post.letters)
         site.kill_daemon()
         post.gate.set()
         site.start_daemon()
-        wait_until(lambda: len(post.letters) == 2, PATIENCE_S)
-        wait_until(lambda: not site.json("notify", "list")["on_way"], PATIENCE_S)
+        wait_until(lambda: len(post.letters) == 2)
+        wait_until(lambda: not site.json("notify", "list")["on_way"])
 
         assert post.letters[0] == post.letters[1]
         assert site.json("notify", "list")["last"][0]["sent"]
@@ -143,7 +142,7 @@ def test_a_command_that_hangs_holds_up_neither_daemon_nor_mail(site: Site, tmp_p
         site.submit(GOOD)
         site.ok("wait", "good")
         wait_for(post, "reco@fnal.gov", "good: successful")
-        wait_until(hook.with_suffix(".event").exists, PATIENCE_S)
+        wait_until(hook.with_suffix(".event").exists)
         site.ok("daemon", "stop")
 
 
@@ -166,7 +165,7 @@ def test_the_admin_gets_mail_when_a_node_goes_and_when_it_returns(
         apply_mail(site, post, defaults, security="none")
         site.start_daemon()
         site.submit(LOST.format(record=record))
-        wait_until(record.exists, PATIENCE_S, "it runs on the farm")
+        wait_until(record.exists, what="it runs on the farm")
         sshd.stop()
         assert "d0ctl node check farm\n" in wait_for(post, "admin@lab.example", "farm is down")
         text = wait_for(post, "admin@lab.example", "node farm does not answer: 1 attempt given up")

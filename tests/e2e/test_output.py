@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.site import Site
 from tests.support.site.commands import D0CTL, EXAMPLES
-from tests.support.site.machines import PATIENCE_S
+from tests.support.waiting import PATIENCE_S
 
 
 def in_shell(site: Site, words: str) -> "subprocess.CompletedProcess[str]":

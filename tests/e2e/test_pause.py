@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 JOB = """\
@@ -67,7 +66,7 @@ def test_a_job_is_suspended_purged_of_what_it_does_not_need_and_resumed(site: Si
     site.submit(JOB.replace("GO", str(site.folder / "go")).replace("FOLDER", str(site.folder)))
     site.wait(lambda: site.look() == {"done": 4, "running": 2, "waiting": 1}, "two run")
     files = [site.folder / "watching", site.folder / "deaf"]
-    wait_until(lambda: all(map(ticks, files)), PATIENCE_S, "both tick")
+    wait_until(lambda: all(map(ticks, files)), what="both tick")
 
     # one binary pauses by itself, the other is stopped after the time that it had to do so
     assert "2 packages are being suspended" in site.ok("pause", "prod", "--running")
@@ -88,14 +87,14 @@ def test_a_job_is_suspended_purged_of_what_it_does_not_need_and_resumed(site: Si
     assert refused.err.endswith("\nd0ctl why prod:raw\n")
     said = site.ok("file", "purge", "prod:*", "--yes")
     assert "kept 1 file: packages that have not ended need it\n" in said
-    wait_until(lambda: not any(copy.exists() for copy in purged), PATIENCE_S, "they are gone")
+    wait_until(lambda: not any(copy.exists() for copy in purged), what="they are gone")
     assert all(copy.exists() for copy in needed)
     assert [ticks(file) for file in files] == stopped
 
     site.ok("resume", "prod")
     for package, file, before in zip((WATCHING, DEAF), files, stopped, strict=True):
         site.wait_phase(package, "running")
-        wait_until(lambda f=file, n=before: ticks(f) > n, PATIENCE_S, "it goes on")  # type: ignore[misc]
+        wait_until(lambda f=file, n=before: ticks(f) > n, what="it goes on")  # type: ignore[misc]
     (site.folder / "go").touch()
 
     assert site.ok("wait", "prod") == "`prod` is successful\n"

@@ -5,7 +5,6 @@ from pathlib import Path
 from tests.e2e.following import CHAIN, start
 from tests.e2e.terminal import terminal
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import Pid, wait_until
 
 
@@ -16,7 +15,7 @@ def test_status_now_asks_the_wrapper(site: Site, place: str, go: Path) -> None:
         answer: dict[str, object] = site.json("status", path, "--now")["now"]
         return answer
 
-    wait_until(lambda: now()["line"] == "1/4", PATIENCE_S)
+    wait_until(lambda: now()["line"] == "1/4")
     answer = now()
     assert (answer["state"], answer["phase"], answer["binary"]) == ("running", "running", 1)
     assert (answer["done"], answer["total"], answer["percent"]) == (1, 4, 12.5)
@@ -68,7 +67,7 @@ def test_the_folder_of_an_attempt_is_listed_and_its_files_are_printed(
 ) -> None:
     path = start(site, CHAIN, go)
     is_written = lambda: any(site.folder.glob("**/attempts/*/work/made.bin"))  # noqa: E731
-    wait_until(is_written, PATIENCE_S, "the file is written")
+    wait_until(is_written, what="the file is written")
 
     answer = site.json("peek", path)
     sizes = {one["file"]: one["size"] for one in answer["files"]}

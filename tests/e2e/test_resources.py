@@ -3,7 +3,6 @@
 import os
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 TOTAL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -50,7 +49,7 @@ def test_two_packages_that_do_not_fit_in_memory_run_one_after_the_other(site: Si
         answer = site.ok("why", "shares/1/2/1")
         return "it waits for memory on `localhost`" in answer
 
-    wait_until(is_waiting, PATIENCE_S)
+    wait_until(is_waiting)
     assert "of memory left" in answer
     assert site.phase("shares/1/2/1") == "ready"
 
@@ -73,7 +72,7 @@ def test_each_package_has_a_gpu_for_itself(site: Site) -> None:
         answer = site.ok("why", "gpus/1/3/1")
         return "has 0 GPUs left, needs 1" in answer
 
-    wait_until(is_waiting, PATIENCE_S)
+    wait_until(is_waiting)
     assert site.phase("gpus/1/3/1") == "ready"
     gate.touch()
     site.wait_phase("gpus/1/3/1", "done")

@@ -9,7 +9,6 @@ import pytest
 from d0ctl.sitefile.defaults import NICE
 from tests.support.site import Site
 from tests.support.site.commands import Done, fingerprint
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 SOFTWARE = {
@@ -123,7 +122,7 @@ def test_a_binary_has_the_grace_of_the_site_to_end_itself(site: Site) -> None:
     site.ok("site", "apply", site.write("defaults: {grace: 1m}", "site.yaml"), "--yes")
     site.start_daemon()
     site.submit(LATE.format(begun=begun, ended=ended))
-    wait_until(begun.exists, PATIENCE_S, "it runs")
+    wait_until(begun.exists, what="it runs")
 
     site.ok("kill", "late", "--yes")
     site.wait_phase("late/1/1/1", "canceled")
@@ -206,7 +205,7 @@ def test_logs_stay_on_their_node_for_as_long_as_the_site_says(site: Site) -> Non
 
     site.ok("site", "apply", site.write("defaults: {keep-logs: 0s}", "site.yaml"), "--yes")
 
-    wait_until(lambda: "hello" not in site.d0ctl("logs", "said/1/1/1").out, PATIENCE_S, "gone")
+    wait_until(lambda: "hello" not in site.d0ctl("logs", "said/1/1/1").out, what="gone")
 
 
 def test_a_result_waits_while_it_would_take_the_reserve_of_the_control_host(site: Site) -> None:
@@ -218,7 +217,7 @@ def test_a_result_waits_while_it_would_take_the_reserve_of_the_control_host(site
     site.submit("job: far\nstages: [{lines: [{run: echo x > a, outputs: a}]}]")
     site.wait_phase("far/1/1/1", "transferring")
 
-    wait_until(lambda: "control-reserve" in site.ok("why", "far/1/1/1"), PATIENCE_S, "it says why")
+    wait_until(lambda: "control-reserve" in site.ok("why", "far/1/1/1"), what="it says why")
 
     assert not (site.home.root / "results/far/a").exists()
     site.ok("site", "apply", site.write("defaults: {}", "site.yaml"), "--yes")
@@ -263,6 +262,6 @@ def test_progress_is_read_and_weighted_as_job_and_catalogue_say(site: Site) -> N
         return [one["progress"] and one["progress"]["percent"] for one in packages]
 
     expected = [50.0, None, 62.5, 62.5, 25.0, 50.0]
-    wait_until(lambda: percents() == expected, 60, "all have said how far they are")
+    wait_until(lambda: percents() == expected, what="all have said how far they are")
     go.touch()
     site.ok("wait", "seen")

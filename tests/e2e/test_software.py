@@ -237,7 +237,7 @@ def test_an_archive_that_is_not_here_any_more_is_reported(site: Site, shelf: Pat
     site.submit(JOB)
     site.start_daemon()
     answer = "software `reco/v12-01` is being copied, "
-    wait_until(lambda: answer in site.ok("why", "made/1/1/1"), 60)
+    wait_until(lambda: answer in site.ok("why", "made/1/1/1"))
 
     away.rename(shelf / "reco.tar.gz")
     site.wait(lambda: site.look().get("done") == 1)
@@ -276,7 +276,7 @@ def test_a_node_that_is_down_gets_its_software_later(site: Site, shelf: Path) ->
                      site.ok("software", "where"))  # fmt: skip
 
     site.sshds["new"].start()
-    wait_until(lambda: list(site.folder.glob("new/**/software/reco/v12-01/sl7/bin")), 90)
+    wait_until(lambda: list(site.folder.glob("new/**/software/reco/v12-01/sl7/bin")))
 
     def answer() -> object:
         return site.json("software", "where", "reco/v12-01")["software"][0]["last_order"]["ok"]

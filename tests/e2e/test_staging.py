@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
-from tests.support.waiting import Pid, kill_all, wait_until
+from tests.support.waiting import PATIENCE_S, Pid, kill_all, wait_until
 from tests.support.web import Web, serving
 
 DATA = b"ten bytes\n" * 1000
@@ -99,7 +98,7 @@ stages:
     assert outputs["1.far"]["present"] and not outputs["1.out"]["present"]
     assert "stored at root://mss/1.out" in farm.ok("status", "locators/1/1/1")
     farm.start_daemon()
-    wait_until(lambda: {Path(path).name for path in caches(farm)} == {"1.far", "2.far"}, PATIENCE_S)
+    wait_until(lambda: {Path(path).name for path in caches(farm)} == {"1.far", "2.far"})
     assert farm.d0ctl("doctor").code == 0
 
 
@@ -177,7 +176,7 @@ stages:
           echo x > out
         outputs: [{{file: out, locator: "{tmp_path}/far/out"}}]
 """)
-    wait_until(lambda: (tmp_path / "started").exists(), PATIENCE_S)
+    wait_until(lambda: (tmp_path / "started").exists())
     return tmp_path
 
 
@@ -194,9 +193,9 @@ def has_lapsed(site: Site) -> bool:
 
 def test_outputs_wait_for_an_absent_control_host(farm: Site, waiting: Path) -> None:
     farm.kill_daemon()
-    wait_until(lambda: has_lapsed(farm), PATIENCE_S)
+    wait_until(lambda: has_lapsed(farm))
     (waiting / "go").touch()
-    wait_until(lambda: kept(farm), PATIENCE_S)
+    wait_until(lambda: kept(farm))
     wait_until(lambda: any("/spool/new/" in str(path) for path in below(farm.folder / "farm")),
                PATIENCE_S)  # fmt: skip
     assert not (waiting / "far").exists()
@@ -213,9 +212,9 @@ def test_files_of_a_killed_attempt_never_appear(farm: Site, waiting: Path) -> No
         os.kill(pid.number, signal.SIGSTOP)
     try:
         farm.kill_daemon()
-        wait_until(lambda: has_lapsed(farm), PATIENCE_S)
+        wait_until(lambda: has_lapsed(farm))
         (waiting / "go").touch()
-        wait_until(lambda: kept(farm), PATIENCE_S)
+        wait_until(lambda: kept(farm))
         set_lease(farm, "50m")
         farm.ok("kill", "leased", "--yes")
     finally:
@@ -225,7 +224,7 @@ def test_files_of_a_killed_attempt_never_appear(farm: Site, waiting: Path) -> No
     farm.start_daemon()
 
     farm.wait_phase("leased/1/1/1", "canceled")
-    wait_until(lambda: not kept(farm), PATIENCE_S)
+    wait_until(lambda: not kept(farm))
     assert not (waiting / "far").exists()
 
 

@@ -44,7 +44,7 @@ def test_inputs_of_a_merge_come_while_others_are_still_made(site: Site, tmp_path
     def is_gathered() -> bool:
         return bool(site.ask(LOCATIONS, "barn")[0][0] == 39)
 
-    wait_until(is_gathered, 60, "the files are at the node of the merge")
+    wait_until(is_gathered, what="the files are at the node of the merge")
     assert site.phase("gather/2/1/1") == "waiting"
     (tmp_path / "last").touch()
     done = site.d0ctl("wait", "gather")
@@ -80,7 +80,7 @@ stages:
         outputs: "sim{{i}}"
 """)
 
-    wait_until(lambda: site.ask(LOCATIONS, "barn")[0][0] == 1, 60, "barn has a copy of the file")
+    wait_until(lambda: site.ask(LOCATIONS, "barn")[0][0] == 1, what="barn has a copy of the file")
     assert site.phase("hot/3/1/1") == "waiting"
     assert "before it was needed: 12 packages" in site.d0ctl("why", "hot:a0").out
     (tmp_path / "go").touch()

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 TICKING = """\
@@ -24,7 +23,7 @@ def ticks(folder: Path) -> int:
 def test_running_packages_stand_still_while_paused_and_go_on_afterwards(site: Site) -> None:
     site.start_daemon()
     site.submit(TICKING.format(folder=site.folder))
-    wait_until(lambda: ticks(site.folder) > 2, PATIENCE_S, "it runs")
+    wait_until(lambda: ticks(site.folder) > 2, what="it runs")
 
     assert "1 package is being suspended" in site.ok("pause", "ticking", "--running")
     site.wait_phase("ticking/1/1/1", "suspended")
@@ -32,7 +31,7 @@ def test_running_packages_stand_still_while_paused_and_go_on_afterwards(site: Si
     seen = ticks(site.folder)
     site.ok("resume", "ticking")
     site.wait_phase("ticking/1/1/1", "running")
-    wait_until(lambda: ticks(site.folder) > seen, PATIENCE_S, "it goes on")
+    wait_until(lambda: ticks(site.folder) > seen, what="it goes on")
     (site.folder / "go").touch()
 
     assert site.d0ctl("wait", "ticking").code == 0

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 JOB = "job: mc\nstages: [{lines: [{run: 'true'}]}]\n"
@@ -72,7 +71,7 @@ def test_the_events_of_a_real_job_are_posted_with_their_headline_as_text(
     apply(site, hook.url)
     site.start_daemon()
     site.submit(JOB)
-    wait_until(lambda: bool(hook.posts), PATIENCE_S, "the end of the job is posted")
+    wait_until(lambda: bool(hook.posts), what="the end of the job is posted")
 
     path, headers, event = hook.posts[0]
     assert (path, headers["Content-Type"]) == ("/hook", "application/json")

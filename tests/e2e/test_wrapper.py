@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 WATCHES = """\
@@ -48,7 +47,7 @@ def farm(site: Site) -> Iterator[Site]:
 def test_progress_is_seen_and_an_early_end_keeps_what_is_usable(farm: Site) -> None:
     farm.submit(WATCHES)
     path = "early/1/1/1"
-    wait_until(lambda: farm.package(path)["progress"]["percent"] == 7.0, PATIENCE_S, "it is at 7 %")
+    wait_until(lambda: farm.package(path)["progress"]["percent"] == 7.0, what="it is at 7 %")
     assert "7 %" in farm.ok("status", path)
 
     farm.ok("kill", path, "--partial", "--yes")
@@ -59,7 +58,7 @@ def test_progress_is_seen_and_an_early_end_keeps_what_is_usable(farm: Site) -> N
     (output,) = farm.package(path)["outputs"]
     assert (output["present"], output["partial"]) == (True, True)
     result = farm.home.root / "results/early/all.root"
-    wait_until(result.exists, PATIENCE_S, "the partial output is delivered")
+    wait_until(result.exists, what="the partial output is delivered")
     assert result.read_text() == "seven events\n"
     assert farm.package(path)["progress"]["percent"] is None
 

@@ -8,7 +8,6 @@ import pytest
 from tests.e2e.test_mail import apply_mail, wait_for
 from tests.support.archives import member, packed
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.smtp import PostOffice
 from tests.support.waiting import wait_until
 
@@ -166,7 +165,7 @@ def test_case_1_small_output_is_concatenated_at_the_desktop_of_the_researcher(
 
     # it has started although an input is missing, and she can look at what it has so far
     site.wait_phase("case1/2/1/1", "running")
-    wait_until(lambda: site.d0ctl("peek", "case1/2/1/1", "histogram").out, PATIENCE_S)
+    wait_until(lambda: site.d0ctl("peek", "case1/2/1/1", "histogram").out)
     assert "it waits for file `hist-100` of `case1/1/100/1`" in site.ok("why", "case1/2/1/1")
     gate.touch()
     assert site.ok("wait", "case1") == "`case1` is successful\n"

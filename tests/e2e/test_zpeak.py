@@ -14,7 +14,6 @@ import pytest
 
 from tests.support.site import Site
 from tests.support.site.commands import EXAMPLES
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 EVENTS = 300
@@ -80,7 +79,7 @@ def produce_there(site: Site) -> None:
     site.start_daemon()
     site.ok("submit", job(site), *SETTINGS)
     for done in (2, 5):
-        wait_until(lambda n=done: in_the_middle(site, n), PATIENCE_S, f"{done} are done")  # type: ignore[misc]
+        wait_until(lambda n=done: in_the_middle(site, n), what=f"{done} are done")  # type: ignore[misc]
         site.kill_daemon()
         site.start_daemon()
     site.ok("wait", "zpeak")

@@ -11,7 +11,6 @@ from tests.hostile import relay
 from tests.support.homes import make_home
 from tests.support.site import Site
 from tests.support.site.commands import Done
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 HONEST = 4
@@ -111,7 +110,7 @@ class Field:
         prepare()
         self.site.submit(JOB.format(name=attack, count=HONEST))
         self.wait_honest(attack)
-        wait_until(is_over, PATIENCE_S, f"{attack} is over")
+        wait_until(is_over, what=f"{attack} is over")
         phase, outcome = self.outcome(attack)
         left = self.disk()
         most = max(self.most_disk, left)
@@ -127,7 +126,7 @@ class Field:
             " where job.name = ? and stage.seq = 2 and package.phase = 'done'"
         )
         is_done = lambda: self.site.ask(query, job) == [(HONEST,)]  # noqa: E731
-        wait_until(is_done, PATIENCE_S, f"the honest packages of {job} are done")
+        wait_until(is_done, what=f"the honest packages of {job} are done")
 
     def honest_attempts(self, job: str) -> list[tuple[str]]:
         """How each attempt of the honest node has ended."""

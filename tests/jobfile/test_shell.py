@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from d0ctl.jobfile.language.shell import Context, contexts
+from tests.support.waiting import PATIENCE_S
 
 MARK = "{v}"
 HOSTILE = "a\necho OUT\n'; echo OUT; \"\necho OUT\n$(echo OUT >&2)`echo OUT >&2`"
@@ -31,7 +32,7 @@ def run(shell: str, script: str) -> str:
     """All that a shell prints of a script; nothing that is not built in is found."""
     done = subprocess.run(
         [f"/bin/{shell}", "-c", script], env={"PATH": "/nowhere"}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace", timeout=20,
+        capture_output=True, text=True, errors="replace", timeout=PATIENCE_S,
     )  # fmt: skip
     return done.stdout + done.stderr
 

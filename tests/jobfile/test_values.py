@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.reader import read_text
 from tests.jobfile.test_run import script_of, scripts_of
+from tests.support.waiting import PATIENCE_S
 
 BARE = [
     "printf '%s\\n' {x}",
@@ -152,7 +153,7 @@ def test_no_value_is_ever_executed(run: str, value: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         command = ["bash", "-c", script]
         subprocess.run(
-            command, capture_output=True, cwd=folder, timeout=20, stdin=subprocess.DEVNULL
+            command, capture_output=True, cwd=folder, timeout=PATIENCE_S, stdin=subprocess.DEVNULL
         )
 
         assert not (Path(folder) / "oops").exists()

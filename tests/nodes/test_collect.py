@@ -17,7 +17,7 @@ from d0ctl.nodes.transports.download import NoSpace, WrongFile
 from d0ctl_wrapper.protocol import file_stream
 from tests.nodes.conftest import Nodes
 from tests.nodes.streams import copy_of, leftovers, made
-from tests.support.waiting import TIMEOUT_S
+from tests.support.waiting import PATIENCE_S
 
 
 def test_files_of_a_node_come_here_whole_and_faults_keep_no_other_away(
@@ -101,7 +101,7 @@ def test_the_first_files_of_a_stream_are_reported_before_the_last_are_sent(
     streams.run(jobs, None, nodes[0], report)
 
     assert not nodes[0].has_standing_end
-    came = [reports.get(timeout=TIMEOUT_S) for _ in range(len(jobs) + 1)]
+    came = [reports.get(timeout=PATIENCE_S) for _ in range(len(jobs) + 1)]
     ended = [(entry.name.transfer.file, entry.error is None, is_over)
              for entry, is_over in came if isinstance(entry, TransferEnded)]  # fmt: skip
     assert ended == [(number, number != 5, number >= streams.FIRST_FILES)
@@ -121,7 +121,7 @@ def test_after_a_stream_breaks_no_further_part_of_it_is_tried(nodes: Nodes, tmp_
 
     streams.run(jobs, None, nodes[0], reports.put)
 
-    came = [reports.get(timeout=TIMEOUT_S) for _ in range(len(jobs) + 1)]
+    came = [reports.get(timeout=PATIENCE_S) for _ in range(len(jobs) + 1)]
     errors = {entry.error for entry in came if isinstance(entry, TransferEnded)}
     assert len(errors) == 1 and "is not inside" in str(errors)
     assert isinstance(came[-1], StreamEnded) and came[-1].files == 0

@@ -128,7 +128,7 @@ def test_the_key_goes_when_an_end_or_the_control_host_is_killed(
     thread = threading.Thread(target=carry)
     thread.start()
     try:
-        wait_until(lambda: "d0ctl-direct-" in keys(sshds[1]), 30, "the key is there")
+        wait_until(lambda: "d0ctl-direct-" in keys(sshds[1]), what="the key is there")
         if victim == "control host":
             sshds[1].cut()
         else:
@@ -136,7 +136,7 @@ def test_the_key_goes_when_an_end_or_the_control_host_is_killed(
             ends = [pid.number for pid in found if command(pid.number).endswith(f"\0{victim}\0")]
             os.kill(min(ends), signal.SIGKILL)
 
-        wait_until(lambda: not keys(sshds[1]), 30, "the key is gone")
+        wait_until(lambda: not keys(sshds[1]), what="the key is gone")
     finally:
         os.kill(sshds[1].pid, signal.SIGCONT)
         thread.join(60)

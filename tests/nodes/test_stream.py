@@ -232,7 +232,7 @@ def test_an_end_that_waited_for_long_is_not_used_again(
     (second,) = carried(copies[1:], nodes)
 
     assert isinstance(first, FileFacts) and isinstance(second, FileFacts)
-    wait_until(lambda: former not in stream_processes(sshds[1]), 60, "the former end is gone")
+    wait_until(lambda: former not in stream_processes(sshds[1]), what="the former end is gone")
     assert len(nodes[1].open_link().idle) == 1
 
 

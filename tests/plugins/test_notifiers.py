@@ -4,7 +4,6 @@ import pytest
 
 from tests.plugins.conftest import Add
 from tests.support.site import Site
-from tests.support.site.machines import PATIENCE_S
 from tests.support.waiting import wait_until
 
 JOB = "job: told\nstages: [{lines: [{run: 'true'}]}]\n"
@@ -22,7 +21,7 @@ def test_a_notifier_gets_each_event(site: Site) -> None:
 
     assert "the plug-in `journal` accepted a test event" in site.ok("notify", "test")
     site.submit(JOB)
-    wait_until(lambda: "ended" in journal.read_text(), PATIENCE_S, "the end of the job is told")
+    wait_until(lambda: "ended" in journal.read_text(), what="the end of the job is told")
 
     lines = journal.read_text().splitlines()
     assert lines[0] == "test a test event from d0ctl"
@@ -48,7 +47,7 @@ def test_a_notifier_that_fails_is_reported_with_its_name_and_the_daemon_goes_on(
     daemon = site.start_daemon().pid
 
     site.submit(JOB)
-    wait_until(lambda: bool(troubles(site)), PATIENCE_S, "the notifier has failed")
+    wait_until(lambda: bool(troubles(site)), what="the notifier has failed")
 
     assert "the plug-in `bad`" in troubles(site)[0]
     assert said in troubles(site)[0]

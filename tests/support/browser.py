@@ -13,8 +13,7 @@ from typing import Any
 import aiohttp
 
 from tests.support import install
-
-PATIENCE_S = 120.0
+from tests.support.waiting import PATIENCE_S
 
 KEYS = {"\r": ("Enter", 13), "\x1b": ("Escape", 27)}
 """The names and codes of keys that type no letter."""

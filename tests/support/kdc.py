@@ -77,7 +77,7 @@ class Kdc:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        wait_until(self._answers, 20, "the KDC listens")
+        wait_until(self._answers, what="the KDC listens")
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 from tests.support.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
-PATIENCE_S = 120.0
 _TITLE = r"\x1b\][^\a\x1b]*\a"
 _PIECE = re.compile(rf"\x1b\[(\d+);1H|(\x1b\[K)|\x1b\[[?\d;]*[a-zA-Z]|{_TITLE}|([^\x1b]+)")
 
@@ -73,7 +72,7 @@ class LiveTerminal:
     def expect(self, text: str) -> None:
         """Return once the terminal shows this."""
         try:
-            wait_until(lambda: any(text in row for row in self.rows), PATIENCE_S)
+            wait_until(lambda: any(text in row for row in self.rows))
         except TimeoutError:
             shown = "\n".join(self.rows)
             raise TimeoutError(f"`{text}` did not come, but:\n{shown}") from None
@@ -84,7 +83,7 @@ class LiveTerminal:
 
     def end(self) -> int:
         """Wait for the end of the program; its exit code."""
-        wait_until(lambda: self.raw is not None and self.process.poll() is not None, PATIENCE_S)
+        wait_until(lambda: self.raw is not None and self.process.poll() is not None)
         return self.process.wait()
 
 

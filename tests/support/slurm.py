@@ -59,7 +59,7 @@ class Slurm:
         yield
         with suppress(subprocess.CalledProcessError):  # it may have come back by itself
             self.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
-        wait_until(lambda: "down" not in self._states(), 60, "the machine is back")
+        wait_until(lambda: "down" not in self._states(), what="the machine is back")
 
     @contextmanager
     def without_controller(self) -> Iterator[None]:
@@ -75,7 +75,7 @@ class Slurm:
         self.kill(CONTROLLER)
         yield
         self.start(CONTROLLER)
-        wait_until(self._answers, 60, "the controller answers")
+        wait_until(self._answers, what="the controller answers")
         self.call("scancel", held.strip())
 
     @property
@@ -108,7 +108,7 @@ class Slurm:
                 self.call("scancel", *jobs)
             return not jobs
 
-        wait_until(is_idle, 60, "Slurm is idle")
+        wait_until(is_idle, what="Slurm is idle")
 
     def __enter__(self) -> Self:
         key = self.folder / "munge/key"
@@ -119,10 +119,10 @@ class Slurm:
             "munged", "--foreground", "--force", f"--socket={munge}/socket", f"--key-file={key}",
             f"--pid-file={munge}/pid", f"--seed-file={munge}/seed", f"--log-file={munge}/log",
         )  # fmt: skip
-        wait_until((munge / "socket").exists, 20, "munge listens")
+        wait_until((munge / "socket").exists, what="munge listens")
         for name in (CONTROLLER, *self._nodes):
             self.start(name)
-        wait_until(self._is_idle, 60, "the nodes of Slurm are idle")
+        wait_until(self._is_idle, what="the nodes of Slurm are idle")
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -114,7 +114,7 @@ class Sshd:
         for attempt in range(5):
             self.port = wanted or free_port(self.address)
             self.launch()
-            wait_until(lambda: self.is_ended() or self.greets(), 20, "sshd accepts connections")
+            wait_until(lambda: self.is_ended() or self.greets(), what="sshd accepts connections")
             if not self.is_ended():
                 return self
             assert self.process is not None

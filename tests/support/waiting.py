@@ -17,11 +17,16 @@ SHARE = 8
 MOST_AT_ONCE = 1 << 16
 """How many bytes about a process are read at once: usually all, as tests look at all processes."""
 
-TIMEOUT_S = 60.0
-"""How long to wait for something that is certain to happen, on a machine with other work."""
+PATIENCE_S = 200.0
+"""How long to wait for something that is certain to happen, on a machine with other work.
+
+The longest wait of the program itself is one of three minutes, for a submission without an answer.
+"""
 
 
-def wait_until(condition: Callable[[], object], timeout: float = TIMEOUT_S, what: str = "") -> None:
+def wait_until(
+    condition: Callable[[], object], timeout: float = PATIENCE_S, what: str = ""
+) -> None:
     """Return as soon as `condition()` is true; raise TimeoutError when it is not in time."""
     began = time.monotonic()
     pause = threading.Event()

@@ -46,16 +46,16 @@ def ran(site: Site, stage: str) -> set[str]:
 def test_a_task_that_is_finished_hard_merges_what_there_is(real_site: Site) -> None:
     start(real_site, 4)
     real_site.start_daemon()
-    wait_until(lambda: "3 finished" in real_site.ok("task", "status", "reco"), 120, "three files")
+    wait_until(lambda: "3 finished" in real_site.ok("task", "status", "reco"), what="three files")
     real_site.ok("task", "finish", "reco", "--hard")
-    wait_until(lambda: status(real_site, "reco") == "finished", 120, "the task has ended")
-    wait_until(lambda: merged(real_site) == [1, 2, 3], 60, "the rest is merged")
+    wait_until(lambda: status(real_site, "reco") == "finished", what="the task has ended")
+    wait_until(lambda: merged(real_site) == [1, 2, 3], what="the rest is merged")
 
     seeds, unmerged, _ = real_site.json("task", "status", "reco")["datasets"]
     assert seeds["files"] == {"finished": 3, "ready": 5}
     assert unmerged["files"] == {"finished": 3}
     cache = real_site.base() / "cache"
-    wait_until(lambda: not [*cache.rglob("out-*.txt")], 60, "the intermediate files are removed")
+    wait_until(lambda: not [*cache.rglob("out-*.txt")], what="the intermediate files are removed")
     assert len([*cache.rglob("all-*.txt")]) <= 2
 
 
@@ -64,12 +64,12 @@ def test_a_task_with_a_merge_is_reassigned_to_a_node_behind_an_sshd(real_site: S
     real_site.ok("node", "drain", "farm01")
     go = start(real_site, 1)
     real_site.start_daemon()
-    wait_until(lambda: "2 running" in real_site.ok("task", "status", "reco"), 120, "two run here")
+    wait_until(lambda: "2 running" in real_site.ok("task", "status", "reco"), what="two run here")
     real_site.ok("node", "resume", "farm01")
     real_site.ok("task", "reassign", "reco", "farm01")
     go.touch()
-    wait_until(lambda: status(real_site, "reco") == "done", 120, "the task is done")
-    wait_until(lambda: merged(real_site) == [*range(1, 9)], 60, "the results are here")
+    wait_until(lambda: status(real_site, "reco") == "done", what="the task is done")
+    wait_until(lambda: merged(real_site) == [*range(1, 9)], what="the results are here")
 
     assert ran(real_site, "process") == {"localhost", "farm01"}
     assert ran(real_site, "merge") == {"farm01"}

@@ -22,16 +22,16 @@ def test_a_task_processes_a_folder_of_a_node_and_what_arrives_there(real_site: S
     real_site.ok("task", "submit", real_site.write(task, "reco.yaml"))
     real_site.start_daemon()
     said = f"node `farm01` can't list `{raw}`: No such file or directory"
-    wait_until(lambda: said in real_site.ok("task", "why", "reco"), 60, "the folder is missed")
+    wait_until(lambda: said in real_site.ok("task", "why", "reco"), what="the folder is missed")
 
     raw.mkdir()
     for name in ("a.raw", "b.raw", "c.txt"):
         (raw / name).write_text(name)
     real_site.ok("task", "incexec", "reco")
-    wait_until(lambda: status(real_site, "reco") == "done", 120, "the task is done")
+    wait_until(lambda: status(real_site, "reco") == "done", what="the task is done")
     (raw / "d.raw").write_text("new")
     real_site.ok("task", "incexec", "reco")
-    wait_until(lambda: (real_site.home.results / "reco" / "d.txt").exists(), 120, "a new file")
+    wait_until(lambda: (real_site.home.results / "reco" / "d.txt").exists(), what="a new file")
 
     assert real_site.result("reco/a.txt") == "a.raw"
     assert real_site.result("reco/d.txt") == "new"

@@ -39,7 +39,7 @@ def test_a_task_is_done_by_as_many_processes_as_the_site_says(real_site: Site) -
     wait_until(lambda: len(agents(real_site)) == 2, what="two processes work on tasks")
     wait_until(lambda: status(real_site, "demo") == "done", 240, "the task is done")
     real_site.ok("daemon", "stop")
-    wait_until(lambda: not agents(real_site), 30, "no process works on tasks")
+    wait_until(lambda: not agents(real_site), what="no process works on tasks")
 
 
 def test_a_killed_agent_loses_and_doubles_nothing(real_site: Site) -> None:
@@ -75,4 +75,4 @@ def test_agents_end_with_a_daemon_that_is_killed(real_site: Site) -> None:
 
     real_site.kill_daemon()
 
-    wait_until(lambda: not agents(real_site), 30, "no process works on tasks")
+    wait_until(lambda: not agents(real_site), what="no process works on tasks")

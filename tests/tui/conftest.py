@@ -19,12 +19,12 @@ from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.widgets.lines import LineView
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S
 from tests.tui.at_work import put_to_work
 
 Hands = Pilot[None]
 Script = Callable[["Desk"], Awaitable[None]]
 
-PATIENCE_S = 60.0
 
 SHARE = 4
 """A look that takes long is repeated after this many times the CPU time that it took."""

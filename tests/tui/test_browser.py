@@ -47,7 +47,7 @@ def serve(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         with said.open("wb") as file:
             started.append(subprocess.Popen([PROGRAM, "tui", "--web", *words], stdout=file,
                                             stderr=subprocess.STDOUT))  # fmt: skip
-        wait_until(lambda: LINK.search(said.read_text()), 60, "the link")
+        wait_until(lambda: LINK.search(said.read_text()), what="the link")
         found = LINK.search(said.read_text())
         assert found
         return Served(started[-1], found[1])
@@ -213,7 +213,7 @@ def test_its_dashboards_end_with_the_server_however_that_ends(
         await page.until_true("document.body.classList.contains('-closed')")
         await page.until_true("document.body.innerText.includes('type d0ctl tui --web again')")
         assert "Open it again" not in await page.run("document.body.innerText")
-        wait_until(lambda: Pid.of(int(board)) is None, 60, "the dashboard has ended")
+        wait_until(lambda: Pid.of(int(board)) is None, what="the dashboard has ended")
 
     visit(script)
 

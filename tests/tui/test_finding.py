@@ -12,8 +12,9 @@ from d0ctl.store.nodes import placement
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder, Results
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
+from tests.support.waiting import PATIENCE_S
 from tests.tui.at_work import drive
-from tests.tui.conftest import PATIENCE_S, Desk, Open
+from tests.tui.conftest import Desk, Open
 
 
 def test_search_finds_a_path_a_node_a_stage_and_a_file(site: Site, dashboard: Open) -> None:

@@ -49,7 +49,7 @@ def quiet_second(site: Site, histories: Histories) -> float:
         if all(abs(at - one) > 0.05 for one in every)
         and counts(site, histories, "reco", at)["failed"] == 1
     )  # fmt: skip
-    wait_until(lambda: time.time() > quiet, 60, what="it is past")
+    wait_until(lambda: time.time() > quiet, what="it is past")
     return quiet
 
 

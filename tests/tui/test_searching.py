@@ -12,7 +12,8 @@ from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
-from tests.tui.conftest import PATIENCE_S, Desk, Open
+from tests.support.waiting import PATIENCE_S
+from tests.tui.conftest import Desk, Open
 
 
 def test_the_letters_of_a_name_in_their_order_find_it(site: Site, dashboard: Open) -> None:

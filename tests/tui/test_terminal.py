@@ -17,11 +17,10 @@ import pytest
 from tests.support.building import job, line, package, production
 from tests.support.live import LiveTerminal, without_size
 from tests.support.site import Site
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
 
-PATIENCE_S = 60
 ALTERNATE, NORMAL, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 
 
@@ -52,7 +51,7 @@ class Screen:
 
     def sees(self, text: bytes, after: int = 0) -> None:
         """Return once the program has written this."""
-        wait_until(lambda: text in self.read()[after:], PATIENCE_S)
+        wait_until(lambda: text in self.read()[after:])
 
     def type(self, keys: bytes) -> int:
         """Press keys; how much had been written before."""
@@ -108,7 +107,7 @@ def test_the_dashboard_ends_when_its_terminal_goes(site: Site, terminal: Open) -
     screen.ours = os.open(os.devnull, os.O_RDONLY)
     os.close(spare)
 
-    wait_until(lambda: screen.program.poll() is not None, PATIENCE_S)
+    wait_until(lambda: screen.program.poll() is not None)
 
 
 def test_the_whole_screen_is_drawn_again_after_fg(site: Site, terminal: Open) -> None:

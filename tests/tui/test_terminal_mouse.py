@@ -11,11 +11,10 @@ import pytest
 
 from tests.support.building import production
 from tests.support.site import Site
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 from tests.tui.test_terminal import PROGRAM, Screen
 
 COLUMNS, ROWS, ROW = 120, 36, 5
-PATIENCE_S = 60
 
 
 def shown(screen: Screen) -> list[str]:
@@ -36,8 +35,8 @@ def screen(site: Site) -> Iterator[Screen]:
     site.submit(production())
     screen = Screen(PROGRAM, "tui", home=Path(site.store.home.root), size=(ROWS, COLUMNS))
     try:
-        wait_until(lambda: edge(screen) > 0, PATIENCE_S, "the line between tree and details")
-        wait_until(lambda: "q quit" in shown(screen)[-1], PATIENCE_S, "the keys")
+        wait_until(lambda: edge(screen) > 0, what="the line between tree and details")
+        wait_until(lambda: "q quit" in shown(screen)[-1], what="the keys")
         yield screen
     finally:
         screen.program.kill()
@@ -59,7 +58,7 @@ def test_the_line_between_tree_and_details_is_dragged(screen: Screen) -> None:
         screen.type(mouse((32, at - 10, ROW, "M"), (32, 50, ROW, "M")))
         return edge(screen) == 50
 
-    wait_until(follows, PATIENCE_S, "it is where the mouse is")
+    wait_until(follows, what="it is where the mouse is")
 
 
 def test_a_click_on_that_line_makes_the_details_wider(screen: Screen) -> None:
@@ -67,7 +66,7 @@ def test_a_click_on_that_line_makes_the_details_wider(screen: Screen) -> None:
 
     screen.type(mouse((0, at, ROW, "M"), (0, at, ROW, "m")))
 
-    wait_until(lambda: edge(screen) == 48, PATIENCE_S, "wider details")
+    wait_until(lambda: edge(screen) == 48, what="wider details")
 
 
 def test_a_click_on_a_key_does_what_the_key_does(screen: Screen) -> None:
@@ -75,7 +74,7 @@ def test_a_click_on_a_key_does_what_the_key_does(screen: Screen) -> None:
 
     screen.type(mouse((0, column, ROWS - 1, "M"), (0, column, ROWS - 1, "m")))
 
-    wait_until(lambda: "why it takes no more" in shown(screen)[1], PATIENCE_S, "the nodes")
+    wait_until(lambda: "why it takes no more" in shown(screen)[1], what="the nodes")
 
 
 def test_a_program_sees_the_size_of_its_own_terminal(

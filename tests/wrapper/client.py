@@ -11,7 +11,7 @@ from typing import Any
 
 from d0ctl.nodes import frame_checks
 from d0ctl_wrapper.protocol import message
-from tests.support.waiting import TIMEOUT_S, wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 from tests.wrapper.relays import Relay
 
 Frame = dict[str, Any]
@@ -91,7 +91,7 @@ class Client:
 
     def wait(self, kind: str, **fields: Any) -> Frame:
         """Wait for a frame of this kind with these fields, and take it."""
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             for frame in self.frames:
                 if frame["kind"] == kind and fields.items() <= frame.items():
@@ -105,7 +105,7 @@ class Client:
 
     def message(self, attempt: int, kind: str) -> Frame:
         """Wait for a message of an attempt."""
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             for one in self.messages(attempt):
                 if one["kind"] == kind:
@@ -139,7 +139,7 @@ class Client:
         assert self.process.stderr is not None
         with suppress(BrokenPipeError):
             self.process.stdin.close()
-        code = self.process.wait(TIMEOUT_S)
+        code = self.process.wait(PATIENCE_S)
         self.process.stdout.close()
         self.process.stderr.close()
         return code

@@ -117,7 +117,7 @@ def test_an_attempt_that_reads_its_outputs_answers_a_status_request(
     node.launch(launch(1, big, keep=["big"]))
     wait_until(lambda: (node.folder(1) / "up").exists())
 
-    wait_until(lambda: ask(visitor)["status"]["began"] is None, 60)
+    wait_until(lambda: ask(visitor)["status"]["began"] is None)
 
     assert not (node.folder(1) / "end").exists()
     assert node.end(1)["outcome"] == "successful"

@@ -14,7 +14,7 @@ from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay.attempts.pool import WrapperPool
 from d0ctl_wrapper.relay.attempts.supervisor import Supervisor
-from tests.support.waiting import descendants, wait_until
+from tests.support.waiting import PATIENCE_S, descendants, wait_until
 from tests.wrapper.client import Client, Frame, binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.test_kill import DAEMON, daemons, is_gone
@@ -56,7 +56,7 @@ def test_a_new_relay_ends_an_older_one(connect: Connect) -> None:
     successor = connect()
 
     assert states(successor) == {1: "running"}
-    assert node.process.wait(10) == 0
+    assert node.process.wait(PATIENCE_S) == 0
 
 
 def test_a_new_relay_ends_an_older_one_that_hangs(connect: Connect) -> None:
@@ -65,7 +65,7 @@ def test_a_new_relay_ends_an_older_one_that_hangs(connect: Connect) -> None:
     os.kill(node.process.pid, signal.SIGSTOP)
     connect().wait("hello")
 
-    assert node.process.wait(10) == -signal.SIGKILL
+    assert node.process.wait(PATIENCE_S) == -signal.SIGKILL
 
 
 def test_a_lock_of_a_foreign_process_is_not_taken(connect: Connect, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Relays of two daemons on one node: only one of them serves it."""
 
+from tests.support.waiting import PATIENCE_S
 from tests.wrapper.client import binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.test_death import states
@@ -16,7 +17,7 @@ def test_the_relay_of_another_daemon_is_left_alone_while_that_is_in_contact(
     second = connect(driver="lab /home/emmy")
 
     assert second.wait("driven")["driver"] == "desk /home/emmy"
-    assert second.process.wait(10) == 1
+    assert second.process.wait(PATIENCE_S) == 1
     first.close()
     assert states(connect(driver="lab /home/emmy")) == {1: "running"}
 
@@ -26,4 +27,4 @@ def test_a_daemon_takes_over_from_its_own_relay(connect: Connect) -> None:
     first.wait("hello")
 
     assert states(connect(driver="désk /home/emmy")) == {}
-    assert first.process.wait(10) == 0
+    assert first.process.wait(PATIENCE_S) == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl_wrapper.attempt.wrapper import MOST_REMOVED
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 from tests.wrapper.client import Client, binary, launch
 from tests.wrapper.conftest import Connect
 from tests.wrapper.serving import process_of, wrapper_of
@@ -50,7 +50,7 @@ def test_a_relay_that_dies_before_the_hand_over_leaves_a_dead_attempt(
     node = trapped("relay", point, 3 if point == "take" else 2, after=after)
     node.run(binary("true"))
     node.launch(launch(2, binary(script=f"echo ran >> {tmp_path}/runs")))
-    assert node.process.wait(30) == -signal.SIGKILL
+    assert node.process.wait(PATIENCE_S) == -signal.SIGKILL
     successor = connect(cpus=1)
 
     if states(successor)[2] != "dead":
@@ -65,7 +65,7 @@ def test_a_relay_that_dies_after_the_hand_over_leaves_a_running_attempt(
     node = trapped("relay", "take", 3, after=True)
     node.run(binary("true"))
     node.launch(launch(2, binary(script=f"echo ran >> {tmp_path}/runs")))
-    assert node.process.wait(30) == -signal.SIGKILL
+    assert node.process.wait(PATIENCE_S) == -signal.SIGKILL
     successor = connect(cpus=1)
 
     assert states(successor)[2] in ("running", "ended")
@@ -78,7 +78,7 @@ def test_a_relay_that_dies_at_the_end_of_an_attempt_loses_no_message(
 ) -> None:
     node = trapped("relay", "_rest", 1, after=True)
     node.launch(launch(1, binary("true")))
-    assert node.process.wait(30) == -signal.SIGKILL
+    assert node.process.wait(PATIENCE_S) == -signal.SIGKILL
     successor = connect(cpus=1)
 
     assert states(successor) == {1: "ended"}
@@ -168,7 +168,7 @@ def test_a_relay_that_dies_while_it_retires_a_wrapper_leaves_nothing(
     node = trapped("relay", "_close", 1, after=False)
     node.run(binary("true"))
     idle = process_of(node, 1)
-    assert node.process.wait(30) == -signal.SIGKILL
+    assert node.process.wait(PATIENCE_S) == -signal.SIGKILL
 
     wait_until(lambda: not idle.lives())
     assert states(connect(cpus=1)) == {1: "ended"}

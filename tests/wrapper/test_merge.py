@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from d0ctl_wrapper import merge_types
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 VENV = Path(sys.executable).parent
 
@@ -231,14 +231,14 @@ def test_inputs_are_merged_as_they_arrive(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [*merge_types.command(), "all.txt"], cwd=tmp_path, env=environment(tmp_path)
     )
-    wait_until(lambda: (tmp_path / "all.txt").exists(), 20, "the merge has begun")
+    wait_until(lambda: (tmp_path / "all.txt").exists(), what="the merge has begun")
     assert running.poll() is None
     (tmp_path / "b.txt").write_text("2\n")
     with (tmp_path / "list").open("a") as file:
         file.write("b.txt\n")
     (tmp_path / "list.closed").touch()
 
-    assert running.wait(timeout=20) == 0
+    assert running.wait(PATIENCE_S) == 0
     assert (tmp_path / "all.txt").read_text() == "1\n2\n"
 
 

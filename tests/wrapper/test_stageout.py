@@ -160,7 +160,7 @@ def test_half_a_copy_of_a_killed_wrapper_is_removed(node: Client, tmp_path: Path
         outputs=[{"name": "out", "min_size": None}],
     )
     node.launch(launch(1, slow, **{**made(str(far / "out")), "keep": ["out"]}))
-    wait_until(lambda: list(far.iterdir()), 60)
+    wait_until(lambda: list(far.iterdir()))
     wrapper = int((node.folder(1) / "wrapper").read_text().split()[0])
 
     os.kill(wrapper, 9)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.relay.uplink import SEND_EVERY_S
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 from tests.wrapper.client import KEY, Client, binary, launch
 from tests.wrapper.conftest import Connect
 
@@ -105,7 +105,7 @@ def test_a_relay_ends_after_a_long_silence(connect: Connect) -> None:
     node = connect(silence=0.2)
     node.wait("hello")
 
-    assert node.process.wait(10) == 0
+    assert node.process.wait(PATIENCE_S) == 0
 
 
 def test_pings_keep_a_relay(connect: Connect) -> None:
@@ -138,7 +138,7 @@ def test_a_base_that_cannot_be_created_is_a_fault(connect: Connect) -> None:
     node = connect(base="/proc/nowhere")
 
     assert "cannot continue" in node.wait("fault")["message"]
-    assert node.process.wait(10) == 1
+    assert node.process.wait(PATIENCE_S) == 1
 
 
 def test_a_read_only_connection_changes_nothing(connect: Connect, tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from typer.testing import CliRunner
 from d0ctl.cli.app import app
 from tests.support import printed
 from tests.support.openssh import find_client
-from tests.support.site.machines import PATIENCE_S, Machines
+from tests.support.site.machines import Machines
 from tests.support.sshd import Sshd
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 D0CTL = Path(sys.executable).with_name("d0ctl")
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

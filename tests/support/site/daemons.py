@@ -20,9 +20,8 @@ from d0ctl_wrapper.protocol.lease import ELSEWHERE
 from tests.support import forks
 from tests.support.forks import Process
 from tests.support.site.commands import Commands
-from tests.support.site.machines import PATIENCE_S
 from tests.support.site.packages import Packages
-from tests.support.waiting import Pid, kill_all, wait_until
+from tests.support.waiting import PATIENCE_S, Pid, kill_all, wait_until
 
 TASK = "d0ctl_wrapper.attempt.task"
 """What the process of a job of a batch system imports."""
@@ -98,7 +97,7 @@ class Daemons(Commands, Packages):
 
     # drivers ---------------------------------------------------------------------------
 
-    def drive(self, job: str, timeout: float = 40.0) -> None:
+    def drive(self, job: str, timeout: float = PATIENCE_S) -> None:
         """Drive a job to its end in this process."""
         stop = threading.Event()
         timer = threading.Timer(timeout, stop.set)
@@ -158,7 +157,7 @@ class Daemons(Commands, Packages):
     def stop(self, process: Process) -> int:
         """Ask a driver to end, and wait for it."""
         process.send_signal(signal.SIGTERM)
-        return process.wait(20)
+        return process.wait(PATIENCE_S)
 
     # processes on nodes ------------------------------------------------------------------
 

@@ -13,9 +13,6 @@ from tests.support.forks import Process
 from tests.support.sshd import Sshd
 from tests.support.waiting import Pid, numbers, proc, wait_until
 
-PATIENCE_S = 120.0
-"""How long anything may take on a machine that has other work, too."""
-
 
 class Machines:
     """A control host with its home, and nodes behind sshds, under `folder`."""
