@@ -46,6 +46,7 @@ def apply(
     """
     action, by = request.action, Author(actor, note, now)
     request = action.meet(store, action.prepare(store, request, now), now)
+    action = request.action
     if action.in_pieces:
         with store.reading():
             plan = _plan(store, request, now)

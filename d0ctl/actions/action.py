@@ -17,19 +17,9 @@ MOST_SHOWN = 50
 PlanType = TypeVar("PlanType", bound="Plan")
 
 Level: TypeAlias = Literal[
-    "any",
-    "line",
-    "job",
-    "node",
-    "new node",
-    "cluster",
-    "researcher",
-    "file",
-    "job file",
-    "throttle",
-    "token",
-    "task",
-]
+    "any", "line", "job", "node", "new node", "cluster", "researcher", "file", "job file",
+    "throttle", "token", "task",
+]  # fmt: skip
 """What an action applies to; `any` is a selection of jobs, stages, lines or packages."""
 
 
@@ -244,6 +234,8 @@ class Action(Generic[OptionsType, PlanType]):
     """What a person should know of the report, which a program reads without it."""
     options: type[OptionsType]
     level: Level = "any"
+    several: bool = False
+    """Whether it takes several nodes and patterns; its `prepare` selects the nodes."""
     question: str = ""
     """The question that a person on a terminal is asked first."""
     destroys: bool = False

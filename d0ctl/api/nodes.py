@@ -1,7 +1,6 @@
 """Nodes: what they are, and what can be done with them."""
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from msgspec import Struct
 from d0ctl.actions.action import NodeName
 from d0ctl.api.verbs import NodeVerbs
 from d0ctl.config import find_home
-from d0ctl.errors import NotFound
+from d0ctl.select.node_names import matching
 from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.store import opening
 from d0ctl.store.nodes import registry
@@ -82,14 +81,7 @@ class Nodes(NodeVerbs):
 
     def _matching(self, known: list[str]) -> list[str]:
         """Return the selected names, including those that no node has yet; each once."""
-        found: list[str] = []
-        for name in self.names:
-            is_pattern = bool(set("*?[") & set(name))
-            matching = [node for node in known if fnmatchcase(node, name)] if is_pattern else [name]
-            if not matching and name != "*":
-                raise NotFound(f"no node matches `{name}`", hint="d0ctl node list")
-            found += matching
-        return list(dict.fromkeys(found))
+        return matching(self.names, known)
 
     def _targets(self, keep_going: bool) -> list[NodeName]:
         known: list[str] = []

@@ -304,7 +304,7 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
     def drain(
         self, *, reason: str | None = None, dry_run: bool = False, keep_going: bool = False
     ) -> Done:
-        """Give a node no new packages; running ones continue."""
+        """Give nodes no new packages; running ones continue."""
 
     def free(
         self,
@@ -327,7 +327,7 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         dry_run: bool = False,
         keep_going: bool = False,
     ) -> Done:
-        """Remove a node; its only copies of files are made again.
+        """Remove nodes; their only copies of files are made again.
 
         lost: Remove a node that is down and has packages: they run again elsewhere.
         """
@@ -335,7 +335,7 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
     def resume(
         self, *, reason: str | None = None, dry_run: bool = False, keep_going: bool = False
     ) -> Done:
-        """Let a drained node take packages again."""
+        """Let drained nodes take packages again."""
 
     def set(
         self,

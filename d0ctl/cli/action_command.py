@@ -36,6 +36,7 @@ from d0ctl.cli.terminal.output import emit, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import D0Error, ExitCode, NotFound
 from d0ctl.model import Group
+from d0ctl.select.node_names import NodeNames
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.nodes.holder import any_driver
@@ -54,20 +55,13 @@ def _packages(offered: completion.Completer) -> Any:
 TARGETS: dict[str, Any] = {
     "any": _packages(completion.selectors),
     "set-status": _packages(completion.targets_or_statuses),
-    "line": Annotated[
-        list[str],
-        typer.Argument(
-            metavar="LINE",
-            autocompletion=completion.selectors,
-            help="Lines, as one selection: reco001/1/4, reco001/1/1-10.",
-        ),
-    ],
-    "job": Annotated[
-        list[str],
-        typer.Argument(
-            metavar="JOB", autocompletion=completion.job_names, help="Jobs by name, or `*`."
-        ),
-    ],
+    "line": Annotated[list[str], typer.Argument(
+        metavar="LINE", autocompletion=completion.selectors,
+        help="Lines, as one selection: reco001/1/4, reco001/1/1-10.",
+    )],
+    "job": Annotated[list[str], typer.Argument(
+        metavar="JOB", autocompletion=completion.job_names, help="Jobs by name, or `*`.",
+    )],
     "clone": Annotated[
         list[str],
         typer.Argument(
@@ -77,6 +71,7 @@ TARGETS: dict[str, Any] = {
         ),
     ],
     "node": options.NodeName,
+    "nodes": options.NodeNames,
     "new node": Annotated[str, typer.Argument(metavar="NAME", help="Name of the new node.")],
     "cluster": Annotated[str, typer.Argument(metavar="NAME", help="A cluster.")],
     "researcher": Annotated[
@@ -94,7 +89,7 @@ TARGETS: dict[str, Any] = {
             metavar="KIND NAME", help="node, researcher or job, and a name or a pattern."
         ),
     ],
-}
+}  # fmt: skip
 """What can be selected, by the level of an action, or its name."""
 
 
@@ -167,6 +162,8 @@ def _target(action: Action[Any, Any], texts: Any) -> Target:
             return chosen_files(texts)
         case "job file":
             return job_file(texts)
+        case "node" if action.several:
+            return NodeNames(tuple(texts))
         case "throttle":
             from d0ctl.actions.throttles.throttle_set import parse
 
@@ -175,7 +172,8 @@ def _target(action: Action[Any, Any], texts: Any) -> Target:
 
 
 def _parameters(action: Action[Any, Any]) -> Iterator[Parameter]:
-    yield parameter("target", TARGETS.get(action.name) or TARGETS[action.level])
+    level = f"{action.level}s" if action.several else action.level
+    yield parameter("target", TARGETS.get(action.name) or TARGETS[level])
     for field, option, default in fields_of(action.options):
         name = f"{field}_"  # a filter may have the name of a field, e.g. `status`
         if option.is_argument:
@@ -270,7 +268,7 @@ def opened(request: AnyRequest[Any, Any]) -> AbstractContextManager[Store]:
     if action.may_be_first:
         return session.open_or_create()
     if action.level == "node" and not session.has_home():
-        raise NotFound(f"there is no node `{request.target.brief}`",
+        raise NotFound(f"there is no node `{request.target.arguments[0]}`",
                        hint="d0ctl node add NAME [user@]host")  # fmt: skip
     return session.writer()
 
@@ -289,7 +287,7 @@ def act(store: Store, request: AnyRequest[Any, Any]) -> Any:
     action, seen = request.action, audit.latest(store)
     if action.question and not changing.is_confirmed():
         plan = actions.preview(store, request, now=time.time())
-        changing.confirm(action.question, actions.describe(plan))
+        changing.confirm(plan.request.action.question, actions.describe(plan))
     try:
         return actions.apply(store, request, actor=session.actor(), note=changing.reason(),
                              now=time.time(), seen=seen)  # fmt: skip

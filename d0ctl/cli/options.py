@@ -43,6 +43,14 @@ NodeName = Annotated[
     typer.Argument(metavar="NAME", autocompletion=completion.node_names, help="A node's name."),
 ]
 
+NodeNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NODE", autocompletion=completion.node_names,
+        help="Nodes, by names or patterns: farm02, 'lab*'.",
+    ),
+]  # fmt: skip
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 Status = Annotated[

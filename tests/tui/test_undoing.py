@@ -26,7 +26,8 @@ def act(site: Site, verb: str, path: str, actor: str = "emmy", **options: object
     "d0ctl kill-line prod/1/2 --drop-outputs", "d0ctl acknowledge prod:failed --withdraw",
     "d0ctl update prod --previous", "d0ctl limit prod --max-running 5",
     "d0ctl task resume scan", "d0ctl task reassign scan n1 n2", "d0ctl node resume farm",
-    "d0ctl node remove farm", "d0ctl throttle set node farm --max-running 3",
+    "d0ctl node resume farm lab", "d0ctl node remove farm",
+    "d0ctl throttle set node farm --max-running 3",
     "d0ctl file set-disposition prod:out deletable",
 ])  # fmt: skip
 def test_the_commands_that_undo_actions_are_read(command: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions.nodes import _together
 from d0ctl.actions.option import Options
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import draining, registry
@@ -45,16 +46,18 @@ def report(plan: DrainPlan) -> Iterator[str]:
 
 ACTION = Action(
     name="node drain",
-    help="Give a node no new packages; running ones continue.",
-    example="farm02 --reason 'new disk'",
+    help="Give nodes no new packages; running ones continue.",
+    example="farm02 'lab*' --reason 'new disk'",
     past="drained",
     options=Options,
+    prepare=_together.together,
     plan=plan,
     act=drain,
     undo=lambda plan: f"d0ctl node resume {plan.request.target.brief}",
     describe=describe,
     report=report,
     level="node",
+    several=True,
     may_be_first=True,
     key="d",
     title="drain: give it no new packages",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions.nodes import _together
 from d0ctl.actions.option import Options, flag
 from d0ctl.errors import Refused
 from d0ctl.store.attempts import messages
@@ -74,15 +75,17 @@ def report(plan: RemovePlan) -> Iterator[str]:
 
 ACTION = Action(
     name="node remove",
-    help="Remove a node; its only copies of files are made again.",
-    example="farm02",
+    help="Remove nodes; their only copies of files are made again.",
+    example="farm02 farm03",
     past="removed",
     options=RemoveOptions,
+    prepare=_together.together,
     plan=plan,
     act=remove,
     describe=describe,
     report=report,
     level="node",
+    several=True,
     question="remove it?",
     destroys=True,
     key="X",

@@ -1,8 +1,10 @@
 """node resume: let a drained node take packages again."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions.nodes import _together
 from d0ctl.actions.option import Options
 from d0ctl.store.clusters import doubt
 from d0ctl.store.connection import Store
@@ -29,15 +31,18 @@ def describe(plan: Plan) -> Iterator[str]:
 
 ACTION = Action(
     name="node resume",
-    help="Let a drained node take packages again.",
-    example="farm02",
+    help="Let drained nodes take packages again.",
+    more_help="A pattern selects only drained nodes.",
+    example="farm02 'lab*'",
     past="resumed",
     options=Options,
+    prepare=partial(_together.together, suits=lambda row: bool(row.drained)),
     plan=plan,
     act=resume,
     undo=lambda plan: f"d0ctl node drain {plan.request.target.brief}",
     describe=describe,
     level="node",
+    several=True,
     starts_packages=True,
     key="u",
     title="resume: let it take packages again",

@@ -208,9 +208,9 @@ update package
    and (phase in ('failed', 'cooloff') or (phase = 'held' and actor = 'policy'));
 
 -- name: node_deeds
--- Actions on a node, the last first.
+-- Actions on a node, perhaps with others, the last first.
 select at, actor, verb, note from action
- where target = :name and verb in ('node drain', 'node resume')
+ where instr(' ' || target || ' ', ' ' || :name || ' ') > 0 and verb in ('node drain', 'node resume')
  order by id desc limit :limit;
 
 -- name: add_alike

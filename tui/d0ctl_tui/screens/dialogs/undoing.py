@@ -61,6 +61,7 @@ def _target(verb: str, arguments: Sequence[str]) -> tuple[Target, dict[str, Any]
         target: Target = parse_all(arguments[:number])
     else:
         number = 2 if ACTIONS[verb].level == "throttle" else 1
+        number = len(arguments) if ACTIONS[verb].several else number
         target = run_action.target(verb, " ".join(arguments[:number]))
     rest = list(arguments[number:])
     if argument is None or not rest:

@@ -1,0 +1,96 @@
+"""`node drain`, `resume` and `remove` take several nodes and patterns: all of them or none."""
+
+from json import loads
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
+from tests.cli.conftest import Type
+from tests.support.building import production
+from tests.support.site import Site
+
+
+@pytest.fixture
+def farm(site: Site) -> Site:
+    """A site with localhost and three other nodes."""
+    for name in ("farm01", "farm02", "lab01"):
+        with site.store.writing():
+            registry.add(site.store, Address(name, "ssh", name), cpus=2)
+    return site
+
+
+def drained(farm: Site) -> list[str]:
+    """Return the names of the drained nodes."""
+    return [row.name for row in registry.nodes(farm.store) if row.drained]
+
+
+def test_several_nodes_are_drained_and_resumed_by_names_and_patterns(
+    farm: Site, d0ctl: Type
+) -> None:
+    done = d0ctl("node", "drain", "farm*", "lab01", "farm02", "--reason", "power cut")
+
+    assert done.stdout == "drained `farm01`\ndrained `farm02`\ndrained `lab01`\n"
+    assert done.stderr == "to undo: d0ctl node resume farm01 farm02 lab01\n"
+    assert drained(farm) == ["farm01", "farm02", "lab01"]
+    assert d0ctl("node", "resume", "lab01").stdout == "resumed `lab01`\n"
+    assert d0ctl("node", "resume", "*").stdout == "resumed `farm01`\nresumed `farm02`\n"
+    assert drained(farm) == []
+
+
+def test_one_action_of_several_nodes_is_in_the_history_of_each(farm: Site, d0ctl: Type) -> None:
+    d0ctl("node", "drain", "farm0?", "--reason", "power cut")
+
+    for name in ("farm01", "farm02"):
+        assert "node drain: power cut" in d0ctl("why", name).stdout
+    assert "power cut" not in d0ctl("why", "lab01").stdout
+
+
+def test_a_node_that_can_not_be_changed_keeps_the_others_as_they_are(
+    farm: Site, d0ctl: Type
+) -> None:
+    unknown = d0ctl("node", "drain", "farm01", "farm03")
+    refused = d0ctl("node", "resume", "farm01", "lab01")
+
+    assert (unknown.exit_code, unknown.stderr) == (
+        3, "d0ctl: there is no node `farm03`\ndid you mean `farm02`?\n")  # fmt: skip
+    assert (refused.exit_code, drained(farm)) == (4, [])
+    d0ctl("node", "drain", "farm01")
+    assert d0ctl("node", "resume", "farm01", "lab01").exit_code == 4
+    assert drained(farm) == ["farm01"]
+
+
+def test_a_pattern_that_selects_nothing_is_refused(farm: Site, d0ctl: Type) -> None:
+    nothing = d0ctl("node", "drain", "hall*")
+    none_drained = d0ctl("node", "resume", "farm*")
+
+    assert (nothing.exit_code, nothing.stderr) == (
+        3, "d0ctl: no node matches `hall*`\nd0ctl node list\n")  # fmt: skip
+    assert (none_drained.exit_code, none_drained.stderr) == (
+        4, "d0ctl: no node of `farm*` can be resumed\nd0ctl node list\n")  # fmt: skip
+
+
+def test_the_plan_names_each_node_and_changes_nothing(farm: Site, d0ctl: Type) -> None:
+    plan = d0ctl("node", "remove", "farm*", "--dry-run").stdout
+
+    assert plan.count("would remove") == 2
+    assert len(registry.nodes(farm.store)) == 4
+
+
+def test_nodes_are_removed_in_one_transaction(farm: Site, d0ctl: Type) -> None:
+    farm.submit(production())
+    farm.launch("prod/1/1/1")
+
+    assert d0ctl("node", "remove", "farm01", "localhost").exit_code == 4
+    assert len(registry.nodes(farm.store)) == 4
+    assert d0ctl("node", "remove", "farm*", "lab01").exit_code == 0
+    (left,) = loads(d0ctl("node", "list", "--json").stdout)["nodes"]
+    assert left["node"] == "localhost"
+
+
+def test_without_a_home_there_is_no_node_to_remove(usual_home: Home, d0ctl: Type) -> None:
+    refused = d0ctl("node", "remove", "farm*", "lab")
+
+    assert (refused.exit_code, usual_home.root.exists()) == (3, False)
+    assert "there is no node `farm*`" in refused.stderr
