@@ -8,10 +8,12 @@ from typing import Any
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Level, NodeRequest, Plan
 from d0ctl.actions.option import Options, arguments
-from d0ctl.errors import BadJobFile, BadUsage
+from d0ctl.errors import BadJobFile, BadUsage, NotFound
 from d0ctl.sitefile import reader
 from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import plain_text
+from d0ctl.store.clusters import site_comparison
+from d0ctl.store.connection import Store
 from d0ctl.units import listed
 
 NONE = "none"
@@ -72,6 +74,32 @@ def _written(key: str, value: Any) -> str:
     if value in (None, (), []):
         return NONE
     return plain_text(key, tuple(value) if isinstance(value, list) else value)
+
+
+def written(
+    keys: Collection[str], fields: Mapping[str, Any], default: Mapping[str, Any]
+) -> list[str]:
+    """Return the settings that are not the default, as people write them."""
+    names = {key: key.replace("-", "_") for key in keys}
+    return [
+        f"{key}={_written(key, fields[name])}"
+        for key, name in names.items()
+        if fields[name] != default[name]
+    ]
+
+
+def check_cluster(store: Store, cluster: str | None, *, new: bool) -> bool:
+    """Return whether a cluster is to be made. Raises NotFound for one that may not be `new`."""
+    known = site_comparison.known_clusters(store)
+    if cluster is None or cluster in known:
+        return False
+    if new:
+        return True
+    from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
+
+    meant = near(cluster, known)
+    hint = f"did you mean `{meant}`?" if meant else "d0ctl cluster list"
+    raise NotFound(f"there is no cluster `{cluster}`; `--new` would make it", hint=hint)
 
 
 def _texts(request: NodeRequest[Any], keys: Collection[str]) -> dict[str, str]:

@@ -277,6 +277,8 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         python: str | float | None = None,
         via: str | float | None = None,
         local: bool = False,
+        cluster: str | float | None = None,
+        new: bool = False,
         same_machine: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
@@ -293,6 +295,8 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         python: Path of Python 3.6 or newer on the node (default: detected).
         via: Program for the connection: auto, fabric or openssh.
         local: The node is this machine.
+        cluster: Cluster whose cache it shares (default: its own).
+        new: Make the cluster if there is none of that name.
         same_machine: Allow a machine that is a node already.
         """
 
@@ -323,6 +327,7 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         self,
         *,
         lost: bool = False,
+        with_settings: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
@@ -330,6 +335,7 @@ class NodeVerbs(Acting, metaclass=ABCMeta):
         """Remove nodes; their only copies of files are made again.
 
         lost: Remove a node that is down and has packages: they run again elsewhere.
+        with_settings: Forget the settings of its cluster, too, if no node is left in it.
         """
 
     def resume(

@@ -139,6 +139,35 @@ def test_a_cluster_that_its_last_node_leaves_keeps_its_settings(site: Site, d0ct
     assert entry == {"farm": {"platform": "sl7", "capacity": "2TB"}}
 
 
+def test_the_last_node_of_a_cluster_leaves_its_settings_unless_they_are_removed_too(
+    site: Site, d0ctl: Type
+) -> None:
+    for name in ("far", "farther"):
+        with site.store.writing():
+            registry.add(site.store, Address(name, "ssh", name), cpus=1, cluster="farm")
+    d0ctl("cluster", "set", "farm", "capacity=2TB", "private=yes")
+    settings = "private=yes and capacity=2TB"
+    keeps = f"cluster `farm` keeps its settings without a node: {settings} (--with-settings"
+
+    assert d0ctl("node", "remove", "far").stdout == "removed `far`\n"
+    assert keeps in d0ctl("node", "remove", "farther", "--dry-run").stdout
+    assert keeps in d0ctl("node", "remove", "farther").stdout
+    assert yaml.safe_load(d0ctl("site", "show").stdout)["clusters"] == {
+        "farm": {"private": True, "capacity": "2TB"}
+    }
+
+    with site.store.writing():
+        registry.add(site.store, Address("far", "ssh", "far"), cpus=1, cluster="farm")
+    words = ("node", "remove", "far", "--with-settings")
+
+    assert (
+        f"would forget the settings of cluster `farm`: {settings}"
+        in d0ctl(*words, "--dry-run").stdout
+    )
+    assert f"forgot the settings of cluster `farm`: {settings}" in d0ctl(*words).stdout
+    assert "clusters" not in yaml.safe_load(d0ctl("site", "show").stdout)
+
+
 def test_a_node_in_use_does_not_move(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")

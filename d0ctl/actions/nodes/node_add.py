@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from d0ctl.actions import site_keys
 from d0ctl.actions.action import Action, Author, NodeName, NodeRequest, Plan
 from d0ctl.actions.option import COUNT, NAMES, NUMBER, Options, flag, maybe_argument, value, values
 from d0ctl.errors import BadUsage
@@ -57,6 +58,10 @@ class AddOptions(Options):
     )
     via: str | None = value("--via", "WAY", "Program for the connection: auto, fabric or openssh.")
     local: bool = flag("--local", "The node is this machine.")
+    cluster: str | None = value(
+        "--cluster", "NAME", "Cluster whose cache it shares (default: its own)."
+    )
+    new: bool = flag("--new", "Make the cluster if there is none of that name.")
     same_machine: bool = flag("--same-machine", "Allow a machine that is a node already.")
     facts: Mapping[str, Any] = field(default_factory=dict)
     """The facts of the node; `meet` reads them."""
@@ -67,6 +72,8 @@ class AddPlan(Plan):
     """The node that would be added."""
 
     address: Address
+    is_new_cluster: bool = False
+    """Whether its cluster is made, too."""
 
 
 def address(request: NodeRequest[AddOptions]) -> Address:
@@ -103,34 +110,42 @@ def address(request: NodeRequest[AddOptions]) -> Address:
 
 
 def meet(store: Store, request: NodeRequest[AddOptions], now: float) -> NodeRequest[AddOptions]:
-    """Reach the node and read its facts. Raises NodeUnreachable."""
+    """Reach the node and read its facts; a key is not trusted any longer if the node is refused.
+
+    Raises NodeUnreachable, and what `plan` raises.
+    """
     from d0ctl.actions import meeting
 
     options = request.options
-    where = address(request)
-    registry.check_new(store, where.name)
+    where = plan(store, request, now).address
     command = replace(request, options=replace(options, accept_keys=())).arguments()
-    facts = meeting.meet(store, where, options.accept_keys, command, request.person)
-    meeting.check_accepted(store.home, where, options.accept_keys, command)
-    return replace(request, options=replace(options, facts=facts))
+    with meeting.provisional_keys(store.home) as on_accepted:
+        facts = meeting.meet(store, where, options.accept_keys, command, request.person,
+                             on_accepted=on_accepted)  # fmt: skip
+        meeting.check_accepted(store.home, where, options.accept_keys, command)
+        request = replace(request, options=replace(options, facts=facts))
+        plan(store, request, now)
+    return request
 
 
 def plan(store: Store, request: NodeRequest[AddOptions], now: float) -> AddPlan:
-    """Plan to add it. Raises Refused if its name or its machine is in use."""
+    """Plan to add it. Raises Refused if its name or machine is in use, NotFound for a cluster."""
     where, options = address(request), request.options
     registry.check_new(store, where.name)
+    is_new_cluster = site_keys.check_cluster(store, options.cluster, new=options.new)
     if not options.same_machine:
         meant = replace(request, options=replace(options, same_machine=True, accept_keys=()))
         registry.check_machine(store, where.name, is_local=where.kind == "local",
                                facts=options.facts,
                                allow=f"{meant.command()}   # if that is intended")  # fmt: skip
-    return AddPlan(request=request, address=where)
+    return AddPlan(request=request, address=where, is_new_cluster=is_new_cluster)
 
 
 def add(store: Store, plan: AddPlan, by: Author) -> None:
     """Add the node with its facts; couriers connect to it next."""
     options = plan.request.options
-    node = registry.add(store, plan.address, cpus=options.cpus, gpus=options.gpus)
+    node = registry.add(store, plan.address, cpus=options.cpus, gpus=options.gpus,
+                        cluster=options.cluster)  # fmt: skip
     contact.up(store, node, options.facts, now=by.now)
     contact.unknown(store, node, now=by.now)
 
@@ -141,6 +156,8 @@ def describe(plan: AddPlan) -> Iterator[str]:
     if plan.address.destination:
         where, accepted = f"`{plan.address.destination}`", "its host key is accepted and "
     yield f"would add `{plan.address.name}`: {where}, if {accepted}it answers"
+    if plan.is_new_cluster:
+        yield f"would make the cluster `{plan.request.options.cluster}`"
 
 
 def report(plan: AddPlan) -> Iterator[str]:
@@ -152,13 +169,15 @@ def report(plan: AddPlan) -> Iterator[str]:
              count(cpus, "cpu"), size(facts.get("memory")),
              *([count(gpus, "GPU")] if gpus else []), f"python {facts.get('python')}")  # fmt: skip
     yield f"added `{plan.address.name}`: {', '.join(parts)}"
+    if plan.is_new_cluster:
+        yield f"made the cluster `{plan.request.options.cluster}`"
 
 
 ACTION = Action(
     name="node add",
     help="Add a node, once its host key is trusted and it answers.",
     example="farm02 emmy@farm02.example.org --cpus 8",
-    exit_status="0 done, 2 bad usage, 4 refused, 6 the node can't be reached",
+    exit_status="0 done, 2 bad usage, 3 no such cluster, 4 refused, 6 the node can't be reached",
     past="added",
     options=AddOptions,
     plan=plan,

@@ -1,17 +1,24 @@
 """node remove: remove a node."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from msgspec.structs import asdict
+
+from d0ctl.actions import site_keys
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions.clusters import cluster_set
 from d0ctl.actions.nodes import _together
 from d0ctl.actions.option import Options, flag
 from d0ctl.errors import Refused
+from d0ctl.model import Node
+from d0ctl.sitefile.spec import ClusterEntry
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
+from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
-from d0ctl.units import count
+from d0ctl.units import count, listed
 
 GONE = "its node was removed as lost"
 """Why an attempt is lost whose node is gone for good."""
@@ -24,6 +31,9 @@ class RemoveOptions(Options):
     lost: bool = flag(
         "--lost", "Remove a node that is down and has packages: they run again elsewhere."
     )
+    with_settings: bool = flag(
+        "--with-settings", "Forget the settings of its cluster, too, if no node is left in it."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +42,9 @@ class RemovePlan(Plan):
 
     attempts: tuple[int, ...] = ()
     """The attempts that count as lost."""
+    cluster: str = ""
+    settings: tuple[str, ...] = ()
+    """The settings of its cluster if no other node is in it, as people write them."""
 
 
 def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> RemovePlan:
@@ -40,21 +53,36 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
     With `lost` they may be, but then it must be down.
     """
     row = registry.named(store, request.target.brief)
+    plan = RemovePlan(request=request, cluster=row.cluster, settings=_settings(store, row))
     if not request.options.lost:
         registry.check_unused(store, row)
-        return RemovePlan(request=request)
+        return plan
     if row.state != "down":
         raise Refused(f"node `{row.name}` is not down, so its packages are not lost",
                       hint=f"d0ctl node remove {row.name}")  # fmt: skip
-    return RemovePlan(request=request, attempts=tuple(launches.unreachable(store, row.id)))
+    return replace(plan, attempts=tuple(launches.unreachable(store, row.id)))
 
 
-def remove(store: Store, plan: RemovePlan, by: Author) -> None:
+def _settings(store: Store, row: Node) -> tuple[str, ...]:
+    """Return the settings of the cluster of a node; none if another node is in it."""
+    if sum(other.cluster_id == row.cluster_id for other in registry.nodes(store)) > 1:
+        return ()
+    clusters = {entry.name: entry for entry in site_comparison.current(store).clusters}
+    default = ClusterEntry(row.cluster)
+    entry = clusters.get(row.cluster, default)
+    return tuple(site_keys.written(cluster_set.KEYS, asdict(entry), asdict(default)))
+
+
+def remove(store: Store, plan: RemovePlan, by: Author) -> RemovePlan:
     """Count its packages as lost, and forget the node; files that only it had are lost."""
     name = plan.request.target.brief
-    node = registry.named(store, name).id
-    messages.fail(store, node, plan.attempts, reason="lost", message=GONE, now=by.now)
+    row = registry.named(store, name)
+    settings = _settings(store, row)
+    messages.fail(store, row.id, plan.attempts, reason="lost", message=GONE, now=by.now)
+    if settings and plan.request.options.with_settings:
+        site_changes.keep_cluster(store, ClusterEntry(row.cluster), applied=False)
     registry.forget(store, name, now=by.now)
+    return replace(plan, settings=settings)
 
 
 def describe(plan: RemovePlan) -> Iterator[str]:
@@ -64,6 +92,10 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     if plan.attempts:
         packages = count(len(plan.attempts), "package")
         yield f"{packages} there would count as lost and run again elsewhere: is it switched off?"
+    if plan.settings and plan.request.options.with_settings:
+        yield f"would forget the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
+    elif plan.settings:
+        yield _kept(plan)
 
 
 def report(plan: RemovePlan) -> Iterator[str]:
@@ -71,6 +103,15 @@ def report(plan: RemovePlan) -> Iterator[str]:
     lost = count(len(plan.attempts), "package")
     runs = f": {lost} there counted as lost, to run again elsewhere" if plan.attempts else ""
     yield f"removed `{plan.request.target.brief}`{runs}"
+    if plan.settings and plan.request.options.with_settings:
+        yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
+    elif plan.settings:
+        yield _kept(plan)
+
+
+def _kept(plan: RemovePlan) -> str:
+    return (f"cluster `{plan.cluster}` keeps its settings without a node: {listed(plan.settings)} "
+            "(--with-settings forgets them)")  # fmt: skip
 
 
 ACTION = Action(

@@ -8,7 +8,6 @@ from d0ctl.actions import site_keys
 from d0ctl.actions.action import Author, NodeRequest
 from d0ctl.actions.option import flag
 from d0ctl.actions.site_keys import NONE, SetOptions, SetPlan
-from d0ctl.errors import NotFound
 from d0ctl.sitefile.spec import NodeEntry
 from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
@@ -38,20 +37,8 @@ def plan(store: Store, request: NodeRequest[NodeSetOptions], now: float) -> SetP
     )
     if "cluster" in found.changed:
         registry.check_unused(store, row)
-        _check_cluster(store, request, found.entry["cluster"])
+        site_keys.check_cluster(store, found.entry["cluster"], new=request.options.new)
     return found
-
-
-def _check_cluster(store: Store, request: NodeRequest[NodeSetOptions], cluster: str | None) -> None:
-    """Raise NotFound for a cluster that does not exist, and may not be made."""
-    known = site_comparison.known_clusters(store)
-    if cluster is None or cluster in known or request.options.new:
-        return
-    from d0ctl.jobfile.yaml.faults import near  # late: only an error needs it
-
-    meant = near(cluster, known)
-    hint = f"did you mean `{meant}`?" if meant else "d0ctl cluster list"
-    raise NotFound(f"there is no cluster `{cluster}`; `--new` would make it", hint=hint)
 
 
 def undo(plan: SetPlan) -> str | None:

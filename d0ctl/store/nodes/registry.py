@@ -227,7 +227,7 @@ def _way_to_empty(row: Node) -> str:
 def forget(store: Store, name: str, *, now: float) -> None:
     """Forget a node; files that only it had are lost, and remade if they are needed.
 
-    Raises Refused while packages are launched on it.
+    A cluster with settings stays. Raises Refused while packages are launched on it.
     """
     row = named(store, name)
     check_unused(store, row)
@@ -237,7 +237,7 @@ def forget(store: Store, name: str, *, now: float) -> None:
     if (lease := store.value("lease_holder", name=f"node {row.id}")) and is_dead(lease):
         store.change("drop_lease", name=f"node {row.id}")
     store.change("remove_node", node=row.id)
-    store.change("remove_unused_cluster", cluster=row.cluster_id)
+    store.change("remove_bare_cluster", cluster=row.cluster_id)
 
 
 def move(store: Store, row: Node, cluster: str | None, *, now: float) -> None:
