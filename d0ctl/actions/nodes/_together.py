@@ -49,13 +49,13 @@ def _selected(store: Store, request: AnyRequest[NodeNames, Any], suits: Suits) -
     rows = registry.nodes(store)
     suitable = {row.name for row in rows if suits(row)}
     names: list[str] = []
-    for word in request.target.names:
-        known = matching([word], [row.name for row in rows])
-        chosen = [name for name in known if name in suitable] if is_pattern(word) else known
-        if not chosen:
-            raise Refused(f"no node of `{word}` can be {request.action.past}",
+    for typed in request.target.names:
+        known = matching([typed], [row.name for row in rows])
+        selected = [name for name in known if name in suitable] if is_pattern(typed) else known
+        if not selected:
+            raise Refused(f"no node of `{typed}` can be {request.action.past}",
                           hint="d0ctl node list")  # fmt: skip
-        names += chosen
+        names += selected
     return list(dict.fromkeys(names))
 
 
@@ -81,7 +81,7 @@ def _joint(action: Action[Any, Any]) -> Action[Any, JointPlan]:
         commands = [shlex.split(command) for command in map(action.undo, plan.plans) if command]
         if not commands:
             return None
-        return undo.command(" ".join(commands[0][1:-1]), [words[-1] for words in commands])
+        return undo.command(" ".join(commands[0][1:-1]), [arguments[-1] for arguments in commands])
 
     return replace(action, plan=plan, act=act, describe=describe, report=report, undo=undone,
                    question=action.question.replace(" it?", " them?"))  # fmt: skip

@@ -95,7 +95,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     if plan.settings and plan.request.options.with_settings:
         yield f"would forget the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
     elif plan.settings:
-        yield _kept(plan)
+        yield _keeping(plan)
 
 
 def report(plan: RemovePlan) -> Iterator[str]:
@@ -106,10 +106,10 @@ def report(plan: RemovePlan) -> Iterator[str]:
     if plan.settings and plan.request.options.with_settings:
         yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
     elif plan.settings:
-        yield _kept(plan)
+        yield _keeping(plan)
 
 
-def _kept(plan: RemovePlan) -> str:
+def _keeping(plan: RemovePlan) -> str:
     return (f"cluster `{plan.cluster}` keeps its settings without a node: {listed(plan.settings)} "
             "(--with-settings forgets them)")  # fmt: skip
 

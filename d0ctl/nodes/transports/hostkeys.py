@@ -159,7 +159,7 @@ def forget(path: Path, name: str, key: HostKey) -> None:
     """Trust this key of the host no longer; keys of other hosts, and other keys, stay."""
     with locked(path):
         lines = path.read_text(errors="surrogateescape").splitlines()
-        replace(path, [kept for line in lines for kept in _without_key(line, name, key)])
+        replace(path, [new for line in lines for new in _without_key(line, name, key)])
 
 
 def _without_key(line: str, name: str, key: HostKey) -> Iterator[str]:
