@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeV
 from d0ctl.actions.option import OptionsType, fields_of, supplied, typed
 from d0ctl.errors import Refused
 from d0ctl.select import Selector
+from d0ctl.select.node_names import NodeNames, is_pattern
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs.audit import AuditEntry
 
@@ -70,6 +71,12 @@ class NodeName:
 
     def __str__(self) -> str:
         return self.brief
+
+
+def node_target(names: Sequence[str]) -> NodeName | NodeNames:
+    """Return the target of an action that takes several nodes."""
+    is_single = len(names) == 1 and not is_pattern(names[0])
+    return NodeName(names[0]) if is_single else NodeNames(tuple(names))
 
 
 class Person:

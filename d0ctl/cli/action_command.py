@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from d0ctl import actions, select
 from d0ctl.actions import ACTIONS, Action, undo
-from d0ctl.actions.action import AnyRequest, NodeName, Target
+from d0ctl.actions.action import AnyRequest, NodeName, Target, node_target
 from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import Option, fields_of, read
 from d0ctl.actions.selection import one_by_one
@@ -36,7 +36,6 @@ from d0ctl.cli.terminal.output import emit, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import D0Error, ExitCode, NotFound
 from d0ctl.model import Group
-from d0ctl.select.node_names import NodeNames
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.nodes.holder import any_driver
@@ -163,7 +162,7 @@ def _target(action: Action[Any, Any], texts: Any) -> Target:
         case "job file":
             return job_file(texts)
         case "node" if action.several:
-            return NodeNames(tuple(texts))
+            return node_target(texts)
         case "throttle":
             from d0ctl.actions.throttles.throttle_set import parse
 

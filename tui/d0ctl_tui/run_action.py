@@ -10,13 +10,12 @@ from msgspec import Struct
 
 from d0ctl import actions
 from d0ctl.actions import ACTIONS, undo
-from d0ctl.actions.action import AnyRequest, NodeName, Target, Way
+from d0ctl.actions.action import AnyRequest, NodeName, Target, Way, node_target
 from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import fields_of, hint, read_words
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, NotFound, Refused
 from d0ctl.select import Selector
-from d0ctl.select.node_names import NodeNames, is_pattern
 from d0ctl.show.cards import job_files
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
@@ -246,8 +245,8 @@ def target(verb: str, text: str) -> Target:
             from d0ctl.actions.throttles import throttle_set
 
             return throttle_set.parse(text.split())
-        case "node" if ACTIONS[verb].several and (len(text.split()) > 1 or is_pattern(text)):
-            return NodeNames(tuple(text.split()))
+        case "node" if ACTIONS[verb].several:
+            return node_target(text.split() or [text])
     return NodeName(text)
 
 
