@@ -5,6 +5,8 @@ from d0ctl.show.cards import node
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.nodes import registry
 from d0ctl_tui.draw import strips
 from d0ctl_tui.read import snapshot
 from tests.cli.conftest import Type
@@ -51,3 +53,21 @@ def test_packages_that_need_a_part_of_their_cpus_take_parts_of_slots(
     assert "0.75/1 in use" in d0ctl("node", "list").stdout
     assert "has 0.75/1 slots in use: 3 packages of `prod`" in d0ctl("why", "localhost").stdout
     assert " 0.75/1 " in d0ctl("top").stdout
+
+
+def test_packages_that_are_queued_on_a_node_are_counted_apart_from_running_ones(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=6))
+    site.up(cpus=2)
+    for number in (1, 2):
+        site.launch(f"prod/1/{number}/1")
+    for number in (3, 4, 5):
+        site.assign(f"prod/1/{number}/1")
+    with site.store.writing():
+        launches.launch(site.store, [registry.named(site.store, "localhost").id], limit=10, now=NOW)
+
+    for words in (("status",), ("status", "prod"), ("status", "prod/1")):
+        assert "2 running  3 queued on nodes" in d0ctl(*words).stdout
+    assert "running or queued 5 on localhost" in " ".join(d0ctl("status", "prod").stdout.split())
+    assert '"launched": 5' in d0ctl("status", "prod", "--json").stdout

@@ -67,6 +67,16 @@ def test_a_percentage_is_a_hundred_only_if_all_is_done() -> None:
     assert percent({}) == 0
 
 
+def test_packages_that_wait_on_their_nodes_are_not_counted_as_running() -> None:
+    counts = {"running": 11, "killing": 1, "starting": 169, "staging-in": 2, "transferring": 3,
+              "suspended": 4, "unreachable": 5}  # fmt: skip
+
+    assert [words for words, _ in tally(counts)] == [
+        "5 unreachable", "4 suspended", "12 running", "169 queued on nodes", "2 staging in",
+        "3 transferring",
+    ]  # fmt: skip
+
+
 def test_the_words_beside_a_bar_begin_with_what_needs_a_person() -> None:
     answer = tally({"done": 5, "running": 2, "held": 3, "failed": 1, "waiting": 4}, blocked=True)
 

@@ -5,13 +5,23 @@ import threading
 import time
 from typing import TextIO
 
-from d0ctl.cli.terminal.output import is_terminal, speaks_unicode
+from d0ctl.cli.terminal.output import is_terminal, speaks_unicode, terminal_columns
 from d0ctl.model import Counts, by_status
+from d0ctl.show.drawing.signs import launched
+from d0ctl.show.drawing.spans import cut
 from d0ctl.units import count, duration
 
 REDRAW_S = 0.1
 PLAIN_S = 10.0
-WIDTH = 28
+WIDTH, SHORTEST = 28, 4
+"""How many columns the bar takes, and the fewest."""
+
+BASIS = " at this rate"
+"""What an estimate of the time left is based on; left out if there is no room."""
+
+OTHERS = (("suspended", "suspended"), ("unreachable", "unreachable"), ("cooloff", "cooling off"),
+          ("held", "held"))  # fmt: skip
+"""Phases that are counted besides, with their words."""
 
 
 class Progress:
@@ -67,30 +77,38 @@ class Progress:
 
     def _draw(self) -> None:
         if self._live:
-            print(f"\r{self._bar()} {self._summary()}\x1b[K", end="", file=self._stream, flush=True)
+            print(f"\r{self._line()}\x1b[K", end="", file=self._stream, flush=True)
         else:
             print(f"{self._name}: {self._summary()}", file=self._stream, flush=True)
 
-    def _bar(self) -> str:
+    def _line(self) -> str:
+        """Return one line of the terminal: numbers before all, and a bar if there is room."""
+        whole, columns = self._summary(), terminal_columns(self._stream) - 1
+        short = whole.removesuffix(BASIS)
+        for summary in (whole, short):
+            width = min(WIDTH, columns - len(summary) - 1)
+            if width >= SHORTEST:
+                return f"{self._bar(width)} {summary}"
+        return cut(short, columns, ellipsis="…" if speaks_unicode(self._stream) else "..")
+
+    def _bar(self, width: int) -> str:
         full, empty = ("█", "░") if speaks_unicode(self._stream) else ("#", ".")
         totals = by_status(self._last)
         ended = totals["successful"] + totals["failed"] + totals["canceled"]
-        filled = ended * WIDTH // (sum(totals.values()) or 1)
-        return full * filled + empty * (WIDTH - filled)
+        filled = ended * width // (sum(totals.values()) or 1)
+        return full * filled + empty * (width - filled)
 
     def _summary(self) -> str:
         totals = by_status(self._last)
         passed = time.monotonic() - self._began
         parts = [f"{count(totals['successful'])}/{count(sum(totals.values()))} done"]
-        for status, word in (("launched", "running"), ("failed", "failed")):
-            if totals[status]:
-                parts.append(f"{count(totals[status])} {word}")
-        for phase, word in (("cooloff", "cooling off"), ("held", "held")):
-            if number := self._last.get(phase):
-                parts.append(f"{count(number)} {word}")
+        numbers = [*launched(self._last), (totals["failed"], "failed")]
+        for phase, word in OTHERS:
+            numbers.append((self._last.get(phase, 0), word))
+        parts += [f"{count(number)} {word}" for number, word in numbers if number]
         parts.append(duration(passed))
         if left := self._left(totals, passed):
-            parts.append(f"about {duration(left)} left at this rate")
+            parts.append(f"about {duration(left)} left{BASIS}")
         return ", ".join(parts)
 
     def _left(self, totals: dict[str, int], passed: float) -> float | None:

@@ -262,8 +262,9 @@ def _packages(sheet: Sheet, part: Part, now: float) -> None:
     launched = by_status(counts)["launched"]
     if part.live:
         where = listed(f"{count(n)} on {node}" for node, n in [*part.where.items()][:MOST_NODES])
-        running = launched > counts.get("unreachable", 0)
-        sheet.head("running" if running else "unreachable", where if running else "")
+        answers = launched > counts.get(Phase.UNREACHABLE, 0)
+        running = "running or queued" if counts.get(Phase.STARTING) else "running"
+        sheet.head(running if answers else "unreachable", where if answers else "")
         packages(sheet, part.live, now, late=part.late)
         _more(sheet, launched - len(part.live), f"d0ctl status '{part.selector('launched')}'")
     if part.kept_back:

@@ -158,6 +158,19 @@ def gauge(share: float, columns: int, glyphs: Glyphs) -> list[Span]:
     return [(glyphs.bar["successful"] * full, "live"), (glyphs.rest * (columns - full), "faint")]
 
 
+def launched(counts: Counts) -> list[tuple[int, str]]:
+    """Return how many launched packages do what; those that wait on nodes for a slot do not run.
+
+    Packages that are suspended, or whose node does not answer, are not among them.
+    """
+    return [
+        (counts.get("running", 0) + counts.get("killing", 0), "running"),
+        (counts.get("starting", 0), "queued on nodes"),
+        (counts.get("staging-in", 0), "staging in"),
+        (counts.get("transferring", 0), "transferring"),
+    ]
+
+
 def tally(
     counts: Counts, *, blocked: bool = False, number: Callable[[int], str] = count
 ) -> list[Span]:
@@ -171,7 +184,7 @@ def tally(
         (held, "held", "warn"),
         (unreachable, "unreachable", "warn"),
         (suspended, "suspended", "warn"),
-        (totals["launched"] - unreachable - suspended, "running", "live"),
+        *((n, word, "live") for n, word in launched(counts)),
         (totals["scheduled"], "scheduled", "live"),
         (cooling, "cooling off", "warn"),
         (totals["unscheduled"] - held - waiting - cooling, "ready", "plain"),

@@ -189,7 +189,7 @@ def _rate(job: WallJob, glyphs: Glyphs, *, is_tallied: bool) -> list[Span]:
     """Return running packages, those with problems, and the rate; failed ones if not tallied."""
     counts = job.job.counts
     spans: list[Span] = []
-    if running := by_status(counts)["launched"] - counts.get("unreachable", 0):
+    if running := signs.launched(counts)[0][0]:
         spans.append((f"{glyphs.states['running']} {signs.short(running)}  ", "live"))
     if is_tallied:
         counts = {phase: number for phase, number in counts.items() if phase != "failed"}
