@@ -1,13 +1,13 @@
 """Reach a node for the first time, once a person trusts its host keys."""
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
 
 from d0ctl.actions.action import Person
 from d0ctl.config import Home
-from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.errors import NodeUnreachable
 from d0ctl.nodes.link import Site, open_link
 from d0ctl.nodes.transports import hostkeys
 from d0ctl.nodes.transports.resolve import by_hand
@@ -17,9 +17,6 @@ from d0ctl.store.nodes.site import site_name
 from d0ctl.units import listed
 
 Reached = TypeVar("Reached")
-
-OnAccepted: TypeAlias = Callable[[hostkeys.UntrustedKey], None]
-"""Gets each key that is newly trusted."""
 
 MOST_HOPS = 9
 """More unknown hosts than this on the way to a node are taken for a loop."""
@@ -32,11 +29,12 @@ def meet(
     command: Sequence[str],
     person: Person,
     *,
-    on_accepted: OnAccepted | None = None,
+    on_accepted: Callable[[str, str], None] | None = None,
 ) -> dict[str, Any]:
     """Reach the node, trusting the keys that a person trusts, and return its facts.
 
     `command`, with the fingerprints added, is what a person types to trust the keys that it shows.
+    `on_accepted` gets the host and fingerprint of each key that is newly trusted.
     Raises NodeUnreachable: when it can't be reached, or when nobody trusts a key.
     """
     home = store.home
@@ -51,19 +49,6 @@ def meet(
     except NodeUnreachable as error:
         if address.destination and not (error.hint or error.details):
             error.hint = by_hand(address.destination, address.identity)
-        raise
-
-
-@contextmanager
-def provisional_keys(home: Home) -> Iterator[OnAccepted]:
-    """Trust the keys of hosts that were unknown only if no error follows."""
-    accepted: list[hostkeys.UntrustedKey] = []
-    try:
-        yield accepted.append
-    except D0Error:
-        for untrusted in accepted:
-            if isinstance(untrusted, hostkeys.UnknownKey):
-                hostkeys.forget(home.known_hosts, untrusted.name, untrusted.key)
         raise
 
 
@@ -135,7 +120,7 @@ def _trusted(
     accepted: Sequence[str],
     command: Sequence[str],
     person: Person,
-    on_accepted: OnAccepted | None = None,
+    on_accepted: Callable[[str, str], None] | None = None,
 ) -> Reached:
     """Reach a node, asking for each key on the way that is not trusted yet."""
     shown: list[str] = []
@@ -149,7 +134,7 @@ def _trusted(
             _confirm(untrusted, accepted, _with_keys(command, shown), person)
             hostkeys.accept(home.known_hosts, untrusted.name, untrusted.key)
             if on_accepted:
-                on_accepted(untrusted)
+                on_accepted(untrusted.name, untrusted.key.fingerprint)
     raise NodeUnreachable(f"too many hops to `{address.destination}`")
 
 

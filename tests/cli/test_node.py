@@ -244,20 +244,6 @@ def test_a_node_can_be_added_after_its_key_is_accepted(
     assert home.known_hosts.read_text().count("ssh-") == 1
 
 
-def test_a_key_that_was_accepted_is_forgotten_if_the_node_is_refused(
-    d0ctl: Type, tmp_path: Path, home: Home
-) -> None:
-    from tests.support.sshd import Sshd
-
-    with Sshd(tmp_path / "sshd") as sshd:
-        words = ["node", "add", "n1", f"127.0.0.1:{sshd.port}", "--identity", str(sshd.identity)]
-        fingerprint = d0ctl(*words).stderr.splitlines()[1].partition("   #")[0].split()[-1]
-        refused = d0ctl(*words, "--accept-key", fingerprint)
-
-    assert (refused.exit_code, home.known_hosts.read_text()) == (4, "")
-    assert "is the same machine as node `localhost`" in refused.stderr
-
-
 def test_a_node_is_added_to_a_cluster_that_exists_or_that_it_makes(site: Site, d0ctl: Type) -> None:
     words = ["node", "add", "near", "--local", "--same-machine", "--cluster"]
 

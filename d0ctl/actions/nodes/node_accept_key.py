@@ -50,9 +50,7 @@ def meet(
     accepted: list[str] = []
     facts = meeting.meet(
         store, address, request.options.fingerprints, command, request.person,
-        on_accepted=lambda untrusted: accepted.append(
-            f"accepted the host key of `{untrusted.name}`: {untrusted.key.fingerprint}"
-        ),
+        on_accepted=lambda host, key: accepted.append(f"accepted the host key of `{host}`: {key}"),
     )  # fmt: skip
     meeting.check_named(store, address, request.options.fingerprints)
     met = Meeting(tuple(accepted), contact.is_other_machine(row, facts))

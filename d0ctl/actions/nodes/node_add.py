@@ -110,22 +110,15 @@ def address(request: NodeRequest[AddOptions]) -> Address:
 
 
 def meet(store: Store, request: NodeRequest[AddOptions], now: float) -> NodeRequest[AddOptions]:
-    """Reach the node and read its facts; a key is not trusted any longer if the node is refused.
-
-    Raises NodeUnreachable, and what `plan` raises.
-    """
+    """Reach the node and read its facts. Raises NodeUnreachable, and what `plan` raises."""
     from d0ctl.actions import meeting
 
     options = request.options
     where = plan(store, request, now).address
     command = replace(request, options=replace(options, accept_keys=())).arguments()
-    with meeting.provisional_keys(store.home) as on_accepted:
-        facts = meeting.meet(store, where, options.accept_keys, command, request.person,
-                             on_accepted=on_accepted)  # fmt: skip
-        meeting.check_accepted(store.home, where, options.accept_keys, command)
-        request = replace(request, options=replace(options, facts=facts))
-        plan(store, request, now)
-    return request
+    facts = meeting.meet(store, where, options.accept_keys, command, request.person)
+    meeting.check_accepted(store.home, where, options.accept_keys, command)
+    return replace(request, options=replace(options, facts=facts))
 
 
 def plan(store: Store, request: NodeRequest[AddOptions], now: float) -> AddPlan:

@@ -155,18 +155,6 @@ def accept(path: Path, name: str, key: HostKey) -> None:
             replace(path, [*others, f"{name} {key.algorithm} {key.text}"])
 
 
-def forget(path: Path, name: str, key: HostKey) -> None:
-    """Trust this key of the host no longer; keys of other hosts, and other keys, stay."""
-    with locked(path):
-        lines = path.read_text(errors="surrogateescape").splitlines()
-        replace(path, [new for line in lines for new in _without_key(line, name, key)])
-
-
-def _without_key(line: str, name: str, key: HostKey) -> Iterator[str]:
-    is_of_key = any(entry.key == key for entry in read_line(line, name))
-    return without_host(line, name) if is_of_key else iter([line])
-
-
 @contextmanager
 def locked(path: Path) -> Iterator[int]:
     """Open the file, or make it, and lock it against other writers."""
