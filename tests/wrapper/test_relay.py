@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -228,11 +229,20 @@ def test_a_wrapper_holds_only_its_own_channel_to_the_relay(node: Client) -> None
     node.launch(launch(1, binary("sleep", "60")), launch(2, binary("sleep", "60")))
     ends = set()
     for attempt in (1, 2):
-        descriptors = Path(f"/proc/{node.started(attempt)}/fd")
-        links = {path.name: str(path.readlink()) for path in descriptors.iterdir()}
-        assert [links.pop(name) for name in "012"] == ["/dev/null"] * 3
-        [end] = links.values()
+        wrapper = node.started(attempt)
+        wait_until(lambda: len(_open_files(wrapper)) == 4, what="it has read its files")  # noqa: B023
+        *standard, end = _open_files(wrapper)
+        assert standard == ["/dev/null"] * 3
         assert end.startswith("socket:")
         ends.add(end)
 
     assert len(ends) == 2
+
+
+def _open_files(process: int) -> list[str]:
+    """What a process has open, in the order of the numbers; it may close a file meanwhile."""
+    found = {}
+    for path in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found[int(path.name)] = str(path.readlink())
+    return [found[number] for number in sorted(found)]
