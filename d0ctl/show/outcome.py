@@ -91,14 +91,15 @@ def failed_logs(name: str) -> str:
     return f"d0ctl logs {shlex.quote(name)} --failed"
 
 
-def in_one_line(name: str, state: str, counts: Counts, stops: bool) -> str:
+def in_one_line(name: str, state: str, counts: Counts, stops: bool, stragglers: int = 0) -> str:
     """Say in one line how a job or a part of it is."""
     totals = by_status(counts)
     done = f"{count(totals['successful'])} of {count(sum(counts.values()), 'package')} done"
     failed = f", {count(totals['failed'])} failed" if totals["failed"] else ""
     stands = " and stands still" if stops else ""
     stays = state if state == Group.FAILED else f"is {state}"
-    return f"`{name}` {stays}{stands}: {done}{failed}"
+    late = f", {count(stragglers, 'straggler')}" if stragglers else ""
+    return f"`{name}` {stays}{stands}: {done}{failed}{late}"
 
 
 def after_time_limit(
@@ -116,10 +117,14 @@ def ask_why(name: str) -> str:
     return f"d0ctl why {shlex.quote(name)}"
 
 
-def succeeded(name: str, packages: int, seconds: float, dropped: int) -> str:
-    """Say that a job is successful, and how many lines its results lack."""
+def succeeded(name: str, packages: int, took: float | None, submitted: str, dropped: int) -> str:
+    """Say that a job is successful, and how many lines its results lack.
+
+    If a job was submitted by an earlier command, `took` is None: it may have stood still since.
+    """
     lack = f", without {count(dropped, 'dropped line')}" if dropped else ""
-    return f"`{name}` is successful: {count(packages, 'package')} in {duration(seconds)}{lack}"
+    time = f", submitted {submitted}" if took is None else f" in {duration(took)}"
+    return f"`{name}` is successful: {count(packages, 'package')}{time}{lack}"
 
 
 def nothing_starts(name: str, counts: Counts) -> str:

@@ -1,6 +1,7 @@
 """validate, submit, run and wait."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -207,6 +208,8 @@ def test_an_interrupted_run_is_resumed_by_its_name(tmp_path: Path, home: Home) -
     done = subprocess.run([PROGRAM, "run", "slow"], capture_output=True, text=True, timeout=120)
 
     assert running.returncode == 130
+    # the time between the two commands was no time of the job
+    assert re.search(r"`slow` is successful: 1 package, submitted \d\d:\d\d:\d\d\n", done.stdout)
     assert "`slow` continues with `d0ctl run slow` or `d0ctl daemon start`" in talk
     assert done.returncode == 0, done.stderr
     assert (home.results / "slow" / "x").read_text() == "ok\n"

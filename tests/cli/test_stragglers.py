@@ -42,6 +42,14 @@ def test_the_list_of_jobs_and_the_check_count_stragglers(
     assert commands == ["d0ctl why hang"]
 
 
+def test_the_line_about_a_job_counts_its_stragglers(late: Site, d0ctl: Type) -> None:
+    checked = d0ctl("status", "hang", "-q")
+
+    assert checked.exit_code == 0
+    assert checked.stdout.startswith("`hang` is running: ")
+    assert checked.stdout.endswith(" done, 2 stragglers\n")
+
+
 def test_a_straggler_has_one_state_on_all_pages(late: Site, d0ctl: Type) -> None:
     for selector in ("hang", "hang/1", "hang/1/1", "hang/1/1/1", "hang/1/1/1/1", "hang/*:running"):
         page = d0ctl("status", selector).stdout

@@ -56,6 +56,17 @@ def test_a_held_job_holds_what_is_ready_and_what_waits(site: Site) -> None:
     assert "d0ctl release prod" in why(site, "prod/2/1/1").commands
 
 
+def test_a_package_that_waits_for_a_file_of_a_held_job_names_the_hold(site: Site) -> None:
+    site.submit(production(name="maker"), hold=True)
+    read = ("read", [line(make("b", needs=["maker:all"]))])
+    site.submit(job(read, name="reader"))
+
+    answer = why(site, "reader/1/1/1")
+
+    assert any("job `maker` has been held by me" in fact for fact in answer.facts)
+    assert "d0ctl release maker" in answer.commands
+
+
 def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")

@@ -28,7 +28,7 @@ from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.standstill import job_standing
 from d0ctl.store.views import browse, file_locations, names
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.units import clean
+from d0ctl.units import clean, moment
 
 app = single()
 
@@ -56,12 +56,13 @@ def run(
         return
     if job is not None and (parameter or name):
         raise BadUsage(f"`{file}` is an existing job, so it can't take --set or --as")
+    is_new = job is None
     with _Interrupts() as interrupts:
         if job is None:
             _check_file(file)
             job = _submit(file, parameter, name, force, interrupts)
         _drive(job, interrupts)
-    raise typer.Exit(_end(job))
+    raise typer.Exit(_end(job, is_new=is_new))
 
 
 def _rehearse(
@@ -239,7 +240,7 @@ def _stop(ended: threading.Event, stop: threading.Event, progress: Progress) -> 
     ended.wait()
 
 
-def _end(name: str) -> ExitCode:
+def _end(name: str, *, is_new: bool) -> ExitCode:
     """Say how it ended and where its results are."""
     with session.reader() as store:
         with store.reading():
@@ -248,7 +249,7 @@ def _end(name: str) -> ExitCode:
             draw_part(page, store, parse(name), now, driven=True, at_end=True)
             why = outcome.standstill_reason(store, job_standing(store, job.id, now=now), now)
         if job.status == "successful":
-            _print_standing(store, job)
+            _print_standing(store, job, is_new=is_new)
             return ExitCode.DONE
     show(page)
     if why:
@@ -256,10 +257,12 @@ def _end(name: str) -> ExitCode:
     return ExitCode.FAILED
 
 
-def _print_standing(store: Store, job: JobSummary) -> None:
+def _print_standing(store: Store, job: JobSummary, *, is_new: bool) -> None:
     done = by_status(job.counts)["successful"]
-    emit(outcome.succeeded(job.name, done, (job.ended or time.time()) - job.submitted,
-                           browse.dropped_lines(store, job.id)))  # fmt: skip
+    now = time.time()
+    took = (job.ended or now) - job.submitted if is_new else None
+    since = moment(job.submitted, now)
+    emit(outcome.succeeded(job.name, done, took, since, browse.dropped_lines(store, job.id)))
     folder = store.home.results / job.name
     made = file_locations.results(store, job.id)
     files = sorted(name for name in made if (folder / name).exists())

@@ -1,9 +1,11 @@
 """The files and packages that a waiting package needs, the least likely ones first."""
 
+from itertools import islice
+
 from msgspec import Struct
 
 from d0ctl.model import phase_word
-from d0ctl.show.why.common import MOST, Explanation, retry_canceled
+from d0ctl.show.why.common import MOST, Explanation, kept_back, retry_canceled
 from d0ctl.show.why.phases import dropped_line
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.connection import Row, Store
@@ -17,6 +19,9 @@ MOST_READ = 200
 
 MOST_FOLLOWED = 60
 """How many packages up the chain are searched for the cause."""
+
+NOT_LAUNCHED = ("waiting", "ready", "cooloff", "held")
+"""The phases of packages that a hold of their job stops."""
 
 
 class Prerequisite(Struct, frozen=True):
@@ -67,10 +72,22 @@ def waiting(subject: Subject) -> None:
     job_hold(subject)
     _required(subject, first)
     causes, is_whole = _root_causes(subject.store, prerequisites)
+    _held_makers(subject, [*prerequisites, *causes])
     if deeper := [cause for cause in causes if cause not in prerequisites[:MOST]]:
         explanation.facts.append(_causes_text(deeper, is_whole=is_whole))
     _retry_canceled(subject, causes)
     suggest(subject.store, explanation, deeper[0] if deeper and first.phase == "waiting" else first)
+
+
+def _held_makers(subject: Subject, makers: list[Prerequisite]) -> None:
+    """Say which other jobs make its files and start no packages."""
+    names = [maker.maker.partition("/")[0] for maker in makers
+             if maker.maker and maker.phase in NOT_LAUNCHED]  # fmt: skip
+    others = (name for name in dict.fromkeys(names) if name != subject.job.name)
+    for name in islice(others, MOST):
+        if why := kept_back(browse.job(subject.store, name), subject.now):
+            subject.fact(why[0])
+            subject.command(why[1])
 
 
 def _retry_canceled(subject: Subject, causes: list[Prerequisite]) -> None:

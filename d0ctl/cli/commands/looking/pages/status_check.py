@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def run_on(selector: str) -> ExitCode:
-    """Print a line about each selected job or part of it; return the exit code of the worst."""
+    """Print a line about each selected job or part of it; return the exit code of the worst.
+
+    The line of a job counts its stragglers; they do not change the exit code.
+    """
     from d0ctl import select
     from d0ctl.show import outcome
     from d0ctl.store.views import awaited
@@ -36,7 +39,10 @@ def run_on(selector: str) -> ExitCode:
             is_over = part.state in (Group.FAILED, Group.CANCELED)
             stops = left > 0 and not is_over and not (driven and part.found.standing.moves)
             name = selector if len(parts) == 1 else part.job.name
-            emit(outcome.in_one_line(name, part.state, part.counts, stops))
+            late = 0
+            if wanted.names_jobs:
+                late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
+            emit(outcome.in_one_line(name, part.state, part.counts, stops, late))
             is_later = part.found.standing.cause is Cause.NEXT_TRY
             fails = totals["failed"] > 0 or is_over or is_later
             is_worst = stops and not is_later
