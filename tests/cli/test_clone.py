@@ -8,15 +8,15 @@ from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.site import Site
 
-GOOD = """\
-job: good
-parameters: {word: hello, size: small}
+BODY = """\
 stages:
   - name: say
     lines:
       - run: "echo {word} {size} > said"
         outputs: [said]
 """
+
+GOOD = f"job: good\nparameters: {{word: hello, size: small}}\n{BODY}"
 
 
 @pytest.fixture
@@ -47,6 +47,15 @@ def test_a_clone_takes_other_parameters_and_a_name(file: Path, d0ctl: Type) -> N
     assert d0ctl("clone", "good", "--set", "size=large", "--as", "wide").exit_code == 0
 
     assert "echo bye large" in script(d0ctl, "wide")
+
+
+def test_a_clone_warns_of_a_text_where_the_job_file_has_a_number(file: Path, d0ctl: Type) -> None:
+    file.write_text(f"job: many\nparameters: {{events: 10, word: a, size: b}}\n{BODY}")
+    assert d0ctl("submit", str(file)).exit_code == 0
+
+    plan = d0ctl("clone", "many", "--set", "events=ten", "--dry-run")
+
+    assert "warning: parameter `events` is the number 10, and --set makes it `ten`" in plan.stdout
 
 
 def test_a_clone_uses_the_job_file_as_it_was_submitted(file: Path, d0ctl: Type) -> None:

@@ -1,6 +1,7 @@
 """clone: submit a job again, with other parameters, or a part of it as a job of its own."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -9,7 +10,7 @@ from msgspec.structs import replace as changed
 
 from d0ctl.actions.action import Request
 from d0ctl.actions.jobs import submit
-from d0ctl.actions.jobs.submit import SubmitOptions, is_name
+from d0ctl.actions.jobs.submit import SubmitOptions, SubmitPlan, is_name
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
@@ -76,6 +77,22 @@ def _part(store: Store, target: Selector, name: str) -> str:
     return job_file_text.text(definition.part(rows, ids))
 
 
+MOST_WARNINGS = 5
+"""How many warnings of the job file are shown: it was submitted with most of them before."""
+
+
+def describe(plan: SubmitPlan) -> Iterator[str]:
+    """Say what would be submitted, with the warnings of the job file."""
+    yield from submit.describe(plan)
+    yield from plan.warnings[:MOST_WARNINGS]
+
+
+def report(plan: SubmitPlan) -> Iterator[str]:
+    """Say what was submitted, with the warnings of the job file."""
+    yield from submit.report(plan)
+    yield from plan.warnings[:MOST_WARNINGS]
+
+
 ACTION = replace(
     submit.ACTION,
     name="clone",
@@ -85,6 +102,8 @@ ACTION = replace(
     example="reco001 --set run=4712 --as reco002",
     exit_status="0 done, 2 bad usage or a fault in its job file, 3 no such job, 4 refused",
     prepare=submit.preparing(read_again),
+    describe=describe,
+    report=report,
     level="job",
     may_be_first=False,
     starts_packages=True,
