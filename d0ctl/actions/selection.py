@@ -1,6 +1,7 @@
 """The packages that an action changes, or why there are none."""
 
 from collections.abc import Container, Iterable, Mapping
+from shlex import quote
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -136,7 +137,7 @@ def nothing_for(
                            hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in unchanged.items())
     return Conflict(f"no packages of {quoted(target.brief)} can be {past}: {states}",
-                       hint=f"d0ctl status {target.parts[0]}", entry=entry)  # fmt: skip
+                       hint=f"d0ctl status {quote(str(target.parts[0]))}", entry=entry)  # fmt: skip
 
 
 def _state_of(phase: str) -> str:

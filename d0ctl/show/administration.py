@@ -1,7 +1,8 @@
 """What commands of administration say: backups, archives, plug-ins, completion, servers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 
 from d0ctl.plugins import Plugin
 from d0ctl.show.drawing.sheet import Cell
@@ -68,6 +69,13 @@ def restored(
                "package can start or report")  # fmt: skip
         yield f"cp -p {source}/site.key {source}/known_hosts {target}/"
     yield "d0ctl daemon start"
+
+
+def not_counted(archives: Sequence[str]) -> str:
+    """Say that figures are without archived jobs."""
+    number, more = len(archives), len(archives) > 1
+    return (f"{count(number, 'archive')} {'are' if more else 'is'} not counted: "
+            f"--archive {'NAME' if more else quote(archives[0])}")  # fmt: skip
 
 
 def archive_cells(archive: Archive) -> list[Cell]:

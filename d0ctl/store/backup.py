@@ -6,6 +6,7 @@ import sqlite3
 import time
 from contextlib import closing, suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 from d0ctl.config import Home
@@ -43,12 +44,16 @@ def back_up(store: Store, target: Path) -> int:
     finished copy is damaged: then nothing is left.
     """
     if target.is_dir():
-        raise Refused(f"`{target}` is a folder", hint=f"d0ctl backup {target / 'd0ctl-backup.db'}")
+        raise Refused(
+            f"`{target}` is a folder", hint=f"d0ctl backup {quote(str(target / 'd0ctl-backup.db'))}"
+        )
     if target.exists() and not target.is_file():
         raise Refused(f"`{target}` is not a regular file, so no backup can be written to it",
                       hint="d0ctl backup FILE, of a name that does not exist yet")  # fmt: skip
     if target.exists():
-        raise Refused(f"`{target}` already exists", hint=f"d0ctl backup {_free(target)}")
+        raise Refused(
+            f"`{target}` already exists", hint=f"d0ctl backup {quote(str(_free(target)))}"
+        )
     if not target.absolute().parent.is_dir():
         raise NotFound(f"there is no folder `{target.absolute().parent}`")
     aside = target.with_name(f".{target.name}.{os.getpid()}")
@@ -166,8 +171,8 @@ def refuse_other_site(home: Home, source: Path) -> None:
     if site_now not in (None, site):
         raise Refused(
             f"`{source}` is a backup of site {site}, and this home is of site {site_now}",
-            hint=f"d0ctl restore {source} --other-site, with the `site.key` of that site in "
-            f"`{home.root}`",
+            hint=f"d0ctl restore {quote(str(source))} --other-site, "
+            f"with the `site.key` of that site in `{home.root}`",
         )
 
 
@@ -213,8 +218,7 @@ def _pass_mail(store: Store, now: float) -> None:
 def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
     """Replace the database while nobody writes; it is never incomplete."""
     with daemon_lock(home) as is_taken, writer_lock(home):
-        if not is_taken():
-            raise Refused("a daemon is running in this home", hint="d0ctl daemon stop")
+        _refuse_unless(is_taken())
         previous = None
         if home.database.exists():
             with suppress(sqlite3.DatabaseError):  # nobody drives a broken one
@@ -229,6 +233,20 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
             Path(f"{home.database}{ending}").unlink(missing_ok=True)
         sync(os.fsencode(home.root))
         return previous
+
+
+def refuse_while_driven(home: Home) -> None:
+    """Raise Refused while a daemon or another process drives packages by the home's database."""
+    if home.database.exists():
+        with daemon_lock(home) as is_taken:
+            _refuse_unless(is_taken())
+        with suppress(sqlite3.DatabaseError):
+            _refuse_if_driven(home)
+
+
+def _refuse_unless(is_taken: bool) -> None:
+    if not is_taken:
+        raise Refused("a daemon is running in this home", hint="d0ctl daemon stop")
 
 
 def _refuse_if_driven(home: Home) -> None:

@@ -6,6 +6,8 @@ import sqlite3
 import threading
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
 from d0ctl.store import open_store
 from d0ctl.store.attempts.launching import launches
@@ -269,13 +271,14 @@ def test_files_of_other_programs_and_pipes_are_refused_as_backups(
         assert done.stderr.splitlines()[1:] == ["d0ctl restore --help"]
 
 
+@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
 def test_a_backup_is_not_restored_while_a_daemon_is_ending(
-    site: Site, d0ctl: Type, tmp_path: Path
+    site: Site, d0ctl: Type, tmp_path: Path, option: str
 ) -> None:
     d0ctl("backup", str(tmp_path / "saved.db"))
     with daemon_lock(site.store.home) as is_taken:
         assert is_taken()
-        done = d0ctl("restore", str(tmp_path / "saved.db"), "--yes")
+        done = d0ctl("restore", str(tmp_path / "saved.db"), option)
 
-    assert done.exit_code == 4
+    assert (done.exit_code, done.stdout) == (4, "")
     assert done.stderr == "d0ctl: a daemon is running in this home\nd0ctl daemon stop\n"

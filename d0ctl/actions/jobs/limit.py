@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from shlex import quote
 
 from d0ctl.actions import undo
 from d0ctl.actions.action import Action, Author, Plan, Request
@@ -64,17 +65,17 @@ def plan_limit(store: Store, request: Request[LimitOptions], now: float) -> Limi
     target, options = request.target, request.options
     if not target.is_one or target.depth > 2:
         raise BadUsage(f"`{target.brief}` is not one job or one stage",
-                       hint=f"d0ctl limit {target.job} --max-running 4")  # fmt: skip
+                       hint=f"d0ctl limit {quote(target.job)} --max-running 4")  # fmt: skip
     row = _row(store, target)
     if options.max_failures is not None and isinstance(row, StageSummary):
         raise BadUsage("--max-failures is for whole jobs",
-                       hint=f"d0ctl limit {target.job} --max-failures 10")  # fmt: skip
+                       hint=f"d0ctl limit {quote(target.job)} --max-failures 10")  # fmt: skip
     failures = row.max_failures if isinstance(row, JobSummary) else None
     plan = LimitPlan(request=request, row=row, brief=target.brief, max_running=row.max_running,
                      max_failures=failures, jobs=(target.job,))  # fmt: skip
     if (options.max_running, options.max_failures) != (None, None) and not list(_changes(plan)):
         raise Refused(f"`{target.brief}` has these limits already",
-                      hint=f"d0ctl status {target.path}")  # fmt: skip
+                      hint=f"d0ctl status {quote(target.path)}")  # fmt: skip
     return plan
 
 
@@ -98,7 +99,7 @@ def limit(store: Store, plan: LimitPlan, by: Author) -> None:
     """Change the row; the scheduler follows it in its next turn. Raises BadUsage."""
     changes = {name: after or None for name, _, after in _changes(plan)}
     if not changes:
-        raise BadUsage("no limit is given", hint=f"d0ctl limit {plan.brief} --max-running 4")
+        raise BadUsage("no limit is given", hint=f"d0ctl limit {quote(plan.brief)} --max-running 4")
     if "max-running" in changes:
         if isinstance(plan.row, JobSummary):
             job_limits.limit_job(store, plan.row.id, changes["max-running"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from shlex import quote
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
@@ -83,7 +84,7 @@ def plan_priority(store: Store, request: Request[PriorityOptions], now: float) -
 def _same(request: Request[PriorityOptions]) -> Refused:
     target = request.target
     return Refused(f"`{target.brief}` has priority {request.options.priority} already",
-                   hint=f"d0ctl status {target.parts[0]}")  # fmt: skip
+                   hint=f"d0ctl status {quote(str(target.parts[0]))}")  # fmt: skip
 
 
 def give_priority(store: Store, plan: PriorityPlan, by: Author) -> None:

@@ -75,7 +75,7 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
         subject = "line" if target.is_one else "every line of"
         raise Conflict(
             f"{subject} `{target.brief}` is already dropped",
-            hint=f"d0ctl status {target.parts[0]}",
+            hint=f"d0ctl status {shlex.quote(str(target.parts[0]))}",
             entry=audit.last(selected),
         )
     if request.options.drop_outputs:
@@ -90,8 +90,8 @@ def check_level(target: Selector) -> None:
     """Raise BadUsage for a selection of anything but lines."""
     if target.level != "line":
         line = target.brief.rpartition("/")[0] if target.level == "package" else ""
-        form = f"a line reads JOB/STAGE/LINE: d0ctl status {target.job}"
-        hint = f"d0ctl kill-line {line}" if line and target.is_one else form
+        form = f"a line reads JOB/STAGE/LINE: d0ctl status {shlex.quote(target.job)}"
+        hint = f"d0ctl kill-line {shlex.quote(line)}" if line and target.is_one else form
         raise BadUsage(f"`{target.brief}` does not name a line", hint=hint)
 
 

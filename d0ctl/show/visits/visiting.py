@@ -51,7 +51,7 @@ def refuse_archive(store: Store, wanted: Selector) -> None:
     """Raise Refused for a package in an archive: its folders on nodes were removed."""
     if store.home.archive:
         raise Refused(f"the files of `{wanted}` on its node were removed when it was archived",
-                      hint=f"d0ctl history {wanted}")  # fmt: skip
+                      hint=f"d0ctl history {quote(str(wanted))}")  # fmt: skip
 
 
 def attempt_of(store: Store, package: PackageView, number: int | None) -> AttemptView:

@@ -79,6 +79,12 @@ def free_name(home: Home, name: str) -> str:
     return free
 
 
+def names_since(home: Home, since: float) -> list[str]:
+    """Return the names of the archives that were written since then: others have older attempts."""
+    return [path.stem for path in sorted(home.archives.glob("*.db"))
+            if path.stat().st_mtime >= since]  # fmt: skip
+
+
 def archives(home: Home) -> Iterator[Archive]:
     """Yield the archives of a home, by name."""
     for path in sorted(home.archives.glob("*.db")):

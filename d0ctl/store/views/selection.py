@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import prod
+from shlex import quote
 
 from msgspec.structs import replace
 
@@ -160,7 +161,7 @@ def _nearest_to(store: Store, wanted: Selector) -> str:
         counted = ", ".join(f"{number:,} {phase}" for phase, number in counts.items() if number)
         where = job.name if wanted.depth == 1 else f"{job.name}/{candidate.seq}"
         return f"`{where}` has {counted}"
-    return f"d0ctl status {wanted.job}"
+    return f"d0ctl status {quote(wanted.job)}"
 
 
 def numbered(store: Store, selector: str) -> str | None:
@@ -197,7 +198,7 @@ def located(store: Store, wanted: Selector) -> Selector:
     for part in wanted.parts:
         here = list(_located(store, part)) if part.counts_back else [part]
         if not here:
-            raise NotFound(f"no package matches `{part}`", hint=f"d0ctl status {part.job}")
+            raise NotFound(f"no package matches `{part}`", hint=f"d0ctl status {quote(part.job)}")
         selectors += here
     return union(selectors)
 

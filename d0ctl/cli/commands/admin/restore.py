@@ -27,7 +27,12 @@ def restore(
     At their next contact the nodes end all packages that are newer than the backup, and delete
     their logs and files. Restoring the newer database does not bring these back.
     """
-    from d0ctl.store.backup import check_backup, consequences, refuse_other_site
+    from d0ctl.store.backup import (
+        check_backup,
+        consequences,
+        refuse_other_site,
+        refuse_while_driven,
+    )  # fmt: skip
     from d0ctl.store.backup import restore as put_back
     from d0ctl.store.clusters.other_homes import stop_command
     from d0ctl.store.lifecycle import keep_action
@@ -36,6 +41,7 @@ def restore(
     home = session.home()
     if not other_site:
         refuse_other_site(home, file)
+    refuse_while_driven(home)
     newer, driver = consequences(home, file)
     root, stop = (driver.root, stop_command(driver)) if driver else (None, "")
     warnings = list(administration.warnings(newer, root, stop))

@@ -1,6 +1,7 @@
 """`d0ctl eta`: when jobs end, and how good earlier estimates were."""
 
 import time
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -46,7 +47,9 @@ def estimate(selector: Job = None, audit: Audited = False, json: options.Json = 
         if selector is not None:
             wanted = select.parse(selector)
             if not wanted.is_one or wanted.level != "job":
-                raise BadUsage(f"`{selector}` is not one job", hint=f"d0ctl eta {wanted.job}")
+                raise BadUsage(
+                    f"`{selector}` is not one job", hint=f"d0ctl eta {quote(wanted.job)}"
+                )
             job = browse.job(store, wanted.job)
         if audit:
             _audit(store, None if job is None else job.id, json)

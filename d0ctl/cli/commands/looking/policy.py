@@ -8,6 +8,7 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
+from d0ctl.cli.commands.looking.usage_report import mention_archives
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.errors import BadUsage
@@ -50,9 +51,10 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
     from d0ctl.store.views.policies import try_out
 
     length = _length(since)
+    began = time.time() - length
     rules = reader.read(file).settings.get("policy") or {}
     with session.reader() as store, store.reading():
-        found = try_out(store, rules, since=time.time() - length)
+        found = try_out(store, rules, since=began)
     if json:
         output.emit_json({"since": length, "reasons": [
             {"reason": trial.reason, "count": trial.count, "happened": dict(trial.happened),
@@ -61,6 +63,7 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
     page = output.sheet()
     policy.draw_trial(page, found)
     output.show(page)
+    mention_archives(began)
 
 
 def _length(since: str) -> float:

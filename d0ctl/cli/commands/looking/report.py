@@ -13,7 +13,7 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.pages.metrics import metrics
 from d0ctl.cli.commands.looking.pages.timeline_report import timeline
-from d0ctl.cli.commands.looking.usage_report import Since, length, usage
+from d0ctl.cli.commands.looking.usage_report import Since, length, mention_archives, usage
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, D0Error, NotFound
@@ -91,6 +91,8 @@ def failures(
         page = sheet()
         failures_page.draw(page, report, selector, now)
         show(page)
+        if selector is None:
+            mention_archives(began)
 
 
 app.command("usage")(usage)

@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -75,7 +76,7 @@ def tui(
     """Watch jobs and nodes, and act on them, in the terminal."""
     if selector is not None and not (wanted := select.parse(selector)).is_one:
         raise BadUsage(f"`tui` opens at one place, and `{wanted}` selects several",
-                       hint=f"d0ctl tui {wanted.job}")  # fmt: skip
+                       hint=f"d0ctl tui {quote(wanted.job)}")  # fmt: skip
     if (port or allow_actions) and not web:
         raise BadUsage("--port and --allow-actions belong to --web", hint="d0ctl tui --web")
     if theme is not None and theme not in THEMES:

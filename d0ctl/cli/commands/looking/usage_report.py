@@ -10,7 +10,7 @@ import typer
 
 from d0ctl import select
 from d0ctl.cli import options, session
-from d0ctl.cli.terminal.output import emit, emit_json, sheet, show
+from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.units import duration, iso, parse_period
 
@@ -80,6 +80,18 @@ def usage(
         page = sheet()
         figures.draw(page, report, groups)
         show(page)
+    if selector is None and not json:
+        mention_archives(began)
+
+
+def mention_archives(since: float) -> None:
+    """Say that archives are not counted, if there are any that may have attempts since then."""
+    from d0ctl.show import administration
+    from d0ctl.store.jobs import archive
+
+    home = session.home()
+    if not home.archive and (names := archive.names_since(home, since)):
+        say(administration.not_counted(names))
 
 
 def _checked(by: list[str] | None) -> list[str]:
