@@ -68,6 +68,8 @@ def restored(
         yield ("a backup has no keys: without `site.key` and `known_hosts` of the old home no "
                "package can start or report")  # fmt: skip
         yield f"cp -p {source}/site.key {source}/known_hosts {target}/"
+        yield "a backup has no results and archives either; to have them in this home, too:"
+        yield f"cp -pr {source}/results {source}/archive {target}/"
     yield "d0ctl daemon start"
 
 

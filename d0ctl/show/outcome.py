@@ -8,7 +8,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
-from d0ctl.store.files.selected_files import FileRow
+from d0ctl.store.files.selected_files import CONTROL, FileRow
 from d0ctl.store.nodes.standstill import JobStanding, node_views
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration, listed, size
@@ -167,8 +167,9 @@ def why_absent(file: FileRow, job: JobSummary) -> str:
         return f"stored at {', '.join(file.stored)}"
     if not file.present:
         return f"not made yet: {file.maker} is {_maker_state(file.maker_phase, job)}"
-    nodes = [str(copy["node"] or copy["cluster"]) for copy in file.copies]
-    return f"only on {', '.join(nodes)}" if nodes else "not in results/ any more"
+    nodes = [str(copy["node"] or copy["cluster"]) for copy in file.copies
+             if copy["node"] or copy["cluster"] != CONTROL]  # fmt: skip
+    return f"only on {', '.join(nodes)}" if nodes else "missing from results/"
 
 
 def _maker_state(phase: str | None, job: JobSummary) -> str:

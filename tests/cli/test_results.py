@@ -46,6 +46,18 @@ def test_results_are_listed_with_size_checksum_and_place(made: Path, d0ctl: Type
     assert d0ctl("results", "pro*").exit_code == 2
 
 
+def test_a_result_that_was_delivered_and_is_gone_is_missing(
+    site: Site, made: Path, d0ctl: Type
+) -> None:
+    (made / "sub" / "one.root").unlink()
+    with site.store.writing():
+        change(site.store, "location", node_id=None)
+
+    gone, _ = d0ctl("results", "prod").stdout.splitlines()
+
+    assert gone.endswith("missing from results/")
+
+
 @pytest.mark.usefixtures("made")
 def test_a_result_that_is_not_made_has_the_word_of_status(d0ctl: Type) -> None:
     d0ctl("hold", "prod")

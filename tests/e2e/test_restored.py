@@ -48,10 +48,12 @@ def test_the_daemon_of_a_restored_home_does_not_start_beside_another(
 
 
 def test_a_rehearsed_restore_says_which_packages_would_end(site: Site, backup: Path) -> None:
-    done = site.ok("restore", backup, "--dry-run")
+    done = site.d0ctl("restore", backup, "--dry-run")
     site.open("end")
 
-    assert done.splitlines()[2] == (
+    assert done.code == 4
+    assert done.err.splitlines() == ["d0ctl: a daemon is running in this home", "d0ctl daemon stop"]
+    assert done.out.splitlines()[2] == (
         "1 running package was launched after the backup: "
         "its node ends it at the next contact, and deletes its logs and files"
     )

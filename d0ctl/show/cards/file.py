@@ -8,7 +8,7 @@ from d0ctl.model import Phase
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.files.selected_files import FileRow
+from d0ctl.store.files.selected_files import CONTROL, FileRow
 from d0ctl.units import listed, size
 
 
@@ -57,10 +57,6 @@ def origin(locator: str | None, acquired: Iterable[str]) -> str:
     if ways == {"none"}:
         return "on the nodes already"
     return "fetched by its readers" if ways == {"self"} else "on this machine"
-
-
-CONTROL = "control"
-"""The cache of this machine."""
 
 
 def cells(line: FileLine) -> list[Cell]:

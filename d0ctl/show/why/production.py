@@ -118,8 +118,7 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
     if not production.driven:
         return None
     away = [node for node in production.nodes if node.node.state == "down" or node.node.drained]
-    takes = sum(node.node.takes for node in production.nodes)
-    if takes:
+    if any(node.node.takes for node in production.nodes):
         away = [node for node in away if not _is_deliberate(node)]
     if not away:
         return None
@@ -150,8 +149,9 @@ def nodes_away(away: Sequence[NodeView], now: float) -> str:
     drained = [blocked for blocked in away if blocked.node.state != "down"]
     parts = []
     if down:
-        since = min(blocked.since for blocked in down if blocked.since is not None)
-        parts.append(f"{_names(down)} down since {moment(since, now)}{_last_error(down)}")
+        first, *later = sorted({int(blocked.since) for blocked in down if blocked.since})
+        since = f"{', the first' if later else ''} since {moment(first, now)}"
+        parts.append(f"{_names(down)} down{since}{_last_error(down)}")
     if drained:
         notes = {drain_note(blocked.drain_note) for blocked in drained if blocked.drain_note}
         note = f" ({notes.pop()})" if len(notes) == 1 else ""

@@ -10,6 +10,10 @@ PAGE = 1000
 """How many files are read at a time."""
 
 
+CONTROL = "control"
+"""The cluster of this machine: its copies without a node are in `results/`."""
+
+
 class FileTotals(NamedTuple):
     """How many files are selected, how many of them exist, and how many bytes they have."""
 

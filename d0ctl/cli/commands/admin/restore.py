@@ -41,14 +41,15 @@ def restore(
     home = session.home()
     if not other_site:
         refuse_other_site(home, file)
-    refuse_while_driven(home)
     newer, driver = consequences(home, file)
     root, stop = (driver.root, stop_command(driver)) if driver else (None, "")
     warnings = list(administration.warnings(newer, root, stop))
     if changing.is_rehearsal():
         for line in (*administration.would_restore(file, home.database), *warnings):
             emit(line)
+        refuse_while_driven(home)
         return
+    refuse_while_driven(home)
     for line in warnings:
         say(line)
     if home.database.exists():
