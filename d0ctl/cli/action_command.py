@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, replace
 from inspect import Parameter, Signature
-from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -14,10 +13,9 @@ from typer.core import TyperGroup
 from d0ctl import actions, select
 from d0ctl.actions import ACTIONS, Action, undo
 from d0ctl.actions.action import AnyRequest, NodeName, Target, node_target
-from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import Option, fields_of, read
 from d0ctl.actions.selection import one_by_one
-from d0ctl.cli import changing, likely_words, options, session
+from d0ctl.cli import changing, likely_words, obstacles, options, session
 from d0ctl.cli.changing import (
     Changing,
     ChangingSeveral,
@@ -35,11 +33,8 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import D0Error, ExitCode, NotFound
-from d0ctl.model import Group
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.nodes.holder import any_driver
-from d0ctl.store.views import browse
 from d0ctl.units import clean
 
 
@@ -123,6 +118,8 @@ def command(
             likely_words.refuse_swapped(action, targets, texts)
             likely_words.refuse_value(action, targets)
             likely_words.refuse(name, targets)
+            if action.level == "any":
+                likely_words.refuse_state(name, targets)
         request = AnyRequest(action, _target(action, target), read(action.options, texts),
                              AtTerminal())  # fmt: skip
         (run or carry_out)(request, **own)
@@ -137,9 +134,6 @@ def command(
     )(start)
     return app
 
-
-OVER = frozenset({Group.SUCCESSFUL, Group.FAILED, Group.CANCELED})
-"""The statuses of a job of which nothing is left to run."""
 
 _CLASSES: dict[str, type[Changing]] = {
     "any": Choosing,
@@ -235,30 +229,15 @@ def _carry_out(request: AnyRequest[Any, Any]) -> None:
         return
     with opened(request) as store:
         plan = act(store, request)
-        is_driven = not action.starts_packages or any_driver(store) or _has_ended(store, plan)
+        obstacle = obstacles.sentence(store, plan) if action.starts_packages else ""
     for line in actions.report(plan):
         emit(line)
     if action.notice:
         say(action.notice)
     if undoing := undo.sentence(plan):
         say(clean(undoing))
-    if (plan.packages or plan.jobs) and not is_driven:
-        from d0ctl.show import outcome  # only at the end of few commands
-
-        target = select.parse(plan.job) if isinstance(plan, SubmitPlan) else request.target
-        say(outcome.no_daemon(_jobs(target)))
-
-
-def _has_ended(store: Store, plan: Any) -> bool:
-    """Return whether the jobs of a plan have ended, also after it."""
-    jobs = [browse.jobs(store, name) for name in plan.jobs]
-    return bool(jobs) and all(job.status in OVER for job in chain(*jobs))
-
-
-def _jobs(target: Target) -> list[str]:
-    """Return the jobs that a target names; none if it has a pattern."""
-    jobs = {part.job for part in target.parts} if isinstance(target, select.Selector) else set()
-    return [] if any(select.parse(job).wildcard_level for job in jobs) else sorted(jobs)
+    if obstacle:
+        say(obstacle)
 
 
 def opened(request: AnyRequest[Any, Any]) -> AbstractContextManager[Store]:

@@ -1,5 +1,6 @@
 """The root of the command line: global options, lazy commands, errors and exit codes."""
 
+import shlex
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -31,8 +32,10 @@ ELSEWHERE = {
     "ack": "acknowledge", "bjobs": "status", "bkill": "kill", "bsub": "submit", "cancel": "kill",
     "cat": "logs", "check": "node check", "condor_hold": "hold", "condor_q": "status",
     "condor_release": "release", "condor_rm": "kill", "condor_submit": "submit",
-    "delete": "remove", "forget": "remove", "info": "status", "jobs": "status", "list": "status",
-    "log": "logs", "ls": "status", "nodes": "node list", "ps": "status", "qdel": "kill",
+    "delete": "remove", "download": "results", "fetch": "results", "forget": "remove",
+    "get": "results", "info": "status", "jobs": "status", "list": "status",
+    "log": "logs", "ls": "status", "nodes": "node list",
+    "output": "results", "outputs": "results", "ps": "status", "qdel": "kill",
     "qstat": "status", "qsub": "submit", "queue": "status", "rerun": "retry", "rm": "remove",
     "sacct": "history", "sbatch": "submit", "scancel": "kill", "show": "status",
     "share": "site show", "shares": "site show", "sinfo": "node list", "squeue": "status",
@@ -54,6 +57,13 @@ REMARKS = {
 }
 """What is added to these commands."""
 
+OF_JOBS = {
+    "restart": ("retry", "   # failed packages; `d0ctl run {}` continues the job"),
+    "start": ("run", ""),
+    "stop": ("kill", "   # or pause: no new packages; finish: let running ones end"),
+}
+"""Commands of the daemon that people type for a job, and the command and remark for it."""
+
 UPGRADE = "pip install --upgrade d0ctl   # then d0ctl daemon restart"
 """How d0ctl itself is upgraded."""
 
@@ -70,8 +80,8 @@ with the database or the daemon, 6 a node can't be reached, 130 interrupted."""
 """The end of the help of `d0ctl` itself."""
 
 
-def _hint(name: str) -> str:
-    """Return the commands that a user who typed this word may have meant, else the help.
+def _hint(name: str, more: list[str]) -> str:
+    """Return the commands that a user who typed these words may have meant, else the help.
 
     If groups have a command of this name, these are meant: `node free` by `free`.
     """
@@ -81,6 +91,9 @@ def _hint(name: str) -> str:
         return UPGRADE
     if hint := HINTS.get(name):
         return hint
+    if name in OF_JOBS and (targets := [word for word in more if not word.startswith("-")]):
+        verb, remark = OF_JOBS[name]
+        return shlex.join(["d0ctl", verb, *targets]) + remark.format(shlex.quote(targets[0]))
     groups = [group for group, names in completion_table.COMMANDS.items() if name in names]
     if ours := ELSEWHERE.get(name) or (f"{groups[0]} {name}" if len(groups) == 1 else None):
         return f"d0ctl {ours}{REMARKS.get(name, '')}"
@@ -106,7 +119,7 @@ class Commands(TyperGroup):
         """Find the typed command. Raises BadUsage for a name that is not here."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:  # TAB asks, too
-            raise BadUsage(f"no such command `{name}`", hint=_hint(name))
+            raise BadUsage(f"no such command `{name}`", hint=_hint(name, args[1:]))
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:

@@ -12,10 +12,16 @@ from d0ctl.actions import Action
 from d0ctl.actions.option import Option, fields_of
 from d0ctl.cli import session
 from d0ctl.errors import BadUsage, D0Error
-from d0ctl.model import Reason
+from d0ctl.model import Phase, Reason, Status
 
 MOST_JOBS = 100
 """Among how many jobs, the newest first, that of a job file is searched."""
+
+STATES = frozenset({*Status, *Phase})
+"""What a selector may have after a colon."""
+
+OF_STATES = frozenset({"d0ctl status", "d0ctl why", "d0ctl history", "d0ctl wait"})
+"""Commands that read packages in a state."""
 
 
 def refuse(verb: str, typed: list[str]) -> None:
@@ -30,6 +36,25 @@ def refuse(verb: str, typed: list[str]) -> None:
         right = ["update", *jobs, "--file", last] if jobs else ["update", _job_of(Path(last))]
         raise BadUsage(f"`update` takes a job, not a job file: `{last}`",
                        hint=shlex.join(["d0ctl", *right]))  # fmt: skip
+
+
+def refuse_state(verb: str, typed: list[str]) -> None:
+    """Raise BadUsage for a state that was typed as a word of its own beside a job."""
+    words = [word for word in typed if word in STATES and not _is_job(word)]
+    if words:
+        targets = [word for word in typed if word not in words] or ["JOB"]
+        right = [target if ":" in target else f"{target}:{','.join(words)}" for target in targets]
+        raise BadUsage(f"`{words[0]}` is a state, which comes after the job and a colon",
+                       hint=shlex.join(["d0ctl", *verb.split(), *right]))  # fmt: skip
+
+
+def _is_job(word: str) -> bool:
+    from d0ctl.store.views import browse
+
+    if not session.home().exists():
+        return False
+    with session.reader() as store:
+        return browse.has_job(store, word)
 
 
 def refuse_comment(text: str | None, failed_for: str | None) -> None:
@@ -104,7 +129,10 @@ def refuse_words(verb: str, typed: list[str]) -> None:
 
 
 def part_of(command: str, job: str, word: str) -> str | None:
-    """Return the command for a file or stage of a job that was typed as a word of its own."""
+    """Return the command for a file, stage or state of a job that was typed as another word."""
+    for target, state in ((job, word), (word, job)):
+        if state in STATES and command in OF_STATES and not _is_job(state):
+            return f"{command} {shlex.quote(f'{target}:{state}')}"
     from d0ctl.store.views import browse, file_locations
 
     if not session.home().exists():

@@ -204,9 +204,11 @@ def not_copied(name: str, why: str) -> str:
     return f"`{clean(name)}` was not copied: {clean(why)}"
 
 
-def held(name: str) -> str:
-    """Say that a job to be run is held."""
-    return f"`{name}` is held, so none of its packages start: d0ctl release {name}"
+def held(names: Sequence[str]) -> str:
+    """Say that jobs are held, and what releases them."""
+    jobs, release = listed(f"`{name}`" for name in names), shlex.join(["d0ctl", "release", *names])
+    verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
+    return f"{jobs} {verb} held, so none of {whose} packages start: {release}"
 
 
 def kept_back(job: JobSummary) -> str:

@@ -65,6 +65,12 @@ def test_a_clone_uses_the_job_file_as_it_was_submitted(file: Path, d0ctl: Type) 
     assert "echo bye small" in script(d0ctl, "good-001")
 
 
+def test_a_held_clone_is_released_before_anything_else(file: Path, d0ctl: Type) -> None:
+    assert d0ctl("clone", "good", "--hold", "--as", "later").stderr == (
+        "`later` is held, so none of its packages start: d0ctl release later\n"
+    )
+
+
 def test_a_rehearsal_of_a_clone_submits_nothing(file: Path, d0ctl: Type) -> None:
     reply = d0ctl("clone", "good", "--dry-run")
 

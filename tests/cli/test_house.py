@@ -108,8 +108,7 @@ def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
 
 @pytest.mark.parametrize(
     ("word", "ours"),
-    [*ELSEWHERE.items(), ("apply", "site apply"), ("drain", "node drain"), ("free", "node free"),
-     ("start", "daemon start"), ("stop", "daemon stop")],
+    [*ELSEWHERE.items(), ("apply", "site apply"), ("drain", "node drain"), ("free", "node free")],
 )  # fmt: skip
 def test_a_word_of_other_programs_or_of_a_group_names_the_command_that_does_it_here(
     d0ctl: Type, word: str, ours: str

@@ -46,6 +46,21 @@ def test_no_daemon_is_missed_for_the_limit_of_an_ended_job(site: Site, d0ctl: Ty
     assert "no daemon is running" not in ended.stderr
 
 
+@pytest.mark.parametrize(
+    "words", ["limit prod --max-running 2", "edit prod/1 --cpus 2", "retry prod/1/1/1"]
+)
+def test_a_held_job_is_named_before_the_missing_daemon(job: Site, d0ctl: Type, words: str) -> None:
+    job.fail("prod/1/1/1")
+    d0ctl("hold", "prod")
+
+    changed = d0ctl(*words.split())
+
+    assert changed.exit_code == 0, changed.stderr
+    assert "`prod` is held, so none of its packages start: d0ctl release prod" in changed.stderr
+    assert "no daemon is running" not in changed.stderr
+    assert "no daemon is running" in d0ctl("release", "prod").stderr
+
+
 def test_a_job_can_be_held_after_fewer_failures(job: Site, d0ctl: Type) -> None:
     assert d0ctl("limit", "prod", "--max-failures", "2").exit_code == 0
 

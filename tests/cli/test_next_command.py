@@ -1,8 +1,12 @@
 """What to type next, after a word of another program or something that needs one more word."""
 
+import shlex
+
 import pytest
 
 from tests.cli.conftest import Type
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
 
 IN_SITE_FILE = "are in the site file; `d0ctl site apply FILE` changes them"
 
@@ -13,6 +17,17 @@ IN_SITE_FILE = "are in the site file; `d0ctl site apply FILE` changes them"
         ("user list", "d0ctl researcher list"),
         ("share set", f"d0ctl site show   # shares {IN_SITE_FILE}"),
         ("policy set", f"d0ctl site show   # policies {IN_SITE_FILE}"),
+        ("start", "d0ctl daemon start"),
+        ("start mc", "d0ctl run mc"),
+        ("stop", "d0ctl daemon stop"),
+        ("stop mc", "d0ctl kill mc   # or pause: no new packages; finish: let running ones end"),
+        (
+            "stop 'a b' -x",
+            "d0ctl kill 'a b'   # or pause: no new packages; finish: let running ones end",
+        ),
+        ("restart", "d0ctl daemon restart"),
+        ("restart mc", "d0ctl retry mc   # failed packages; `d0ctl run mc` continues the job"),
+        ("get mc", "d0ctl results"),
         ("upgrade", "pip install --upgrade d0ctl   # then d0ctl daemon restart"),
         ("node rm farm01", "did you mean `d0ctl node remove`?"),
         ("store locate vault/nothing", "write store:vault/nothing"),
@@ -22,7 +37,7 @@ IN_SITE_FILE = "are in the site file; `d0ctl site apply FILE` changes them"
 def test_what_other_programs_call_it_is_answered_with_our_command(
     d0ctl: Type, words: str, hint: str
 ) -> None:
-    answer = d0ctl(*words.split())
+    answer = d0ctl(*shlex.split(words))
 
     assert answer.exit_code == 2
     assert answer.stderr.splitlines()[1:] == [hint]
@@ -42,3 +57,45 @@ def test_software_that_is_on_no_node_is_named(d0ctl: Type) -> None:
     assert d0ctl("software", "where", "reco/v1").stdout == (
         "`reco/v1` is on no node yet: d0ctl software push reco/v1\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("retry prod failed", "d0ctl retry prod:failed"),
+        ("retry failed prod/1 prod/1/1:failed", "d0ctl retry prod/1:failed prod/1/1:failed"),
+        ("kill 'pr*' ready waiting", "d0ctl kill 'pr*:ready,waiting'"),
+        ("status prod failed", "d0ctl status prod:failed"),
+        ("history failed prod", "d0ctl history prod:failed"),
+    ],
+)
+def test_a_state_beside_a_job_is_offered_as_part_of_the_selector(
+    site: Site, d0ctl: Type, words: str, hint: str
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    answer = d0ctl(*shlex.split(words))
+
+    assert (answer.exit_code, answer.stderr.splitlines()[1:]) == (2, [hint])
+    assert d0ctl(*shlex.split(hint)[1:]).exit_code == 0
+
+
+@pytest.mark.parametrize("verb", ["retry", "status"])
+def test_a_job_may_be_named_like_a_state(site: Site, d0ctl: Type, verb: str) -> None:
+    site.submit(job(("a", [line(package("x"))]), name="failed"))
+    site.fail("failed/1/1/1")
+
+    assert d0ctl(verb, "failed").exit_code == 0
+
+
+@pytest.mark.parametrize("verb", ["status", "history", "logs", "kill", "wait"])
+def test_a_node_in_place_of_a_job_is_recognized(site: Site, d0ctl: Type, verb: str) -> None:
+    site.submit(production())
+
+    answer = d0ctl(verb, "localhost")
+
+    assert answer.stderr.splitlines() == [
+        "d0ctl: there is no job `localhost`", "`localhost` is a node: d0ctl why localhost",
+    ]  # fmt: skip
+    assert d0ctl("why", "localhost").exit_code == 0

@@ -110,12 +110,20 @@ def test_a_range_written_otherwise_gets_an_example(faults: Faults, value: str) -
         ("{command: x}", "has no key `command` (did you mean `run`?)"),
         ("{run: x, env: {A: b}}", "has no key `env` (did you mean `environment`?)"),
         ("{run: x, ncpus: 4}", "has no key `ncpus` (did you mean `cpus`?)"),
+        ("{run: x, on: farm01}", "has no key `on` (did you mean `nodes`?)"),
+        ("{run: x, retries: 3}", "has no key `retries` (did you mean `policy`?)"),
         ("{run: x, time: 4h}", "has no key `time` (did you mean `wall-time`?)"),
         ("{run: x, inputs: sim-*.txt}", "`from: STAGE` with `match: sim-*.txt`, or `glob: sim-*"),
     ],
 )
 def test_keywords_of_other_programs_get_a_hint(faults: Faults, line: str, expected: str) -> None:
     assert expected in "\n".join(faults(f"stages:\n- lines:\n  - {line}\n"))
+
+
+def test_the_name_of_a_job_is_its_key_job(faults: Faults) -> None:
+    answer = faults("name: mc\nstages:\n- {name: sim, lines: [{run: x}]}\n")
+
+    assert answer == ["1:1: a job has no key `name` (did you mean `job`?)"]
 
 
 def test_a_stage_that_is_said_to_depend_on_another_gets_a_hint(faults: Faults) -> None:

@@ -23,6 +23,9 @@ from d0ctl.units import LEAST_BYTES, REQUESTS, listed, time_without_unit, withou
 _MEANT = {
     word: key
     for key, others in {
+        "job": "name",
+        "nodes": "on host hosts machine machines",
+        "policy": "attempts max-retries retries retry tries",
         "run": "command cmd script exec execute executable",
         "environment": "env envs vars variables",
         "memory": "mem ram request_memory",

@@ -10,6 +10,7 @@ from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.opening import open_store
 from d0ctl.store.rows import make
 from d0ctl.store.views import names
@@ -78,6 +79,8 @@ def no_such_job(store: Store, name: str) -> NotFound:
     """Return the error for a job that does not exist."""
     if error := archived(store, name):
         return error
+    if registry.find(store, name):
+        return NotFound(f"there is no job `{name}`", hint=f"`{name}` is a node: d0ctl why {name}")
     known = names.jobs(store)
     if not known:
         return NotFound(f"there is no job `{name}`", hint="there are no jobs yet: d0ctl run FILE")

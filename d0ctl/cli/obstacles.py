@@ -1,0 +1,44 @@
+"""What keeps packages from starting after an action that lets them start."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from d0ctl import select
+from d0ctl.actions.action import Plan, Target
+from d0ctl.actions.jobs.submit import SubmitPlan
+from d0ctl.model import Group
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.views import browse
+
+OVER = frozenset({Group.SUCCESSFUL, Group.FAILED, Group.CANCELED})
+"""The statuses of a job of which nothing is left to run."""
+
+
+def sentence(store: Store, plan: Plan) -> str:
+    """Say what keeps the packages of an applied plan from starting; empty if nothing does.
+
+    The hold of its jobs comes first: without it a missing daemon matters.
+    """
+    from d0ctl.show import outcome  # only at the end of few commands
+
+    if not (plan.packages or plan.jobs) or _have_ended(store, plan.jobs):
+        return ""
+    target = select.parse(plan.job) if isinstance(plan, SubmitPlan) else plan.request.target
+    jobs = _jobs(target)
+    held = [name for name in jobs if any(job.hold for job in browse.jobs(store, name))]
+    if held and held == jobs:
+        return outcome.held(held)
+    return "" if any_driver(store) else outcome.no_daemon(jobs)
+
+
+def _have_ended(store: Store, names: Sequence[str]) -> bool:
+    """Return whether these jobs have ended, also after an action."""
+    jobs = [browse.jobs(store, name) for name in names]
+    return bool(jobs) and all(job.status in OVER for job in chain(*jobs))
+
+
+def _jobs(target: Target) -> list[str]:
+    """Return the jobs that a target names; none if it has a pattern."""
+    jobs = {part.job for part in target.parts} if isinstance(target, select.Selector) else set()
+    return [] if any(select.parse(job).wildcard_level for job in jobs) else sorted(jobs)
