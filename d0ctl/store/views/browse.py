@@ -10,7 +10,6 @@ from d0ctl.model import Counts, Phase, Status, by_status, can_move
 from d0ctl.select import Selector
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes import registry
 from d0ctl.store.opening import open_store
 from d0ctl.store.rows import make
 from d0ctl.store.views import names
@@ -79,7 +78,7 @@ def no_such_job(store: Store, name: str) -> NotFound:
     """Return the error for a job that does not exist."""
     if error := archived(store, name):
         return error
-    if registry.find(store, name):
+    if name in names.nodes(store):
         return NotFound(f"there is no job `{name}`", hint=f"`{name}` is a node: d0ctl why {name}")
     known = names.jobs(store)
     if not known:
@@ -88,19 +87,16 @@ def no_such_job(store: Store, name: str) -> NotFound:
 
 
 def archived(store: Store, name: str) -> Archived | None:
-    """Return the error for a job that was moved to an archive; None if it is in none."""
-    archive = _archive_with(store, name)
-    return None if archive is None else Archived(name, archive)
+    """Return the error for a job that was moved to an archive, the last one that has it.
 
-
-def _archive_with(store: Store, name: str) -> str | None:
-    """Return the last archive with a job of this name; None while an archive is read."""
+    None if it is in none, and while an archive is read.
+    """
     if store.home.archive:
         return None
     for path in sorted(store.home.archives.glob("*.db"), reverse=True):
         with open_store(Home(store.home.root, archive=path.stem), read_only=True) as archive:
             if name in names.jobs(archive):
-                return path.stem
+                return Archived(name, path.stem)
     return None
 
 
