@@ -40,11 +40,11 @@ def refuse(verb: str, typed: list[str]) -> None:
 
 def refuse_state(verb: str, typed: list[str]) -> None:
     """Raise BadUsage for a state that was typed as a word of its own beside a job."""
-    words = [word for word in typed if word in STATES and not _is_job(word)]
-    if words:
-        targets = [word for word in typed if word not in words] or ["JOB"]
-        right = [target if ":" in target else f"{target}:{','.join(words)}" for target in targets]
-        raise BadUsage(f"`{words[0]}` is a state, which comes after the job and a colon",
+    states = [word for word in typed if word in STATES and not _is_job(word)]
+    if states:
+        targets = [word for word in typed if word not in states] or ["JOB"]
+        right = [target if ":" in target else f"{target}:{','.join(states)}" for target in targets]
+        raise BadUsage(f"`{states[0]}` is a state, which comes after the job and a colon",
                        hint=shlex.join(["d0ctl", *verb.split(), *right]))  # fmt: skip
 
 
