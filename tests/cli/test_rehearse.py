@@ -53,6 +53,20 @@ def test_a_rehearsal_says_how_long_a_job_takes_and_what_bounds_it(
     assert "with another node like `n3`" in lines[3]
 
 
+def test_another_node_saves_nothing_that_people_could_read(d0ctl: Type, tmp_path: Path) -> None:
+    job, site = tmp_path / "short.yaml", tmp_path / "site.yaml"
+    job.write_text(
+        "stages: [{lines: [{for: {n: [1, 2, 3]}, run: x, runtime: 2h}, {run: y, runtime: 20s}]}]\n"
+    )
+    site.write_text("nodes: {n1: {destination: n1, cpus: 3}}\n")
+
+    found = document(d0ctl("rehearse", str(job), "--site", str(site), "--json").stdout)
+    text = d0ctl("rehearse", str(job), "--site", str(site)).stdout
+
+    assert found["makespan"] > found["with_one_more"]["makespan"]
+    assert "2 h 00 min with another node like `n1`: no less" in text
+
+
 def test_the_document_has_makespan_bounds_nodes_caches_and_stages(
     d0ctl: Type, files: tuple[str, str]
 ) -> None:

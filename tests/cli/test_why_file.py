@@ -150,6 +150,9 @@ def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type)
     assert found["answer"].endswith("it was removed because no package needed it")
     assert found["commands"] == ["d0ctl set-status prod/1/1/1 unscheduled"]
     assert "1 package that read it has ended" in found["facts"]
+    for words in ("status prod/1/1/1", "status prod/1/1/2", "file list prod:gen-1"):
+        rows = d0ctl(*words.split()).stdout.splitlines()
+        assert any("gen-1" in row and " purged" in row for row in rows)
 
 
 def test_why_of_a_partial_file_mentions_it(site: Site, d0ctl: Type) -> None:

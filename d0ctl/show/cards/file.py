@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from d0ctl.model import Phase
+from d0ctl.show.cards.file_lists import PURGED
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
@@ -81,7 +82,7 @@ def _locations(line: FileLine) -> str:
         return listed(places)
     if line.is_dropped:
         return "dropped"
-    return "purged" if line.maker_phase == Phase.DONE and not line.is_present else "not made yet"
+    return PURGED if line.maker_phase == Phase.DONE and not line.is_present else "not made yet"
 
 
 def draw(sheet: Sheet, file: File) -> None:

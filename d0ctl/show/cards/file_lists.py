@@ -11,6 +11,9 @@ from d0ctl.show.drawing.spans import cut_front
 from d0ctl.store.views.shapes.of_package import AttemptView, InputView, OutputView
 from d0ctl.units import count, size
 
+PURGED = "purged"
+"""The state of a file that was made, and of which no copy is left."""
+
 NAME = 60
 """How many columns of a file's name are shown."""
 
@@ -63,7 +66,7 @@ def _input(sheet: Sheet, view: InputView) -> list[Cell]:
     elif view.present:
         state, availability = "done", "available" if view.size is None else size(view.size)
     elif view.maker_phase == "done":
-        availability = "removed: no longer needed"
+        availability = PURGED
     origin = view.acquire
     if view.maker_path:
         origin = f"from {view.maker_path} ({phase_word(view.maker_phase)})"
@@ -115,10 +118,7 @@ def outputs(
 
 
 def _made(sheet: Sheet, output: OutputView, missing: str) -> list[Cell]:
-    state, availability = (
-        "waiting",
-        "removed: no longer needed" if output.is_purged else missing,
-    )
+    state, availability = "waiting", PURGED if output.is_purged else missing
     if output.dropped:
         state = availability = "dropped"
     elif output.present or (output.late and output.made):

@@ -26,6 +26,9 @@ Cell = str | tuple[str | None, str] | list[Span] | None
 ENDLESS = 1 << 20
 """More columns than any line takes."""
 
+_FRAME, _MARKS = re.compile(r' +File ".*", line \d+'), re.compile(r" +[~^]+ *")
+"""A step of a Python traceback, and the marks below its code."""
+
 LONG, ROOM = 16, 44
 """Beyond this many columns, the last cell of a table gets lines of its own, with less room."""
 
@@ -178,10 +181,10 @@ class Sheet(Struct):
             self.lines.append(tuple(line))
 
     def quote(self, output: str, most: int) -> None:
-        """Add the last lines of an output."""
+        """Add the last lines of an output, without half a step of a Python traceback."""
         bar = f"  {self.glyphs.upright} "
         room = self.columns - len(bar)
-        for line in output.rstrip().splitlines()[-most:]:
+        for line in _last_lines(output, most):
             printed = foreign(line.expandtabs())
             begins = printed.lstrip(" ")
             indent = " " * min(len(printed) - len(begins), room // 2)
@@ -251,3 +254,16 @@ def path_at(line: Line, column: int | None) -> str | None:
         if column is None or match.start() <= column < match.end():
             return match[0]
     return None
+
+
+def _last_lines(output: str, most: int) -> list[str]:
+    """Return the last lines; they begin with no line that only belongs to one left out.
+
+    These are the code and the carets below the `File` line of a Python traceback.
+    """
+    lines = output.rstrip().splitlines()
+    last, before = lines[-most:], lines[:-most][-1:]
+    is_code = bool(before) and _FRAME.match(before[0]) is not None
+    marks = next((at for at in (0, 1) if last[at : at + 1] and _MARKS.fullmatch(last[at])), -1)
+    begin = marks + 1 or int(is_code and last[0].startswith("    "))
+    return last[begin:] or last

@@ -62,8 +62,7 @@ def _failures(rehearsal: Rehearsed) -> list[list[Cell]]:
     if not retried and not failed:
         rows.append([("failures", "faint"), f"none, by {count(rehearsal.attempts, known)}"])
         return rows
-    later = outcome.makespan_s - rehearsal.smooth_s
-    cost = f"{duration(later)} longer" if later > 0 else "no longer"
+    cost = f"{_gap(rehearsal.smooth_s, outcome.makespan_s)} longer"
     rows.append([("failures", "faint"),
                  f"{count(retried + failed, 'attempt')}, by {count(rehearsal.attempts, known)}:"
                  f" {cost}, {duration(outcome.wasted_s)} of CPU time lost"])  # fmt: skip
@@ -95,9 +94,14 @@ def _times(rehearsal: Rehearsed, nodes: Mapping[int, int]) -> str:
 
 def _one_more(rehearsal: Rehearsed) -> str:
     with_it = rehearsal.with_one_more_s
-    saved = rehearsal.outcome.makespan_s - with_it
-    gain = f"{duration(saved)} less" if saved > 0 else "no less"
-    return f"{duration(with_it)} with another node like `{rehearsal.model}`: {gain}"
+    gain = _gap(with_it, rehearsal.outcome.makespan_s)
+    return f"{duration(with_it)} with another node like `{rehearsal.model}`: {gain} less"
+
+
+def _gap(shorter: float, longer: float) -> str:
+    """Return how much longer the second time is; `no` if people would read the same time twice."""
+    is_longer = longer > shorter and duration(longer) != duration(shorter)
+    return duration(longer - shorter) if is_longer else "no"
 
 
 def _stages(sheet: Sheet, rehearsal: Rehearsed) -> None:
