@@ -38,6 +38,9 @@ BELOW = " " * 6
 PROMPT, BROKEN = "  $ ", " \\"
 """The start of a command, and the end of a line of it that continues on the next."""
 
+QUOTED, UNBROKEN = re.compile(r"'[^']*'|\"[^\"]*\""), "\ue000"
+"""Quoted words of a command, in which no line may end, and a blank in them meanwhile."""
+
 PATH = re.compile(r"(?<![\w/.-])[A-Za-z_][\w.+-]*(?:/\d+){1,3}(?![\w/])")
 
 
@@ -200,8 +203,10 @@ class Sheet(Struct):
             if command == self.typed or not is_possible(command, self.archive):
                 continue
             typed = self._typed(foreign(command))
-            front, *rest = wrap(typed, max(8, self.columns - 6), whole=self.whole)
+            unbroken = QUOTED.sub(lambda match: match[0].replace(" ", UNBROKEN), typed)
+            front, *rest = wrap(unbroken, max(8, self.columns - 6), whole=self.whole)
             for index, line in enumerate([front, *rest]):
+                line = line.replace(UNBROKEN, " ")
                 mark = (PROMPT if not index else " " * 6, "faint")
                 self.lines.append((mark, (line + BROKEN * (index < len(rest)), "command")))
 
