@@ -8,6 +8,8 @@ from d0ctl.store.jobs import retry
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
 
+UNFIT = "no node can take it: "
+
 AT_A_LIMIT = {
     "out-of-memory": "it ran out of memory and would get no more: --memory SIZE",
     "wall-time": "it ran out of time and would get no more: --wall-time TIME",
@@ -49,4 +51,9 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: 
     row = {**asked, "id": 0, "ready": 1, "stage_id": 0, "job_id": job}
     requirement = requirement_of(row, catalogue, seconds=None)
     reasons = nodes.misfits(requirement)
-    return f"no node can take it: {in_words(reasons)}" if reasons else None
+    return f"{UNFIT}{in_words(reasons)}" if reasons else None
+
+
+def is_unfit(why: str) -> bool:
+    """Return whether a package is refused because of what the nodes are."""
+    return why.startswith(UNFIT)

@@ -135,7 +135,7 @@ def nothing_for(
             return Conflict(f"package `{target}` is already being killed", hint=hint, entry=entry)
         return Conflict(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
                            hint=hint, entry=entry)  # fmt: skip
-    states = ", ".join(f"{n} {_state_of(phase)}" for phase, n in unchanged.items())
+    states = ", ".join(f"{n:,} {_state_of(phase)}" for phase, n in unchanged.items())
     return Conflict(f"no packages of {quoted(target.brief)} can be {past}: {states}",
                        hint=f"d0ctl status {quote(str(target.parts[0]))}", entry=entry)  # fmt: skip
 

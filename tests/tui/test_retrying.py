@@ -149,6 +149,57 @@ def test_failed_packages_are_retried_with_other_memory_time_and_node(
     assert (one.nodes, one.note) == ('["localhost"]', "more of it")
 
 
+@pytest.mark.parametrize("wrong", ["cpus=99", "on=n9"])
+def test_the_cursor_stays_in_the_field_that_was_refused(
+    site: Site, dashboard: Open, wrong: str
+) -> None:
+    site.submit(production())
+    site.up(cpus=4)
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees("would retry 1 package", "recorded with your name")
+        await desk.press("shift+tab")
+        await desk.type(wrong)
+        await desk.press("enter")
+        await desk.sees("d0ctl node list", "enter close")
+        await desk.misses("recorded with your name")
+        await desk.press(*["backspace"] * len(wrong))
+        await desk.type("cpus=2")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl retry prod/1/2/1 --cpus 2", "recorded with your name", "do it")
+
+    dashboard(script, start="prod/1/2/1")
+
+
+def test_a_refused_action_asks_for_no_reason_and_separates_thousands(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=1200))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("R")
+        await desk.sees("can be retried: ", "1,200 ready")
+        await desk.misses("recorded with your name")
+
+    dashboard(script, start="prod")
+
+
+def test_a_package_that_a_person_retried_says_by_whom_and_why(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    asked = request("retry", parse("prod/1/2/1"))
+    apply(site.store, asked, actor="emmy", note="network", now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("retried: network", "retried by emmy, ")
+        await desk.misses("resubmit")
+        await desk.misses("put back")
+
+    dashboard(script, start="prod/1/2/1", size=(160, 50))
+
+
 def test_values_that_make_no_sense_are_refused_as_on_the_command_line() -> None:
     unchanged = RetryOptions()
 

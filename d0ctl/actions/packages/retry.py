@@ -18,7 +18,7 @@ from d0ctl.actions.option import (
     values,
     write_pairs,
 )
-from d0ctl.actions.retryable import not_retryable
+from d0ctl.actions.retryable import is_unfit, not_retryable
 from d0ctl.actions.selection import jobs_of, nothing_for, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
@@ -142,7 +142,7 @@ def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -
         what = "it" if target.is_one and target.level == "package" else "them"
         refusal.hint = f"`{again}` runs {what} again"
     elif canceled and not target.states and not target.also:
-        refusal.hint = f"{canceled} canceled: `d0ctl retry '{target}:canceled'`"
+        refusal.hint = f"{canceled:,} canceled: `d0ctl retry '{target}:canceled'`"
         refusal.instead = _canceled(target), "retry the canceled ones"
     return refusal
 
@@ -155,11 +155,13 @@ def _canceled(target: Selector) -> Selector:
 
 def _all_refused(target: Selector, reasons: Counter[str]) -> Refused:
     (why, number), *more = reasons.most_common()
+    nodes = "d0ctl node list" if all(map(is_unfit, reasons)) else ""
     if target.is_one and target.level == "package":
-        return Refused(f"package `{target}` can't be retried: {why}", hint=f"d0ctl why {target}")
-    counted = "; ".join(f"{n} because {reason}" for reason, n in [(why, number), *more])
+        hint = nodes or f"d0ctl why {target}"
+        return Refused(f"package `{target}` can't be retried: {why}", hint=hint)
+    counted = "; ".join(f"{n:,} because {reason}" for reason, n in [(why, number), *more])
     return Refused(f"no packages of {quoted(target.brief)} can be retried: {counted}",
-                   hint=f"d0ctl history {quote(str(target.parts[0]))}")  # fmt: skip
+                   hint=nodes or f"d0ctl history {quote(str(target.parts[0]))}")  # fmt: skip
 
 
 def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Phase, Status
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.forecast import eta
 from d0ctl.show.why.common import Explanation, choice_document, chosen_node, runs_with
 from d0ctl.show.why.subject import Subject
@@ -16,6 +17,9 @@ from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import shortfall
 from d0ctl.store.views.shapes.of_package import BinaryView, PackageView
 from d0ctl.units import moment
+
+RETRIED = frozenset({Phase.FAILED, Phase.CANCELED, Phase.COOLOFF})
+"""The phases in which a person retries a package."""
 
 REQUESTS: Mapping[str, str] = {
     PackageRequest.PAUSE: "it was asked to pause; if it does not do so by itself soon, it is "
@@ -39,10 +43,22 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     if where := one_package.destination(store, view.id):
         explanation.facts.append(f"its task merges at `{where[0]}`: {where[1]}")
     if view.request and not _says_itself(view):
-        explanation.facts.append(REQUESTS.get(view.request, f"a request: {view.request}"))
+        explanation.facts += _requested(store, view, now)
     if short := shortfall(store, view.id, view.path, view.phase):
         explanation.facts.append(f"it {runs_with(short)}")
     return explanation
+
+
+def _requested(store: Store, view: PackageView, now: float) -> list[str]:
+    """Say what it was asked to do; a retry, until it is launched, by whom and why."""
+    if view.request != PackageRequest.RESUBMIT:
+        return [REQUESTS.get(view.request or "", f"a request: {view.request}")]
+    for event in reversed(one_package.events(store, view.id)):
+        if event.old in RETRIED and event.new in (Phase.READY, Phase.WAITING):
+            by = f" by {event.actor}" if event.actor else ""
+            why = f": {remark(event.note)}" if event.note else ""
+            return [f"retried{by}, {moment(event.at, now)}{why}"]
+    return []  # `_remade` says why a successful one runs again
 
 
 def _may_begin(explanation: Explanation) -> bool:

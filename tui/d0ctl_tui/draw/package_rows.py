@@ -8,6 +8,7 @@ from d0ctl.show.cards import binary
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.spans import Line, Span, cell_len, foreign, pad, width
+from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.views.shapes import OnlyPackage, PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl.units import duration, size
@@ -109,9 +110,12 @@ def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> list[str
     remarks += [f"acknowledged by {row.acknowledged}"] if row.acknowledged else []
     remarks += [_node(row, context)] if with_node else []
     remarks += [f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
-    if row.request and row.phase != Phase.KILLING:
+    note = gist(row.message) if failed else remark(row.note) or ""
+    if row.request == PackageRequest.RESUBMIT:
+        note = f"retried: {note}" if note else "retried"
+    elif row.request and row.phase != Phase.KILLING:
         remarks.append(f"({row.request})")
-    remarks.append(gist(row.message) if failed else remark(row.note) or "")
+    remarks.append(note)
     return [foreign(word) for word in remarks if word]
 
 

@@ -9,6 +9,7 @@ from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.files import links
+from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import capacities
 from d0ctl.store.views import dependencies, one_package
@@ -28,7 +29,8 @@ def ready(subject: Subject) -> None:
         return
     explanation.reason = why_not_taken(subject)
     explanation.answer = f"{subject.name} is ready, and {explanation.reason}"
-    if not _remade(subject) and subject.package.note:
+    is_retry = subject.package.request == PackageRequest.RESUBMIT
+    if not _remade(subject) and subject.package.note and not is_retry:
         subject.fact(f"it was put back: {remark(subject.package.note)}")
 
 

@@ -236,14 +236,21 @@ class PlanDialog(Dialog[bool]):
             return
         if state != "done":
             self._passed_on.clear()
-            if self.focused is None:
-                self.query_one("#typed", Input).focus()
+            self._focus_field()
         self._show()
         self._pass_keys_on()
 
+    def _focus_field(self) -> None:
+        """Let keys go to the refused values; a plan that can be carried out needs its reason."""
+        if self.state == "refused":
+            self.set_focus(next(iter(self.query("#values").results(Input)), None))
+        elif self.focused is None:
+            self.query_one("#typed", Input).focus()
+
     def _show(self) -> None:
         for field in self.query("#with, #field"):
-            field.display = self.state != "done"
+            without = ("done", "refused") if field.id == "field" else ("done",)
+            field.display = self.state not in without
         self.page.renew()
         self.page.styles.height = min(self.page.line_count(), max(4, self.size.height - 8))
         self.keys.renew()
