@@ -25,7 +25,9 @@ def test_a_ready_package_is_compared_on_the_nodes_that_could_take_it(site: Site)
         "waits for `localhost`, where it would end in [12][0-9] min .*, on `slow` only in 1 h 40",
         answer.answer,
     )
-    assert "on `slow` it would end in 1 h 40 min: 1 h 40 min to run" in answer.facts
+    assert (
+        "on `slow`, if it were next, it would end in 1 h 40 min: 1 h 40 min to run" in answer.facts
+    )
     first, second = answer.details["candidates"]
     assert (first["node"], first["run"]) == ("localhost", 600.0)
     assert second == {

@@ -157,6 +157,13 @@ def test_the_last_attempts_are_read_of_all_jobs_or_of_one_and_of_the_past(site: 
         ("other/1/1/1", "successful"), ("prod/1/2/1", "failed")]  # fmt: skip
     assert attempt_spans.latest(site.store, site.id_of("prod")) == found[1:]
     assert attempt_spans.latest(site.store, None, limit=1) == found[1:]
+    site.launch("other/1/2/1")
+    site.fail("prod/1/3/1")
+    last = attempt_spans.latest(site.store, None, limit=1)
+    assert [(one.path, one.outcome) for one in last] == [
+        ("other/1/2/1", None), ("prod/1/3/1", "failed")]  # fmt: skip
+    assert [one.path for one in attempt_spans.latest(site.store, site.id_of("other"), limit=1)] == [
+        "other/1/2/1"]  # fmt: skip
     spread_out(site)
     with as_of(site, FIRST + 3.5) as store:
         assert [one.ended for one in attempt_spans.latest(store, None)] == [None]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, foreign, pad
 from d0ctl.show.usage.slot_places import places
-from d0ctl.store.history.attempt_spans import AttemptSpan
+from d0ctl.store.history.attempt_spans import MOST, AttemptSpan
 from d0ctl.store.views.job_files.eta import LEAST_STRAGGLING_S, STRAGGLING
 from d0ctl.units import duration
 
@@ -236,8 +236,8 @@ def axis(period: Period, cursor: int, glyphs: Glyphs) -> Line:
 
 
 def period_for(spans: Sequence[AttemptSpan], now: float) -> int:
-    """Return the shortest period that shows all of them, as its number."""
-    whole = now - min((span.launched for span in spans), default=now)
+    """Return the shortest period that shows all of the last attempts, as its number."""
+    whole = now - min((span.launched for span in spans[-MOST:]), default=now)
     return next(
         (index for index, seconds in enumerate(PERIODS) if seconds >= whole), len(PERIODS) - 1
     )

@@ -6,7 +6,7 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import Span
 from d0ctl.show.history import time_rows
 from d0ctl.show.history.time_rows import LABEL, Period
-from d0ctl.store.history.attempt_spans import AttemptSpan
+from d0ctl.store.history.attempt_spans import MOST, AttemptSpan
 from d0ctl.units import count, duration
 
 MOST_ROWS = 200
@@ -41,9 +41,12 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
 
 
 def extent(spans: Sequence[AttemptSpan], now: float) -> tuple[float, float]:
-    """Return the first launch and the last end, which is now if something still runs."""
+    """Return the first launch of the last attempts, and the last end: now if something still runs.
+
+    Of the time before, only some attempts are known, those that run.
+    """
     ends = (now if span.ended is None else span.ended for span in spans)
-    return min((span.launched for span in spans), default=now), max(ends, default=now)
+    return min((span.launched for span in spans[-MOST:]), default=now), max(ends, default=now)
 
 
 def _legend(sheet: Sheet, *, has_slow: bool, has_staging: bool) -> list[Span]:

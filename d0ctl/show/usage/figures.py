@@ -76,4 +76,9 @@ def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
 
 
 def _percent(part: float | None) -> str:
-    return "-" if part is None else f"{part:.0%}"
+    """Return a part in percent: 100% only if it is all, 0% only if it is none."""
+    if part is None:
+        return "-"
+    if 0 < part < 1:
+        return "<1%" if part < 0.005 else ">99%" if part >= 0.995 else f"{part:.0%}"
+    return f"{part:.0%}"

@@ -6,7 +6,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.rows import make
 
 MOST = 5_000
-"""How many attempts are read, the last ones; this takes 30 ms."""
+"""How many attempts are read besides those that run, the last ones; this takes 30 ms."""
 
 
 class AttemptSpan(Struct, frozen=True):
@@ -32,7 +32,7 @@ class AttemptSpan(Struct, frozen=True):
 
 
 def latest(store: Store, job: int | None, limit: int = MOST) -> list[AttemptSpan]:
-    """Return the last attempts of all jobs, or those of them that are of one job, by launch."""
+    """Return the last attempts, and all that have not ended, of all jobs or of one, by launch."""
     first = store.value("first_of_last_attempts", limit=limit)
     rows = store.rows("attempt_spans", first=first, job=job)
     return [make(AttemptSpan, row) for row in rows]

@@ -106,17 +106,20 @@ select * from main.action where at <= (select at from moment);
 select coalesce(min(id), 0) from (select id from attempt where id > 0 order by id desc limit :limit);
 
 -- name: attempt_spans
--- When and where the attempts from an id on ran, of a job or of all, with the slots that each took
--- and those that its node has; null if the node is removed.
+-- When and where the attempts from an id on, and earlier ones that have not ended, ran, of a job or
+-- of all, with the slots that each took and those that its node has; null if the node is removed.
 select package_path.path, package_path.stage, package_path.line, attempt.node_name as node,
        attempt.launched, attempt.started, attempt.ended, attempt.outcome, attempt.reason,
        requirement.cpus * requirement.cpu / 100.0 as took, node.cpus as node_slots
-  from attempt
+  from (select id from attempt where id >= :first
+        union
+        select attempt_id from package where is_live = 1) as some
+  cross join attempt on attempt.id = some.id
   cross join package_path on package_path.package_id = attempt.package_id
   join package on package.id = attempt.package_id
   join requirement on requirement.id = package.requirement_id
   left join node on node.id = attempt.node_id
- where attempt.id >= :first and package_path.visible = 1
+ where (attempt.id >= :first or attempt.ended is null) and package_path.visible = 1
    and (:job is null or package_path.job_id = :job)
  order by attempt.launched, attempt.id;
 

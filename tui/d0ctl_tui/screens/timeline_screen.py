@@ -94,7 +94,7 @@ class TimelineScreen(SubScreen):
         if self.view.slow:
             left.append((f"  {count(len(self.view.slow), 'straggler')}", "warn"))
         if len(self._spans) >= MOST:
-            left.append((f"  the last {MOST:,} attempts", "faint"))
+            left.append((f"  the last {MOST:,} attempts, and all that run", "faint"))
         at = period.begin + (self._column + 0.5) * period.step
         right: list[Span] = [(f"{moment(at, self.now)} ", "faint")]
         if (span := self._cursor_span) is not None:

@@ -222,4 +222,6 @@ def _fact(name: str, cost: Cost) -> str:
     if cost.run_s is None:
         return f"on `{name}`: {', '.join(parts) or 'inputs and CPUs are there'}"
     parts.append(f"{duration(cost.run_s)} to run")
-    return f"on `{name}` it would end in {duration(cost.end_s)}: {', '.join(parts)}"
+    return (
+        f"on `{name}`, if it were next, it would end in {duration(cost.end_s)}: {', '.join(parts)}"
+    )
