@@ -242,15 +242,14 @@ class PlanDialog(Dialog[bool]):
 
     def _focus_field(self) -> None:
         """Let keys go to the refused values; a plan that can be carried out needs its reason."""
-        if self.state == "refused":
-            self.set_focus(next(iter(self.query("#values").results(Input)), None))
-        elif self.focused is None:
-            self.query_one("#typed", Input).focus()
+        fields = self.query("#values" if self.state == "refused" else "#typed").results(Input)
+        if self.state == "refused" or self.focused is None:
+            self.set_focus(next(fields, None))
 
     def _show(self) -> None:
         for field in self.query("#with, #field"):
-            without = ("done", "refused") if field.id == "field" else ("done",)
-            field.display = self.state not in without
+            hiding = ("done", "refused") if field.id == "field" else ("done",)
+            field.display = self.state not in hiding
         self.page.renew()
         self.page.styles.height = min(self.page.line_count(), max(4, self.size.height - 8))
         self.keys.renew()
@@ -290,10 +289,9 @@ class PlanDialog(Dialog[bool]):
         return [(self.dashboard.key_of("undo"), "undo", "plain")] if is_named and has_key else []
 
     def _other_way(self) -> list[Choice]:
-        if self.instead is not None:
-            return [("^o", self.instead[1], "plain")]
         way = self.action.next_way
-        return [("^o", way.title, "plain")] if way is not None else []
+        title = self.instead[1] if self.instead is not None else way and way.title
+        return [("^o", title, "plain")] if title else []
 
     @property
     def _values(self) -> str:
