@@ -62,7 +62,7 @@ def several(
     explanation.facts = list(dict.fromkeys(explanation.facts))
     if not are_acknowledged:
         jobs = dict.fromkeys(kind.job for kind in kinds if kind.job in selectors)
-        explanation.commands += [f"d0ctl acknowledge {retry_advice.words(selectors[job])}{which}"
+        explanation.commands += [f"d0ctl acknowledge {retry_advice.quoted_parts(selectors[job])}{which}"
                                  for job in jobs]  # fmt: skip
     explanation.commands.append(f"d0ctl why {kinds[0].paths[0]}")
     return explanation

@@ -218,9 +218,9 @@ def for_alike(store: Store, target: str, paths: Sequence[str]) -> Advice:
 
 def alike(selector: str, reason: str, node: str = "") -> str:
     """Return the words that select packages that failed for a reason, with a node only there."""
-    return f"{words(selector)}{f' --node {node}' * bool(node)} --failed-for {reason}"
+    return f"{quoted_parts(selector)}{f' --node {node}' * bool(node)} --failed-for {reason}"
 
 
-def words(selector: str) -> str:
+def quoted_parts(selector: str) -> str:
     """Return the words to type for a selector of one part or several; states are quoted."""
     return " ".join(f"'{part}'" if ":" in part else quote(part) for part in selector.split(" "))
