@@ -62,8 +62,8 @@ def several(
     explanation.facts = list(dict.fromkeys(explanation.facts))
     if not are_acknowledged:
         jobs = dict.fromkeys(kind.job for kind in kinds if kind.job in selectors)
-        explanation.commands += [f"d0ctl acknowledge {retry_advice.quoted_parts(selectors[job])}{which}"
-                                 for job in jobs]  # fmt: skip
+        targets = [retry_advice.quoted_parts(selectors[job]) for job in jobs]
+        explanation.commands += [f"d0ctl acknowledge {target}{which}" for target in targets]
     explanation.commands.append(f"d0ctl why {kinds[0].paths[0]}")
     return explanation
 
