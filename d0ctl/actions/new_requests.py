@@ -1,5 +1,6 @@
 """Changes of the resources that packages request."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,24 @@ from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.changed_requests import RequestChange
 from d0ctl.units import REQUESTS, RESOURCES, duration, format_size, format_time
 
+NOTHING = "none"
+"""What is typed to request nothing."""
+
+ANY_NODE = (NOTHING,)
+"""The value of `nodes` for packages that may run on any node."""
+
 SIZES = frozenset(resource.name for resource in RESOURCES if resource.is_size)
+
+
+def _or_nothing(kind: ValueType) -> ValueType:
+    """Return a type that also reads and writes `none`, as 0."""
+    return ValueType(
+        lambda text: 0 if text == NOTHING else kind.read(text),
+        lambda amount: kind.write(amount) if amount else [NOTHING],
+    )
+
+
+_MEMORY, _WALL_TIME = _or_nothing(SIZE), _or_nothing(TIME)
 
 
 def _read_variables(texts: Iterable[str]) -> dict[str, str]:
@@ -37,11 +55,14 @@ def _read_variables(texts: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class NewRequests(Options):
-    """Changed requests of packages; None and empty keep the present ones."""
+    """Changed requests of packages; None and empty keep the present ones, 0 and `none` drop them.
+
+    `disk` can't be dropped: the estimate that it replaced is not recorded.
+    """
 
     memory: int | None = value(
-        "--memory", "SIZE", "Memory to request, e.g. 4GB.", type=SIZE, example="8GB",
-        log=SIZE.write,
+        "--memory", "SIZE", "Memory to request, e.g. 4GB; `none` for no request.", type=_MEMORY,
+        example="8GB", log=_MEMORY.write,
     )  # fmt: skip
     disk: int | None = value(
         "--disk", "SIZE", "Disk space to request, e.g. 20GB.", type=SIZE, example="20GB",
@@ -55,12 +76,12 @@ class NewRequests(Options):
         log=COUNT.write,
     )  # fmt: skip
     wall_time: float | None = value(
-        "--wall-time", "TIME", "Wall time to request, e.g. 2h.", type=TIME, example="4h",
-        log=TIME.write,
+        "--wall-time", "TIME", "Wall time to request, e.g. 2h; `none` for no request.",
+        type=_WALL_TIME, example="4h", log=_WALL_TIME.write,
     )  # fmt: skip
     nodes: tuple[str, ...] = values(
-        "--on", "NODE", "Node to run on, instead of the job's; may be repeated.", none=tuple,
-        type=NAMES, example="NODE", completes="node", log=NAMES.write,
+        "--on", "NODE", "Node to run on, instead of the job's; `none` for any; may be repeated.",
+        none=tuple, type=NAMES, example="NODE", completes="node", log=NAMES.write,
     )  # fmt: skip
     environment: Mapping[str, str] = values(
         "--env", "NAME=VALUE", "Variable to add to the environment; may be repeated.", none=dict,
@@ -70,26 +91,34 @@ class NewRequests(Options):
     @property
     def requirement(self) -> dict[str, Any]:
         """The part that concerns the choice of a node."""
-        import json
-
         requirement: dict[str, Any] = {
             name: value for name in REQUESTS if (value := getattr(self, name)) is not None
         }
+        if self.memory == 0:
+            requirement["memory"] = None
         if self.nodes:
-            requirement["nodes"] = json.dumps(list(self.nodes))
+            requirement["nodes"] = json.dumps(list(self.named_nodes))
         return requirement
+
+    @property
+    def named_nodes(self) -> tuple[str, ...]:
+        """The nodes to run on; none if packages may run on any."""
+        return () if self.nodes == ANY_NODE else self.nodes
 
     @property
     def descriptions(self) -> list[str]:
         """Each change in words."""
         descriptions = [
-            resource.describe(amount)
+            resource.describe(amount) if amount or resource.name != "memory" else "no memory"
             for resource in RESOURCES
             if (amount := getattr(self, resource.name)) is not None
         ]
         if self.wall_time is not None:
-            descriptions.append(f"a wall time of {duration(self.wall_time)}")
-        if self.nodes:
+            time = f"a wall time of {duration(self.wall_time)}"
+            descriptions.append(time if self.wall_time else "no wall time")
+        if self.nodes == ANY_NODE:
+            descriptions.append("any node")
+        elif self.nodes:
             node = "node" if len(self.nodes) == 1 else "nodes"
             descriptions.append(f"{node} {' or '.join(self.nodes)}")
         return descriptions + write_pairs(self.environment)
@@ -107,9 +136,19 @@ class NewRequests(Options):
         if self.requirement:
             retry.change_requirements(selected, self.requirement)
         if self.wall_time is not None:
-            retry.change_wall_time(selected, self.wall_time)
+            retry.change_wall_time(selected, self.wall_time or None)
         if self.environment:
             retry.add_environment(selected, self.environment)
+
+
+def restoring(previous: Mapping[str, Any]) -> NewRequests:
+    """Return the options that give packages the requests that they had."""
+    before: dict[str, Any] = {
+        name: 0 if value is None else value for name, value in previous.items()
+    }
+    if "nodes" in before:
+        before["nodes"] = tuple(json.loads(before["nodes"])) or ANY_NODE
+    return NewRequests(**before)
 
 
 def describe_change(change: RequestChange) -> str:

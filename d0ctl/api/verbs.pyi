@@ -53,12 +53,12 @@ class Verbs(Acting, metaclass=ABCMeta):
     ) -> Done:
         """Change the resources that packages request before they start.
 
-        memory: Memory to request, e.g. 4GB.
+        memory: Memory to request, e.g. 4GB; `none` for no request.
         disk: Disk space to request, e.g. 20GB.
         cpus: Number of CPUs to request.
         gpus: Number of GPUs to request; 0 for none.
-        wall_time: Wall time to request, e.g. 2h.
-        nodes: Node to run on, instead of the job's; may be repeated.
+        wall_time: Wall time to request, e.g. 2h; `none` for no request.
+        nodes: Node to run on, instead of the job's; `none` for any; may be repeated.
         environment: Variable to add to the environment; may be repeated.
         """
 
@@ -197,12 +197,12 @@ class Verbs(Acting, metaclass=ABCMeta):
     ) -> Done:
         """Retry failed packages, optionally with changed resources.
 
-        memory: Memory to request, e.g. 4GB.
+        memory: Memory to request, e.g. 4GB; `none` for no request.
         disk: Disk space to request, e.g. 20GB.
         cpus: Number of CPUs to request.
         gpus: Number of GPUs to request; 0 for none.
-        wall_time: Wall time to request, e.g. 2h.
-        nodes: Node to run on, instead of the job's; may be repeated.
+        wall_time: Wall time to request, e.g. 2h; `none` for no request.
+        nodes: Node to run on, instead of the job's; `none` for any; may be repeated.
         environment: Variable to add to the environment; may be repeated.
         parameters: Parameter of the job to change; may be repeated.
         from_scratch: Discard the files that earlier attempts kept.

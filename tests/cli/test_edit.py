@@ -123,12 +123,34 @@ def test_an_edit_is_undone_by_the_requests_that_the_packages_had(site: Site, d0c
     assert read(site.store, "package", "id", "requirement_id", "wall_time") == before
 
 
+def test_a_request_can_be_dropped_and_the_edit_undone(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x", memory=10**9, wall_time=60))])))
+    state = "package", "id", "requirement_id", "wall_time"
+    before = read(site.store, *state)
+    dropping = "edit prod --memory none --wall-time none --on none"
+
+    dropped = d0ctl(*dropping.split())
+    without = read(site.store, *state)
+    restored = d0ctl("edit", "prod", "--memory", "1GB", "--wall-time", "1m")
+
+    assert (
+        dropped.stdout
+        == "edited package `prod/1/1/1` to request no memory, no wall time and any node\n"
+    )
+    assert dropped.stderr == "to undo: d0ctl edit prod --memory 1GB --wall-time 1m --on none\n"
+    assert read(site.store, *state) == before != without
+    assert restored.stderr == "to undo: d0ctl edit prod --memory none --wall-time none\n"
+    assert "--memory none --wall-time none --on none" in d0ctl("history", "prod").stdout
+
+    d0ctl(*restored.stderr.split()[3:])
+    assert read(site.store, *state) == without
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
         (["--cpus", "2", "--memory", "3GB"], "the packages had different values of `memory`"),
-        (["--wall-time", "2h"], "the packages had no `wall-time`"),
-        (["--on", "localhost"], "the packages had no `nodes`"),
+        (["--disk", "3GB"], "the packages had no `disk`"),
         (["--env", "A=1"], "the history keeps no values of variables"),
     ],
 )

@@ -1,6 +1,5 @@
 """edit: change the requests of packages that have not started."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from typing import Any
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Conflict, Plan, Request
-from d0ctl.actions.new_requests import NewRequests
+from d0ctl.actions.new_requests import NewRequests, restoring
 from d0ctl.actions.option import typed
 from d0ctl.actions.retryable import without_node
 from d0ctl.actions.selection import changeable, split_selected
@@ -40,7 +39,7 @@ class EditPlan(Plan):
 
 def plan_edit(store: Store, request: Request[NewRequests], now: float) -> EditPlan:
     """Plan for packages that have no node, except those that no node could take afterwards."""
-    for node in request.options.nodes:
+    for node in request.options.named_nodes:
         selection.check_node(store, node)
     try:
         split = changeable(store, request.target, EDITABLE, "edited", now)
@@ -83,11 +82,8 @@ def undo_edit(plan: EditPlan) -> str | None:
     """Return the command that undoes it; None if `_lasting` says why none does."""
     if not plan.previous or any(_lasting(plan)):
         return None
-    before = {name: value for name, (value,) in plan.previous.items()}
-    if "nodes" in before:
-        before["nodes"] = tuple(json.loads(before["nodes"]))
-    options = typed(NewRequests(**before))
-    return undo.command("edit", undo.paths(plan.request.target), *options)
+    before = restoring({name: value for name, (value,) in plan.previous.items()})
+    return undo.command("edit", undo.paths(plan.request.target), *typed(before))
 
 
 def _lasting(plan: EditPlan) -> Iterator[str]:
@@ -98,7 +94,7 @@ def _lasting(plan: EditPlan) -> Iterator[str]:
         key = name.replace("_", "-")
         if len(values) > 1:
             yield f"can't be undone: the packages had different values of `{key}`"
-        elif values & {None, "[]"}:
+        elif name == "disk" and None in values:  # its estimate is not recorded
             yield f"can't be undone: the packages had no `{key}`"
 
 

@@ -87,7 +87,7 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
 
 def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> RetryPlan:
     """Plan for the failed packages, without those that would fail again."""
-    for node in request.options.nodes:
+    for node in request.options.named_nodes:
         selection.check_node(store, node)
     able = retryable(request.target)
     selected = selection.choose(store, request.target, now=now)

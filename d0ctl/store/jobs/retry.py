@@ -77,7 +77,7 @@ def without_inputs(selected: Selection) -> dict[int, str]:
     return {row["id"]: row["name"] for row in selected.rows("hopeless_inputs")}
 
 
-def change_wall_time(selected: Selection, wall_time: float) -> None:
+def change_wall_time(selected: Selection, wall_time: float | None) -> None:
     """Change the wall time of the selected packages."""
     selected.change("change_wall_time", wall_time=wall_time)
 
