@@ -1,6 +1,9 @@
 """Reaching a node: jump hosts, host keys on every hop, logins, and what is said when it fails."""
 
+import socket
+import struct
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -142,3 +145,25 @@ while True:
             sys.exit()
         far.sendall(data) if ready == 0 else os.write(1, data)
 """
+
+
+@SSH
+@pytest.mark.parametrize("is_reset", [False, True])
+def test_a_host_that_accepts_and_closes_without_a_line_is_named_so(
+    known_hosts: Path, via: str, is_reset: bool
+) -> None:
+    def answer(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(4096)
+            if is_reset:
+                at_once = struct.pack("ii", 1, 0)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+        address = Address("n", "ssh", f"127.0.0.1:{listener.getsockname()[1]}", via=via)
+        answered = pool.submit(answer, listener)
+        said = str(failure_of(address, known_hosts))
+        answered.result()
+
+    assert said.endswith("` closed the connection before it answered as an sshd: look at its log")

@@ -21,7 +21,7 @@ from d0ctl.model import DIRECT
 from d0ctl.nodes.transports import hostkeys, standing_login
 from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.nodes.transports.login import Login, LoginRefused
-from d0ctl.nodes.transports.openssh import HostKeyRefused, OpenSshTransport
+from d0ctl.nodes.transports.openssh import CLOSED_EARLY, HostKeyRefused, OpenSshTransport
 from d0ctl.nodes.transports.pilot import PilotTransport
 from d0ctl.nodes.transports.resolve import Hop, login_slot, resolve
 from d0ctl.nodes.transports.ssh import FabricTransport
@@ -197,7 +197,9 @@ class ConnectionChain:
         except (paramiko.SSHException, OSError, EOFError) as error:
             self._check_key(hop)
             slow = time.monotonic() - began > 0.9 * min(timeout, HANDSHAKE_S)
-            raise unreachable(hop, timeout, TimeoutError() if slow else error) from error
+            raise unreachable(
+                hop, timeout, TimeoutError() if slow else self._cause(error)
+            ) from error
         connection.transport.set_keepalive(KEEPALIVE_S)
         # paramiko would wake up ten times a second, to see whether the connection was closed
         connection.transport.sock.settimeout(KEEPALIVE_S)
@@ -215,6 +217,14 @@ class ConnectionChain:
             with suppress(paramiko.UnknownKeyType, paramiko.SSHException):
                 key = paramiko.PKey.from_type_string(entry.key.algorithm, entry.key.blob)
                 client.get_host_keys().add(name, key.get_name(), key)
+
+    def _cause(self, error: Exception) -> Exception:
+        """Return the error, or that the host closed the connection before its first line."""
+        transport = self._connections[-1].client.get_transport()
+        if transport is None or transport.remote_version:
+            return error
+        is_closed = not isinstance(error.__context__, TimeoutError)
+        return ConnectionAbortedError() if is_closed else error
 
     def _check_key(self, hop: Hop) -> None:
         """Raise the error of the host key, if that is why the connection failed."""
@@ -277,6 +287,8 @@ def unreachable(hop: Hop, timeout: float, error: Exception) -> NodeUnreachable:
             why = f"`{hop}` does not answer within {timeout:g} s"
         case ConnectionRefusedError():
             why = f"`{hop}` refuses the connection: no sshd listens on that port"
+        case ConnectionAbortedError():
+            why = f"`{hop}` {CLOSED_EARLY}"
         case paramiko.ChannelException():
             why = f"the jump host can't reach `{hop}`: {error.text.lower()}"
         case OSError() if error.strerror:

@@ -31,6 +31,9 @@ OTHER_KEY_HINT = "name another key: d0ctl node add ... --identity FILE; or "
 TICKET_HINT = "; or get a Kerberos ticket: kinit"
 LOST = 255
 """The exit code of ssh if the connection ended, not the remote command."""
+CLOSED_EARLY = "closed the connection before it answered as an sshd: look at its log"
+EARLY_END = re.compile("kex_exchange_identification: .*Connection (closed|reset)")
+"""What ssh says if the connection ended before the first line of an sshd."""
 REFUSED = "can't copy a file: "
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
 PUT = (
@@ -249,6 +252,8 @@ def failure(address: Address, log: str) -> NodeUnreachable:
     reason = said[0].rstrip(".") if said else "no message"
     if "Host key verification failed" in log:
         return HostKeyRefused(f"ssh can't reach `{address.name}`: {reason}")
+    if EARLY_END.match(reason):
+        return NodeUnreachable(f"`{address.name}` {CLOSED_EARLY}")
     hint = None
     if "Permission denied" in log:
         hint = LOGIN_HINT.format(address.destination) + KEY_HINT
