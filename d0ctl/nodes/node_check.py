@@ -15,14 +15,12 @@ from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.link import Frame, Link, Site, open_link
 from d0ctl.nodes.transports.resolve import by_hand
 from d0ctl.nodes.transports.transport import Address
+from d0ctl.policy.guards import is_nearly_full
 from d0ctl.units import size
 
 OLDEST_PYTHON = (3, 6)
 MOST_SKEW_S = 5.0
 """A clock that is off by more than this misleads people who read logs."""
-
-LEAST_DISK = 1 << 30
-"""Less free disk than this many bytes will not carry a production far."""
 
 PROOF_S = 20.0
 """How long each step of the test of detached processes may take."""
@@ -67,7 +65,7 @@ def check(home: Home, address: Address, site: str) -> Generator[Finding, None, N
     is_clean = False
     try:
         yield Finding(True, "reach", f"relay ready after {time.monotonic() - began:.1f} s")
-        yield from _facts(link)
+        yield from _facts(link, address)
         yield _clock(link)
         found, is_clean = _detached(link, connect)
         yield found
@@ -78,7 +76,7 @@ def check(home: Home, address: Address, site: str) -> Generator[Finding, None, N
                 _clean(last)
 
 
-def _facts(link: Link) -> Iterator[Finding]:
+def _facts(link: Link, address: Address) -> Iterator[Finding]:
     facts = link.facts
     yield Finding(None, "host", f"{facts['hostname']}, user {facts['user']}, {facts['os']}")
     shell = facts["shell"].rpartition("/")[2]
@@ -88,13 +86,13 @@ def _facts(link: Link) -> Iterator[Finding]:
         is_recent,
         "python",
         f"{facts['python']} ({facts['executable']})",
-        "" if is_recent else "d0ctl node add ... --python PATH",
+        "" if is_recent else _again(address, "python", "PATH"),
     )
     yield Finding(None, "platform", f"{facts['system']} {facts['machine']}")
     load = "unknown" if facts["load"] is None else f"{facts['load']:.1f}"
     yield Finding(None, "cpus", f"{facts['cpus']}, load {load}")
     yield Finding(None, "memory", size(facts["memory"]))
-    yield from _disk(facts)
+    yield from _disk(facts, address)
 
 
 def _is_recent(version: str) -> bool:
@@ -103,14 +101,25 @@ def _is_recent(version: str) -> bool:
     return found is not None and (int(found[1]), int(found[2])) >= OLDEST_PYTHON
 
 
-def _disk(facts: dict[str, Any]) -> Iterator[Finding]:
-    has_space = (facts["disk_free"] or 0) >= LEAST_DISK
-    limit = "" if has_space else f", less than {size(LEAST_DISK)}"
+def _again(address: Address, option: str, metavar: str) -> str:
+    """Return how to reach a node that exists in another way."""
+    if address.job:
+        return f"set `{option}` of `pilots` in the site file"
+    name = shlex.quote(address.name)
+    again = f"d0ctl node remove {name}, then d0ctl node add {name} ... --{option} {metavar}"
+    return f"{again}, or `{option}` in the site file"
+
+
+def _disk(facts: dict[str, Any], address: Address) -> Iterator[Finding]:
+    free, total = facts["disk_free"], facts["disk_total"]
+    has_space = bool(total) and free is not None and not is_nearly_full(free, total)
+    limit = "" if has_space else ": nearly full" if total else ": unknown"
+    elsewhere = _again(address, "dir", "DIR")
     yield Finding(
         has_space,
         "disk",
-        f"{size(facts['disk_free'])} of {size(facts['disk_total'])} free{limit}",
-        "" if has_space else "free some, or d0ctl node add ... --dir DIR on another disk",
+        f"{size(free)} of {size(total)} free{limit}",
+        "" if has_space else f"free some, or use another disk: {elsewhere}",
     )
     kind = facts["filesystem"]
     if facts["noexec"]:
@@ -118,14 +127,14 @@ def _disk(facts: dict[str, Any]) -> Iterator[Finding]:
             False,
             "file system",
             f"{kind}, noexec: binaries can't run there",
-            "d0ctl node add ... --dir DIR on a disk that allows it",
+            f"use a disk that allows it: {elsewhere}",
         )
     elif kind in NETWORK_DISKS:
         yield Finding(
             None,
             "file system",
             f"{kind}: works, but is slower than a local disk",
-            "d0ctl node add ... --dir DIR on a local disk",
+            f"use a local disk: {elsewhere}",
         )
     else:
         yield Finding(True, "file system", kind)

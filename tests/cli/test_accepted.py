@@ -21,6 +21,7 @@ from d0ctl.nodes import frame_checks
 from d0ctl.nodes.link import Link
 from d0ctl.nodes.node_check import _facts as check_facts
 from d0ctl.nodes.transports.local import LocalTransport
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.show import live_status
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
@@ -235,7 +236,7 @@ def test_a_node_that_is_accepted_can_be_reconciled_and_shown(data: st.DataObject
     listed = {entry["attempt"]: entry["state"] for entry in frame["attempts"]}
     link = Link(LocalTransport("n1"), None, "/x")  # type: ignore[arg-type]
     link.facts = frame["facts"]
-    assert len(list(check_facts(link))) > 5
+    assert len(list(check_facts(link, Address("n1")))) > 5
     with launched() as (store, _):
         with store.writing():
             contact.up(store, 1, frame["facts"], now=NOW)

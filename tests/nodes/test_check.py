@@ -8,10 +8,13 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.nodes import frame_checks, ship
 from d0ctl.nodes.link import Link
+from d0ctl.nodes.node_check import _disk as check_disk
 from d0ctl.nodes.node_check import _facts as check_facts
 from d0ctl.nodes.node_check import check
 from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.nodes.transports.transport import Address
+from d0ctl.store.nodes import registry
+from tests.support.site import Site
 from tests.support.sshd import Sshd
 
 
@@ -131,8 +134,33 @@ def test_invalid_facts_are_findings_not_errors(tmp_path: Path) -> None:
     link = Link(LocalTransport("n1"), None, "/x")  # type: ignore[arg-type]
     link.facts = hello["facts"]
 
-    found = {finding.what: finding for finding in check_facts(link)}
+    found = {finding.what: finding for finding in check_facts(link, Address("n1", "local"))}
 
     assert (found["python"].ok, found["disk"].ok) == (False, False)
     assert found["memory"].detail == "-"
-    assert found["disk"].detail.endswith(" free, less than 1.1 GB")
+    assert found["disk"].detail == "- of - free: unknown"
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "detail"),
+    [
+        (900_000_000, 1_000_000_000, "900 MB of 1.0 GB free"),
+        (900_000_000, 100_000_000_000, "900 MB of 100 GB free: nearly full"),
+        (90_000_000, 1_000_000_000, "90 MB of 1.0 GB free: nearly full"),
+        (2_000_000_000, 100_000_000_000, "2.0 GB of 100 GB free"),
+    ],
+)
+def test_a_disk_is_full_for_the_check_when_it_is_for_the_list_of_nodes(
+    site: Site, free: int, total: int, detail: str
+) -> None:
+    site.up(disk_free=free, disk_total=total)
+    facts = {"disk_free": free, "disk_total": total, "filesystem": "ext4", "noexec": False}
+
+    disk, _ = check_disk(facts, Address("n1", "ssh", "n1"))
+
+    listed = registry.full_disk(registry.named(site.store, "localhost"))
+    assert (disk.ok, disk.detail) == (listed is None, detail)
+    assert disk.ok or disk.advice == (
+        "free some, or use another disk: d0ctl node remove n1, then d0ctl node add n1 ... "
+        "--dir DIR, or `dir` in the site file"
+    )

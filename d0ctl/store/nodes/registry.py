@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from d0ctl.errors import NotFound, Refused
 from d0ctl.model import Address, Node, NodeCapacity, Processors
+from d0ctl.policy.guards import is_nearly_full
 from d0ctl.policy.remarks import NodeMoved, NodeRemoved, noted
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
@@ -20,9 +21,6 @@ from d0ctl_wrapper.host.machine import machine_id
 
 CONTROL = 1
 """The cluster of this machine."""
-
-LEAST_FREE, LEAST_FREE_PART = 1 << 30, 0.1
-"""A disk with fewer bytes free, which are less than this part of it, is nearly full."""
 
 LOCAL = "localhost"
 """The node of kind `local` that exists from the start."""
@@ -93,8 +91,8 @@ def _scarce(
 ) -> DiskSpace | None:
     if state != "up" or free is None or not total:
         return None
-    is_full = free < LEAST_FREE and free < total * LEAST_FREE_PART
-    return DiskSpace(free, total, reserve) if is_full or reserve is not None else None
+    is_scarce = is_nearly_full(free, total) or reserve is not None
+    return DiskSpace(free, total, reserve) if is_scarce else None
 
 
 def find(store: Store, name: str) -> Node | None:
