@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
+from d0ctl.jobfile.spec import Disposition
 from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
+from tests.store.copying import made, work
 from tests.support.building import document, production
+from tests.support.jobs import job, simple
 from tests.support.site import Site
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
@@ -54,8 +57,9 @@ def test_a_full_disk_is_named_by_every_command_about_its_node(site: Site, d0ctl:
     assert "its disk is nearly full: 1.4 MB of 63 MB free" in d0ctl("why", "localhost").stdout
     why = " ".join(d0ctl("why", "localhost").stdout.split())
     assert "up, but takes no new packages: its disk has less free space than its reserve" in why
-    assert "its packages are suspended until more space is free" in why
-    assert "d0ctl report disk control" in why and "d0ctl node free localhost 1GB" in why
+    assert "its packages are suspended" not in why and "node free" not in why
+    assert "`node free` can remove nothing there: free space by hand" in why
+    assert "d0ctl report disk control" in why
     result = d0ctl("doctor")
     assert "localhost: is nearly full: 1.4 MB of 63 MB free" in result.stdout.replace("\n   ", "")
     assert result.exit_code == 5
@@ -63,6 +67,22 @@ def test_a_full_disk_is_named_by_every_command_about_its_node(site: Site, d0ctl:
     site.up(disk_free=900_000_000, disk_total=1_000_000_000)
 
     assert "nearly full" not in d0ctl("node", "list").stdout
+
+
+def test_why_of_a_full_node_names_its_suspended_packages_and_the_space_that_can_be_made(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job("one", [simple(outputs=[made("a", Disposition.RETAIN_TEMP)])]))
+    work(site.store, Site.of(site.store, cpus=2))
+    site.submit(job("two", [simple()]))
+    site.launch("two/1/1/1")
+    site.up(disk_free=1_400_000, disk_total=63_000_000)
+
+    why = d0ctl("why", "localhost").stdout
+
+    assert "its packages are suspended until more space is free" in why
+    assert "d0ctl node free localhost 1GB" in why and "by hand" not in why
+    assert d0ctl("node", "free", "localhost", "1GB").exit_code == 0
 
 
 def test_a_node_is_drained_and_resumed(site: Site, d0ctl: Type) -> None:

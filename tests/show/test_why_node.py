@@ -6,6 +6,8 @@ from d0ctl.nodes.transports.transport import Address
 from d0ctl.show.why.node import node
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, registry
+from d0ctl.units import moment
+from tests.show.asking import why
 from tests.support.jobs import binary, job, package
 from tests.support.site import Site
 
@@ -24,11 +26,15 @@ def test_a_node_that_is_down_says_that_also_starting_packages_wait_for_it(site: 
 
     assert [site.phase(f"mc/1/{line}/1") for line in (1, 2, 3)] == [
         "unreachable", "unreachable", "ready"]  # fmt: skip
-    facts = node(site.store, "localhost", time.time()).facts
-    assert facts[0] == (
-        "its launched packages are unreachable, also those that were only starting: "
-        "they run elsewhere only after `unreachable-after`; assigned ones have gone elsewhere"
+    now = time.time()
+    since = registry.named(site.store, "localhost").since
+    assert since is not None
+    assert node(site.store, "localhost", now).facts[0] == (
+        "its launched packages are unreachable, also those that were only starting: if it does not "
+        f"answer before {moment(since + 3600, now)}, they run elsewhere; assigned ones have gone "
+        "elsewhere"
     )
+    assert f"answer before {moment(since + 3600, now)}," in " ".join(why(site, "mc/1/1/1").facts)
 
 
 def test_a_node_is_named_with_the_stage_that_fails_there_and_succeeds_elsewhere(

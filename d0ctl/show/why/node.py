@@ -7,10 +7,12 @@ from d0ctl.select import parse
 from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
 from d0ctl.show.why.phases import node_pauses
+from d0ctl.show.why.phases.launched import until_given_up
 from d0ctl.show.why.production import overflow
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
+from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import named
@@ -40,9 +42,11 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.answer = (f"node `{name}` has been down since {moment(row.since, now)}: "
                        f"{row.last_error or 'it does not answer'}")  # fmt: skip
         if room.used:
+            until = until_given_up(store, row.since or now, now)
             explanation.facts.append(
-                "its launched packages are unreachable, also those that were only starting: they "
-                "run elsewhere only after `unreachable-after`; assigned ones have gone elsewhere"
+                "its launched packages are unreachable, also those that were only starting: if it "
+                f"does not answer before {until}, they run elsewhere; assigned ones have gone "
+                "elsewhere"
             )
         if (row.last_error or "").startswith(OTHER_DAEMON):
             explanation.facts.append("only one daemon can drive a node: stop that one, or this one")
@@ -73,7 +77,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.facts.append(full)
         explanation.commands.append(f"d0ctl node check {name}")
     if has_short_disk:
-        _add_short_disk(row, explanation)
+        _add_short_disk(store, row, explanation, is_used=bool(room.used))
     _failures(store, row, explanation, now)
     _blocked(store, row.cluster_id, explanation, is_away=row.state != "up")
     for overflowing in overflows(store, row.cluster_id):
@@ -92,10 +96,15 @@ def _has_short_disk(store: Store, name: str) -> bool:
     return disk is not None and disk.reserve is not None
 
 
-def _add_short_disk(row: Node, explanation: Explanation) -> None:
+def _add_short_disk(store: Store, row: Node, explanation: Explanation, *, is_used: bool) -> None:
     """Say what a disk below its reserve means for packages, and which commands help."""
-    explanation.facts.append("its packages are suspended until more space is free")
-    explanation.commands += [f"d0ctl report disk {row.cluster}", f"d0ctl node free {row.name} 1GB"]
+    if is_used:
+        explanation.facts.append("its packages are suspended until more space is free")
+    explanation.commands.append(f"d0ctl report disk {row.cluster}")
+    if unneeded_files.copies_to_remove(store, row.id, 1):
+        explanation.commands.append(f"d0ctl node free {row.name} 1GB")
+    else:
+        explanation.facts.append("`node free` can remove nothing there: free space by hand")
 
 
 def _stop_of_other(row: Node) -> str:

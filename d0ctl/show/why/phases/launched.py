@@ -109,6 +109,11 @@ def killing(subject: Subject) -> None:
     subject.command(f"d0ctl why {package.node}")
 
 
+def until_given_up(store: Store, since: float, now: float) -> str:
+    """Return when packages of a node that is down since then run elsewhere."""
+    return moment(since + float(default(store, "unreachable-after")), now)
+
+
 def unreachable(subject: Subject) -> None:
     """Explain a package whose node does not answer."""
     package = subject.package
@@ -118,8 +123,7 @@ def unreachable(subject: Subject) -> None:
     )
     if package.note:
         subject.fact(f"because: {remark(package.note)}")
-    limit_s = float(default(subject.store, "unreachable-after"))
-    until = moment(package.changed + limit_s, subject.now)
+    until = until_given_up(subject.store, package.changed, subject.now)
     subject.fact(
         f"it continues there; if the node does not answer before {until}, it runs elsewhere"
     )
