@@ -6,6 +6,7 @@ from pathlib import Path
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
+from tests.cli.test_standing import drive
 from tests.support.building import document
 from tests.support.jobs import job, simple
 from tests.support.site import Site
@@ -52,3 +53,21 @@ def test_a_share_takes_the_jobs_of_a_researcher_by_the_id(
         "emmy": ["physics"], "ole": ["rest"], "eve@lab01": ["rest"],
     }  # fmt: skip
     assert "share: physics" in d0ctl("researcher", "list").stdout
+
+
+def test_why_of_a_package_without_a_share_says_what_the_shares_leave(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("shares: {physics: {jobs: 'mc*'}}\n")
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+    drive(site)
+    site.up(cpus=3)
+    site.submit(job("mc", [simple()]))
+    site.submit(job("other", [simple() for _ in range(3)]))
+    site.launch("other/1/1/1")
+    site.launch("other/1/2/1")
+
+    answer = " ".join(d0ctl("why", "other/1/3/1").stdout.split())
+
+    assert "jobs without a share have 2 CPUs, and the shares leave 2.0 for them" in answer

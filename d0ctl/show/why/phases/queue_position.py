@@ -133,11 +133,16 @@ def standing(subject: Subject) -> str | None:
     group = None if fair is None else fair.groups.get(fair.paths.get(job.id, ""))
     if group is None:
         return None
+    if not group.path:
+        return (
+            f"jobs without a share have {group.has:g} CPUs, and the shares leave "
+            f"{group.target:.1f} for them"
+        )
     half = duration(float(default(store, "share-half-life")))
-    name = f"share `{group.path}`" if group.path else "the group of jobs without a share"
     return (
-        f"{name} has {group.has:g} of {group.target:.1f} CPUs of its share; its recent use is "
-        f"{duration(group.used)} of run time x CPUs (half of that is forgotten every {half})"
+        f"share `{group.path}` has {group.has:g} of {group.target:.1f} CPUs of its share; its "
+        f"recent use is {duration(group.used)} of run time x CPUs (half of that is forgotten "
+        f"every {half})"
     )
 
 
