@@ -53,16 +53,14 @@ def test_a_full_disk_is_named_by_every_command_about_its_node(site: Site, d0ctl:
         leases.take_lease(site.store, "daemon", now=time.time())
     site.up(disk_free=1_400_000, disk_total=63_000_000)
 
-    assert "its disk is nearly full: 1.4 MB of 63 MB free" in d0ctl("node", "list").stdout
-    assert "its disk is nearly full: 1.4 MB of 63 MB free" in d0ctl("why", "localhost").stdout
+    nodes, doctor = d0ctl("node", "list").stdout, d0ctl("doctor")
     why = " ".join(d0ctl("why", "localhost").stdout.split())
+    assert all("its disk is nearly full: 1.4 MB of 63 MB free" in said for said in (nodes, why))
     assert "up, but takes no new packages: its disk has less free space than its reserve" in why
-    assert "its packages are suspended" not in why and "node free" not in why
+    assert "its packages are suspended" not in why and "d0ctl node free" not in why
     assert "`node free` can remove nothing there: free space by hand" in why
-    assert "d0ctl report disk control" in why
-    result = d0ctl("doctor")
-    assert "localhost: is nearly full: 1.4 MB of 63 MB free" in result.stdout.replace("\n   ", "")
-    assert result.exit_code == 5
+    assert "localhost: is nearly full: 1.4 MB of 63 MB free" in doctor.stdout.replace("\n   ", "")
+    assert (doctor.exit_code, "d0ctl report disk control" in why) == (5, True)
 
     site.up(disk_free=900_000_000, disk_total=1_000_000_000)
 
