@@ -262,22 +262,6 @@ def test_a_node_can_be_added_after_its_key_is_accepted(
     assert home.known_hosts.read_text().count("ssh-") == 1
 
 
-def test_a_node_is_added_to_a_cluster_that_exists_or_that_it_makes(site: Site, d0ctl: Type) -> None:
-    words = ["node", "add", "near", "--local", "--same-machine", "--cluster"]
-
-    misspelt = d0ctl(*words, "contrl")
-    plan = d0ctl(*words, "lab", "--new", "--dry-run")
-    added = d0ctl(*words, "lab", "--new")
-
-    assert (misspelt.exit_code, misspelt.stderr) == (
-        3, "d0ctl: there is no cluster `contrl`; `--new` would make it\n"
-        "did you mean `control`?\n",
-    )  # fmt: skip
-    assert plan.stdout.splitlines()[-1] == "would make the cluster `lab`"
-    assert added.stdout.splitlines()[-1] == "made the cluster `lab`"
-    assert registry.named(site.store, "near").cluster == "lab"
-
-
 def test_this_machine_has_no_host_key(site: Site, d0ctl: Type) -> None:
     result = d0ctl("node", "accept-key", "localhost", "SHA256:another")
 

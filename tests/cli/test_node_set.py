@@ -139,6 +139,22 @@ def test_a_cluster_that_its_last_node_leaves_keeps_its_settings(site: Site, d0ct
     assert entry == {"farm": {"platform": "sl7", "capacity": "2TB"}}
 
 
+def test_a_node_is_added_to_a_cluster_that_exists_or_that_it_makes(site: Site, d0ctl: Type) -> None:
+    words = ["node", "add", "near", "--local", "--same-machine", "--cluster"]
+
+    misspelt = d0ctl(*words, "contrl")
+    plan = d0ctl(*words, "lab", "--new", "--dry-run")
+    added = d0ctl(*words, "lab", "--new")
+
+    assert (misspelt.exit_code, misspelt.stderr) == (
+        3, "d0ctl: there is no cluster `contrl`; `--new` would make it\n"
+        "did you mean `control`?\n",
+    )  # fmt: skip
+    assert plan.stdout.splitlines()[-1] == "would make the cluster `lab`"
+    assert added.stdout.splitlines()[-1] == "made the cluster `lab`"
+    assert registry.named(site.store, "near").cluster == "lab"
+
+
 def test_the_last_node_of_a_cluster_leaves_its_settings_unless_they_are_removed_too(
     site: Site, d0ctl: Type
 ) -> None:
