@@ -87,6 +87,6 @@ def _plan(store: Store, request: AnyRequest[Any, Any], now: float) -> Plan:
     except Conflict as error:
         if error.entry is None:
             raise
-        message = f"{error}: {conflict.sentence(error.entry, now)}"
+        message = f"{error}; {conflict.sentence(error.entry, now)}"
         raise Conflict(message, hint=error.hint, instead=error.instead) from None
     return replace(plan, undo=action.undo(plan), seen=audit.latest(store))

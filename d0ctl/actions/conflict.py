@@ -26,8 +26,12 @@ def sentence(entry: AuditEntry, now: float) -> str:
         else OTHER_PAST.get(entry.verb, entry.verb)
     )
     past = past if isinstance(past, str) else past(entry)
-    why = f" ({note})" if (note := own_words(entry.note)) else ""
-    return f"{entry.actor} {past} `{brief(entry.target)}` at {moment(entry.at, now)}{why}"
+    note, new = own_words(entry.note) or "", ""
+    if entry.verb == "set-status":  # its argument is the end of what the history keeps
+        reason, _, status = note.rpartition("; ")
+        note, new = reason and f"reason: {reason}", f" to {status}"
+    why = f" ({note})" if note else ""
+    return f"{entry.actor} {past} `{brief(entry.target)}`{new} at {moment(entry.at, now)}{why}"
 
 
 def refuse_second(store: Store, request: Request[Any], seen: int | None, now: float) -> None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from d0ctl.select import parse
 from d0ctl.store import lifecycle, open_store
 from d0ctl.store.jobs import audit
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.rows import read
 from tests.support.site import Site
 from tests.support.waiting import wait_until
@@ -118,9 +119,24 @@ def test_the_second_person_reads_who_was_first(site: Site, d0ctl: Type, home: Ho
     answer = d0ctl("hold", "prod/1/2/1").stderr
 
     assert (
-        "package `prod/1/2/1` is canceled, so it can't be held: anna killed `prod/1/2` at" in answer
+        "package `prod/1/2/1` is canceled, so it can't be held; anna killed `prod/1/2` at" in answer
     )
     assert answer.splitlines()[0].endswith("(bad run)")
+
+
+@pytest.mark.parametrize(
+    ("reason", "end"), [((), ""), (("--reason", "wrong; file"), " (reason: wrong; file)")]
+)
+def test_the_status_that_somebody_has_set_is_named_apart_from_the_reason(
+    site: Site, d0ctl: Type, reason: tuple[str, ...], end: str
+) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))])))
+    d0ctl("set-status", "prod", "canceled", *reason)
+
+    first, *_ = d0ctl("edit", "prod", "--cpus", "1").stderr.splitlines()
+
+    said = r"d0ctl: no packages of `prod` can be edited: 2 canceled; \w+ set the status of `prod` "
+    assert re.fullmatch(said + rf"to canceled at [\d:]+{re.escape(end)}", first)
 
 
 IN_THE_WAY = {
