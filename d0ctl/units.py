@@ -92,17 +92,24 @@ def parse_time(text: str) -> float:
     """Read `20m`, `1h30m`, `90s`, `2d` or plain seconds; raises ValueError for anything else."""
     stripped = text.strip()
     if len(stripped) > 60:
-        raise ValueError(f"`{stripped[:20]}...` is not a time such as `20m`, `1h30m` or `90`")
+        raise ValueError(_no_time(f"{stripped[:20]}..."))
     if re.fullmatch(_SECONDS, stripped):
         seconds = float(stripped)
     elif stripped and (found := re.fullmatch(_TIME, stripped)):
         parts = zip(found.groups(), _TIMES.values(), strict=True)
         seconds = sum(float(number) * factor for number, factor in parts if number)
     else:
-        raise ValueError(f"`{text}` is not a time such as `20m`, `1h30m` or `90`")
+        raise ValueError(_no_time(text))
     if seconds > MOST_SECONDS:
         raise ValueError(f"`{text}` is more than a hundred years")
     return float(seconds)
+
+
+def _no_time(text: str) -> str:
+    """Say that a text is no time, and what is one."""
+    if re.search(r"(?i)\d\s*(w|weeks?|mon?|months?|y|years?)$", text.strip()):
+        return f"`{text}` is not a time: days are the largest unit, as in `30d`"
+    return f"`{text}` is not a time such as `90s`, `20m`, `1h30m` or `30d`"
 
 
 def time_without_unit(text: str) -> str | None:

@@ -125,8 +125,13 @@ def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
         try:
             values[name] = True if option.kind == "flag" else option.type.read(written)
         except ValueError as error:
-            raise BadUsage(f"{option.name}: {error}") from error
+            raise BadUsage(f"{_quoted(option)}: {error}") from error
     return kind(**values)
+
+
+def _quoted(option: Option) -> str:
+    """Return the name of an option as messages have it; arguments have no name to type."""
+    return option.name if option.is_argument else f"`{option.name}`"
 
 
 def read_words(options: OptionsType, text: str) -> OptionsType:

@@ -126,7 +126,7 @@ class Command(Struct, frozen=True):
                 meant = did_you_mean(
                     self.each_line, local_files.beside(str(folder), self.each_line)
                 )
-                raise BadUsage(f"--each-line: there is no file {shown(self.each_line)}{meant}")
+                raise BadUsage(f"`--each-line`: there is no file {shown(self.each_line)}{meant}")
             with (folder / self.each_line).open(errors="replace") as file:
                 lines = [line for line in (file.readline(10_000).rstrip("\r\n"),) if line]
         return ("line", lines[0]) if lines else ("", "")
@@ -160,6 +160,6 @@ def _numbers(text: str) -> dict[str, Any]:
         these = range(int(first), int(last or first) + 1, int(step or 1) or 1)
         if not these or len(values) + len(these) > MAX_VALUES:
             problem = "is empty" if not these else f"has more than {MAX_VALUES:,} numbers"
-            raise BadUsage(f"--array: `{text}` {problem}")
+            raise BadUsage(f"`--array`: `{text}` {problem}")
         values += [format(number, f"0{width}d") for number in these]
     return {"list": values}

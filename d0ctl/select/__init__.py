@@ -296,4 +296,4 @@ def _age(text: str) -> float:
     try:
         return parse_period(text)
     except ValueError as error:
-        raise BadUsage(f"--older-than: {error}") from error
+        raise BadUsage(f"`--older-than`: {error}") from error

@@ -45,7 +45,7 @@ def test_each_fault_of_a_policy_is_reported_with_its_position(
     ("path", "expected"),
     [("prod/1/1/1", "package `prod/1/1/1` is successful, so it can't be killed"),
      ("prod/1/2/1", "package `prod/1/2/1` is failed, so it can't be killed"),
-     ("prod/1/3/1", "package `prod/1/3/1` is canceled, so it can't be killed: emmy killed")],
+     ("prod/1/3/1", "package `prod/1/3/1` is canceled, so it can't be killed; emmy killed")],
     ids=["successful", "failed", "canceled"],
 )  # fmt: skip
 def test_an_ended_package_is_not_killed(

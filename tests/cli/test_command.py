@@ -76,7 +76,7 @@ SLIPS = [
     (["--array", "20-1", "--", "echo", "{n}"], "the range `[20, 1]` is empty"),
     (["--array", "1-3", "--stdin", "--", "true"], "exclude each other"),
     (["--stdin", "--", "true"], "there are no lines on stdin"),
-    (["--each-line", "no.txt", "--", "cat {line}"], "--each-line: there is no file `no.txt`"),
+    (["--each-line", "no.txt", "--", "cat {line}"], "`--each-line`: there is no file `no.txt`"),
     (["--memory", "much", "--", "true"], "`memory` takes a size"),
     (["--array", "1-2", "--output", "a", "--", "./sim.sh"], "both make `a`"),
 ]

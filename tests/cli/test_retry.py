@@ -122,9 +122,9 @@ def test_a_retry_that_no_node_can_take_is_refused(site: Site, d0ctl: Type) -> No
 @pytest.mark.parametrize(
     ("words", "code", "expected"),
     [
-        (["--memory", "4 GX"], 2, "--memory:"),
-        (["--wall-time", "soon"], 2, "--wall-time:"),
-        (["--env", "CUT"], 2, "--env: it takes NAME=VALUE, not `CUT`"),
+        (["--memory", "4 GX"], 2, "`--memory`:"),
+        (["--wall-time", "soon"], 2, "`--wall-time`:"),
+        (["--env", "CUT"], 2, "`--env`: it takes NAME=VALUE, not `CUT`"),
         (["--on", "localhos"], 3, "there is no node `localhos`\ndid you mean `localhost`?"),
     ],
 )

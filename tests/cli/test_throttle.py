@@ -74,8 +74,8 @@ def test_the_site_file_puts_the_throttles_back(site: Site, d0ctl: Type, tmp_path
     [(["group", "x", "--max-running", "2"], "`group x` is not a throttle: write node, "),
      (["job", "x"], "no limit is given"),
      (["job"], "`job` is not a throttle: write node, researcher or job, then its name"),
-     (["job", "x", "--max-running", "0"], "--max-running: it takes a whole number, 1 or more"),
-     (["job", "x", "--max-launches", "9"], "--max-launches: it takes a number and a time")],
+     (["job", "x", "--max-running", "0"], "`--max-running`: it takes a whole number, 1 or more"),
+     (["job", "x", "--max-launches", "9"], "`--max-launches`: it takes a number and a time")],
 )  # fmt: skip
 def test_an_invalid_throttle_is_bad_usage(d0ctl: Type, words: list[str], said: str) -> None:
     done = d0ctl("throttle", "set", *words)

@@ -88,3 +88,15 @@ def test_a_time_survives_being_written_and_read(seconds: float) -> None:
 def test_a_size_that_no_column_can_hold_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="more bytes than any disk has"):
         parse_size(text)
+
+
+@pytest.mark.parametrize("text", ["1month", "2w", "3 weeks", "1Y"])
+def test_days_are_the_largest_unit_of_time(text: str) -> None:
+    with pytest.raises(ValueError, match=f"`{text}` is not a time: .* as in `30d`"):
+        parse_time(text)
+
+
+@pytest.mark.parametrize("text", ["soon", "tomorrow", "-5m", "5 min", ""])
+def test_a_text_that_is_no_time_is_answered_with_examples(text: str) -> None:
+    with pytest.raises(ValueError, match="such as `90s`, `20m`, `1h30m` or `30d`"):
+        parse_time(text)

@@ -205,8 +205,8 @@ def test_values_that_make_no_sense_are_refused_as_on_the_command_line() -> None:
 
     for text, answer in [("memry=2GB", "`memry=2GB` is not one of memory, disk, cpus, gpus, wall"),
                        ("memory", "`memory` has no value"),
-                       ("cpus=0", "--cpus: it must be more than 0, not `0`"),
-                       ("wall-time=-5m", "--wall-time: `-5m` is not a time")]:  # fmt: skip
+                       ("cpus=0", "`--cpus`: it must be more than 0, not `0`"),
+                       ("wall-time=-5m", "`--wall-time`: `-5m` is not a time")]:  # fmt: skip
         with pytest.raises(BadUsage, match=re.escape(answer)):
             read_words(unchanged, text)
     again = read_words(unchanged, "--disk=20GB on=a on=b wall-time=90m")

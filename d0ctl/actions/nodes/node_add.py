@@ -97,7 +97,7 @@ def address(request: NodeRequest[AddOptions]) -> Address:
     if directory and not directory.startswith("/"):
         raise BadUsage(f"--dir `{directory}` is not absolute")
     if identity and not Path(identity).expanduser().is_file():
-        raise BadUsage(f"--identity: there is no file `{identity}`")
+        raise BadUsage(f"`--identity`: there is no file `{identity}`")
     return Address(
         name=name,
         kind="ssh" if destination else "local",

@@ -67,4 +67,4 @@ def _size(text: str) -> int:
     try:
         return parse_size(text)
     except ValueError as error:
-        raise BadUsage(f"--bytes: {error}") from error
+        raise BadUsage(f"`--bytes`: {error}") from error

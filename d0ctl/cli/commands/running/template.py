@@ -66,7 +66,7 @@ def new(
     try:
         values = pairs(parameter or ())
     except ValueError as error:
-        raise BadUsage(f"--set: {error}") from error
+        raise BadUsage(f"`--set`: {error}") from error
     write(template.filled(values), output or f"{template.name}.yaml", force)
 
 
