@@ -127,7 +127,7 @@ def test_the_second_person_reads_who_was_first(site: Site, d0ctl: Type, home: Ho
 @pytest.mark.parametrize(
     ("reason", "end"), [((), ""), (("--reason", "wrong; file"), " (reason: wrong; file)")]
 )
-def test_the_status_that_somebody_has_set_is_named_apart_from_the_reason(
+def test_the_status_that_a_person_has_set_is_named_apart_from_the_reason(
     site: Site, d0ctl: Type, reason: tuple[str, ...], end: str
 ) -> None:
     site.submit(job(("a", [line(package("x")), line(package("y"))])))
