@@ -54,6 +54,23 @@ def test_what_else_runs_again_and_what_does_not_is_said(site: Site, d0ctl: Type)
     assert faults(site.store) == []
 
 
+def test_failed_readers_of_a_file_that_is_made_again_are_named_with_their_retry(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=1))
+    site.finish("prod/1/1/1")
+    site.finish("prod/1/1/2")
+    site.fail("prod/2/1/1")
+    named = "1 package that failed read earlier files of these: d0ctl retry prod/2/1/1"
+
+    for more in (["--dry-run"], []):
+        said = d0ctl("set-status", "prod/1/1/2", "unscheduled", *more).stdout
+        assert said.splitlines()[-1] == named
+    assert d0ctl("retry", "prod/2/1/1").exit_code == 0
+    assert site.phase("prod/2/1/1") == "waiting"
+    assert faults(site.store) == []
+
+
 def test_a_reader_of_a_file_that_is_made_again_waits_for_it(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
     site.finish("prod/1/1/1")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from shlex import quote
 
-from d0ctl.actions import wording
+from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
 from d0ctl.actions.option import Options, ValueType, argument
 from d0ctl.actions.selection import HOLDABLE, changeable
@@ -53,6 +53,8 @@ class SetStatusPlan(Plan):
     """Packages that run again, too, because their outputs were removed."""
     readers: Listed
     """Packages that have succeeded with files of these, and stay as they are."""
+    failed: Listed
+    """Packages that read files of these and have failed."""
 
 
 def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float) -> SetStatusPlan:
@@ -62,15 +64,14 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
     accepting = (
         _count_to_accept(split.selected, request.target) if status == Status.SUCCESSFUL else 0
     )
-    makers = readers = NONE
+    makers = readers = failed = NONE
     if status == Status.UNSCHEDULED:
         retry.keep_phases(split.selected, FROM[status])
-        makers, readers = (
-            retry.makers_of_removed(split.selected),
-            retry.readers_done(split.selected),
-        )
+        makers = retry.makers_of_removed(split.selected)
+        readers, failed = retry.readers_done(split.selected), retry.readers_failed(split.selected)
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
-                         makers=makers, readers=readers, **split._asdict())  # fmt: skip
+                         makers=makers, readers=readers, failed=failed,
+                         **split._asdict())  # fmt: skip
 
 
 def _count_to_accept(selected: Selection, target: Selector) -> int:
@@ -137,6 +138,16 @@ def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
         has = count(plan.readers.number, "package has", "packages have")
         yield f"{has} read earlier files of these, and will not run again by this"
         yield from wording.few(plan.readers.first, plan.readers.number)
+    if plan.failed.number:
+        packages = count(plan.failed.number, "package")
+        yield f"{packages} that failed read earlier files of these: {_retry(plan.failed)}"
+
+
+def _retry(failed: Listed) -> str:
+    """Return the command that retries packages, or all failed ones of the job of the first."""
+    is_whole = len(failed.first) == failed.number
+    targets = failed.first if is_whole else (f"{failed.first[0].partition('/')[0]}:failed",)
+    return undo.command("retry", targets)
 
 
 ACTION = Action(

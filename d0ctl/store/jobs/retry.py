@@ -117,6 +117,11 @@ def readers_done(selected: Selection) -> Listed:
     return _listed(selected, "readers_done")
 
 
+def readers_failed(selected: Selection) -> Listed:
+    """Return other packages that have failed and read files of the selected ones."""
+    return _listed(selected, "readers_failed")
+
+
 def _listed(selected: Selection, query: str) -> Listed:
     rows = selected.rows(query)
     return Listed(rows[0]["number"], tuple(row["path"] for row in rows)) if rows else NONE

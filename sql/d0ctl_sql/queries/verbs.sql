@@ -411,6 +411,20 @@ select count(*) over () as number, package_path.path
  order by maker.package_id
  limit 10;
 
+-- name: readers_failed
+-- How many other packages have failed that read files of the selected ones, and the first ones.
+with reader as (
+    select distinct package.id as package_id
+      from selected_package
+      join file on file.package_id = selected_package.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'failed')
+select count(*) over () as number, package_path.path
+  from reader join package_path on package_path.package_id = reader.package_id
+ where reader.package_id not in (select package_id from selected_package)
+ order by reader.package_id
+ limit 10;
+
 -- name: readers_done
 -- How many other packages have succeeded with files of the selected ones, recursively, and the first
 -- ones.
