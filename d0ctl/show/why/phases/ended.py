@@ -54,6 +54,7 @@ def failed(subject: Subject) -> None:
         subject.fact(f"`update` changed what it runs, reads or makes at {when}, after this failure:"
                      " a retry runs the new definition")  # fmt: skip
     if last:
+        _renewed_inputs(subject, last)
         subject.command(f"d0ctl logs {package.path}")
     advice(subject.store, package, last).add_to(explanation, package.path)
     if package.line_dropped is None and dropped_line.is_of_use(subject.store, package.path):
@@ -78,6 +79,17 @@ def _last_attempt(subject: Subject, last: AttemptView) -> None:
                       f"attempt {last.number}")  # fmt: skip
     stderr = (last.stderr or "").strip()
     subject.explanation.stderr = None if stderr and stderr in (last.message or "") else last.stderr
+
+
+def _renewed_inputs(subject: Subject, last: AttemptView) -> None:
+    """Say which inputs are not those that the last attempt read."""
+    inputs = one_package.inputs(subject.store, subject.package.id)
+    names = [f"`{file.name}`" for file in inputs if file.has_changed_since(last)]
+    if names:
+        more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
+        verb = "was" if len(names) == 1 else "were"
+        subject.fact(f"{listed([*names[:MOST], *more])} {verb} changed or made again since this "
+                     "failure: a retry reads the new contents")  # fmt: skip
 
 
 def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
