@@ -127,6 +127,23 @@ def test_a_log_that_was_removed_is_not_shown_as_empty_and_is_read_when_it_is_bac
     dashboard(script, start="prod/1/1/1")
 
 
+def test_keys_for_another_binary_or_attempt_say_that_there_is_none(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    write_log(site, "prod/1/1/1", "it is here\n")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("t")
+        await desk.sees("it is here", "100 %")
+        await desk.press("b")
+        await desk.sees("this package has one binary")
+        await desk.press("a")
+        await desk.sees("this package has had one attempt")
+
+    dashboard(script, start="prod/1/1/1")
+
+
 def test_an_empty_log_is_shown_as_empty(site: Site, dashboard: Open) -> None:
     site.submit(production())
     write_log(site, "prod/1/1/1", "")

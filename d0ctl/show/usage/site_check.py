@@ -24,9 +24,12 @@ class Check(Struct, frozen=True):
 def check(production: Production, now: float, stragglers: Mapping[str, int] | None = None) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
-    The line also counts the stragglers of jobs, by name; they change neither word nor exit code.
+    The line also names drained nodes, and counts the stragglers of jobs by name; they change
+    neither word nor exit code.
     """
     result = _check(production, now)
+    if drained := _drained(production, result.headline):
+        result = replace(result, headline=f"{result.headline}; {drained}")
     if not stragglers:
         return result
     late = f"{count(sum(stragglers.values()), 'straggler')} in {_named(stragglers)}"
@@ -97,6 +100,15 @@ def _deliberate(stopped: Iterable[JobStanding]) -> list[str]:
         if names:
             texts.append(f"{_named(names)} {'is' if len(names) == 1 else 'are'} {cause}")
     return texts
+
+
+def _drained(production: Production, said: str) -> str:
+    """Name drained nodes that the line does not name yet; empty if all nodes are drained."""
+    nodes = [view for view in production.nodes if view.node.state == "up"]
+    names = [view.name for view in nodes if view.node.drained and f"`{view.name}`" not in said]
+    if not names or all(view.node.drained for view in nodes):
+        return ""
+    return f"{'node' if len(names) == 1 else 'nodes'} {_named(names)} drained"
 
 
 def _named(jobs: Iterable[str]) -> str:

@@ -176,6 +176,9 @@ class LogScreen(SubScreen):
 
     def action_binary(self) -> None:
         """Show the next binary of the chain."""
+        if self.log_file.binaries == 1:
+            self.dashboard.show_notice("this package has one binary")
+            return
         self.binary_number = self.binary_number % self.log_file.binaries + 1
         self._turn()
 
@@ -202,6 +205,9 @@ class LogScreen(SubScreen):
     def action_attempt(self) -> None:
         """Show the previous attempt; after the first, the last again."""
         log = self.log_file
+        if len(log.attempts) == 1:
+            self.dashboard.show_notice("this package has had one attempt")
+            return
         earlier = [number for number in log.attempts if number < log.number]
         wanted = earlier[-1] if earlier else log.attempts[-1]
         found = self.dashboard.source.ask(lambda store: logs.find(store, log.path, wanted), log)

@@ -46,6 +46,10 @@ class Folder(Struct, frozen=True):
     problem: str = ""
 
 
+LOOKING = "looking ..."
+"""Shown until the first folder is read."""
+
+
 class Entries(LineView):
     """The entries or lines."""
 
@@ -54,7 +58,7 @@ class Entries(LineView):
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__(id="entries", glyphs=dashboard.glyphs)
         self.folder = Folder()
-        self.nothing = "looking ..."
+        self.nothing = LOOKING
 
     def line_count(self) -> int:
         """Return how many there are."""
@@ -106,6 +110,8 @@ class PeekScreen(SubScreen):
             (f"  attempt {log.number} on {foreign(log.address.name)}  ", "faint"),
             (foreign(f"/{folder.path}"), "strong"),
         ]
+        if self.view.nothing == LOOKING:
+            return spread(left, [(f"{LOOKING} ", "faint")], columns)
         if folder.problem:
             return spread(left, [("unreadable ", "bad")], columns)
         about = count(len(folder.entries), "entry", "entries") + (" and more" * folder.more)
