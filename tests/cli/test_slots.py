@@ -6,7 +6,7 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import contact, registry
 from d0ctl_tui.draw import strips
 from d0ctl_tui.read import snapshot
 from tests.cli.conftest import Type
@@ -39,6 +39,24 @@ def test_running_and_next_packages_are_counted_apart_on_all_screens(
     assert " 2/2, 3 next" in text(strip)
     assert 'd0ctl_node_slots_used{node="localhost"} 2.0' in d0ctl("report", "metrics").stdout
     assert any("2/2 slots in use, 3 next" in text(line) for line in card.lines)
+
+
+def test_a_node_that_is_down_has_no_slots_in_use(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=6))
+    site.up(cpus=2)
+    for number in (1, 2, 3):
+        site.launch(f"prod/1/{number}/1")
+    with site.store.writing():
+        node_id = registry.named(site.store, "localhost").id
+        contact.down(site.store, node_id, "connection refused", now=NOW)
+
+    (strip,) = strips.nodes(snapshot.nodes(site.store), {}, 100, NOW, UNICODE)
+
+    assert " 0/2, 3 unreachable" in text(strip)
+    assert "0/2 in use, 3 unreachable" in d0ctl("node", "list").stdout
+    said = d0ctl("why", "localhost").stdout
+    assert "`localhost` has 0/2 slots in use, 3 unreachable: 3 packages of `prod`" in said
+    assert " 0/2" in d0ctl("top").stdout
 
 
 def test_packages_that_need_a_part_of_their_cpus_take_parts_of_slots(

@@ -2,6 +2,8 @@
 
 import pytest
 
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
 from d0ctl.show.card_contents import about
 from d0ctl.show.cards import part
 from d0ctl.show.cards.part import Part
@@ -53,6 +55,15 @@ def test_ends_and_failures_of_a_stage_are_counted_from_its_first_one(ended: Site
     assert found == StageRate(done=5, failed=1, seconds=420.0)
     later = activity.stage_rates(ended.store, ended.id_of("prod"), now=now + 421)
     assert [one.ended for one in later.values()] == [2]
+
+
+def test_failed_tries_of_packages_that_are_tried_again_are_no_ends(ended: Site) -> None:
+    retry = request("retry", parse("prod/1/6/1"))
+    apply(ended.store, retry, actor="ada", note="", now=10_350.0)
+
+    (rate,) = activity.stage_rates(ended.store, ended.id_of("prod"), now=10_360.0).values()
+
+    assert (rate.done, rate.failed) == (5, 0)
 
 
 def test_only_the_last_events_are_read(ended: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,18 +185,20 @@ def usage(store: Store, row: NodeCapacity, now: float) -> str:
     jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
             for taker in registry.jobs_on(store, row.id, MOST)]  # fmt: skip
     taken = f": {listed(jobs)}" if jobs else ""
-    is_full = row.used >= row.cpus and row.taken is not None
-    since = f"; full since {moment(row.taken, now)}" if is_full else ""
     use = activity.node_use(store).get(row.id, activity.NodeUse())
+    is_full = row.used >= row.cpus and row.taken is not None and not use.unreachable
+    since = f"; full since {moment(row.taken, now)}" if is_full else ""
     used = slots(use, row.cpus, " slots in use")
     return f"node `{row.name}` has {used}{since}{taken}"
 
 
 def slots(use: "NodeUse", cpus: int, noun: str = "") -> str:
     """Say how many slots of a node run packages, and how many packages there wait for a slot, or
-    for inputs: `4/4, 2 next, 1 staging`.
+    for inputs: `4/4, 2 next, 1 staging`; of a node that does not answer, how many are on it.
     """
-    waiting = ((use.ahead, "next"), (use.staging, "staging"))
+    waiting = (
+        (use.ahead, "next"), (use.staging, "staging"), (use.unreachable, "unreachable"),
+    )  # fmt: skip
     more = [f"{count(number)} {word}" for number, word in waiting if number]
     return ", ".join([f"{use.used:g}/{cpus}{noun}", *more])
 

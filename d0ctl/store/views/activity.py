@@ -68,17 +68,24 @@ class FailureGroup(Struct, frozen=True):
 
 
 class NodeUse(Struct, frozen=True):
-    """Slots of a node that run packages; packages there that wait for a slot, or for inputs."""
+    """Slots of a node that run packages; packages there that wait for a slot, or for inputs.
+
+    While a node does not answer, it runs none: its launched packages are `unreachable`.
+    """
 
     used: float = 0
     ahead: int = 0
     staging: int = 0
+    unreachable: int = 0
 
 
 def node_use(store: Store) -> dict[int, NodeUse]:
     """Return how much of each node is in use; nodes without live packages are omitted."""
     rows = store.rows("outline_node_use")
-    return {row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"]) for row in rows}
+    return {
+        row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"], row["unreachable"])
+        for row in rows
+    }
 
 
 class RunningProgress(Struct, frozen=True):

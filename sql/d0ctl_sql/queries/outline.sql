@@ -146,17 +146,19 @@ select package.job_id, stage.seq as stage, line.seq as line, package.seq as pack
 
 -- name: outline_node_use
 -- How many slots of each node run packages, by the part of their CPUs that they need, and how many
--- packages there wait for a slot or for inputs; packages that started early and wait for inputs,
--- or only deliver outputs, take no slot.
+-- packages there wait for a slot or for inputs, or are unreachable; packages that started early and
+-- wait for inputs, or only deliver outputs, take no slot. A node that is down runs none.
 select node_id,
-       sum(case when staging = 0 and phase in ('running', 'suspended', 'killing', 'unreachable')
+       sum(case when staging = 0 and phase in ('running', 'suspended', 'killing') and state <> 'down'
                 then cpus * cpu / 100.0 else 0 end) as used,
        sum(staging = 0 and phase in ('assigned', 'starting')) as ahead,
-       sum(staging = 1) as staging
-  from (select package.node_id, package.phase, requirement.cpus, requirement.cpu,
+       sum(staging = 1) as staging,
+       sum(phase = 'unreachable') as unreachable
+  from (select package.node_id, package.phase, requirement.cpus, requirement.cpu, node.state,
                (package.phase = 'staging-in' or package.staging = 1) as staging
           from package indexed by package_live
           join requirement on requirement.id = package.requirement_id and requirement.stay is null
+          join node on node.id = package.node_id
          where package.node_id in (select id from node)
            and package.is_live = 1
            and not (package.early = 1 and package.awaited > 0))
@@ -219,11 +221,13 @@ select cast(some.at / :period as integer) as number, count(*) as ended
 
 -- name: outline_stage_ends
 -- How many packages of each stage of a job have succeeded and failed since an event, and when first.
-select package.stage_id, sum(some.new = 'done') as done, sum(some.new = 'failed') as failed,
+-- A failed try is no end if the package is tried again.
+select package.stage_id, sum(some.new = 'done') as done,
+       count(distinct iif(some.new = 'failed', package.id, null)) as failed,
        min(some.at) as first
   from (select at, package_id, new from event where id > :after) as some
   cross join package on package.id = some.package_id and package.job_id = :job
- where some.new in ('done', 'failed')
+ where some.new = 'done' or (some.new = 'failed' and package.phase = 'failed')
  group by package.stage_id;
 
 -- name: outline_needing_a_person

@@ -192,7 +192,7 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
     ]
     if columns >= 30:
         spans += signs.gauge(node.used / max(1, node.cpus), min(WIDEST, columns // 5), glyphs)
-    use = NodeUse(node.used, node.ahead, node.staging)
+    use = NodeUse(node.used, node.ahead, node.staging, node.unreachable)
     spans.append((f" {slots(use, node.cpus)}", "plain"))
     if node.state != "up":
         spans.append((f" {signs.node_state(node.state, node.contact)}", role))

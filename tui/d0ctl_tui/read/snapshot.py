@@ -30,7 +30,7 @@ class NodeLine(Struct, frozen=True):
     """A node in the strip.
 
     `used` slots run packages; `ahead` counts packages that wait there for a slot, `staging` those
-    that wait for their inputs.
+    that wait for their inputs. Those of a node that does not answer are `unreachable`.
     """
 
     name: str
@@ -43,6 +43,7 @@ class NodeLine(Struct, frozen=True):
     contact: float | None
     note: str
     is_up: bool = True
+    unreachable: int = 0
 
 
 class Stopped(Struct, frozen=True):
@@ -164,6 +165,7 @@ def nodes(store: Store) -> list[NodeLine]:
                 row.contact,
                 note,
                 row.state == "up",
+                use_of_node.unreachable,
             )
         )
     return lines
