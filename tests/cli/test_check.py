@@ -295,16 +295,3 @@ def test_doctor_does_not_call_a_node_fine_that_it_was_to_check(site: Site, d0ctl
     assert result.stdout.startswith("✘ `far` was not checked: connection refused: d0ctl node check")
     assert "nothing else found: " in result.stdout
     assert (answer["ok"], answer["unseen"]) == (False, {"far": "connection refused"})
-
-
-def test_drained_nodes_are_named_beside_those_that_work(site: Site, d0ctl: Type) -> None:
-    drive(site)
-    site.submit(production())
-    site.up()
-    for name in ("farm01", "farm02"):
-        registry.add(site.store, Address(name, "ssh", name), cpus=2)
-        site.up(name)
-        d0ctl("node", "drain", name)
-
-    text = "moving: 1 job; nodes `farm01` and `farm02` drained\n"
-    assert d0ctl("status", "-q").stdout == text
