@@ -199,8 +199,8 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
     if node.load is not None and columns >= 56:
         spans.append((f"  load {node.load:.1f}", "faint"))
     if node.contact is not None and columns >= 48:
-        heard = (f"  last heard {clock(node.contact, now)}", "faint")
-        spans += [heard] if width([*spans, heard]) <= columns else []
+        contact = (f"  last heard {clock(node.contact, now)}", "faint")
+        spans += [contact] if width([*spans, contact]) <= columns else []
     if node.note and columns - width(spans) >= 2 + min(
         LEAST_NOTE, width([(foreign(node.note), "")])
     ):
