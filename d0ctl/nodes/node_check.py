@@ -15,7 +15,7 @@ from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.link import Frame, Link, Site, open_link
 from d0ctl.nodes.transports.resolve import by_hand
 from d0ctl.nodes.transports.transport import Address
-from d0ctl.policy.guards import is_nearly_full
+from d0ctl.schedule.resources import is_nearly_full
 from d0ctl.units import size
 
 OLDEST_PYTHON = (3, 6)

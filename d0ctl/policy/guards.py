@@ -8,9 +8,6 @@ FEWEST_RUNS = 10
 LENIENCE = 5.0
 """A program may be silent for this many times its longest gap."""
 
-LEAST_FREE, LEAST_FREE_PART = 1 << 30, 0.1
-"""A disk with fewer bytes free, which are less than this part of it, is nearly full."""
-
 SHORTEST_S = 1800.0
 """By its history alone no program counts as looping before this many seconds."""
 
@@ -35,11 +32,6 @@ class RunTimeHistory(Struct, frozen=True):
 
     runs: int
     gap: float
-
-
-def is_nearly_full(free: int, total: int) -> bool:
-    """Return whether a disk has so little free space that packages soon fail there."""
-    return free < LEAST_FREE and free < total * LEAST_FREE_PART
 
 
 def silence(asked: float | None, site: Watching, history: RunTimeHistory | None) -> float | None:

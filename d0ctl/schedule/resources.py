@@ -232,3 +232,12 @@ def lead_s(nodes: Iterable[NodeRoom], requirements: Sequence[Requirement]) -> fl
         if not least:
             return 0.0
     return 0.0 if math.isinf(least) else least * min(paces)
+
+
+LEAST_FREE, LEAST_FREE_PART = 1 << 30, 0.1
+"""A disk with fewer bytes free, which are less than this part of it, is nearly full."""
+
+
+def is_nearly_full(free: int, total: int) -> bool:
+    """Return whether a disk has so little free space that packages soon fail there."""
+    return free < LEAST_FREE and free < total * LEAST_FREE_PART

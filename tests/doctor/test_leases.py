@@ -12,6 +12,9 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.doctor import leases
+from d0ctl.show.why.production import obstacles
+from d0ctl.store.nodes import holder as holders
+from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.holder import began, holder, is_outdated, start_time
 from tests.doctor.conftest import Found, damage
 from tests.doctor.planting import old, only
@@ -136,3 +139,19 @@ def test_a_process_that_began_now_is_not_outdated_by_its_own_program(tmp_path: P
     assert not is_outdated(holder(), program)
     os.utime(program, (began(holder()) + 1, began(holder()) + 1))
     assert is_outdated(holder(), program)
+
+
+def test_status_names_a_daemon_that_runs_older_code(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(production())
+    site.up()
+    damage(site, f"insert into lease values ('daemon', '{holder()}', 1)")
+    before = obstacles(standstill.production(site.store, now=time.time()), time.time())
+
+    monkeypatch.setattr(holders, "is_outdated", lambda name: True)
+    (obstacle,) = obstacles(standstill.production(site.store, now=time.time()), time.time())
+
+    assert before == []
+    assert (obstacle.commands, obstacle.is_cause) == (("d0ctl daemon restart",), False)
+    assert "the daemon runs older code" in obstacle.text

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import OUTDATED
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.units import count, duration, moment
 
 NOT_RUNNING = "no daemon is running"
 STOPPED = "the daemon has stopped; running packages continue"
 
-OUTDATED = "d0ctl was installed again since the daemon started, so the daemon runs older code"
 RESTART = "d0ctl daemon restart"
 
 _AS_ROOT = "`d0ctl daemon uninstall`, then `d0ctl daemon install --system`"

@@ -23,6 +23,8 @@ from d0ctl.policy.remarks import (
 )
 from d0ctl.units import count, duration, size, times
 
+OUTDATED = "d0ctl was installed again since the daemon started, so the daemon runs older code"
+
 AGAINST: Mapping[Against, str | Callable[[Any], str]] = {
     Against.PASSIVE: "the rule is passive",
     Against.PASSIVE_TRIES: "the rule is passive: it would be tried again",

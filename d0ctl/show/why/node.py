@@ -7,12 +7,10 @@ from d0ctl.select import parse
 from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
 from d0ctl.show.why.phases import node_pauses
-from d0ctl.show.why.phases.launched import until_given_up
 from d0ctl.show.why.production import overflow
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
-from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import named
@@ -42,6 +40,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.answer = (f"node `{name}` has been down since {moment(row.since, now)}: "
                        f"{row.last_error or 'it does not answer'}")  # fmt: skip
         if room.used:
+            from d0ctl.show.why.phases.launched import until_given_up  # late: few nodes are down
+
             until = until_given_up(store, row.since or now, now)
             explanation.facts.append(
                 "its launched packages are unreachable, also those that were only starting: if it "
@@ -101,6 +101,8 @@ def _add_short_disk(store: Store, row: Node, explanation: Explanation, *, is_use
     if is_used:
         explanation.facts.append("its packages are suspended until more space is free")
     explanation.commands.append(f"d0ctl report disk {row.cluster}")
+    from d0ctl.store.jobs import unneeded_files  # late: few disks are full
+
     if unneeded_files.copies_to_remove(store, row.id, 1):
         explanation.commands.append(f"d0ctl node free {row.name} 1GB")
     else:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from d0ctl.model import Phase, by_status
 from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NextTry, NodeState
-from d0ctl.show.drawing.remark_texts import cause, drain_note, remark
+from d0ctl.show.drawing.remark_texts import OUTDATED, cause, drain_note, remark
 from d0ctl.show.why.common import GroupPart, scarce_disk
 from d0ctl.store.nodes.site import Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
@@ -41,25 +41,17 @@ def obstacles(production: Production, now: float) -> list[Obstacle]:
     """Return what is wrong with daemon, nodes, batch systems, caches, disks while there is work."""
     if not any(job.work.open for job in production.jobs):
         return []
-    found_obstacles = []
-    if not production.driven:
-        found_obstacles.append(NO_DAEMON)
-    if nodes := _nodes(production, now):
-        found_obstacles.append(nodes)
-    if production.wrong_tokens:
-        found_obstacles.append(_wrong_tokens(production.wrong_tokens))
-    if production.driven:
-        found_obstacles += [
-            batch_fault(name, fault, now) for name, fault in production.faults.items()
-        ]
-    found_obstacles += [
-        overflow(overflowing, now)
-        for overflowing in production.overflows[:MOST]
-        if production.driven
+    driven = production.driven
+    found_obstacles = [
+        None if driven else NO_DAEMON,
+        OLD_DAEMON if production.outdated else None,
+        _nodes(production, now),
+        _wrong_tokens(production.wrong_tokens) if production.wrong_tokens else None,
+        *(batch_fault(name, fault, now) for name, fault in production.faults.items() if driven),
+        *(overflow(cache, now) for cache in production.overflows[:MOST] if driven),
+        _disks(production),
     ]
-    if disks := _disks(production):
-        found_obstacles.append(disks)
-    return found_obstacles
+    return [obstacle for obstacle in found_obstacles if obstacle is not None]
 
 
 def _wrong_tokens(number: int) -> Obstacle:
@@ -109,6 +101,8 @@ def subject_of_stop(part: GroupPart, own: JobStanding | None) -> str:
 
 
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
+
+OLD_DAEMON = Obstacle(OUTDATED, ("d0ctl daemon restart",), is_cause=False)
 
 
 def _nodes(production: Production, now: float) -> Obstacle | None:

@@ -14,6 +14,9 @@ from d0ctl.store.connection import Store
 
 N = TypeVar("N", Node, NodeCapacity)
 
+LEASE = "daemon"
+"""The lease of the daemon for `status` and `stop`."""
+
 PROGRAM = Path(__file__)
 """A file that each installation of d0ctl writes."""
 
@@ -66,6 +69,12 @@ def is_dead(name: str) -> bool:
     """Return whether the holder of that name is certainly gone."""
     boot, _, started = name.split(" ")
     return boot != boot_id() or start_time(process_id(name)) != started
+
+
+def is_daemon_outdated(store: Store) -> bool:
+    """Return whether d0ctl was installed again since its daemon began."""
+    daemon = store.value("lease_holder", name=LEASE)
+    return daemon is not None and not is_dead(daemon) and is_outdated(daemon)
 
 
 def any_driver(store: Store) -> bool:

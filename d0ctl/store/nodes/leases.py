@@ -1,10 +1,8 @@
 """Leases: which process drives which node, and which one is the daemon."""
 
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes.holder import LEASE as LEASE
 from d0ctl.store.nodes.holder import holder, is_dead
-
-LEASE = "daemon"
-"""The lease of the daemon for `status` and `stop`."""
 
 
 def leases(store: Store) -> list[Row]:

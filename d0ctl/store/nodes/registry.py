@@ -10,8 +10,8 @@ from msgspec.structs import asdict
 
 from d0ctl.errors import NotFound, Refused
 from d0ctl.model import Address, Node, NodeCapacity, Processors
-from d0ctl.policy.guards import is_nearly_full
 from d0ctl.policy.remarks import NodeMoved, NodeRemoved, noted
+from d0ctl.schedule.resources import is_nearly_full
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files import copies
 from d0ctl.store.nodes.holder import is_dead, marked

@@ -13,7 +13,7 @@ from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.nodes import makers, registry, site
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
-from d0ctl.store.nodes.holder import abandoned, any_driver
+from d0ctl.store.nodes.holder import abandoned, any_driver, is_daemon_outdated
 from d0ctl.store.nodes.site import Fault, Overflow, default, faults, overflows
 from d0ctl.store.rows import make
 from d0ctl.units import duration
@@ -63,9 +63,9 @@ class JobStanding(Struct, frozen=True):
 
 
 class Production(Struct, frozen=True):
-    """All jobs that have not ended, the nodes, and failed packages by job.
+    """All jobs that have not ended, the nodes, and failed packages, not acknowledged, by job.
 
-    Acknowledged failures are not counted.
+    `faults` are of batch systems, `outdated` a daemon that began before d0ctl was installed again.
     """
 
     driven: bool
@@ -74,9 +74,9 @@ class Production(Struct, frozen=True):
     failures: dict[str, int] = field(default_factory=dict)
     overflows: list[Overflow] = field(default_factory=list)
     faults: dict[str, Fault] = field(default_factory=dict)
-    """What is wrong with batch systems, by name."""
     wrong_tokens: int = 0
     """How many messages were rejected lately because another key has signed them."""
+    outdated: bool = False
 
     @property
     def stopped(self) -> list[JobStanding]:
@@ -106,10 +106,11 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
     """Return the standing of all jobs; a process that drives them itself says so."""
     nodes = node_views(store, now=now)
     driven = any_driver(store) if driven is None else driven
-    jobs = _jobs(store, None, nodes, driven=driven)
     failures = {row["name"]: row["failed"] for row in store.rows("jobs_with_failures")}
-    wrong = site.wrong_tokens(store, now)
-    return Production(driven, nodes, jobs, failures, overflows(store), faults(store), wrong)
+    return Production(
+        driven, nodes, _jobs(store, None, nodes, driven=driven), failures, overflows(store),
+        faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
+    )  # fmt: skip
 
 
 def signature(store: Store, *, now: float) -> tuple[object, ...]:
