@@ -180,6 +180,15 @@ def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart(
     assert "3/4 nodes up, 1 drained   3/8 slots, 2 staging" in header(120)
 
 
+def test_the_header_names_a_daemon_that_runs_older_code() -> None:
+    snapshot = Snapshot(at=100.0, nodes=NODES, has_old_daemon=True)
+    wide, narrow = (text(strips.header(snapshot, (LEASE,), "/h", "", "", 50.0, columns, UNICODE))
+                    for columns in (120, 30))  # fmt: skip
+
+    assert "the daemon runs older code: d0ctl daemon restart" in wide
+    assert "old daemon" in narrow and "daemon up" not in narrow
+
+
 @pytest.mark.parametrize("columns", [16, 24, 40, 60, 80, 120])
 def test_the_header_keeps_the_failures_and_drops_the_clock_first(columns: int) -> None:
     answer = header(columns, failed=12)

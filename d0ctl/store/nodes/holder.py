@@ -56,7 +56,7 @@ def process_id(name: str) -> int:
 
 def began(name: str) -> float:
     """Return when the process of that name began; it must be of this boot of the machine."""
-    booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    booted = time.clock_gettime(time.CLOCK_REALTIME) - time.clock_gettime(time.CLOCK_BOOTTIME)
     return booted + int(name.rpartition(" ")[2]) / os.sysconf("SC_CLK_TCK")
 
 

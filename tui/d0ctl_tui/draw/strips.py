@@ -61,7 +61,9 @@ def header(
     folder = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
     last = f"changed {moment(changed, snapshot.at)} " if changed else ""
     base = [*left, (folder, "faint"), (" ", "")]
-    driver, short = _driver(drivers, glyphs), _driver(drivers, glyphs, short=True)
+    driver, short = (
+        _driver(drivers, snapshot, glyphs, short=is_short) for is_short in (False, True)
+    )
     problems, numbers = _problems(snapshot, glyphs), _problems(snapshot, glyphs, short=True)
     nodes, slots = _nodes_up(snapshot), _slots(snapshot)
     for spans, clock_text in (
@@ -137,7 +139,10 @@ def _slots(snapshot: Snapshot) -> list[Span]:
     return [(f"   {slots(NodeUse(used, staging=staging), cpus, noun)}", "plain")]
 
 
-def _driver(drivers: Sequence[str], glyphs: Glyphs, *, short: bool = False) -> Line:
+def _driver(drivers: Sequence[str], snapshot: Snapshot, glyphs: Glyphs, *, short: bool) -> Line:
+    if LEASE in drivers and snapshot.has_old_daemon:
+        state = "old daemon" if short else "the daemon runs older code: d0ctl daemon restart"
+        return ((f"{glyphs.states['up']} {state}", "warn"),)
     if LEASE in drivers:
         return ((f"{glyphs.states['up']} daemon up", "good"),)
     if drivers:

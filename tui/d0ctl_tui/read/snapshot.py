@@ -13,6 +13,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.nodes import registry, standstill
+from d0ctl.store.nodes.holder import is_daemon_outdated
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity
@@ -74,6 +75,9 @@ class Snapshot(Struct, frozen=True):
 
     stragglers: Stragglers = field(default_factory=Stragglers)
 
+    has_old_daemon: bool = False
+    """Whether the daemon runs older code than is installed."""
+
     @property
     def stopped(self) -> dict[int, str]:
         """What stops jobs alone, by their ids: neither the site nor a person."""
@@ -114,6 +118,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         tasks.needing_a_person(store),
         stopped,
         stragglers.read(store, now) if until is None else Stragglers(),
+        until is None and is_daemon_outdated(store),
     )
 
 

@@ -70,8 +70,8 @@ class SharedCopy:
                 lock = os.open(self.folder + b"/.lock", os.O_RDWR | os.O_CREAT, 0o600)
                 self._lock = _out_of_the_way(lock)
             fcntl.flock(self._lock, kind)
-        except (BlockingIOError, FileNotFoundError):
-            return False
+        except (BlockingIOError, FileExistsError, FileNotFoundError):
+            return False  # another has the lock, or removed the folder between two steps
         if os.fstat(self._lock).st_nlink > 0:
             return True
         os.close(self._lock)
