@@ -8,8 +8,6 @@ from d0ctl.store.jobs import retry
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
 
-UNFIT = "no node can take it: "
-
 AT_A_LIMIT = {
     "out-of-memory": "it ran out of memory and would get no more: --memory SIZE",
     "wall-time": "it ran out of time and would get no more: --wall-time TIME",
@@ -17,21 +15,17 @@ AT_A_LIMIT = {
 
 
 def not_retryable(
-    selected: Selection,
-    memory: int | None,
-    wall_time: float | None,
-    changes: Mapping[str, Any],
-    now: float,
+    selected: Selection, memory: int | None, wall_time: float | None
 ) -> dict[int, str]:
     """Return the selected packages that would fail again, with a clause that says why.
 
-    They would have this memory, wall time and changes of their requirement.
+    They would have this memory and wall time.
     """
     limits = retry.at_a_limit(selected, memory, wall_time)
     reasons = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
     for package, name in retry.without_inputs(selected).items():
         reasons[package] = f"it needs file `{name}` of a dropped line"
-    return reasons | without_node(selected, changes, now)
+    return reasons
 
 
 def without_node(selected: Selection, changes: Mapping[str, Any], now: float) -> dict[int, str]:
@@ -51,9 +45,4 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: 
     row = {**asked, "id": 0, "ready": 1, "stage_id": 0, "job_id": job}
     requirement = requirement_of(row, catalogue, seconds=None)
     reasons = nodes.misfits(requirement)
-    return f"{UNFIT}{in_words(reasons)}" if reasons else None
-
-
-def is_unfit(why: str) -> bool:
-    """Return whether a package is refused because of what the nodes are."""
-    return why.startswith(UNFIT)
+    return f"no node can take it: {in_words(reasons)}" if reasons else None

@@ -42,7 +42,7 @@ def sentence(plan: Plan) -> str:
         return ""
     if not isinstance(target, Selector) or len(target.parts) <= MOST:
         return f"to undo: {plan.undo}"
-    begin = " ".join(plan.undo.split(" ", 2 + MOST_NAMED)[: 2 + MOST_NAMED])
+    begin = shlex.join(shlex.split(plan.undo)[: 2 + MOST_NAMED])
     job = next((part.job for part in target.parts if not WILD & set(part.job)), "JOB")
     return (f"to undo: {begin} ... ({count(len(target.parts), 'selector')}): the whole command "
             f"is `undo` of the first of `actions` in `d0ctl history {job} --json`")  # fmt: skip

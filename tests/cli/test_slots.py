@@ -17,15 +17,20 @@ from tests.support.site import Site
 NOW = 100_000.0
 
 
-def test_running_and_next_packages_are_counted_apart_on_all_screens(
-    site: Site, d0ctl: Type
-) -> None:
+def work(site: Site) -> None:
+    """Have two packages run, and three assigned, on a node of two slots."""
     site.submit(production(lines=6))
     site.up(cpus=2)
     for number in (1, 2):
         site.launch(f"prod/1/{number}/1")
     for number in (3, 4, 5):
         site.assign(f"prod/1/{number}/1")
+
+
+def test_running_and_next_packages_are_counted_apart_on_all_screens(
+    site: Site, d0ctl: Type
+) -> None:
+    work(site)
 
     (strip,) = strips.nodes(snapshot.nodes(site.store), {}, 100, NOW, UNICODE)
     card = Sheet(100)
@@ -76,12 +81,7 @@ def test_packages_that_need_a_part_of_their_cpus_take_parts_of_slots(
 def test_packages_that_are_queued_on_a_node_are_counted_apart_from_running_ones(
     site: Site, d0ctl: Type
 ) -> None:
-    site.submit(production(lines=6))
-    site.up(cpus=2)
-    for number in (1, 2):
-        site.launch(f"prod/1/{number}/1")
-    for number in (3, 4, 5):
-        site.assign(f"prod/1/{number}/1")
+    work(site)
     with site.store.writing():
         launches.launch(site.store, [registry.named(site.store, "localhost").id], limit=10, now=NOW)
 

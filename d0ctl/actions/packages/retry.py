@@ -18,7 +18,7 @@ from d0ctl.actions.option import (
     values,
     write_pairs,
 )
-from d0ctl.actions.retryable import is_unfit, not_retryable
+from d0ctl.actions.retryable import not_retryable, without_node
 from d0ctl.actions.selection import jobs_of, nothing_for, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
@@ -97,12 +97,13 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         raise _nothing(selected, request.target, unchanged)
     retry.keep_phases(selected, able)
     options = request.options
-    reasons = not_retryable(selected, options.memory, options.wall_time, options.requirement, now)
+    unfit = without_node(selected, options.requirement, now)
+    reasons = not_retryable(selected, options.memory, options.wall_time) | unfit
     retry.leave_out(selected, reasons)
     phases = lifecycle.phases(selected)
     refused = Counter(reasons.values())
     if not phases:
-        raise _all_refused(request.target, refused)
+        raise _all_refused(request.target, refused, are_unfit=len(unfit) == len(reasons))
     return RetryPlan(
         request=request,
         selected=selected,
@@ -153,9 +154,9 @@ def _canceled(target: Selector) -> Selector:
     return select_state(target, states=("canceled",), also=also)
 
 
-def _all_refused(target: Selector, reasons: Counter[str]) -> Refused:
+def _all_refused(target: Selector, reasons: Counter[str], *, are_unfit: bool) -> Refused:
     (why, number), *more = reasons.most_common()
-    nodes = "d0ctl node list" if all(map(is_unfit, reasons)) else ""
+    nodes = "d0ctl node list" if are_unfit else ""
     if target.is_one and target.level == "package":
         hint = nodes or f"d0ctl why {target}"
         return Refused(f"package `{target}` can't be retried: {why}", hint=hint)
