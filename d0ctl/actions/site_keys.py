@@ -11,13 +11,10 @@ from d0ctl.actions.option import Options, arguments
 from d0ctl.errors import BadJobFile, BadUsage, NotFound
 from d0ctl.sitefile import reader
 from d0ctl.sitefile.spec import Site
-from d0ctl.sitefile.writer import plain_text
+from d0ctl.sitefile.writer import NONE, plain_text
 from d0ctl.store.clusters import site_comparison
 from d0ctl.store.connection import Store
 from d0ctl.units import listed
-
-NONE = "none"
-"""Stands for no value: the default, or the node's own answer."""
 
 LISTS = ("services", "clusters")
 """The keys whose value is a list, written with commas."""
@@ -62,18 +59,10 @@ def planned(
     for key in texts:
         name = key.replace("-", "_")
         entry[name] = new.get(name)
-        pair = _written(key, before.get(name)), _written(key, entry[name])
+        pair = plain_text(key, before.get(name)), plain_text(key, entry[name])
         if pair[0] != pair[1]:
             changed[key] = pair
     return SetPlan(request=request, changed=changed, entry=entry, is_empty=not changed)
-
-
-def _written(key: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value in (None, (), []):
-        return NONE
-    return plain_text(key, tuple(value) if isinstance(value, list) else value)
 
 
 def written(
@@ -82,7 +71,7 @@ def written(
     """Return the settings that are not the default, as people write them."""
     names = {key: key.replace("-", "_") for key in keys}
     return [
-        f"{key}={_written(key, fields[name])}"
+        f"{key}={plain_text(key, fields[name])}"
         for key, name in names.items()
         if fields[name] != default[name]
     ]

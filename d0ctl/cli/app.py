@@ -91,12 +91,14 @@ def _hint(name: str, more: list[str]) -> str:
         return UPGRADE
     if hint := HINTS.get(name):
         return hint
-    if name in OF_JOBS and (targets := [word for word in more if not word.startswith("-")]):
+    targets = [word for word in more if not word.startswith("-")]
+    if name in OF_JOBS and targets:
         verb, remark = OF_JOBS[name]
         return shlex.join(["d0ctl", verb, *targets]) + remark.format(shlex.quote(targets[0]))
     groups = [group for group, names in completion_table.COMMANDS.items() if name in names]
     if ours := ELSEWHERE.get(name) or (f"{groups[0]} {name}" if len(groups) == 1 else None):
-        return f"d0ctl {ours}{REMARKS.get(name, '')}"
+        same = targets if targets == more and " " not in ours else []
+        return " ".join(["d0ctl", ours, *map(shlex.quote, same)]) + REMARKS.get(name, "")
     meant = [f"{group} {name}" for group in groups] or [*filter(None, [near(name, COMMANDS)])]
     commands = listed([f"`d0ctl {command}`" for command in meant], "or")
     return f"did you mean {commands}?" if commands else "d0ctl --help"

@@ -100,11 +100,10 @@ def unit(home: Home, *, is_system: bool, journal: bool) -> str:
     )
 
 
-def write(home: Home, name: str, *, is_system: bool, journal: bool) -> Service:
-    """Write the unit of a service, and have systemd read it.
+def planned(home: Home, name: str, *, is_system: bool) -> Service:
+    """Return the service that `write` makes.
 
-    Raises Refused if another home has a service of this name, or this home one of another name,
-    and if systemd does not answer; then nothing stays.
+    Raises Refused if another home has a service of this name, or this home one of another name.
     """
     service = Service((SYSTEM_UNITS if is_system else user_units()) / f"{name}.service", is_system)
     before = installed(home)
@@ -114,9 +113,18 @@ def write(home: Home, name: str, *, is_system: bool, journal: bool) -> Service:
     if service.unit.exists() and before is None:
         raise Refused(f"`{service.unit}` is for another home",
                       hint=f"d0ctl daemon install --name {name}-2")  # fmt: skip
+    return service
+
+
+def write(home: Home, service: Service, *, journal: bool) -> None:
+    """Write the unit of a service, and have systemd read it.
+
+    Raises Refused if systemd does not answer; then nothing stays.
+    """
+    is_new = not service.unit.exists()
     try:
         service.unit.parent.mkdir(parents=True, exist_ok=True)
-        service.unit.write_text(unit(home, is_system=is_system, journal=journal))
+        service.unit.write_text(unit(home, is_system=service.is_system, journal=journal))
     except PermissionError:
         sudo = "d0ctl daemon install --system --print | sudo tee"
         raise Refused(f"can't write `{service.unit}`: permission denied",
@@ -124,10 +132,9 @@ def write(home: Home, name: str, *, is_system: bool, journal: bool) -> Service:
     try:
         service.call("daemon-reload")
     except Refused:
-        if before is None:
+        if is_new:
             service.unit.unlink()
         raise
-    return service
 
 
 def remove(service: Service) -> None:

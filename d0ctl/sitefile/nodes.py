@@ -154,8 +154,20 @@ _CLUSTER_TYPES = {"platform": PART, "private": FLAG, "capacity": AMOUNT, "softwa
 
 def read_nodes(node: Node, reading: Reading) -> tuple[NodeEntry, ...]:
     """Read all nodes, by their names."""
-    found = [_node(key, value, reading) for key, value in named(node, "nodes", reading)]
-    return tuple(entry for entry in found if entry is not None)
+    found, here = list[NodeEntry](), ""
+    for key, value in named(node, "nodes", reading):
+        entry = _node(key, value, reading)
+        if entry is None:
+            continue
+        found.append(entry)
+        if entry.address.kind == "ssh" or entry.same_machine:
+            continue
+        if here:
+            reading.faults.add(key.position, f"`{key.text}` is this machine, like `{here}`, so it"
+                               " would be used twice; if that is intended, give it the key"
+                               " `same-machine: yes`")  # fmt: skip
+        here = entry.name
+    return tuple(found)
 
 
 def _node(key: Scalar, node: Node, reading: Reading) -> NodeEntry | None:

@@ -65,10 +65,20 @@ def _plain(value: Any) -> Any:
     return value
 
 
+NONE = "none"
+"""Stands for no value: the default, or the node's own answer."""
+
+
 def plain_text(key: str, value: Any) -> str:
     """Return a value as people write it in one word."""
-    if isinstance(value, tuple):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value in (None, "", (), []):
+        return NONE
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return ",".join(value)
+    if isinstance(value, list | tuple | Mapping):
+        return _written(_readable(_plain(value), key), flow=True).strip()
     readable = _readable(value, key)
     return f"{readable:g}" if isinstance(readable, float) else str(readable)
 
@@ -90,7 +100,13 @@ def text(site: Site) -> str:
     readable = _readable(document(site))
     if not readable:
         return ""
-    return yaml.dump(readable, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
+    return _written(readable)
+
+
+def _written(readable: Any, *, flow: bool = False) -> str:
+    """Return YAML with each item on a line of its own, or with `flow` all on one."""
+    return yaml.dump(readable, Dumper=_Dumper, sort_keys=False, allow_unicode=True,
+                     width=10**6 if flow else 1000, default_flow_style=flow)  # fmt: skip
 
 
 def _readable(value: Any, key: str = "") -> Any:

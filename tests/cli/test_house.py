@@ -117,7 +117,8 @@ def test_a_word_of_other_programs_or_of_a_group_names_the_command_that_does_it_h
 
     first, hint = answer.stderr.splitlines()
     assert (answer.exit_code, first) == (2, f"d0ctl: no such command `{word}`")
-    assert hint.partition("   #")[0] == f"d0ctl {ours}"
+    assert hint.partition("   #")[0] == f"d0ctl {ours}" + ("" if " " in ours else " mc")
+    assert d0ctl(word, "-u", "mc").stderr.splitlines()[1].partition("   #")[0] == f"d0ctl {ours}"
     assert d0ctl(*ours.split(), "--help").exit_code == 0
 
 

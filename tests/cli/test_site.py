@@ -51,6 +51,23 @@ def test_the_site_file_of_the_home_is_the_default(d0ctl: Type, site: Site, home:
     assert d0ctl("site", "apply").stdout == "+ setting defaults\n1 added\n"
 
 
+def test_values_that_differ_are_printed_as_people_write_them(
+    d0ctl: Type, home: Home, tmp_path: Path
+) -> None:
+    home.root.mkdir(exist_ok=True)
+    text = "nodes: {localhost: {cluster: lab%s}}\nclusters: {lab: {services: SAM, private: %s}}\n"
+    home.site_file.write_text(text % ("", "yes"))
+    d0ctl("site", "apply")
+    rule = "log-rules: [{match: quota, reason: 'site:quota', passive: yes}]\n"
+    home.site_file.write_text(text % (", services: [tape, disk]", "no") + rule)
+
+    assert d0ctl("site", "diff").stdout.splitlines() == [
+        "~ cluster lab: private yes -> no",
+        "~ node localhost: services none -> tape,disk",
+        "+ setting log-rules: [{match: quota, reason: 'site:quota', passive: true}]",
+    ]
+
+
 def test_a_site_is_applied_shown_and_undone(
     d0ctl: Type, site_file: Path, home: Home, tmp_path: Path
 ) -> None:

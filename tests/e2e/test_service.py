@@ -68,6 +68,25 @@ def test_an_installed_daemon_runs_as_a_service_until_it_is_removed(
     assert site.d0ctl("daemon", "uninstall").code == 3
 
 
+def test_a_preview_names_the_service_and_changes_nothing(site: Site, account: Path) -> None:
+    unit = account / ".config/systemd/user/d0ctl.service"
+
+    said = site.ok("daemon", "install", "--dry-run")
+
+    assert said == (
+        f"would install and start the service `d0ctl`: {unit}; `--print` shows its text\n"
+    )
+    assert not unit.exists() and not (account / "calls").exists()
+
+    site.ok("daemon", "install")
+    said = site.ok("daemon", "uninstall", "--dry-run")
+
+    assert said == f"would stop the daemon and remove the service `d0ctl`: {unit}\n"
+    assert unit.exists() and site.json("daemon", "status")["running"]
+    site.ok("daemon", "uninstall")
+    wait_until(lambda: site.d0ctl("daemon", "status").code == 3)
+
+
 def test_without_an_answer_of_systemd_nothing_is_installed(site: Site, account: Path) -> None:
     (account / "bin" / "systemctl").write_text("#!/bin/sh\necho 'No medium found' >&2\nexit 1\n")
 

@@ -248,3 +248,13 @@ def test_a_key_of_another_batch_system_is_a_fault(faults: Faults) -> None:
         "`qos` is not for `kind: htcondor`",
         "`rank` is not for `kind: slurm`",
     ]
+
+
+def test_a_second_node_of_this_machine_has_to_be_intended(faults: Faults, site: Read) -> None:
+    text = "nodes:\n  localhost: {}\n  twin: {cpus: 1%s}\n"
+
+    assert faults(text % "") == [
+        "3:3: `twin` is this machine, like `localhost`, so it would be used twice;"
+        " if that is intended, give it the key `same-machine: yes`"
+    ]
+    assert len(site(text % ", same-machine: yes").nodes) == 2

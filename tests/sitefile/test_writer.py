@@ -27,7 +27,7 @@ nodes = st.builds(
     cluster=st.none() | names.filter(lambda name: name != "control"),
     cpus=st.none() | st.integers(1, 64), platform=st.none() | names,
     speed=st.sampled_from([None, 1.0, 0.5, 2.25]), memory=st.none() | st.integers(0, 2**50),
-    services=services,
+    services=services, same_machine=st.just(True),
 )  # fmt: skip
 clusters = st.builds(
     ClusterEntry, names, platform=st.none() | names, services=services, private=st.booleans(),

@@ -65,11 +65,25 @@ def test_a_key_shows_the_failures_of_all_jobs_or_again_of_one(site: Site, dashbo
         await desk.press("F")
         await desk.sees("failures of other", "1 failed package", "f all jobs")
         await desk.press("f")
-        await desk.sees("failures of all jobs", "5 failed packages")
+        await desk.sees("failures of all jobs", "5 failed packages", "f one job")
         await desk.press("f")
-        await desk.sees("failures of other", "1 failed package")
+        await desk.sees("failures of other", "1 failed package", "f all jobs")
 
     dashboard(script, start="other", size=(120, 40))
+
+
+def test_failures_that_are_those_of_all_jobs_anyway_offer_no_other_job(
+    site: Site, dashboard: Open
+) -> None:
+    failing(site)
+    site.submit(production("other"))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("failures of all jobs", "4 failed packages")
+        assert " f all jobs" not in desk.screen and "f one job" not in desk.screen
+
+    dashboard(script, size=(120, 40))
 
 
 def test_the_details_follow_the_cursor_into_an_open_group(site: Site, dashboard: Open) -> None:

@@ -7,8 +7,9 @@ from msgspec.structs import asdict
 from d0ctl.actions import site_keys
 from d0ctl.actions.action import Author, NodeRequest
 from d0ctl.actions.option import flag
-from d0ctl.actions.site_keys import NONE, SetOptions, SetPlan
+from d0ctl.actions.site_keys import SetOptions, SetPlan
 from d0ctl.sitefile.spec import NodeEntry
+from d0ctl.sitefile.writer import NONE
 from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry

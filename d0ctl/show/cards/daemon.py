@@ -27,6 +27,11 @@ def installed(name: str, unit: str) -> str:
     return f"installed the service `{name}`: {unit}"
 
 
+def would_install(name: str, unit: str) -> str:
+    """Say which service would be made, and how to read its unit."""
+    return f"would install and start the service `{name}`: {unit}; `--print` shows its text"
+
+
 def after_reboot(service: str | None, *, at_login: bool, is_root: bool) -> str:
     """Say whether the daemon starts again by itself; `at_login` if only when its user logs in."""
     if service is None:
@@ -44,6 +49,11 @@ def after_reboot(service: str | None, *, at_login: bool, is_root: bool) -> str:
 def uninstalled(name: str) -> str:
     """Say that systemd does not run the daemon any more."""
     return f"removed the service `{name}`; the daemon has stopped, running packages continue"
+
+
+def would_uninstall(name: str, unit: str) -> str:
+    """Say what would be removed."""
+    return f"would stop the daemon and remove the service `{name}`: {unit}"
 
 
 def started(pid: int, *, was_running: bool) -> str:

@@ -1,6 +1,5 @@
 """The content of a site file, and the changes by applying it."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -70,10 +69,6 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _word(key: str, value: Any) -> str:
-    if value in (None, (), "", False):
-        return "none"
-    if isinstance(value, list):
-        return clean(json.dumps(value, ensure_ascii=False))
     return clean(plain_text(key.rpartition(".")[2], value))
 
 

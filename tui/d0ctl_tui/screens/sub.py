@@ -58,9 +58,13 @@ class SubScreen(Screen[None]):
         for band in self.bands:
             band.renew()
 
+    def in_footer(self) -> tuple[Command, ...]:
+        """Return the commands of this screen that its last line offers now."""
+        return self.COMMANDS_HERE
+
     def _footer(self, columns: int) -> Line:
-        return self.dashboard.foot((*self.COMMANDS_HERE, *SUB), columns)
+        return self.dashboard.foot((*self.in_footer(), *SUB), columns)
 
     def _press(self, column: int) -> None:
-        commands = (*self.COMMANDS_HERE, *SUB)
+        commands = (*self.in_footer(), *SUB)
         self.dashboard.press(commands, self.bands[2].size.width, (), column)

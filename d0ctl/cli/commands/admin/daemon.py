@@ -89,6 +89,7 @@ def install(
     only_print: Annotated[
         bool, typer.Option("--print", help="Print the unit, and change nothing.")
     ] = False,
+    dry_run: options.DryRun = False,
 ) -> None:  # fmt: skip
     """Have systemd run the daemon, also after a crash or reboot.
 
@@ -100,13 +101,18 @@ def install(
     if not re.fullmatch(r"d0ctl[\w.-]*", name):
         raise BadUsage("the name of a service begins with `d0ctl`, "
                        "and has only letters, digits, `.`, `_` and `-`")  # fmt: skip
-    with session.open_or_create():
-        pass
+    if only_print or not dry_run:
+        with session.open_or_create():
+            pass
     home = session.home()
     if only_print:
         emit_text(systemd_service.unit(home, is_system=system, journal=journal).rstrip())
         return
-    made = systemd_service.write(home, name, is_system=system, journal=journal)
+    made = systemd_service.planned(home, name, is_system=system)
+    if dry_run:
+        emit(daemon.would_install(made.name, str(made.unit)))
+        return
+    systemd_service.write(home, made, journal=journal)
     background.stop(home)
     made.call("enable", made.name)  # `start` asks systemd from now on
     pid = background.start(home)
@@ -118,13 +124,16 @@ def install(
 
 
 @app.command()
-def uninstall() -> None:
+def uninstall(dry_run: options.DryRun = False) -> None:
     """Stop the daemon and remove its service; packages continue."""
     from d0ctl.daemon import systemd_service
 
     found = systemd_service.installed(session.home())
     if found is None:
         raise NotFound("the daemon has no service", hint="d0ctl daemon install")
+    if dry_run:
+        emit(daemon.would_uninstall(found.name, str(found.unit)))
+        return
     systemd_service.remove(found)
     emit(daemon.uninstalled(found.name))
 

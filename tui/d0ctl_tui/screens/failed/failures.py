@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from msgspec.structs import replace
 from textual import work
 from textual.app import ComposeResult
 from textual.timer import Timer
@@ -15,7 +16,7 @@ from d0ctl.store.views import activity
 from d0ctl.units import count
 from d0ctl_tui.app_events import CursorMoved, LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.commands import FAILURES, SUB, bindings
+from d0ctl_tui.commands import FAILURES, SUB, Command, bindings
 from d0ctl_tui.draw import failure_groups
 from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, FailedPackages, grouped
 from d0ctl_tui.marks import Marks
@@ -84,6 +85,15 @@ class FailuresScreen(SubScreen):
         if not now.is_usual and width(left) + len(order) + len(summary) + 2 <= columns:
             left.append((order, "faint"))
         return spread(left, [(f"{summary} ", "bad" if number else "faint")], columns)
+
+    def in_footer(self) -> tuple[Command, ...]:
+        """Return the commands with `f` as what it would do now, if anything."""
+        foot = "all jobs" if self.job_id is not None else "one job"
+        return tuple(
+            replace(command, foot=foot) if command.action == "scope" else command
+            for command in FAILURES
+            if command.action != "scope" or self.only != (None, None)
+        )
 
     def update(self) -> None:
         """Read again after a change, but not too often."""
