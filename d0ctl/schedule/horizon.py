@@ -37,6 +37,14 @@ class StageLeft(Struct, frozen=True):
     """Whether packages at each position of its chains have succeeded, if nothing else is known."""
     stuck: int = 0
     """How many more of its packages wait for failed or canceled ones: only a retry runs them."""
+    running: float = 0.0
+    """In how many seconds the last of its packages on nodes ends."""
+
+    @property
+    def last_end(self) -> Range:
+        """In how many seconds its packages on nodes have ended."""
+        assert self.seconds is not None
+        return self.seconds.times(self.running / max(self.seconds.middle, 1e-9))
 
     @property
     def work(self) -> Range:
@@ -95,6 +103,11 @@ class JobLeft(Struct, frozen=True):
                 if (stage.packages + stage.stuck and stage.seconds is None)
                 or not stage.is_measured]  # fmt: skip
 
+    def is_known(self, rank: float = 0.0) -> bool:
+        """Return whether all stages have an estimate whose chains are at least as long."""
+        unknown = self.unknown
+        return not any(stage.rank >= rank for stage in self.stages if stage.seq in unknown)
+
     @property
     def work(self) -> Range:
         """The CPU seconds on a standard node that it needs, as far as they are known."""
@@ -141,40 +154,48 @@ class Horizon(Struct, frozen=True):
         return _unless_late(self._end(job), self.stragglers(job))
 
     def _end(self, job: int) -> Range | None:
-        """Return in how many seconds a job ends, apart from its stragglers.
+        """Return in how many seconds a job ends, apart from its stragglers."""
+        job_left = self._going(job)
+        return None if job_left is None or not job_left.is_known() else self._whole(job, job_left)
+
+    def _going(self, job: int) -> JobLeft | None:
+        """Return what is left of a job that goes on; None if it waits for somebody, or has ended."""
+        job_left = self.jobs.get(job)
+        if job_left is None or job_left.is_halted or not self.capacity.power:
+            return None
+        return None if job_left.nodes_down or not job_left.has_any else job_left
+
+    def _whole(self, job: int, job_left: JobLeft) -> Range:
+        """Return in how many seconds all known work of a job is done.
 
         A job takes at least as long as its longest chain on the fastest node. It also takes at
         least as long as all work up to it on all CPUs. By a list schedule it takes at most the sum
         of both (Graham, 1969).
         """
-        job_left = self.jobs.get(job)
-        if job_left is None or job_left.is_halted or job_left.unknown or not self.capacity.power:
-            return None
-        if job_left.nodes_down or not job_left.has_any:
-            return None
         whole = self._busy(job, job_left, job_left.work.middle, job_left.longest_chain)
         return whole.at_least(job_left.cooling)
 
     def stage_end(self, job: int, stage: int) -> Range | None:
-        """Return in how many seconds a stage of a job ends of which packages have not begun.
+        """Return in how many seconds a stage of a job ends.
 
-        Stages with longer chains come before it. None of the others ends after its job.
+        Stages with longer chains come before it. Later ones do not matter, so their run times may
+        be unknown.
         """
-        job_left, whole = self.jobs.get(job), self._end(job)
-        if job_left is None or whole is None:
+        job_left = self._going(job)
+        own = next((of for of in job_left.stages if of.seq == stage), None) if job_left else None
+        if job_left is None or own is None or own.seconds is None:
             return None
-        own = next((of for of in job_left.stages if of.seq == stage and of.packages), None)
-        if own is None or own.seconds is None:
-            return None
-        later = sum(of.work.middle for of in job_left.stages if of.rank < own.rank)
         late = self.stragglers(job, stage)
-        if not later:
-            return _unless_late(whole, late)
+        if not own.packages:
+            return _unless_late(own.last_end, late) if own.running else None
+        if not job_left.is_known(own.rank):
+            return None
+        later = [of for of in job_left.stages if of.rank < own.rank]
+        if not any(of.packages for of in later):
+            return _unless_late(self._whole(job, job_left), late)
+        work = job_left.work.middle - sum(of.work.middle for of in later)
         chain = max(0.0, job_left.longest_chain - max(0.0, own.rank - own.seconds.middle))
-        end = self._busy(job, job_left, job_left.work.middle - later, chain)
-        sooner = Range(min(end.low, whole.low), min(end.middle, whole.middle),
-                       min(end.high, whole.high))  # fmt: skip
-        return _unless_late(sooner, late)
+        return _unless_late(self._busy(job, job_left, work, chain), late)
 
     def _busy(self, job: int, job_left: JobLeft, work: float, chain: float) -> Range:
         """Return in how many seconds a part of the work of a job is done, with a chain of it."""
@@ -197,9 +218,10 @@ class Horizon(Struct, frozen=True):
 
         Those of the job with longer chains come first, and a part of its own stage.
         """
-        job_left, whole = self.jobs.get(job), self._end(job)
-        if job_left is None or whole is None:
+        job_left = self._going(job)
+        if job_left is None or not job_left.is_known(rank):
             return None
+        whole = self._whole(job, job_left)
         longer = sum(of.work.middle for of in job_left.stages if of.seq != stage and of.rank > rank)
         own = sum(of.work.middle for of in job_left.stages if of.seq == stage)
         before, power = self.before(job) + job_left.begun.middle + longer, self.power(job_left)

@@ -91,6 +91,25 @@ def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(
     assert "packages that have not begun" in rows
 
 
+def test_a_stage_has_an_end_while_the_run_time_of_a_later_one_is_unknown(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB.replace(", runtime: 1h", ""))
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+    gen, merge = document(d0ctl("eta", "mc", "--json").stdout)["stages"]
+    head, *rows = d0ctl("eta", "mc").stdout.splitlines()
+
+    assert head.startswith("mc  no estimate of its end")
+    assert gen["end"]["low"] < gen["end"]["at"] < gen["end"]["high"] and merge["end"] is None
+    assert [row.split()[0] for row in rows if "ends about" in row] == ["gen"]
+    assert "ends about" in d0ctl("status", "mc/1").stdout
+    assert "ends" not in d0ctl("status", "mc/2").stdout
+    package = document(d0ctl("status", "mc/1/1/1", "--json").stdout)
+    assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
+
+
 def test_the_list_of_jobs_has_no_end_of_a_job_that_stands_still(
     d0ctl: Type, tmp_path: Path
 ) -> None:
@@ -135,7 +154,7 @@ def test_packages_that_only_a_retry_runs_are_not_estimated(
     assert after["longest_chain"] < before["longest_chain"]
     assert "not counted: 1 package that only a retry of failed or canceled ones runs" in page
     assert merge["estimated_start"] is None
-    assert again["stages"] == before["stages"]
+    assert [stage["left"] for stage in again["stages"]] == [20, 1]
 
 
 def test_why_of_a_package_that_needs_a_canceled_one_names_no_start(

@@ -160,6 +160,27 @@ def test_a_stage_ends_after_those_before_it_and_the_last_one_with_its_job(
     assert of.stage_end(1, 3) is None
 
 
+def test_a_stage_ends_although_a_later_one_is_not_known() -> None:
+    first, later = StageLeft(1, 8, Range(5, 10, 20), rank=20.0), StageLeft(2, 1, None, rank=10.0)
+    known = Horizon(Capacity(2, 2.0, 1.0), {1: JobLeft("one", [first, later], chain=20.0)})
+    earlier = StageLeft(2, 1, None, rank=30.0)
+    unknown = Horizon(Capacity(2, 2.0, 1.0), {1: JobLeft("one", [first, earlier], chain=30.0)})
+
+    end = known.stage_end(1, 1)
+
+    assert end is not None and 40.0 <= end.middle < 60.0
+    assert (known.end(1), known.stage_end(1, 2)) == (None, None)
+    assert known.start(1, 1, 20.0) is not None and known.start(1, 2, 10.0) is None
+    assert unknown.stage_end(1, 1) is None and unknown.start(1, 1, 20.0) is None
+
+
+def test_a_stage_of_which_all_packages_are_on_nodes_ends_with_the_last_of_them() -> None:
+    stages = [StageLeft(1, 0, Range(5, 10, 20), rank=20.0, running=6.0), StageLeft(2, 1, None)]
+    of = Horizon(Capacity(2, 2.0, 1.0), {1: JobLeft("one", stages, chain=20.0)})
+
+    assert of.stage_end(1, 1) == Range(3.0, 6.0, 12.0)
+
+
 def test_the_error_of_estimates_is_a_factor_in_either_direction() -> None:
     assert error([(10.0, 20.0), (20.0, 10.0), (10.0, 10.0)]) == pytest.approx(2.0)
     assert error([]) is None

@@ -79,6 +79,7 @@ class StageEta(TypedDict):
     stage: int
     left: Annotated[int, Meta(description="Packages that have not begun.")]
     runs: Annotated[int, Meta(description="Packages of this job that the estimate comes from.")]
+    end: TimeRange | None
     seconds: float | None
     seconds_low: float | None
     seconds_high: float | None

@@ -9,7 +9,7 @@ from d0ctl.schedule.estimates import Range, Sizes
 from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import estimate
-from d0ctl.store.views.job_files.eta import Audit, PackageTimes
+from d0ctl.store.views.job_files.eta import Audit, PackageTimes, at
 from d0ctl.units import count, duration, listed, size
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ def of_package(times: PackageTimes | None, now: float) -> str | None:
     return f"it begins {estimate(times.start, now)} and {end(times.end, now)}"
 
 
-def reaches_wall_time(wall_time: float, at: float, now: float) -> str:
+def reaches_wall_time(wall_time: float, until: float, now: float) -> str:
     """Say that a package will be ended by its wall time."""
     return (f"at this rate it does not end before its wall time of {duration(wall_time)}: "
-            f"it is ended in {duration(max(0.0, at - now))}")  # fmt: skip
+            f"it is ended in {duration(max(0.0, until - now))}")  # fmt: skip
 
 
 def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float) -> None:
@@ -109,7 +109,8 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     stages: list[list[Cell]] = [
         [names.get(stage.seq, str(stage.seq)), count(stage.packages, "package"),
          "run time unknown" if stage.seconds is None else each(stage.seconds),
-         sizes(stage.sizes), f"from {count(stage.runs, 'run')}" if stage.runs else ""]
+         sizes(stage.sizes), f"from {count(stage.runs, 'run')}" if stage.runs else "",
+         end(at(of.stage_end(job, stage.seq), now), now)]
         for stage in left.stages
         if stage.packages
     ]  # fmt: skip

@@ -93,6 +93,7 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
         "longest_chain": left.longest_chain,
         "stages": [
             {"stage": stage.seq, "left": stage.packages, "runs": stage.runs,
+             "end": time_range(eta.at(horizon.stage_end(job.id, stage.seq), now)),
              "seconds": None if stage.seconds is None else stage.seconds.middle,
              "seconds_low": None if stage.seconds is None else stage.seconds.low,
              "seconds_high": None if stage.seconds is None else stage.seconds.high,

@@ -52,26 +52,29 @@ def horizon(store: Store, *, now: float) -> Horizon:
     stuck: dict[tuple[int, int], int] = {}
     if any(counted["waiting"] for counted in counts):
         stuck = {(found["job_id"], found["seq"]): found["n"] for found in store.rows("eta_stuck")}
-    for counted in counts:
-        key = (counted["job_id"], counted["seq"])
-        stage = _stage(counted, stuck.get(key, 0), is_measured=key not in unmeasured)
-        stages[counted["job_id"]].append(stage)
     begun: dict[int, Range] = defaultdict(lambda: NOTHING)
     chains: dict[int, float] = defaultdict(float)
     slow = straggler_ids(store, None, now=now)
     late: dict[int, Counter[int]] = defaultdict(Counter)
+    running: dict[tuple[int, int], float] = defaultdict(float)
     for counted in store.rows("eta_live"):
         if counted["id"] in slow:
             late[counted["job_id"]][counted["stage"]] += 1
             if (counted["eta"] or 0.0) <= now:
                 continue
-        rest = left_s(counted, now) * counted["speed"]
+        key, seconds = (counted["job_id"], counted["stage"]), left_s(counted, now)
+        running[key] = max(running[key], seconds)
+        rest = seconds * counted["speed"]
         factor = 1.0
         if counted["eta"] is not None:
             factor = doubt(counted["since"], counted["eta"], now)
         begun[counted["job_id"]] += Range(rest / factor, rest, rest * factor).times(counted["cpus"])
         after = max(0.0, counted["rank"] - (counted["seconds"] or 0.0))
         chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
+    for counted in counts:
+        key = (counted["job_id"], counted["seq"])
+        stage = _stage(counted, stuck.get(key, 0), running[key], is_measured=key not in unmeasured)
+        stages[counted["job_id"]].append(stage)
     for counted in store.rows("eta_ready"):
         chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
     nodes_down: dict[int, list[str]] = defaultdict(list)
@@ -117,13 +120,14 @@ def _least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _stage(row: Row, stuck: int, *, is_measured: bool) -> StageLeft:
+def _stage(row: Row, stuck: int, running: float, *, is_measured: bool) -> StageLeft:
     mean = row["work"] / max(1, row["total"])
     known = bool(row["is_timed"]) and is_measured
     seconds = Range(row["drift_low"], row["drift"], row["drift_high"]).times(mean)
     return StageLeft(
         row["seq"], row["left"] - stuck, seconds if known else None, row["runs"],
         row["rank"] or 0.0, sizes_of(row["sizes"]), is_measured, stuck,
+        running,
     )  # fmt: skip
 
 
