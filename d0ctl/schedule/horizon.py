@@ -1,22 +1,40 @@
 """When jobs end: from the remaining work, the CPUs, and the longest chains."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes
+
+if TYPE_CHECKING:
+    from d0ctl.schedule.quota import Limit, LimitedNode
 
 AT_ONCE_S = 120.0
 """An end that is estimated sooner is unknown while stragglers run, which may take any time."""
 
 
 class Capacity(Struct, frozen=True):
-    """The nodes that take packages: their CPUs, these times speed, and the highest speed."""
+    """The nodes that take packages: their CPUs, these times speed, and the highest speed.
+
+    Those with throttles are also listed one by one.
+    """
 
     cpus: int
     power: float
     fastest: float
+    limited: "Sequence[LimitedNode]" = ()
+
+    def usable(self, cpus: float, seconds: float, limits: "Iterable[Limit]") -> float:
+        """Return the CPUs times speed that packages with limits may use together.
+
+        They take these CPUs and CPU seconds each.
+        """
+        speed = self.power / max(1, self.cpus)
+        power = self.power - sum(node.lost(cpus, seconds) for node in self.limited)
+        return min([power, *(limit.power(cpus, seconds, speed) for limit in limits)])
 
 
 class StageLeft(Struct, frozen=True):
@@ -39,6 +57,10 @@ class StageLeft(Struct, frozen=True):
     """How many more of its packages wait for failed or canceled ones: only a retry runs them."""
     running: float = 0.0
     """In how many seconds the last of its packages on nodes ends."""
+    cpus: float = 1.0
+    """The most CPUs that one of its packages takes."""
+    limits: "Sequence[Limit]" = ()
+    """Limits for its packages alone."""
 
     @property
     def last_end(self) -> Range:
@@ -68,7 +90,6 @@ class JobLeft(Struct, frozen=True):
     stages: Sequence[StageLeft] = ()
     begun: Range = NOTHING
     chain: float = 0.0
-    most_running: int | None = None
     is_halted: bool = False
     """Whether a person holds or pauses it."""
     nodes_down: Sequence[str] = ()
@@ -77,6 +98,7 @@ class JobLeft(Struct, frozen=True):
     """Seconds until the packages that cool off have done so, with the chains that begin then."""
     stragglers: Mapping[int, int] = field(default_factory=dict)
     """How many packages of stages run much longer than expected: `begun` is without their rest."""
+    limits: "Sequence[Limit]" = ()
 
     @property
     def has_any(self) -> bool:
@@ -125,13 +147,12 @@ class Horizon(Struct, frozen=True):
 
     def before(self, job: int) -> float:
         """Return the CPU seconds of the jobs that come before one."""
-        total = 0.0
-        for number, job_left in self.jobs.items():
-            if number == job:
-                break
-            if not job_left.is_halted:
-                total += job_left.work.middle
-        return total
+        return sum(other.work.middle for other in self._ahead(job))
+
+    def _ahead(self, job: int) -> list[JobLeft]:
+        """Return the jobs that come before one and go on."""
+        ahead = takewhile(lambda other: other != job, self.jobs)
+        return [left for other in ahead if not (left := self.jobs[other]).is_halted]
 
     def stragglers(self, job: int, stage: int | None = None) -> int:
         """Return how many packages of a job or stage take much longer than expected."""
@@ -151,15 +172,13 @@ class Horizon(Struct, frozen=True):
 
         It is unknown if not much more than stragglers is left.
         """
-        return _unless_late(self._end(job), self.stragglers(job))
-
-    def _end(self, job: int) -> Range | None:
-        """Return in how many seconds a job ends, apart from its stragglers."""
         job_left = self._going(job)
-        return None if job_left is None or not job_left.is_known() else self._whole(job, job_left)
+        if job_left is None or not job_left.is_known():
+            return None
+        return _unless_late(self._whole(job, job_left), self.stragglers(job))
 
     def _going(self, job: int) -> JobLeft | None:
-        """Return what is left of a job that goes on; None if it waits for somebody, or has ended."""
+        """Return what is left of a job that goes on; None if it has ended or nobody knows when."""
         job_left = self.jobs.get(job)
         if job_left is None or job_left.is_halted or not self.capacity.power:
             return None
@@ -172,7 +191,7 @@ class Horizon(Struct, frozen=True):
         least as long as all work up to it on all CPUs. By a list schedule it takes at most the sum
         of both (Graham, 1969).
         """
-        whole = self._busy(job, job_left, job_left.work.middle, job_left.longest_chain)
+        whole = self._busy(job, job_left, job_left.stages, job_left.longest_chain)
         return whole.at_least(job_left.cooling)
 
     def stage_end(self, job: int, stage: int) -> Range | None:
@@ -190,22 +209,51 @@ class Horizon(Struct, frozen=True):
             return _unless_late(own.last_end, late) if own.running else None
         if not job_left.is_known(own.rank):
             return None
-        later = [of for of in job_left.stages if of.rank < own.rank]
-        if not any(of.packages for of in later):
+        if not any(of.packages for of in job_left.stages if of.rank < own.rank):
             return _unless_late(self._whole(job, job_left), late)
-        work = job_left.work.middle - sum(of.work.middle for of in later)
+        until = [of for of in job_left.stages if of.rank >= own.rank]
         chain = max(0.0, job_left.longest_chain - max(0.0, own.rank - own.seconds.middle))
-        return _unless_late(self._busy(job, job_left, work, chain), late)
+        return _unless_late(self._busy(job, job_left, until, chain), late)
 
-    def _busy(self, job: int, job_left: JobLeft, work: float, chain: float) -> Range:
-        """Return in how many seconds a part of the work of a job is done, with a chain of it."""
+    def _busy(
+        self, job: int, job_left: JobLeft, stages: Iterable[StageLeft], chain: float
+    ) -> Range:
+        """Return in how many seconds some stages of a job are done, with a chain of them."""
         total = job_left.work
         if not total.middle:
             return NOTHING
         low, high = total.low / total.middle, total.high / total.middle
         alone = chain / self.capacity.fastest
-        shared = (self.before(job) + work) / self.power(job_left)
+        shared = self._wait(job, job_left) + self._needs(job_left, stages)
         return Range(low * max(alone, shared), math.hypot(alone, shared), high * (alone + shared))
+
+    def _wait(self, job: int, job_left: JobLeft) -> float:
+        """Return for how many seconds jobs before one use the CPUs, or a limit that it shares."""
+        if not job_left.limits and not self.capacity.limited:
+            return self.before(job) / self.capacity.power
+        ahead = self._ahead(job)
+        return max(
+            sum(self._needs(other, other.stages, {*other.limits} & {limit}) for other in ahead)
+            for limit in (*job_left.limits, None)
+        )
+
+    def _needs(
+        self,
+        job_left: JobLeft,
+        stages: Iterable[StageLeft],
+        limits: "Collection[Limit] | None" = None,
+    ) -> float:
+        """Return how many seconds stages of a job and what has begun take, within some limits or
+        all of its own.
+        """
+        shared = job_left.limits if limits is None else limits
+        widest = max((of.cpus for of in job_left.stages), default=1.0)
+        seconds = job_left.begun.middle / self.capacity.usable(widest, math.inf, shared)
+        for of in stages:
+            if of.seconds is not None and (work := of.work.middle):
+                each = (*shared, *of.limits) if limits is None else shared
+                seconds += work / self.capacity.usable(of.cpus, of.seconds.middle, each)
+        return seconds
 
     def nodes_down(self, job: int) -> Sequence[str]:
         """Return the nodes that have to come back before anybody knows when a job ends."""
@@ -222,19 +270,14 @@ class Horizon(Struct, frozen=True):
         if job_left is None or not job_left.is_known(rank):
             return None
         whole = self._whole(job, job_left)
-        longer = sum(of.work.middle for of in job_left.stages if of.seq != stage and of.rank > rank)
-        own = sum(of.work.middle for of in job_left.stages if of.seq == stage)
-        before, power = self.before(job) + job_left.begun.middle + longer, self.power(job_left)
+        longer = [of for of in job_left.stages if of.seq != stage and of.rank > rank]
+        own = [of for of in job_left.stages if of.seq == stage]
+        wait = self._wait(job, job_left)
+        first = wait + self._needs(job_left, longer)
+        last = wait + self._needs(job_left, [*longer, *own])
         chain = max(0.0, job_left.longest_chain - rank) / self.capacity.fastest
-        first, last = before / power, (before + own) / power
         late = min(whole.high, chain + last)
         return Range(min(chain, late), min(math.hypot(chain, (first + last) / 2), late), late)
-
-    def power(self, job: JobLeft) -> float:
-        """Return the CPUs times speed that a job may use."""
-        if job.most_running is None:
-            return self.capacity.power
-        return self.capacity.power * min(1.0, job.most_running / max(1, self.capacity.cpus))
 
 
 def _unless_late(end: Range | None, stragglers: int) -> Range | None:

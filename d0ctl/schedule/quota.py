@@ -100,6 +100,35 @@ def allowances_of(
     ]
 
 
+class Limit(Struct, frozen=True):
+    """How many packages may be on nodes at once, and how many may be sent there in a second.
+
+    Jobs of one researcher share an equal one.
+    """
+
+    name: str
+    most: int | None = None
+    rate: float | None = None
+
+    def power(self, cpus: float, seconds: float, speed: float) -> float:
+        """Return the CPUs times speed that packages with these CPUs and CPU seconds may use."""
+        number = math.inf if self.most is None else self.most * cpus * speed
+        return number if self.rate is None else min(number, self.rate * seconds)
+
+
+class LimitedNode(Struct, frozen=True):
+    """A node with throttles."""
+
+    cpus: int
+    speed: float
+    limits: Sequence[Limit]
+
+    def lost(self, cpus: float, seconds: float) -> float:
+        """Return the CPUs times speed that packages can't use because of its limits."""
+        power = self.cpus * self.speed
+        return power - min([power, *(of.power(cpus, seconds, self.speed) for of in self.limits)])
+
+
 class Quota(Struct):
     """What is left of `max-running`, by the ids of the stages and jobs that have one."""
 

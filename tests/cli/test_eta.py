@@ -1,6 +1,7 @@
 """`d0ctl eta`, and the estimates that other commands print."""
 
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,36 @@ def test_a_stage_has_an_end_while_the_run_time_of_a_later_one_is_unknown(
     assert "ends" not in d0ctl("status", "mc/2").stdout
     package = document(d0ctl("status", "mc/1/1/1", "--json").stdout)
     assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["node", "local*", "--max-running", "1"], "1 node throttled"),
+     (["researcher", "*", "--max-running", "1"], "at most 1 package at once"),
+     (["job", "mc", "--max-launches", "1/1h"], "at most a launch every 1 h"),
+     ([], "at most 1 package at once")],
+)  # fmt: skip
+def test_throttles_and_limits_move_the_end_of_a_job(
+    site: Site, d0ctl: Type, tmp_path: Path, words: list[str], said: str
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    site.up(cpus=8)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+    before = document(d0ctl("eta", "mc", "--json").stdout)["end"]
+    if words:
+        d0ctl("throttle", "set", *words)
+    else:
+        d0ctl("limit", "mc", "--max-running", "1")
+    after = document(d0ctl("eta", "mc", "--json").stdout)["end"]
+
+    assert hours(after) >= hours(before) + 2
+    assert said in d0ctl("eta", "mc").stdout
+
+
+def hours(end: dict[str, str]) -> float:
+    return datetime.fromisoformat(end["at"]).timestamp() / 3600
 
 
 def test_the_list_of_jobs_has_no_end_of_a_job_that_stands_still(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from d0ctl.schedule import estimates
 from d0ctl.schedule.estimates import MOST_RUNS, Range, guess, merged, run_time
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft, error
+from d0ctl.schedule.quota import Limit, LimitedNode
 from d0ctl.schedule.rehearsal.records import Task
 from d0ctl.schedule.rehearsal.run import LAUNCH_S, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement
@@ -98,6 +99,64 @@ def test_nothing_is_estimated_while_a_stage_that_is_left_is_not_known() -> None:
     assert Horizon(Capacity(1, 1.0, 1.0), {1: unknown}).end(1) is None
     assert Horizon(Capacity(1, 1.0, 1.0), {1: known}).end(1) is not None
     assert Horizon(Capacity(0, 0.0, 1.0), {1: known}).end(1) is None
+
+
+WHOLE = Capacity(8, 8.0, 1.0)
+
+
+def middle(of: Horizon, job: int) -> float:
+    end = of.end(job)
+    assert end is not None
+    return end.middle
+
+
+def test_a_limit_of_a_job_holds_for_its_own_work_only() -> None:
+    first, second = left(8, 100.0), left(8, 100.0, limits=[Limit("job", 2)])
+
+    assert middle(Horizon(WHOLE, {1: second}), 1) >= 400.0
+    assert 500.0 <= middle(Horizon(WHOLE, {1: first, 2: second}), 2) < 600.0
+
+
+def test_jobs_that_share_a_limit_wait_for_each_other() -> None:
+    shared = left(8, 100.0, limits=[Limit("researcher * emmy", 2)])
+    other = left(8, 100.0, limits=[Limit("researcher * carl", 2)])
+    of = Horizon(WHOLE, {1: shared, 2: shared, 3: other})
+
+    assert middle(of, 2) >= 800.0 and middle(of, 3) < 700.0
+
+
+def test_a_limit_counts_packages_and_not_their_cpus() -> None:
+    wide = StageLeft(1, 8, Range(400, 400, 400), rank=100.0, cpus=4.0)
+    narrow = StageLeft(1, 8, Range(100, 100, 100), rank=100.0)
+    ends = [middle(Horizon(WHOLE, {1: JobLeft("one", [stage], limits=[Limit("job", 2)])}), 1)
+            for stage in (wide, narrow)]  # fmt: skip
+
+    assert ends == [400.0, 400.0]
+
+
+def test_a_limit_of_a_stage_holds_for_its_packages_only() -> None:
+    seconds = Range(100, 100, 100)
+    limited = StageLeft(2, 8, seconds, rank=100.0, limits=[Limit("stage", 1)])
+    job = JobLeft("one", [StageLeft(1, 8, seconds, rank=200.0), limited])
+
+    assert middle(Horizon(WHOLE, {1: job}), 1) == 900.0
+
+
+def test_packages_are_sent_to_nodes_no_faster_than_a_limit_of_launches_allows() -> None:
+    slow = left(60, 1.0, limits=[Limit("job", rate=10 / 60)])
+    of = Horizon(WHOLE, {1: slow})
+    start = of.start(1, 1, 1.0)
+
+    assert middle(of, 1) >= 360.0
+    assert start is not None and start.high >= 360.0
+
+
+def test_throttles_of_nodes_leave_fewer_slots() -> None:
+    throttled = Capacity(8, 8.0, 1.0, [LimitedNode(6, 1.0, [Limit("node", 2), Limit("node", 4)])])
+
+    assert throttled.usable(1.0, 100.0, []) == 4.0
+    assert throttled.usable(3.0, 100.0, []) == 8.0
+    assert middle(Horizon(throttled, {1: left(8, 100.0), 2: left(8, 100.0)}), 2) >= 400.0
 
 
 def test_a_job_does_not_end_before_its_packages_have_cooled_off() -> None:

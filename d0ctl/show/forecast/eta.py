@@ -13,6 +13,7 @@ from d0ctl.store.views.job_files.eta import Audit, PackageTimes, at
 from d0ctl.units import count, duration, listed, size
 
 if TYPE_CHECKING:
+    from d0ctl.schedule.quota import Limit
     from d0ctl.store.views.activity import StageRate
 
 ENDED = frozenset({"done", "failed", "canceled", "dropped"})
@@ -124,13 +125,29 @@ def _limits(of: Horizon, job: int, interval: Range | None) -> list[list[Cell]]:
     if interval is None:
         return []
     capacity = of.capacity
-    return [
+    throttled = f", {count(len(capacity.limited), 'node')} throttled" if capacity.limited else ""
+    rows: list[list[Cell]] = [
         [("before it", "faint"),
          f"{duration(of.before(job))} of jobs with a higher priority, or older"],
         [("longest chain", "faint"), f"{duration(of.jobs[job].longest_chain)} on a standard node"],
         [("nodes", "faint"),
-         f"{count(capacity.cpus, 'CPU')} worth {capacity.power:,.1f} standard ones"],
+         f"{count(capacity.cpus, 'CPU')} worth {capacity.power:,.1f} standard ones{throttled}"],
     ]  # fmt: skip
+    if limits := of.jobs[job].limits:
+        rows.append([("limits", "faint"), f"at most {listed(map(_at_most, limits))}"])
+    return rows
+
+
+def _at_most(limit: "Limit") -> str:
+    """Say how many packages a limit allows."""
+    number = [] if limit.most is None else [f"{count(limit.most, 'package')} at once"]
+    return listed(number if limit.rate is None else [*number, _launches(1 / limit.rate)])
+
+
+def _launches(every: float) -> str:
+    if every > 60:
+        return f"a launch every {duration(every)}"
+    return f"{per_minute(1, every)} launches a minute"
 
 
 def _work(left: JobLeft) -> str:

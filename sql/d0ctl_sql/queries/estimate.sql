@@ -95,6 +95,10 @@ select coalesce(sum(cpus), 0) as cpus, coalesce(sum(cpus * speed), 0.0) as power
        coalesce(max(speed), 1.0) as fastest
   from node where state <> 'down' and drained = 0;
 
+-- name: eta_nodes
+-- Each of these nodes.
+select name, cpus, speed from node where state <> 'down' and drained = 0;
+
 -- name: eta_jobs
 -- Jobs that have not ended, in the order of the scheduler.
 select id, name, max_running, hold, pause
@@ -108,7 +112,9 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
        stage.drift_high, stage.sizes, coalesce(estimate.runs, 0) as runs,
        (select max(rank) from requirement
          where requirement.job_id = stage.job_id and requirement.stage_id = stage.id) as rank,
-       sum(stage_count.n) as total,
+       (select max(cpus * cpu / 100.0) from requirement
+         where requirement.job_id = stage.job_id and requirement.stage_id = stage.id) as cpus,
+       stage.max_running, sum(stage_count.n) as total,
        sum(iif(stage_count.phase in ('waiting', 'ready', 'cooloff', 'held'), stage_count.n, 0))
        as left, sum(iif(stage_count.phase = 'waiting', stage_count.n, 0)) as waiting
   from job

@@ -1,9 +1,7 @@
 """Estimates of when packages and jobs begin and end."""
 
-import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -12,7 +10,7 @@ from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, sizes_of, 
 from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import doubt, left_s
-from d0ctl.store.nodes.site import setting, throttle_rules
+from d0ctl.store.nodes.site import throttle_rules
 from d0ctl.store.rows import make
 
 STRAGGLING = 1.5
@@ -82,42 +80,20 @@ def horizon(store: Store, *, now: float) -> Horizon:
         nodes_down[counted["job_id"]].append(counted["name"])
     cooling = {row["job_id"]: row["left"] for row in store.rows("eta_cooling", now=now)}
     of_jobs = store.rows("eta_jobs")
-    throttled = _throttled(store, [job["id"] for job in of_jobs])
     jobs = {
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
-            _least(row["max_running"], throttled.get(row["id"])),
             bool(row["hold"] or row["pause"]), nodes_down[row["id"]], cooling.get(row["id"], 0.0),
             late[row["id"]],
         )
         for row in of_jobs
     }  # fmt: skip
-    return Horizon(Capacity(row["cpus"], row["power"], row["fastest"]), jobs)
+    found = Horizon(Capacity(row["cpus"], row["power"], row["fastest"]), jobs)
+    if not throttle_rules(store) and not any(row["max_running"] for row in (*of_jobs, *counts)):
+        return found
+    from d0ctl.store.views.job_files import eta_limits  # late: most sites and jobs have no limits
 
-
-def _throttled(store: Store, jobs: Iterable[int]) -> dict[int, int]:
-    """Return how many packages of each job its throttles allow on nodes at once, if they do."""
-    limiting = [rule for rule in throttle_rules(store) if rule.max_running is not None]
-    if not limiting:
-        return {}
-    from d0ctl.store.nodes.catalogue import researcher_of  # late: most sites have no throttles
-
-    most, said = dict[int, int](), setting(store, "researchers") or {}
-    for row in store.rows("originators_of_jobs", jobs=json.dumps(sorted(jobs))):
-        who = researcher_of(row["originator"], said) or row["originator"]
-        of_kind = {"job": row["name"], "researcher": who}
-        numbers = [
-            rule.max_running for rule in limiting
-            if rule.max_running is not None and rule.kind in of_kind
-            and fnmatchcase(of_kind[rule.kind], rule.pattern)
-        ]  # fmt: skip
-        if numbers:
-            most[row["id"]] = min(numbers)
-    return most
-
-
-def _least(*limits: int | None) -> int | None:
-    return min((limit for limit in limits if limit is not None), default=None)
+    return eta_limits.within(store, found, of_jobs, counts)
 
 
 def _stage(row: Row, stuck: int, running: float, *, is_measured: bool) -> StageLeft:
@@ -127,7 +103,7 @@ def _stage(row: Row, stuck: int, running: float, *, is_measured: bool) -> StageL
     return StageLeft(
         row["seq"], row["left"] - stuck, seconds if known else None, row["runs"],
         row["rank"] or 0.0, sizes_of(row["sizes"]), is_measured, stuck,
-        running,
+        running, row["cpus"] or 1.0,
     )  # fmt: skip
 
 
