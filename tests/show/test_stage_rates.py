@@ -75,6 +75,7 @@ def test_only_the_last_events_are_read(ended: Site, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_card_says_ends_and_failures_a_minute_and_the_end(ended: Site) -> None:
+    rows.change(ended.store, "stage", is_timed=0)
     stage, job = shown(ended, "prod/1", 10_360.0), shown(ended, "prod", 10_360.0)
 
     assert (
