@@ -177,6 +177,10 @@ class Plan:
         return self.selected
 
 
+class NeedsOption(Refused):
+    """An action that is refused only without an option that its message names."""
+
+
 class Conflict(Refused):
     """An action that is refused, perhaps because another person has changed the packages meanwhile.
 

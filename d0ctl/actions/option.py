@@ -145,8 +145,11 @@ def read_words(options: OptionsType, text: str) -> OptionsType:
         if option.kind in ("value", "list")
     }
     texts: dict[str, Any] = {}
-    for word in text.split():
+    unread = iter(text.split())
+    for word in unread:
         written, equals, value = word.removeprefix("--").partition("=")
+        if word == f"--{written}":
+            value = equals = next(unread, "")  # as on the command line
         if written in known and not equals:
             option = known[written][1]
             raise BadUsage(f"`{written}` has no value",

@@ -39,6 +39,20 @@ def test_the_history_of_all_has_the_actions_on_jobs_and_nodes_and_failures_by_jo
     assert answer["since"] is None
 
 
+def test_a_package_that_failed_again_for_another_reason_counts_once_as_failed_now(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", reason="out-of-memory")
+    d0ctl("retry", "prod/1/1/1", "--memory", "4GB")
+    site.fail("prod/1/1/1", reason="wall-time")
+
+    failures = document(d0ctl("history", "--json").stdout)["failures"]
+
+    assert {one["reason"]: one["failed"] for one in failures} == {
+        "out-of-memory": 0, "wall-time": 1}  # fmt: skip
+
+
 def test_the_history_of_all_may_begin_at_a_time(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/1/1")

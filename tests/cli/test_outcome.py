@@ -7,7 +7,7 @@ import pytest
 
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import Address
-from d0ctl.store.nodes import contact, leases, registry
+from d0ctl.store.nodes import contact, leases, placement, registry
 from d0ctl.store.views import awaited
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
@@ -255,3 +255,21 @@ def test_a_time_to_wait_is_read_before_a_job_is_submitted(
 
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert d0ctl("status", "late").exit_code == 3
+
+
+def test_the_numbers_of_all_jobs_count_the_failures_of_ended_ones_until_they_are_acknowledged(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.submit(production("other"))
+    site.submit(job(("only", [line(package("x"))]), name="ended"))
+    site.fail("ended/1/1/1")
+    site.fail("prod/1/1/1")
+    placement.end_jobs(site.store, now=time.time())
+
+    def of_all() -> str:
+        return next(line for line in d0ctl("status").stdout.splitlines() if "active jobs" in line)
+
+    assert of_all().startswith("2 failed  ") and of_all().endswith("2 active jobs")
+    d0ctl("acknowledge", "ended", "--reason", "known")
+    assert of_all().startswith("1 failed  ")

@@ -11,7 +11,7 @@ from d0ctl.actions.packages.retry import RetryOptions
 from d0ctl.errors import BadUsage
 from d0ctl.select import parse
 from d0ctl.store.views import browse
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
@@ -147,6 +147,26 @@ def test_failed_packages_are_retried_with_other_memory_time_and_node(
     one = browse.package(site.store, parse("prod/1/2/1"))
     assert (one.phase, one.memory, one.cpus, one.wall_time) == ("ready", 8 * 10**9, 2, 4 * 3600.0)
     assert (one.nodes, one.note) == ('["localhost"]', "more of it")
+
+
+def test_a_retry_that_needs_more_memory_is_offered_and_takes_it_as_on_the_command_line(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(job(("a", [line(package("x", memory=1 << 30))])))
+    site.up()
+    site.fail("prod/1/1/1", reason="out-of-memory", detail="it took 2 GB")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("a")
+        await desk.sees("act on prod/1/1/1", "retry: run failed packages again")
+        await desk.type("retry")
+        await desk.press("enter")
+        await desk.sees("it ran out of memory and would get no more: --memory SIZE")
+        await desk.type("--memory 4GB")
+        await desk.press("enter")
+        await desk.sees("$ d0ctl retry prod/1/1/1 --memory 4GB", "do it")
+
+    dashboard(script, start="prod/1/1/1")
 
 
 @pytest.mark.parametrize("wrong", ["cpus=99", "on=n9"])

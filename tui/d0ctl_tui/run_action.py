@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from d0ctl import actions
 from d0ctl.actions import ACTIONS, undo
-from d0ctl.actions.action import AnyRequest, NodeName, Target, Way, node_target
+from d0ctl.actions.action import AnyRequest, NeedsOption, NodeName, Target, Way, node_target
 from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import fields_of, hint, read_words
 from d0ctl.config import Home
@@ -218,6 +218,8 @@ def _may_be_done(store: Store, name: str, wanted: Target | None) -> bool:
     try:
         if wanted is not None:
             actions.preview(store, actions.request(name, wanted), now=time.time())
+    except NeedsOption:
+        return True
     except (Refused, BadUsage):
         return False
     return True

@@ -8,7 +8,16 @@ from shlex import quote
 from msgspec.structs import replace as select_state
 
 from d0ctl.actions import undo, wording
-from d0ctl.actions.action import MOST_SHOWN, Action, Author, Conflict, Plan, Request, Way
+from d0ctl.actions.action import (
+    MOST_SHOWN,
+    Action,
+    Author,
+    Conflict,
+    NeedsOption,
+    Plan,
+    Request,
+    Way,
+)
 from d0ctl.actions.new_parameters import scripts_of
 from d0ctl.actions.new_requests import NewRequests
 from d0ctl.actions.option import (
@@ -18,7 +27,7 @@ from d0ctl.actions.option import (
     values,
     write_pairs,
 )
-from d0ctl.actions.retryable import not_retryable, without_node
+from d0ctl.actions.retryable import AT_A_LIMIT, not_retryable, without_node
 from d0ctl.actions.selection import jobs_of, nothing_for, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
@@ -157,12 +166,13 @@ def _canceled(target: Selector) -> Selector:
 def _all_refused(target: Selector, reasons: Counter[str], *, are_unfit: bool) -> Refused:
     (why, number), *more = reasons.most_common()
     nodes = "d0ctl node list" if are_unfit else ""
+    kind = NeedsOption if set(AT_A_LIMIT.values()) & reasons.keys() else Refused
     if target.is_one and target.level == "package":
         hint = nodes or f"d0ctl why {target}"
-        return Refused(f"package `{target}` can't be retried: {why}", hint=hint)
+        return kind(f"package `{target}` can't be retried: {why}", hint=hint)
     counted = "; ".join(f"{n:,} because {reason}" for reason, n in [(why, number), *more])
-    return Refused(f"no packages of {quoted(target.brief)} can be retried: {counted}",
-                   hint=nodes or f"d0ctl history {quote(str(target.parts[0]))}")  # fmt: skip
+    return kind(f"no packages of {quoted(target.brief)} can be retried: {counted}",
+                hint=nodes or f"d0ctl history {quote(str(target.parts[0]))}")  # fmt: skip
 
 
 def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:

@@ -72,15 +72,21 @@ def draw(
 def _totals(
     sheet: Sheet, jobs: Sequence[JobSummary], production: Production, horizon: Horizon
 ) -> None:
-    """Add the numbers of all jobs that have not ended, and of the nodes, if there are several."""
+    """Add the numbers of all jobs that have not ended, and of the nodes, if there are several.
+
+    Failures of ended jobs that nobody has acknowledged count, too: they need a person.
+    """
     active = [job.counts for job in jobs if job.ended is None]
     if len(active) < LEAST_TOTALED:
         return
     counts: Counter[str] = Counter()
     for phases in active:
         counts.update(phases)
-    done = by_status(counts)["successful"]
-    of = f"{count(done)} of {count(sum(counts.values()), 'package')} done"
+    done, packages = by_status(counts)["successful"], sum(counts.values())
+    for job in jobs:
+        if job.ended is not None:
+            counts[Phase.FAILED] += max(0, job.counts.get(Phase.FAILED, 0) - job.acknowledged)
+    of = f"{count(done)} of {count(packages, 'package')} done"
     nodes = _nodes_up(production)
     summary = f"{of}   {nodes}   {count(len(active), 'active job')}"
     late = sum(horizon.stragglers(job.id) for job in jobs)

@@ -10,8 +10,7 @@ from d0ctl.store.views.shapes import ActionView
 class JobFailures(Struct, frozen=True):
     """Attempts of a job that failed for one reason, and the last of them.
 
-    `packages` had such attempts, of which `failed` have failed now; the others are tried again, or
-    have ended in another way.
+    `packages` had such attempts; `failed` of these are failed, and it was their last attempt.
     """
 
     job: str

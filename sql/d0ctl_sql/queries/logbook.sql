@@ -8,9 +8,11 @@ select at, actor, verb, target, note, packages, undo
 
 -- name: logbook_failures
 -- Failed and lost attempts since a time, by job and reason, the job that failed last first; bounded.
+-- `failed` counts the packages for which it was the last attempt.
 select job.name as job, attempt.reason, count(*) as count,
        count(distinct attempt.package_id) as packages,
-       count(distinct case when package.phase = 'failed' then package.id end) as failed,
+       count(case when package.phase = 'failed' and package.attempt_id = attempt.id then 1 end)
+           as failed,
        count(distinct attempt.node_name) as nodes, attempt.node_name as node,
        max(attempt.ended) as last, attempt.message
   from attempt indexed by attempt_failed
