@@ -4,6 +4,7 @@ Explanations and the cards of all but parts are imported late: imports take most
 call.
 """
 
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
@@ -146,9 +147,11 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
     If this process drives the job itself, the card says so.
     """
     job = browse.job(store, wanted.job)
-    late = eta.straggler_ids(store, job.id, now=now)
+    found = eta.stragglers(store, job.id, eta.MOST_MARKED, now=now)
+    late = frozenset(package.id for package in found)
     if wanted.level == "job":
-        return replace(_job(store, job, now, driven), late=late)
+        slow = Counter(package.stage for package in found)
+        return replace(_job(store, job, now, driven), late=late, slow=slow)
     stage, progress = browse.stage(store, job, wanted), activity.running_progress(store, job.id)
     if wanted.level == "stage":
         horizon = _horizon(store, job, now)
@@ -163,6 +166,7 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
             estimate=eta.at(horizon.stage_end(job.id, stage.seq), now),
             is_late=horizon.is_late(job.id, stage.seq),
             late=late,
+            slow=Counter(package.line for package in found if package.stage == stage.id),
             rates=activity.rates_of_job(store, job, now=now),
         )  # fmt: skip
     line = browse.line(store, job, stage, wanted.line.first)
@@ -173,6 +177,7 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
         progress=progress.lines.get(line.id, NO_PROGRESS),
         is_late=any(row.id in late for row in packages),
         late=late,
+        slow=Counter(package.line for package in found if package.line == line.id),
     )  # fmt: skip
 
 

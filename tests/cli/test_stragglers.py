@@ -57,6 +57,23 @@ def test_a_straggler_has_one_state_on_all_pages(late: Site, d0ctl: Type) -> None
     assert "◷ straggler on localhost" in d0ctl("status", "hang/1/1/1").stdout
 
 
+def test_stragglers_of_a_stage_or_line_are_named_and_counted(late: Site, d0ctl: Type) -> None:
+    named = {
+        path: [row for row in d0ctl("why", path).stdout.splitlines() if "straggler: " in row]
+        for path in ("hang", "hang/1", "hang/1/1", "hang/1/3")
+    }
+    job, stage = (d0ctl("status", path).stdout.splitlines() for path in ("hang", "hang/1"))
+    lines = stage[stage.index("lines") + 1 :]
+
+    assert [len(rows) for rows in named.values()] == [2, 2, 1, 0]
+    assert "`hang/1/1/1` has been running on `localhost`" in named["hang/1/1"][0]
+    assert "d0ctl why hang/1/1/1" in d0ctl("why", "hang/1").stdout
+    assert (
+        sum("2 stragglers" in row for row in job) == sum("2 stragglers" in row for row in stage) + 1
+    )
+    assert ["1 straggler" in row for row in lines[:3]] == [True, True, False]
+
+
 def test_a_job_of_which_only_stragglers_are_left_has_no_end(late: Site, d0ctl: Type) -> None:
     for selector in ("hang", "hang/1"):
         page = d0ctl("status", selector).stdout

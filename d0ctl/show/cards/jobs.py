@@ -8,13 +8,14 @@ from d0ctl.model import Counts, Group, Phase, by_status
 from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import Span
 from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files.eta import at
-from d0ctl.store.views.shapes import JobSettings, JobSummary, StageSummary
-from d0ctl.units import count, duration
+from d0ctl.store.views.shapes import JobSettings, JobSummary, LineSummary, StageSummary
+from d0ctl.units import count, duration, moment
 
 MOST_OBSTACLES = 5
 """How many obstacles of single jobs are shown under the list."""
@@ -89,8 +90,8 @@ def _totals(
     of = f"{count(done)} of {count(packages, 'package')} done"
     nodes = _nodes_up(production)
     summary = f"{of}   {nodes}   {count(len(active), 'active job')}"
-    late = sum(horizon.stragglers(job.id) for job in jobs)
-    tally = [*signs.tally_text(counts), *_late(late)]
+    stragglers = sum(horizon.stragglers(job.id) for job in jobs)
+    tally = [*signs.tally_text(counts), *late(stragglers)]
     if cell_width(tally) + 3 + len(summary) <= sheet.columns:
         sheet.add([*tally, (f"   {summary}", "faint")])
     else:
@@ -119,7 +120,7 @@ def _row(
         f"{count(done)}/{count(job.packages)}",
         (duration((job.ended or now) - job.submitted), "faint"),
         _end(job.id, horizon, now) if has_end else "",
-        [*_tally(job), *_late(horizon.stragglers(job.id))],
+        [*_tally(job), *late(horizon.stragglers(job.id))],
     ]  # fmt: skip
 
 
@@ -135,9 +136,14 @@ def _end(job: int, horizon: Horizon, now: float) -> str:
     return waits(nodes) or LATE
 
 
-def _late(stragglers: int) -> list[Span]:
+def late(stragglers: int) -> list[Span]:
     """Return how many packages run much longer than expected; nothing if none does."""
     return [(f"  {count(stragglers, 'straggler')}", "warn")] if stragglers else []
+
+
+def tally(row: StageSummary | LineSummary, stragglers: int) -> list[Span]:
+    """Return the numbers of packages of a stage or line."""
+    return [*signs.tally_text(row.counts, blocked=row.blocked), *late(stragglers)]
 
 
 def _tally(job: JobSummary) -> list[Span]:
@@ -214,3 +220,16 @@ def limits(row: JobSummary | StageSummary) -> list[str]:
     if isinstance(row, JobSummary) and row.max_failures is not None:
         limits.append(f"held after {count(row.max_failures, 'failed package')}")
     return limits
+
+
+def kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:
+    """Say who holds, paused or finishes the job, since when and why."""
+    if job.hold:
+        why = f": {remark(job.hold_note)}" if job.hold_note else ""
+        sheet.say(f"held by {job.hold_actor} since {moment(job.hold_since, now)}{why}", "warn")
+    if job.pause:
+        why = f": {job.pause_note}" if job.pause_note else ""
+        sheet.say(f"paused by {job.pause_actor} since {moment(job.pause_since, now)}{why}", "warn")
+    if job.finish and not job.ended:
+        since = moment(job.finish_since, now)
+        sheet.say(f"being finished ({job.finish}) by {job.finish_actor} since {since}", "warn")

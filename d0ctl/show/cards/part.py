@@ -73,6 +73,8 @@ class Part(Struct, frozen=True):
     """Whether it waits for stragglers, so that its end is unknown."""
     late: Collection[int] = ()
     """The ids of stragglers of its job."""
+    slow: Mapping[int, int] = field(default_factory=dict)
+    """How many stragglers its stages or lines have, by the ids of these."""
     stage_progress: Mapping[int, RunningProgress] = field(default_factory=dict)
     rates: Mapping[int, StageRate] = field(default_factory=dict)
     """How fast the packages of stages end, by the ids of the stages."""
@@ -144,7 +146,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         sheet.add(("; ".join(facts), "faint"))
     if isinstance(row, LineSummary) and row.dropped is not None:
         sheet.add((f"dropped {moment(row.dropped, now)}", "warn"))
-    _kept_back(sheet, job, now)
+    jobs.kept_back(sheet, job, now)
     if row.acknowledged:
         sheet.say(f"{count(row.acknowledged, 'failure')} acknowledged", "faint")
     for short in part.short:
@@ -161,19 +163,6 @@ def _order(part: Part, row: StageSummary) -> list[str]:
     return conditions
 
 
-def _kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:
-    """Say who holds, paused or finishes the job, since when and why."""
-    if job.hold:
-        why = f": {remark(job.hold_note)}" if job.hold_note else ""
-        sheet.say(f"held by {job.hold_actor} since {moment(job.hold_since, now)}{why}", "warn")
-    if job.pause:
-        why = f": {job.pause_note}" if job.pause_note else ""
-        sheet.say(f"paused by {job.pause_actor} since {moment(job.pause_since, now)}{why}", "warn")
-    if job.finish and not job.ended:
-        since = moment(job.finish_since, now)
-        sheet.say(f"being finished ({job.finish}) by {job.finish_actor} since {since}", "warn")
-
-
 def _bar(sheet: Sheet, part: Part, now: float) -> None:
     counts, percents = part.row.counts, part.progress.percents
     columns = min(BAR, sheet.columns - 2)
@@ -182,7 +171,7 @@ def _bar(sheet: Sheet, part: Part, now: float) -> None:
         share = signs.percent(counts, percents / 100)
         sheet.add(f"{share} % including running packages")
     if text := signs.tally_text(counts, blocked=part.row.blocked):
-        sheet.add(text)
+        sheet.add([*text, *jobs.late(sum(part.slow.values()))])
     if isinstance(part.row, StageSummary) and (stage_rate := part.rates.get(part.row.id)):
         is_unknown = part.estimate is None and part.cause is None and not part.held_back
         sheet.say(eta.pace(stage_rate, counts, now, with_end=is_unknown and not part.is_late))
@@ -210,7 +199,7 @@ def _stages(sheet: Sheet, part: Part) -> None:
             (", ".join([count(stage.lines, "line"), *["final"] * stage.final, *limits(stage)]),
              "faint"),
             (eta.rate(part.rates.get(stage.id) if sheet.columns > 100 else None), "faint"),
-            signs.tally_text(stage.counts, blocked=stage.blocked),
+            jobs.tally(stage, part.slow.get(stage.id, 0)),
         ]
         for stage in part.stages[:MOST_STAGES]
     ]  # fmt: skip
@@ -236,7 +225,7 @@ def _lines(sheet: Sheet, part: Part) -> None:
         [
             (str(line.seq), "strong"), "" if line.name == str(line.seq) else line.name,
             *_progress(sheet, line, part.held_back),
-            signs.tally_text(line.counts, blocked=line.blocked),
+            jobs.tally(line, part.slow.get(line.id, 0)),
         ]
         for line in part.lines
     ]  # fmt: skip

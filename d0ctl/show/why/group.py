@@ -121,10 +121,10 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         from d0ctl.show.why.phases import leftovers  # late: most parts have none
 
         leftovers.add(part, explanation)
-    if totals["launched"] and part.path == part.job.name:
+    if totals["launched"]:
         from d0ctl.show.why.phases import launched  # late: others have no stragglers
 
-        launched.add_stragglers(store, part.job.id, explanation, now)
+        launched.add_stragglers(store, part, explanation, now)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
     return explanation

@@ -5,6 +5,7 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import (
     MOST,
     Explanation,
+    GroupPart,
     for_time,
     paused_job,
     straggler,
@@ -71,9 +72,10 @@ def _straggles(subject: Subject) -> None:
             }  # fmt: skip
 
 
-def add_stragglers(store: Store, job: int, explanation: Explanation, now: float) -> None:
-    """Name the first stragglers of a job, and what explains the first of them."""
-    late = eta.stragglers(store, job, MOST_STRAGGLERS, now=now)
+def add_stragglers(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
+    """Name the first stragglers of a job or a part of it, and what explains the first of them."""
+    found = eta.stragglers(store, part.job.id, MOST_STRAGGLERS, now=now)
+    late = [package for package in found if package.path.startswith(f"{part.path}/")]
     explanation.facts += stragglers(late, now)
     explanation.commands += [f"d0ctl why {late[0].path}"] if late else []
 
