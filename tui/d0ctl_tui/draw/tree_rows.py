@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from d0ctl.model import Phase, by_status, known_eta
+from d0ctl.model import Counts, Phase, by_status, known_eta
 from d0ctl.schedule.horizon import AT_ONCE_S
 from d0ctl.show.cards.jobs import limits
 from d0ctl.show.drawing import signs
@@ -21,6 +21,9 @@ Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 
 COUNT = 11
 """The largest width of numbers of packages."""
+
+SHARE = "99% "
+"""The widest percentage of packages that are not all done."""
 
 
 def draw(row: Row | None, columns: Columns, context: RowContext) -> Line:
@@ -57,8 +60,9 @@ def need(row: Row | None, context: RowContext) -> Need:
     if about := task_rows.about(row):
         return replace(needed, about=cell_len(about), remark=cell_len(about))
     tally = sum(GAP + width([span]) for span in _tally(row)) - GAP
-    done = _done(row, context)
-    return replace(needed, count=max(4, len(done)), tally=tally)
+    counts = task_rows.counts(row)
+    room = _longest(counts) + len(SHARE) * _has_share(counts)
+    return replace(needed, count=max(4, room, len(_done(row, context))), tally=tally)
 
 
 def _group(
@@ -118,10 +122,23 @@ def _done(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> 
     counts = task_rows.counts(row)
     done, total = by_status(counts)["successful"], sum(counts.values())
     text = f"{signs.short(done)}/{signs.short(total)}"
-    if not context.progress.percents or not total:
+    if not _has_share(counts):
         return text
-    share = f"{signs.percent(counts, task_rows.earned(row, context.progress.percents))}%"
-    return f"{share} {text}" if len(share) + len(text) < COUNT else text
+    share = signs.percent(counts, task_rows.earned(row, context.progress.percents))
+    return f"{share}% {text}"
+
+
+def _has_share(counts: Counts) -> bool:
+    """Return whether a row has a percentage, from the first package on until the last has ended."""
+    totals = by_status(counts)
+    begun = totals["launched"] + totals["successful"]
+    left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
+    return bool(begun and left) and len(SHARE) + _longest(counts) <= COUNT
+
+
+def _longest(counts: Counts) -> int:
+    """Return how many columns the numbers of done and all packages take at most."""
+    return 2 * len(signs.short(sum(counts.values()))) + 1
 
 
 def _tally(row: JobSummary | StageSummary | LineSummary) -> list[Span]:
