@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from d0ctl import select
@@ -145,7 +146,7 @@ class Selection(Verbs):
         page = Sheet()
         with self._reading() as store:
             answer(page, explain(store, self.wanted, time.time()))
-        return _text(page)
+        return page.text
 
     def logs(self, *, attempt: int | None = None, binary: int | None = None) -> dict[str, str]:
         """Return what its packages printed, at most 20, by their paths, as `d0ctl logs` reads it.
@@ -158,6 +159,13 @@ class Selection(Verbs):
         with self._reading() as store:
             return logs_of(store, self.wanted, attempt, binary)
 
+    def results(self, name: str = "*") -> list[Path]:
+        """Return where its finished final outputs are on this machine, by a name with wildcards."""
+        from d0ctl.api.results import paths_of
+
+        with self._reading() as store, store.reading():
+            return paths_of(store, self.wanted, name)
+
     def export(self, form: str = "yaml") -> str:
         """Return a job in a format of `d0ctl export`, such as a job file."""
         from d0ctl.show.export.job_formats import exported
@@ -167,7 +175,7 @@ class Selection(Verbs):
 
     def show(self) -> str:
         """Return what `d0ctl status` shows of it."""
-        return _text(self._sheet())
+        return self._sheet().text
 
     def _repr_html_(self) -> str:
         from d0ctl.show.drawing.spans import as_html
@@ -288,9 +296,3 @@ class Selection(Verbs):
 def jobs(*selectors: str, home: str | PathLike[str] | None = None) -> Selection:
     """Select jobs, or parts of them, as on the command line: `reco001`, `reco001/2/1-10`."""
     return Selection.of(selectors or ("*",), home)
-
-
-def _text(page: "Sheet") -> str:
-    from d0ctl.show.drawing.spans import text
-
-    return "\n".join(text(line).rstrip() for line in page.lines)

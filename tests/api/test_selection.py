@@ -45,6 +45,24 @@ def test_packages_are_selected_by_status_reason_and_node(held: Selection) -> Non
         held.packages(status="cancelled")
 
 
+def test_results_are_the_finished_final_outputs_of_the_selected_packages(folder: Path) -> None:
+    job = Job("mc")
+    job.stage("gen").line(for_={"n": [1, 2]}, run="echo {n} > {n}.out", outputs="{n}.out")
+    selection = job.submit()
+    assert selection.results() == []
+    selection.run()
+
+    found = selection.results()
+
+    assert [path.read_text() for path in found] == ["1\n", "2\n"]
+    assert selection.results("2*") == jobs("mc/1/2").results() == found[1:]
+    assert selection.packages(status="failed").results() == []
+    found[0].unlink()
+    assert selection.results() == found[1:]
+    with pytest.raises(NotFound):
+        jobs("no").results()
+
+
 def test_an_action_is_kept_with_its_reason_and_undone_by_its_command(held: Selection) -> None:
     done = held.stage(1).line(1).hold(reason="look at it first")
 

@@ -60,6 +60,11 @@ class Sheet(Struct):
     whole: bool = False
     typed: str = ""
 
+    @property
+    def text(self) -> str:
+        """Its lines without roles."""
+        return "\n".join(text(line).rstrip() for line in self.lines)
+
     def head(self, title: str, about: str = "") -> None:
         """Add a heading, after a blank line unless it comes first."""
         if self.lines:

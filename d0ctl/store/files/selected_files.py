@@ -1,9 +1,11 @@
 """Files that people select: counted, listed, purged, and given another disposition."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from d0ctl.config import Home
 from d0ctl.store.connection import FileSelection, Store
 
 PAGE = 1000
@@ -106,6 +108,13 @@ def pages(selected: FileSelection, limit: int) -> Iterator[FileRow]:
             )
         after = rows[-1]["id"]
         left = None if left is None else left - len(rows)
+
+
+def local_path(home: Home, row: FileRow) -> str | None:
+    """Return where a file is on this machine, in results/ or in a store; None if it is not."""
+    paths = [str(home.result(row.job, row.name))] if row.result else []
+    stored = (locator for locator in row.stored if locator.startswith("/"))
+    return next((path for path in (*paths, *stored) if os.path.lexists(path)), None)
 
 
 def dispositions(selected: FileSelection) -> list[str | None]:

@@ -19,7 +19,7 @@ from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.show import outcome
 from d0ctl.store.connection import Store
-from d0ctl.store.files.selected_files import FileRow, FileTotals
+from d0ctl.store.files.selected_files import FileRow, FileTotals, local_path
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import listed
 
@@ -62,13 +62,13 @@ def results(
     refuse_both(open, json or copy is not None, "--open and other choices")
     job, home, totals, rows = _read(selector, 0 if json or copy is not None else MOST)
     if open:
-        _open(_location(home, rows[0]) if len(rows) == 1 else str(home.results / job.name))
+        _open(local_path(home, rows[0]) if len(rows) == 1 else str(home.results / job.name))
     elif copy is not None:
         raise typer.Exit(_copy(home, job, rows, copy, json))
     elif json:
         emit_json(_document(job.name, home, totals, rows))
     else:
-        table([outcome.result_cells(row, job, _location(home, row)) for row in rows], right=[1])
+        table([outcome.result_cells(row, job, local_path(home, row)) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
 
 
@@ -98,13 +98,6 @@ def _others(store: Store, job: str) -> str | None:
 
     names = [f"`{row.name}`" for row in pages(select_results(store, job, "*"), MOST_OTHERS)]
     return f"it has {listed(names)}" if names else None
-
-
-def _location(home: Home, row: FileRow) -> str | None:
-    """Return where a file is on this machine."""
-    paths = [str(home.result(row.job, row.name))] if row.result else []
-    stored = (locator for locator in row.stored if locator.startswith("/"))
-    return next((path for path in (*paths, *stored) if os.path.lexists(path)), None)
 
 
 def _copy(
@@ -140,7 +133,7 @@ def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path) -> bool:
     from d0ctl.config import within
 
     target = within(folder.absolute(), row.name)
-    location = _location(home, row)
+    location = local_path(home, row)
     if location is not None:
         return result_copies.copy(Path(location), target, row.checksum)
     for locator in row.stored:
@@ -197,7 +190,7 @@ def _document(
     return {
         "job": job,
         "folder": str(home.results / job),
-        "files": [fill(documents.Result, row, path=_location(home, row)) for row in rows],
+        "files": [fill(documents.Result, row, path=local_path(home, row)) for row in rows],
         "total": totals.files,
         "bytes": totals.bytes,
     }  # fmt: skip

@@ -1,0 +1,22 @@
+"""The finished final outputs of a selection."""
+
+import time
+from pathlib import Path
+
+from d0ctl.actions.selection import jobs_of
+from d0ctl.select import Selector
+from d0ctl.store.connection import Store
+from d0ctl.store.files.selected_files import local_path, pages, select_results
+from d0ctl.store.views import selection
+
+
+def paths_of(store: Store, wanted: Selector, name: str) -> list[Path]:
+    """Return where they are on this machine, by a name with wildcards."""
+    makers = None
+    if not wanted.names_jobs:
+        selected = selection.choose(store, wanted, now=time.time(), lenient=True)
+        makers = {package.path for package in selection.packages(selected)}
+    jobs = jobs_of(store, wanted)
+    rows = (row for job in jobs for row in pages(select_results(store, job.name, name), 0))
+    own = (row for row in rows if makers is None or row.maker in makers)
+    return [Path(path) for row in own if (path := local_path(store.home, row)) is not None]
