@@ -18,7 +18,7 @@ class Cause(enum.StrEnum):
     NO_NODE = "no-node"
     """No node is registered."""
     NO_NODE_UP = "no-node-up"
-    """Every node is down or drained."""
+    """Every node is down or drained, or its disk is full."""
     HELD = "held"
     """The job is held, or all its remaining packages are."""
     PAUSED = "paused"
@@ -56,8 +56,9 @@ class NodeState(Struct, frozen=True):
     """A node, and whether it takes packages now or later.
 
     With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
-    until a person helps. A node that was never `reached` is ruled out only by known facts:
-    its name, its services, its CPUs if it is `sized`, and the site file.
+    until a person helps; `full`: its disk has less free than its reserve. A node that was never
+    `reached` is ruled out only by known facts: its name, its services, its CPUs if it is `sized`,
+    and the site file.
     """
 
     room: NodeRoom
@@ -67,11 +68,12 @@ class NodeState(Struct, frozen=True):
     reached: bool = True
     sized: bool = False
     gone: str | None = None
+    full: bool = False
 
     @property
     def takes(self) -> bool:
         """Whether it takes packages now."""
-        return self.state == "up" and not self.drained
+        return self.state == "up" and not self.drained and not self.full
 
     @property
     def returns(self) -> bool:

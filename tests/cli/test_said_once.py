@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.model import Address
 from d0ctl.show.card_contents import about
 from d0ctl.show.cards import jobs
 from d0ctl.show.cards import package as package_card
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import text
 from d0ctl.show.why.production import Obstacle
+from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.cli.test_standing import down, drive
 from tests.support.building import job, line, package, production
@@ -45,19 +47,11 @@ def test_what_stops_all_jobs_is_said_once_above_the_card(site: Site, d0ctl: Type
     assert (card.count("takes packages"), card.count("d0ctl node resume")) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("free", "total", "text"),
-    [(500_000_000, 63_000_000_000, "its disk is nearly full: 500 MB of 63 GB free"),
-     (1_400_000, 63_000_000, "takes no packages: 1.4 MB of 63 MB free on its disk, less than its "
-                             "reserve of 3.1 MB")],
-    ids=["nearly full", "below its reserve"],
-)  # fmt: skip
-def test_a_full_disk_is_said_first_once_and_in_the_document(
-    site: Site, d0ctl: Type, free: int, total: int, text: str
-) -> None:
+def test_a_nearly_full_disk_is_said_first_once_and_in_the_document(site: Site, d0ctl: Type) -> None:
+    text = "its disk is nearly full: 500 MB of 63 GB free"
     drive(site)
     site.submit(production())
-    site.up(disk_free=free, disk_total=total)
+    site.up(disk_free=500_000_000, disk_total=63_000_000_000)
 
     screen, document = d0ctl("status").stdout, json.loads(d0ctl("status", "--json").stdout)
 
@@ -67,6 +61,40 @@ def test_a_full_disk_is_said_first_once_and_in_the_document(
     assert unwrapped(d0ctl("status", "prod").stdout).count(text) == 1
     assert f"`localhost`: {text}" in unwrapped(d0ctl("why", "prod").stdout)
     assert "stands still" not in screen
+
+
+def test_production_stands_still_while_no_node_has_its_reserve_of_disk(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(production())
+    site.up(disk_free=1_400_000, disk_total=63_000_000)
+    text = "1.4 MB of 63 MB free on its disk, less than its reserve of 3.1 MB"
+
+    check = d0ctl("status", "--check")
+
+    assert check.exit_code == 5
+    assert check.stdout.startswith("stands still: 0 of 1 node takes packages: `localhost` full; ")
+    assert unwrapped(d0ctl("status").stdout).count(text) == 1
+    assert unwrapped(d0ctl("why", "prod").stdout).count(text) == 1
+
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far")
+
+    assert d0ctl("status", "--check").exit_code == 0
+
+
+def test_the_check_names_nodes_that_are_down_while_others_work(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production())
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far")
+    down(site, "localhost")
+
+    check = d0ctl("status", "--check")
+
+    assert check.exit_code == 0
+    assert check.stdout.startswith("moving: 1 job; `localhost` down since ")
 
 
 def test_a_disk_with_space_is_not_said(site: Site, d0ctl: Type) -> None:

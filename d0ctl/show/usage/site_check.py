@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import SITEWIDE, Cause
-from d0ctl.show.why.production import MOST, job_obstacles, standstill
+from d0ctl.show.why.production import MOST, job_obstacles, nodes_away, standstill
 from d0ctl.store.nodes.standstill import JobStanding, Production
 from d0ctl.units import count, listed
 
@@ -24,12 +24,14 @@ class Check(Struct, frozen=True):
 def check(production: Production, now: float, stragglers: Mapping[str, int] | None = None) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
-    The line also names drained nodes, and counts the stragglers of jobs by name; they change
-    neither word nor exit code.
+    The line also names nodes that are down or drained, and counts the stragglers of jobs by name;
+    they change neither word nor exit code.
     """
     result = _check(production, now)
-    if drained := _drained(production, result.headline):
-        result = replace(result, headline=f"{result.headline}; {drained}")
+    others = "; ".join(filter(None, [_down(production, result.headline, now),
+                                     _drained(production, result.headline)]))  # fmt: skip
+    if others:
+        result = replace(result, headline=f"{result.headline}; {others}")
     if not stragglers:
         return result
     late = f"{count(sum(stragglers.values()), 'straggler')} in {_named(stragglers)}"
@@ -100,6 +102,13 @@ def _deliberate(stopped: Iterable[JobStanding]) -> list[str]:
         if names:
             texts.append(f"{_named(names)} {'is' if len(names) == 1 else 'are'} {cause}")
     return texts
+
+
+def _down(production: Production, said: str, now: float) -> str:
+    """Name nodes that are down and that the line does not name yet."""
+    down = [view for view in production.nodes
+            if view.node.state == "down" and f"`{view.name}`" not in said]  # fmt: skip
+    return nodes_away(down, now)
 
 
 def _drained(production: Production, said: str) -> str:

@@ -111,7 +111,8 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
         return Obstacle("there is no node", ("d0ctl node add NAME [user@]host",))
     if not production.driven:
         return None
-    away = [node for node in production.nodes if node.node.state == "down" or node.node.drained]
+    away = [node for node in production.nodes
+            if node.node.state == "down" or node.node.drained or node.node.full]  # fmt: skip
     if any(node.node.takes for node in production.nodes):
         away = [node for node in away if not _is_deliberate(node)]
     if not away:
@@ -122,9 +123,9 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
 
 
 def _is_deliberate(node: NodeView) -> bool:
-    """Return whether a node takes nothing because a person drained it."""
-    is_drained = node.node.state == "up" and node.node.drained
-    return is_drained and not node.node.retries and not node.is_doubted
+    """Return whether a node takes nothing because a person drained it, or `_disks` names it."""
+    is_by_person = not node.node.retries and not node.is_doubted
+    return node.node.state == "up" and (is_by_person or not node.node.drained)
 
 
 def _available(production: Production) -> str:
@@ -138,10 +139,11 @@ def _available(production: Production) -> str:
 
 
 def nodes_away(away: Sequence[NodeView], now: float) -> str:
-    """Name nodes that take nothing: those that are down, then those that are drained."""
+    """Name nodes that take nothing: those that are down, then those that are full or drained."""
     down = [blocked for blocked in away if blocked.node.state == "down"]
-    drained = [blocked for blocked in away if blocked.node.state != "down"]
-    parts = []
+    drained = [blocked for blocked in away if blocked.node.state != "down" and blocked.node.drained]
+    full = [blocked for blocked in away if blocked not in down and not blocked.node.drained]
+    parts = [f"{_names(full)} full"] if full else []
     if down:
         first, *later = sorted({int(blocked.since) for blocked in down if blocked.since})
         since = f"{', the first' if later else ''} since {moment(first, now)}"
@@ -159,14 +161,11 @@ def _last_error(down: Sequence[NodeView]) -> str:
 
 
 def _names(nodes: Sequence[NodeView]) -> str:
-    names = [f"`{node.name}`" for node in nodes[:MOST]]
-    if len(nodes) > MOST:
-        names.append(f"{len(nodes) - MOST:,} more")
-    return listed(names)
+    return _listed([node.name for node in nodes])
 
 
 def _suggest_nodes(node: NodeView) -> str:
-    verb = "check" if node.node.state == "down" else "resume"
+    verb = "check" if node.node.state == "down" or not node.node.drained else "resume"
     return f"d0ctl node {verb} {node.name}"
 
 
