@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from d0ctl import units
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import BinarySpec, InputSpec, JobSpec, LineSpec, PackageSpec
 from d0ctl.select import Selector
@@ -14,13 +15,17 @@ from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files.known_names import known_names
 
+REQUESTS = (*units.REQUESTS, "wall_time")
+
 
 def scripts_of(
     selected: Selection, target: Selector, parameters: Mapping[str, str]
-) -> tuple[Script, ...]:
+) -> tuple[tuple[Script, ...], tuple[str, ...]]:
     """Return the scripts of the selected packages with other parameters, where they differ.
 
-    Raises Refused if the job file is missing, or would now read or make other files.
+    Also return the warnings of the job file with these parameters, and of requests that a retry
+    does not change. Raises Refused if the job file is missing, or would now read or make other
+    files.
     """
     if target.wildcard_level == "job":
         raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
@@ -32,11 +37,29 @@ def scripts_of(
         if _files_of(package) != files.get(id, set()):
             raise _other(target.job, "its packages would read or make other files")
         changed += _changed(selected.store, id, package)
+    options = _request_options(selected, spec, target.job)
     if not changed:
         names = ", ".join(f"`{name}`" for name in parameters)
-        raise Refused(f"no binary of `{target.brief}` depends on {names}",
-                      hint="--env NAME=VALUE sets a variable of its environment")  # fmt: skip
-    return tuple(changed)
+        hint = (
+            f"{options[0]} changes what it requests"
+            if options
+            else ("--env NAME=VALUE sets a variable of its environment")
+        )
+        raise Refused(f"no binary of `{target.brief}` depends on {names}", hint=hint)
+    notes = [
+        f"warning: --set does not change what packages request, but {option} does"
+        for option in options
+    ]
+    return tuple(changed), (*notes, *spec.warnings)
+
+
+def _request_options(selected: Selection, spec: JobSpec, job: str) -> list[str]:
+    """Return the options for requests that differ with other parameters; a retry keeps them."""
+    before = _read_again(selected.store, job, {})
+    pairs = zip(_packages(selected, before, job), _packages(selected, spec, job), strict=True)
+    names = {name for (_, old), (_, new) in pairs for name in REQUESTS
+             if getattr(old, name) != getattr(new, name)}  # fmt: skip
+    return [f"--{name.replace('_', '-')}" for name in sorted(names)]
 
 
 def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpec:

@@ -10,6 +10,9 @@ from d0ctl.units import count, size
 MOST_NAMED = 10
 """How many packages, files or jobs are named; the rest are counted."""
 
+MOST_WARNINGS = 5
+"""How many warnings of a job file are shown: it was submitted with most of them before."""
+
 
 def describe_packages(
     plan: Plan, verb: str, more: str = "", named: int | None = None
@@ -52,6 +55,11 @@ def unchanged(plan: Plan) -> Iterator[str]:
     """Say what the action leaves alone; if it changes nothing, `nothing_to` has said so already."""
     if plan.unchanged and (plan.packages or plan.jobs):
         yield f"unchanged: {by_phase(plan.unchanged)}"
+
+
+def warnings(texts: Sequence[str]) -> Iterator[str]:
+    """Say the first warnings of a job file that was submitted before."""
+    yield from texts[:MOST_WARNINGS]
 
 
 def jobs(plan: Plan) -> str:

@@ -8,6 +8,7 @@ from shlex import quote
 
 from msgspec.structs import replace as changed
 
+from d0ctl.actions import wording
 from d0ctl.actions.action import Request
 from d0ctl.actions.jobs import submit
 from d0ctl.actions.jobs.submit import SubmitOptions, SubmitPlan, is_name
@@ -77,20 +78,16 @@ def _part(store: Store, target: Selector, name: str) -> str:
     return job_file_text.text(definition.part(rows, ids))
 
 
-MOST_WARNINGS = 5
-"""How many warnings of the job file are shown: it was submitted with most of them before."""
-
-
 def describe(plan: SubmitPlan) -> Iterator[str]:
     """Say what would be submitted, with the warnings of the job file."""
     yield from submit.describe(plan)
-    yield from plan.warnings[:MOST_WARNINGS]
+    yield from wording.warnings(plan.warnings)
 
 
 def report(plan: SubmitPlan) -> Iterator[str]:
     """Say what was submitted, with the warnings of the job file."""
     yield from submit.report(plan)
-    yield from plan.warnings[:MOST_WARNINGS]
+    yield from wording.warnings(plan.warnings)
 
 
 ACTION = replace(

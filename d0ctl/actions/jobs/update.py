@@ -241,6 +241,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"
+    yield from wording.warnings(plan.request.options.spec.warnings)
 
 
 def _requests(plan: UpdatePlan) -> Iterator[str]:

@@ -58,6 +58,8 @@ class RetryOptions(NewRequests):
     from_scratch: bool = flag("--from-scratch", "Discard the files that earlier attempts kept.")
     scripts: tuple[Script, ...] = ()
     """What the packages run with other parameters; `prepare` finds out."""
+    warnings: tuple[str, ...] = ()
+    """What may be wrong with these parameters; `prepare` finds out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +92,8 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
         retry.keep_phases(selected, retryable(request.target))
         if not selected.count():
             return request
-        scripts = scripts_of(selected, request.target, options.parameters)
-        return replace(request, options=replace(options, scripts=scripts))
+        scripts, warnings = scripts_of(selected, request.target, options.parameters)
+        return replace(request, options=replace(options, scripts=scripts, warnings=warnings))
 
 
 def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> RetryPlan:
@@ -198,6 +200,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
     yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
     yield from _refused(plan)
     yield from _sources(plan)
+    yield from wording.warnings(plan.request.options.warnings)
 
 
 def report(plan: RetryPlan) -> Iterator[str]:
@@ -206,6 +209,7 @@ def report(plan: RetryPlan) -> Iterator[str]:
     yield from wording.unchanged(plan)
     yield from _refused(plan)
     yield from _sources(plan)
+    yield from wording.warnings(plan.request.options.warnings)
 
 
 def _refused(plan: RetryPlan) -> Iterator[str]:

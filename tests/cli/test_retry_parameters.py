@@ -1,0 +1,93 @@
+"""`retry --set`: failed packages run with other parameters of their job."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store.views import one_package
+from tests.cli.conftest import Type
+from tests.support.site import Site
+
+JOB = """
+job: cuts
+parameters: {cut: 5}
+stages:
+  - lines:
+      - for: {n: {range: [1, 3]}}
+        run: "select --cut {cut} --n {n} > out-{n}"
+        outputs: ["out-{n}"]
+"""
+
+
+@pytest.fixture
+def cuts(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
+    """A job from a file with a parameter, of which the second line has failed."""
+    file = tmp_path / "cuts.yaml"
+    file.write_text(JOB)
+    assert d0ctl("submit", str(file)).exit_code == 0
+    site.fail("cuts/1/2/1")
+    return file
+
+
+def script(site: Site, path: str) -> str:
+    """What the only binary of a package runs."""
+    return str(one_package.binaries(site.store, site.id_of(path))[0].script)
+
+
+@pytest.mark.usefixtures("cuts")
+def test_a_retry_can_run_with_another_parameter(site: Site, d0ctl: Type) -> None:
+    assert d0ctl("retry", "cuts", "--set", "cut=7").exit_code == 0
+
+    assert "--cut 7 --n 2" in script(site, "cuts/1/2/1")
+    assert "--cut 5 --n 1" in script(site, "cuts/1/1/1")
+    assert site.phase("cuts/1/2/1") == "ready"
+    assert "--set cut=7" in d0ctl("status", "cuts/1/2/1").stdout
+
+
+def test_other_parameters_are_doubted_as_at_submission(d0ctl: Type, site: Site, cuts: Path) -> None:
+    cuts.write_text(
+        JOB.replace("--n {n}", "--n {n} -m {size}")
+        .replace("cut: 5", "cut: 5, size: 1GB")
+        .replace("outputs:", 'memory: "{size}"\n        outputs:')
+    )
+    d0ctl("update", "cuts", "--again")
+    site.fail("cuts/1/2/1")
+
+    doubted = d0ctl("retry", "cuts", "--set", "cut=low", "--dry-run").stdout
+    kept = d0ctl("retry", "cuts", "--set", "size=900GB", "--dry-run").stdout
+    updated = d0ctl("update", "cuts", "--set", "cut=low", "--dry-run").stdout
+
+    doubt = "warning: parameter `cut` is the number 5, and --set makes it `low`"
+    assert doubt in doubted and doubt in updated
+    assert "warning: --set does not change what packages request, but --memory does\n" in kept
+
+
+def test_a_parameter_of_requests_only_is_changed_by_their_option(d0ctl: Type, cuts: Path) -> None:
+    cuts.write_text(
+        JOB.replace("cut: 5", "cut: 5, size: 1GB").replace(
+            "outputs:", 'memory: "{size}"\n        outputs:'
+        )
+    )
+
+    refused = d0ctl("retry", "cuts", "--set", "size=900GB")
+
+    assert refused.exit_code == 4
+    assert "--memory changes what it requests" in refused.stderr
+
+
+@pytest.mark.usefixtures("cuts")
+def test_an_unknown_parameter_is_reported(site: Site, d0ctl: Type) -> None:
+    assert d0ctl("retry", "cuts", "--set", "cud=7").exit_code == 2
+    assert site.phase("cuts/1/2/1") == "failed"
+
+
+def test_parameters_need_the_job_file_as_it_was(site: Site, d0ctl: Type, cuts: Path) -> None:
+    cuts.write_text(JOB.replace("out-{n}", "other-{n}"))
+    changed = d0ctl("retry", "cuts", "--set", "cut=7")
+    cuts.unlink()
+    gone = d0ctl("retry", "cuts", "--set", "cut=7")
+
+    assert (changed.exit_code, gone.exit_code) == (4, 4)
+    assert "its packages would read or make other files" in changed.stderr
+    assert "cuts.yaml`, is missing" in gone.stderr
+    assert d0ctl("retry", "cuts").exit_code == 0
