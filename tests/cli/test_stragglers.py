@@ -10,7 +10,7 @@ from d0ctl.units import moment
 from tests.cli.conftest import Type
 from tests.support.building import document
 from tests.support.jobs import binary, job, package
-from tests.support.rows import change
+from tests.support.rows import change, read
 from tests.support.site import Site
 
 
@@ -103,3 +103,19 @@ def test_a_package_has_been_running_since_its_start(late: Site, d0ctl: Type) -> 
         page = d0ctl("status", path).stdout
         (state,) = [row for row in page.splitlines() if "straggler on localhost" in row]
         assert state.endswith(f"  since {moment(attempt.started, time.time())}"), path
+
+
+def test_another_priority_leaves_packages_their_expected_run_times(site: Site, d0ctl: Type) -> None:
+    site.up(cpus=8)
+    site.submit(job("mixed", [package(binary(runtime=time_s)) for time_s in (20.0, 6000.0)]))
+    attempt = site.launch("mixed/1/2/1")
+    with site.store.writing():
+        change(site.store, "attempt", {"id": attempt}, started=time.time() - 600.0,
+               expected=None, expected_high=None)  # fmt: skip
+    assert "straggler" not in d0ctl("status", "mixed").stdout
+
+    assert d0ctl("priority", "mixed/1", "80").exit_code == 0
+
+    assert "straggler" not in d0ctl("status", "mixed").stdout
+    rows = read(site.store, "requirement", "seconds", priority=80)
+    assert sorted(rows) == [(20.0,), (6000.0,)]

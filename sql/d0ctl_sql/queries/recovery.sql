@@ -51,6 +51,7 @@ select other.id
    and other.exclude_nodes = requirement.exclude_nodes and other.software = requirement.software
    and other.needs = requirement.needs and other.early = requirement.early
    and other.fetches = requirement.fetches
+   and other.chain = requirement.chain and other.expected = requirement.expected
    and other.priority is coalesce(:priority, requirement.priority)
    and other.memory is :memory and other.avoid is :avoid and other.boost = :boost
    and other.failed_on is :failed_on and other.stay is :stay
