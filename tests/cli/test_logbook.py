@@ -1,10 +1,12 @@
-"""`history` without a selector: actions and failures on all jobs and nodes."""
+"""`history` without a selector: actions, outages and failures on all jobs and nodes."""
 
 import time
 
 import pytest
 
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import lifecycle
+from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.rows import change
@@ -66,6 +68,40 @@ def test_the_history_of_all_may_begin_at_a_time(site: Site, d0ctl: Type) -> None
     assert "just now" in late and "long ago" not in late and "no failures" in late
     assert "just now" in whole and "long ago" in whole and "1 time on localhost" in whole
     assert document(d0ctl("history", "--since", "2h", "--json").stdout)["failures"] == []
+
+
+def outage(site: Site, name: str, began: float, ended: float | None, error: str) -> None:
+    """Let a node be down for a time."""
+    node = registry.named(site.store, name).id
+    with site.store.writing():
+        contact.down(site.store, node, error, now=began)
+        contact.down(site.store, node, "still " + error, now=began + 1)
+        if ended is not None:
+            contact.up(site.store, node, {"cpus": 4}, now=ended)
+
+
+def test_the_history_of_all_says_when_nodes_were_down_also_of_removed_ones(
+    site: Site, d0ctl: Type
+) -> None:
+    now = time.time()
+    for name in ("n3", "n4"):
+        registry.add(site.store, Address(name, "ssh", name), cpus=4)
+    outage(site, "n3", now - 6000, now - 4500, "connection refused")
+    outage(site, "n4", now - 600, None, "no route to host")
+
+    page = " ".join(d0ctl("history").stdout.split())
+    why = " ".join(d0ctl("why", "n3").stdout.split())
+    late = document(d0ctl("history", "--since", "1h", "--json").stdout)["outages"]
+    d0ctl("node", "remove", "n4")
+    all_of_them = document(d0ctl("history", "--json").stdout)["outages"]
+
+    assert "for 25 min 00 s connection refused" in page and "still, for 10 min" in page
+    assert page.index("connection refused") < page.index("no route to host")
+    assert "for 25 min 00 s: connection refused" in why
+    assert [(row["node"], row["ended"], row["error"]) for row in late] == [
+        ("n4", None, "no route to host")]  # fmt: skip
+    assert [(row["node"], row["became"]) for row in all_of_them] == [
+        ("n4", "removed"), ("n3", "up")]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ EXAMPLES = re.findall(r"```sql\n(.*?)```", DOCS, re.DOTALL)
 
 HISTORY = """
 insert into node (id, name, cluster_id, kind, cpus) values (9, 'n9', 1, 'ssh', 4);
+update node set state = 'down', since = 500, last_error = 'timed out' where id = 9;
+update node set state = 'up', since = 900, last_error = null where id = 9;
 update package set phase = 'ready' where id <= 3;
 update package set phase = 'assigned', node_id = 9 where id <= 3;
 update package set phase = 'starting', attempts = 1 where id <= 3;
@@ -62,7 +64,9 @@ def documented(view: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("view", ["v_job", "v_package", "v_attempt", "v_failure", "v_file"])
+@pytest.mark.parametrize(
+    "view", ["v_job", "v_package", "v_attempt", "v_failure", "v_outage", "v_file"]
+)
 def test_the_columns_of_a_view_are_those_of_the_docs(
     database: sqlite3.Connection, view: str
 ) -> None:
@@ -124,3 +128,14 @@ def test_a_file_has_its_maker(database: sqlite3.Connection) -> None:
     rows = database.execute("select file, maker, is_present from v_file order by file").fetchall()
 
     assert tuple(rows[0]) == ("out0", "mc23a/1/1/1", 0)
+
+
+def test_an_outage_has_its_times_and_cause(database: sqlite3.Connection) -> None:
+    (row,) = database.execute("select * from v_outage").fetchall()
+
+    assert (row["node"], row["began_s"], row["ended_s"]) == ("n9", 500.0, 900.0)
+    assert (row["ended"], row["became"], row["error"]) == (
+        "1970-01-01T00:15:00Z",
+        "up",
+        "timed out",
+    )

@@ -10,6 +10,7 @@ from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.connection import Store
 from d0ctl.store.history import past_state
+from d0ctl.store.nodes import contact, registry
 from d0ctl.store.opening import open_store
 from d0ctl.store.views import activity, one_package, outline
 from tests.support.building import production
@@ -143,3 +144,19 @@ def test_the_present_is_the_same_by_both_ways(site: Site) -> None:
         assert outline.jobs(store, ids) == outline.jobs(site.store, ids)
         assert activity.events(store, 0, 99) == activity.events(site.store, 0, 99)
         assert activity.failed(store, ids, 9) == activity.failed(site.store, ids, 9)
+
+
+def test_a_node_that_was_down_is_down_and_others_are_not_known(site: Site) -> None:
+    site.submit(production())
+    node = registry.named(site.store, "localhost").id
+    with site.store.writing():
+        contact.down(site.store, node, "no route to host", now=FIRST + 10)
+        contact.up(site.store, node, {"cpus": 4}, now=FIRST + 20)
+
+    states = []
+    for at in (5, 15, 25):
+        with as_of(site, FIRST + at) as store:
+            row = registry.named(store, "localhost")
+            states.append((row.state, row.last_error))
+
+    assert states == [("unknown", None), ("down", "no route to host"), ("unknown", None)]

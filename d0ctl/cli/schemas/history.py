@@ -55,11 +55,22 @@ class JobFailures(TypedDict):
     message: str | None
 
 
+class Outage(TypedDict):
+    """When a node was down; `became` is its state afterwards: `up`, `unknown` or `removed`."""
+
+    node: str
+    began: Time | None
+    ended: Time | None
+    became: str | None
+    error: str | None
+
+
 class Logbook(TypedDict):
-    """Without a selector: actions of people and of d0ctl, and failures by job and reason."""
+    """Without a selector: actions of people and of d0ctl, outages of nodes, and failures by job."""
 
     since: Time | None
     actions: list[Action]
+    outages: list[Outage]
     failures: list[JobFailures]
 
 

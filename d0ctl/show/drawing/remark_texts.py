@@ -1,7 +1,7 @@
-"""The words for the remarks that the store keeps as codes with values."""
+"""The words for the remarks that the store keeps as codes with values, and for outages."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.policy.remarks import (
     Against,
@@ -21,7 +21,10 @@ from d0ctl.policy.remarks import (
     Verdict,
     read,
 )
-from d0ctl.units import count, duration, size, times
+from d0ctl.units import count, duration, moment, size, times
+
+if TYPE_CHECKING:
+    from d0ctl.store.nodes.draining import Outage
 
 OUTDATED = "d0ctl was installed again since the daemon started, so the daemon runs older code"
 
@@ -134,3 +137,13 @@ def against(failure: GivenUp) -> str:
         return ""
     text = AGAINST[failure.why]
     return text if isinstance(text, str) else text(failure.limit or 0)
+
+
+def outage_times(outage: "Outage", now: float) -> list[str]:
+    """Say from when to when a node was down, and what followed if it did not come back."""
+    began = f"down at {moment(outage.began, now)}"
+    if outage.ended is None:
+        return [began, f"still, for {duration(now - outage.began)}"]
+    later = {"removed": ", until it was removed", "unknown": ", then not contacted"}
+    length = duration(outage.ended - outage.began)
+    return [began, f"for {length}{later.get(outage.became or '', '')}"]

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from d0ctl.select import brief
-from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.remark_texts import outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.lists import cause
 from d0ctl.store.history.logbook import JobFailures
+from d0ctl.store.nodes.draining import Outage
 from d0ctl.store.views.shapes import ActionView
-from d0ctl.units import count, moment
+from d0ctl.units import clean, count, moment
 
 NO_ACTIONS = "no actions"
 NO_FAILURES = "no failures"
@@ -18,16 +19,20 @@ def draw(
     sheet: Sheet,
     actions: Sequence[ActionView],
     failures: Sequence[JobFailures],
+    outages: Sequence[Outage],
     now: float,
     most: int,
 ) -> None:
-    """Draw up to `most` actions in the order in which they were done, and all failures."""
+    """Draw up to `most` actions in the order in which they were done, outages, and all failures."""
     sheet.head("actions of people and of d0ctl")
     if not actions:
         sheet.say(NO_ACTIONS)
     elif len(actions) > most:
         sheet.add(("  earlier ones are left out: --json prints them", "faint"))
     sheet.table([_action(action, now) for action in reversed(actions[:most])])
+    if outages:
+        sheet.head("outages of nodes")
+        sheet.table([_outage(outage, now) for outage in reversed(outages)])
     sheet.head("failures by job and reason")
     if not failures:
         sheet.say(NO_FAILURES)
@@ -47,3 +52,7 @@ def _failure(failure: JobFailures, now: float) -> list[Cell]:
             f"{count(failure.packages, 'package')}, {standing}",
             f"last {moment(failure.last, now)}",
             (cause(failure.reason, failure.message), "bad")]  # fmt: skip
+
+
+def _outage(outage: Outage, now: float) -> list[Cell]:
+    return [(outage.node, "strong"), *outage_times(outage, now), (clean(outage.error or ""), "bad")]

@@ -1,4 +1,4 @@
-"""Drained nodes: they take no new packages, by request of a person or of d0ctl itself."""
+"""Nodes that take no new packages: drained by a person or by d0ctl itself, or down."""
 
 from msgspec import Struct
 
@@ -63,3 +63,19 @@ def bad_node(store: Store, node: int) -> BadNode | None:
 def drainings(store: Store, name: str, limit: int) -> list[Row]:
     """Return who drained and resumed a node, the latest first."""
     return store.rows("node_deeds", name=name, limit=limit)
+
+
+class Outage(Struct, frozen=True):
+    """When a node was down, why at first, and its state afterwards; `ended` None: it is down."""
+
+    node: str
+    began: float
+    ended: float | None
+    became: str | None
+    error: str | None
+
+
+def outages(store: Store, since: float, limit: int, *, node: str | None = None) -> list[Outage]:
+    """Return when nodes, or just one, were down since a time, the latest first."""
+    rows = store.rows("logbook_outages", since=since, limit=limit, node=node)
+    return [make(Outage, row) for row in rows]

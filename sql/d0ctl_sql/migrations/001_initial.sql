@@ -1090,6 +1090,19 @@ create table node (
     drained_at     real
 ) strict;
 
+-- Times without contact with a node, written by triggers. They stay when the node is removed.
+create table node_outage (
+    id        integer primary key,
+    node_name text not null,
+    began     real not null,
+    ended     real,                        -- null: it is down
+    became    text check (became in ('up', 'unknown', 'removed')),  -- its state since then
+    error     text                         -- why it was down, at first
+) strict;
+
+-- The one that has not ended.
+create unique index node_outage_open on node_outage (node_name) where ended is null;
+
 -- The use of a node over the last day, for plots: a row a minute while it is up.
 create table node_sample (
     node_id   integer not null references node on delete cascade,
@@ -2071,6 +2084,14 @@ create view v_failure as
       from v_attempt
      where v_attempt.outcome in ('failed', 'lost');
 
+-- When nodes were down.
+create view v_outage as
+    select node_name as node,
+           strftime('%Y-%m-%dT%H:%M:%SZ', began, 'unixepoch') as began, began as began_s,
+           strftime('%Y-%m-%dT%H:%M:%SZ', ended, 'unixepoch') as ended, ended as ended_s,
+           became, error
+      from node_outage;
+
 -- Files that jobs read and make, and how many copies d0ctl knows.
 create view v_file as
     select file.id as file_id, job.name as job, file.name as file,
@@ -2385,6 +2406,26 @@ begin
       from attempt join node on node.id = attempt.node_id
      where attempt.package_id = new.id and attempt.outcome = 'lost';
     update attempt set retained = null, left_size = null where package_id = new.id and retained is not null;
+end;
+
+-- When nodes were down: rare, since an update of a node that changes no state writes nothing.
+
+create trigger node_lost after update of state on node when old.state <> 'down' and new.state = 'down'
+begin
+    insert into node_outage (node_name, began, error) values (new.name, new.since, new.last_error);
+end;
+
+create trigger node_regained after update of state on node
+when old.state = 'down' and new.state <> 'down'
+begin
+    update node_outage set ended = new.since, became = new.state
+     where node_name = new.name and ended is null;
+end;
+
+create trigger node_removed after delete on node when old.state = 'down'
+begin
+    update node_outage set ended = max(began, unixepoch()), became = 'removed'
+     where node_name = old.name and ended is null;
 end;
 
 -- Tasks, datasets, their files and ranges of events: only the transitions of their tables. A task

@@ -22,3 +22,12 @@ select job.name as job, attempt.reason, count(*) as count,
  group by job.id, attempt.reason
  order by last desc
  limit :limit;
+
+-- name: logbook_outages
+-- When nodes, or just one, were down since a time, the latest first; bounded.
+select node_name as node, began, ended, became, error
+  from node_outage
+ where (ended is null or ended >= :since)
+   and (:node is null or node_name = :node)
+ order by began desc, id desc
+ limit :limit;

@@ -85,6 +85,15 @@ create temp table node as select * from main.node;
 create unique index temp.node_id on node (id);
 update temp.node
    set state = 'unknown', load = null, contact = null, last_error = null, drained = 0;
+update temp.node
+   set (state, since, last_error) = (
+       select 'down', began, error from main.node_outage
+        where node_name = temp.node.name and began <= (select at from moment)
+          and (ended is null or ended > (select at from moment)))
+ where exists (
+       select 1 from main.node_outage
+        where node_name = temp.node.name and began <= (select at from moment)
+          and (ended is null or ended > (select at from moment)));
 create temp table task_log as
 select * from main.task_log where at <= (select at from moment);
 create index temp.task_log_id on task_log (task_id, id);

@@ -3,13 +3,16 @@
 from d0ctl.model import Node, NodeCapacity
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.remarks import NodeFailing, read
-from d0ctl.show.drawing.remark_texts import drain_note, remark
+from d0ctl.show.drawing.remark_texts import drain_note, outage_times, remark
 from d0ctl.show.why.common import MOST, Explanation, Objection, ruled_out
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.nodes.draining import BadNode, bad_node, drainings
-from d0ctl.units import count, listed, moment
+from d0ctl.store.nodes.draining import BadNode, bad_node, drainings, outages
+from d0ctl.units import clean, count, listed, moment
+
+OUTAGES_S = 7 * 86400.0
+"""How long outages of a node are shown."""
 
 
 def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, Objection]:
@@ -88,3 +91,11 @@ def add_drainings(store: Store, name: str, explanation: Explanation, now: float)
     for row in drainings(store, name, MOST):
         note = f": {remark(row['note'])}" if row["note"] else ""
         explanation.facts.append(f"{moment(row['at'], now)} {row['actor']}: {row['verb']}{note}")
+
+
+def add_outages(store: Store, name: str, explanation: Explanation, now: float) -> None:
+    """Add when the node was down in the last week, the latest first."""
+    for outage in outages(store, now - OUTAGES_S, MOST, node=name):
+        if outage.ended is not None:
+            error = f": {clean(outage.error)}" if outage.error else ""
+            explanation.facts.append(f"was {' '.join(outage_times(outage, now))}{error}")

@@ -1,4 +1,4 @@
-"""`d0ctl history` without a selector: actions and failures on all jobs and nodes."""
+"""`d0ctl history` without a selector: actions, outages of nodes, and failures."""
 
 import time
 
@@ -9,31 +9,37 @@ from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.history import logbook_page
 from d0ctl.store.history import logbook
+from d0ctl.store.nodes import draining
 from d0ctl.units import iso
 
 MOST_SHOWN = 500
 """How many actions are drawn."""
 
+MOST_OUTAGES = 50
+"""How many outages are drawn, the latest ones."""
+
 MOST_IN_DOCUMENT = 10_000
 
 
 def show_all(period: float | None, *, json: bool) -> None:
-    """Print all actions and failures, or those within a period until now."""
+    """Print all actions, outages and failures, or those within a period until now."""
     now = time.time()
     since = 0.0 if period is None else now - period
     most = MOST_IN_DOCUMENT if json else MOST_SHOWN
     with session.reader() as store, store.reading():
         actions = logbook.actions(store, since, most + 1)
         failures = logbook.failures(store, since, MOST_IN_DOCUMENT)
+        outages = draining.outages(store, since, MOST_IN_DOCUMENT if json else MOST_OUTAGES)
     if not json:
         drawing = sheet()
-        logbook_page.draw(drawing, actions, failures, now, most)
+        logbook_page.draw(drawing, actions, failures, outages, now, most)
         show(drawing)
         return
     document: documents.Logbook = {
         "since": None if period is None else iso(since),
         "actions": [fill(documents.Action, action, reason=remark(action.note))
                     for action in actions[:most]],
+        "outages": [fill(documents.Outage, outage) for outage in outages],
         "failures": [fill(documents.JobFailures, failure) for failure in failures],
     }  # fmt: skip
     emit_json(document)
