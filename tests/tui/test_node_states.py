@@ -7,7 +7,7 @@ import pytest
 from d0ctl.actions import apply, request
 from d0ctl.actions.action import NodeName
 from d0ctl.model import Address
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import contact, registry
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -26,7 +26,7 @@ def test_a_drained_node_is_up_only_if_it_is_connected(
     apply(site.store, drain, actor="me", note=None, now=time.time())
 
     async def script(desk: Desk) -> None:
-        await desk.sees(words)
+        await desk.sees(reason)
 
     dashboard(script)
 
@@ -51,3 +51,36 @@ def test_the_cursor_stays_on_a_node_that_moves_up_the_list(site: Site, dashboard
         await desk.sees("would resume `zeta`")
 
     dashboard(script)
+
+
+def test_a_node_whose_disk_is_full_takes_no_packages_on_all_screens(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.up(disk_free=1_400_000, disk_total=63_000_000)
+    reason = "1.4 MB of 63 MB free on its disk, less than its reserve"
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("1/1 node up, 1 takes no packages   0/0")
+        assert "takes no packages" in desk.lines("nodes")[0]
+        await desk.press("o")
+        await desk.sees(reason)
+
+    dashboard(script, size=(160, 40))
+
+
+def test_the_row_of_a_node_that_is_down_says_that_it_is_drained_too(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    with site.store.writing():
+        registry.add(site.store, Address("zeta", "ssh", "nobody@127.0.0.1:1"), cpus=1)
+        contact.down(site.store, registry.named(site.store, "zeta").id, "no route", now=1e9)
+    drain = request("node drain", NodeName("zeta"))
+    apply(site.store, drain, actor="me", note=None, now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o")
+        await desk.sees("drained; no route")
+
+    dashboard(script, size=(160, 40))

@@ -42,7 +42,7 @@ UNICODE = Glyphs(
         "unscheduled": "·", "scheduled": "◌", "launched": "▶", "stands still": "✘",
         "not connected": "○", "aborted": "⊘", "aborting": "⨯", "broken": "✘", "defined": "·",
         "exhausted": "✘", "finished": "✔", "finishing": "▶", "pending": "◔", "prepared": "⇡",
-        "scouting": "▷", "straggler": "◷",
+        "scouting": "▷", "straggler": "◷", "takes no packages": "◫",
     },
     bar={"successful": "█", "launched": "▓", "failed": "▒", "canceled": "░"},
     rest="─", open="▾", shut="▸", leaf=" ", mark="◆", point="›", rule="─", upright="│",
@@ -59,7 +59,7 @@ ASCII = Glyphs(
         "unscheduled": ".", "scheduled": ":", "launched": ">", "stands still": "x",
         "not connected": "?", "aborted": "-", "aborting": "!", "broken": "x", "defined": ".",
         "exhausted": "x", "finished": "+", "finishing": ">", "pending": "~", "prepared": "^",
-        "scouting": ">", "straggler": "%",
+        "scouting": ">", "straggler": "%", "takes no packages": "=",
     },
     bar={"successful": "#", "launched": ">", "failed": "x", "canceled": "-"},
     rest=".", open="v", shut=">", leaf=" ", mark="*", point=">", rule="-", upright="|",
@@ -69,6 +69,7 @@ ASCII = Glyphs(
 ROLES: Mapping[str, str] = {
     "successful": "good", "done": "good", "up": "good",
     "failed": "bad", "down": "bad", "blocked": "bad", "stands still": "bad",
+    "takes no packages": "bad",
     "held": "warn", "cooloff": "warn", "unreachable": "warn", "suspended": "warn",
     "killing": "warn", "paused": "warn", "drained": "warn", "straggler": "warn",
     "running": "live", "starting": "live", "staging-in": "live", "transferring": "live",
@@ -83,6 +84,9 @@ ROLES: Mapping[str, str] = {
 
 STRAGGLER = "straggler"
 """The word for a running package that takes much longer than expected."""
+
+TAKES_NONE = "takes no packages"
+"""The state of a node that is up, but has less free space on its disk than its reserve."""
 
 STACK = (("successful", "good"), ("launched", "live"), ("failed", "bad"), ("canceled", "faint"))
 """The parts of a bar, from left to right."""

@@ -113,14 +113,17 @@ def past_header(snapshot: Snapshot, at: float, keys: str, columns: int, glyphs: 
 
 
 def _nodes_up(snapshot: Snapshot) -> list[Span]:
-    """Return how many nodes are up, and how many of these are drained."""
+    """Return how many nodes are up, how many of these are drained, and how many have full disks."""
     if not snapshot.nodes:
         return []
     drained = sum(node.state == "drained" and node.is_up for node in snapshot.nodes)
-    up = drained + sum(node.state == "up" for node in snapshot.nodes)
+    full = sum(node.state == signs.TAKES_NONE for node in snapshot.nodes)
+    up = drained + full + sum(node.state == "up" for node in snapshot.nodes)
     role = "bad" if away(snapshot) else "plain"
     spans = [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", role)]
-    return [*spans, (f", {drained} drained", "warn")] if drained else spans
+    spans += [(f", {drained} drained", "warn")] * bool(drained)
+    verb = "takes" if full == 1 else "take"
+    return [*spans, *[(f", {full} {verb} no packages", "bad")] * bool(full)]
 
 
 def away(snapshot: Snapshot) -> list[NodeLine]:
@@ -209,7 +212,7 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
     if node.note and columns - width(spans) >= 2 + min(
         LEAST_NOTE, width([(foreign(node.note), "")])
     ):
-        spans.append((f"  {foreign(node.note)}", role))
+        spans.append((f"  {foreign(node.note)}", "warn" if node.state == "up" else role))
     return fit(spans, columns, ellipsis=glyphs.ellipsis)
 
 

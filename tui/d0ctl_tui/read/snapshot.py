@@ -5,9 +5,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from d0ctl.model import Phase
+from d0ctl.model import Node, Phase
 from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE
+from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import drain_note
+from d0ctl.show.why.common import scarce_disk
 from d0ctl.show.why.production import own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.history import notable
@@ -109,7 +111,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
     stopped = _stopped(store, before.stopped_jobs, now) if until is None else Stopped()
     return Snapshot(
         now,
-        tuple(nodes(store)),
+        tuple(nodes(store, is_past=until is not None)),
         tuple([*fresh, *before.events][:MOST_EVENTS]),
         tuple(notable.latest(store, MOST_NOTABLE, until=now if until is None else until)),
         done,
@@ -149,14 +151,13 @@ def _motionless(job: JobStanding) -> dict[str, int]:
     return motionless or {Phase.WAITING: work.counts.get(Phase.WAITING, 0)}
 
 
-def nodes(store: Store) -> list[NodeLine]:
-    """Return each node: how much is in use, its load, its last contact."""
+def nodes(store: Store, *, is_past: bool = False) -> list[NodeLine]:
+    """Return each node: how much is in use, its load, its last contact; its disk only now."""
     use = activity.node_use(store)
+    disks = {} if is_past else {view.name: view.disk for view in standstill.node_views(store)}
     lines = []
     for row in registry.nodes(store):
-        state = "drained" if row.drained and row.state != "down" else row.state
-        note = row.last_error or (drain_note(row.drain_note) if row.drained else "") or ""
-        load = row.load if row.state == "up" else None
+        state, note = _state(row, disks.get(row.name))
         use_of_node = use.get(row.id, activity.NodeUse())
         lines.append(
             NodeLine(
@@ -166,7 +167,7 @@ def nodes(store: Store) -> list[NodeLine]:
                 row.cpus,
                 use_of_node.ahead,
                 use_of_node.staging,
-                load,
+                row.load if row.state == "up" else None,
                 row.contact,
                 note,
                 row.state == "up",
@@ -174,3 +175,13 @@ def nodes(store: Store) -> list[NodeLine]:
             )
         )
     return lines
+
+
+def _state(row: Node, disk: registry.DiskSpace | None) -> tuple[str, str]:
+    """Return the state of a node, and the reason."""
+    if row.drained and row.state != "down":
+        return "drained", row.last_error or drain_note(row.drain_note) or ""
+    if disk is not None and disk.reserve is not None:
+        return signs.TAKES_NONE, scarce_disk(disk).removeprefix(f"{signs.TAKES_NONE}: ")
+    notes = ["drained" if row.drained else "", row.last_error, scarce_disk(disk) if disk else ""]
+    return row.state, "; ".join(note for note in notes if note)
