@@ -12,6 +12,7 @@ from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import eta
 from d0ctl_tui.draw.row_cells import clock
 from d0ctl_tui.terminal import Terminal
+from tests.cli.test_check import drive
 from tests.support import rows
 from tests.support.building import job, line, production
 from tests.support.site import Site
@@ -58,6 +59,7 @@ def test_a_change_that_is_committed_is_seen_without_a_key(site: Site, dashboard:
 
 
 def test_a_row_shows_the_end_that_eta_says(site: Site, dashboard: Open) -> None:
+    drive(site)
     site.submit(production("first"))
     site.submit(production("second"))
     site.up(cpus=4)
@@ -76,6 +78,7 @@ def test_a_row_shows_the_end_that_eta_says(site: Site, dashboard: Open) -> None:
 
 
 def test_a_held_job_has_no_estimated_end(site: Site, dashboard: Open) -> None:
+    drive(site)
     site.submit(production())
     site.up(cpus=4)
     rows.change(site.store, "stage", work=6000.0, is_timed=1)

@@ -1,4 +1,4 @@
-"""Nodes in the first line: those that are up, and of these the drained ones."""
+"""Nodes in the first line and in their rows; jobs that stand still without a daemon."""
 
 import time
 
@@ -8,7 +8,7 @@ from d0ctl.actions import apply, request
 from d0ctl.actions.action import NodeName
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
@@ -26,7 +26,7 @@ def test_a_drained_node_is_up_only_if_it_is_connected(
     apply(site.store, drain, actor="me", note=None, now=time.time())
 
     async def script(desk: Desk) -> None:
-        await desk.sees(reason)
+        await desk.sees(words)
 
     dashboard(script)
 
@@ -84,3 +84,21 @@ def test_the_row_of_a_node_that_is_down_says_that_it_is_drained_too(
         await desk.sees("drained; no route")
 
     dashboard(script, size=(160, 40))
+
+
+def test_without_a_daemon_rows_say_that_their_jobs_stand_still_as_status_does(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2)]), name="late"))
+    site.submit(job(("a", [line(package("x"))]), name="busy"))
+    site.launch("busy/1/1/1")
+    for path in ("late/1/1/1", "late/1/2/1"):
+        site.fail(path, reason="stage-in", detail="no such file: raw.dat")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("no daemon", "✘ stands still")
+        rows = desk.lines("tree")
+        assert "▶ running" in rows[0] and "✘ stands still" in rows[1]
+        assert "cooloff" not in rows[1]
+
+    dashboard(script, size=(120, 40))

@@ -183,6 +183,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         before, now, at = self.snapshot, time.time(), self.source.at
         self.snapshot = self.source.ask(lambda store: snapshot.read(store, before, now, at), before)
         self.source.stopped = self.snapshot.stopped
+        self.source.causes = self.snapshot.stopped_jobs.causes
         self.source.stragglers = self.snapshot.stragglers
         if at is None:
             self.rates.note(now, self.snapshot.done + self.snapshot.failed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from d0ctl.model import Node, Phase
-from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE
+from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.show.why.common import scarce_disk
@@ -57,6 +57,8 @@ class Stopped(Struct, frozen=True):
 
     signature: tuple[object, ...] = ()
     at: float = 0.0
+    causes: Mapping[int, Cause] = field(default_factory=dict)
+    """What stops jobs, whether alone, by the site or by a person."""
 
 
 class Snapshot(Struct, frozen=True):
@@ -129,9 +131,11 @@ def _stopped(store: Store, before: Stopped, now: float) -> Stopped:
     signature = standstill.signature(store, now=now)
     if signature == before.signature and 0 <= now - before.at < MOST_AGE_S:
         return before
-    alone = [job for job in standstill.production(store, now=now).stopped
-             if job.standing.cause not in SITEWIDE | DELIBERATE]  # fmt: skip
-    return Stopped({job.id: (job, own_obstacle(job, now) or "") for job in alone}, signature, now)
+    stopped = standstill.production(store, now=now).stopped
+    causes = {job.id: job.standing.cause for job in stopped if job.standing.cause}
+    alone = [job for job in stopped if causes.get(job.id) not in SITEWIDE | DELIBERATE]
+    jobs = {job.id: (job, own_obstacle(job, now) or "") for job in alone}
+    return Stopped(jobs, signature, now, causes)
 
 
 def _with_stopped(

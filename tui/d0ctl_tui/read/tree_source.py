@@ -9,7 +9,8 @@ from typing import TypeVar
 from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.schedule.horizon import NO_HORIZON, Horizon
-from d0ctl.show.cards.jobs import STANDS_STILL
+from d0ctl.schedule.standstill import Cause
+from d0ctl.show.cards.jobs import STANDS_STILL, state
 from d0ctl.store.connection import Store
 from d0ctl.store.history.notable import JobState
 from d0ctl.store.opening import open_store
@@ -45,6 +46,8 @@ class Source:
         """The jobs that get notices, as they were when last looked at."""
         self.stopped: Mapping[int, str] = {}
         """What stops jobs that stand still although the site works and no person stopped them."""
+        self.causes: Mapping[int, Cause] = {}
+        """What stops jobs, whether alone, by the site or by a person."""
         self.stragglers = Stragglers()
         self.jobs: array[int] = array("q")
         self.job_list = JobList()
@@ -177,8 +180,10 @@ class Source:
         job = self.row(path[:1])
         if not isinstance(job, JobSummary):
             return ""
-        stands = STANDS_STILL if len(path) == 1 and job.id in self.stopped else ""
-        return "held" if job.hold else "paused" if job.pause else stands
+        if job.hold or job.pause:
+            return "held" if job.hold else "paused"
+        is_still = len(path) == 1 and state(job, self.causes.get(job.id)) == STANDS_STILL
+        return STANDS_STILL if is_still else ""
 
     def path_of(self, location: outline.Place) -> Path | None:
         """Return the path of a package; None if its job is not shown."""
