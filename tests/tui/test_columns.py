@@ -8,6 +8,9 @@ from d0ctl.store.views.shapes import LineSummary
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns, Need, heading
 from d0ctl_tui.draw.row_cells import RowContext
+from tests.support.building import job, line, package, production
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
 
 
 def wanted(**more: int) -> Need:
@@ -80,3 +83,30 @@ def test_the_end_of_a_long_name_of_a_line_stays(columns: int) -> None:
 
 def test_titles_are_complete_on_a_wide_screen() -> None:
     assert Columns.of(160, wanted(about=0)).name == 60
+
+
+def test_a_failed_job_shows_how_many_of_its_packages_failed(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2, 3)]), name="bad"))
+    site.finish("bad/1/1/1")
+    for path in ("bad/1/2/1", "bad/1/3/1"):
+        site.fail(path)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("✘ failed ✘2")
+
+    dashboard(script, size=(80, 24))
+
+
+def test_columns_that_are_empty_once_all_is_folded_are_left_out(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: " node " in desk.lines("columns")[0], "columns of packages")
+        await desk.press("minus")
+        await desk.until(lambda: " node " not in desk.lines("columns")[0], "columns of jobs only")
+        assert "others" in desk.lines("columns")[0]
+
+    dashboard(script, start="prod/1/1/1", size=(240, 40))

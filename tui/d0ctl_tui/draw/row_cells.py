@@ -70,17 +70,12 @@ def front(
 
 
 def state(name: str, columns: Columns, glyphs: Glyphs, badges: Sequence[Span] = ()) -> list[Span]:
-    """Return the word of a state, and the badges that add something and fit."""
+    """Return the word of a state, and the badges that fit."""
     spans = list(signs.mark(name, glyphs))
     for badge in badges:
-        if adds(badge, name) and width(spans) + 1 + width([badge]) <= columns.state:
+        if width(spans) + 1 + width([badge]) <= columns.state:
             spans += [(" ", ""), badge]
     return [*spans, (" " * max(GAP, columns.state + GAP - width(spans)), "")]
-
-
-def adds(badge: Span, name: str) -> bool:
-    """Return whether a badge adds something to the word of a state."""
-    return badge[1] != signs.role(name)
 
 
 def tail(extras: Mapping[str, str], time: str, columns: Columns) -> list[Span]:

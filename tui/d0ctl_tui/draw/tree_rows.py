@@ -14,7 +14,7 @@ from d0ctl.store.views.shapes import JobSummary, LineSummary, PackageRow, StageS
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.draw import package_rows, task_rows
 from d0ctl_tui.draw.columns import GAP, LONG_BAR, Columns, Need
-from d0ctl_tui.draw.row_cells import RowContext, adds, brief, clock, front, state, tail
+from d0ctl_tui.draw.row_cells import RowContext, brief, clock, front, state, tail
 
 Row = JobSummary | StageSummary | LineSummary | PackageRow | BinaryView
 """The contents of a row of the tree."""
@@ -49,7 +49,7 @@ def need(row: Row | None, context: RowContext) -> Need:
     name = _name(row, context)
     bare = name[: _bare(row, name)]
     word = task_rows.status(row, context.job_hold)
-    badges = [badge for badge in _badges(row, context) if adds(badge, word)]
+    badges = _badges(row, context)
     time, extras = _end(row, context), _extras(row)
     needed = Need(
         before + width(bare), before + width(name),

@@ -262,7 +262,9 @@ class Tree(Marking):
         """Collapse everything."""
         path = self.cursor_path
         self.outline.collapse_all()
+        self._need = Need()  # the columns of packages would stay, but be empty
         self.move_to(path[0] if path else 0)
+        self.renew()
 
     def open_line(self, number: int, column: int | None = None) -> None:
         """Expand or collapse; for a package show all about it."""
