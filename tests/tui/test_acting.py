@@ -88,6 +88,21 @@ def test_a_verb_that_is_refused_says_why_and_what_to_type(site: Site, dashboard:
     dashboard(script, start="prod/1/1/1")
 
 
+@pytest.mark.parametrize(("key", "verb"), [("X", "remove"), ("V", "archive"), ("W", "update")])
+def test_an_action_on_whole_jobs_is_refused_on_other_rows(
+    site: Site, dashboard: Open, key: str, verb: str
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press(key)
+        await desk.sees(f"`{verb}` is for whole jobs: choose a job")
+        await desk.press("a")
+        await desk.sees("act on prod/1/1/1", "not possible here now:", verb)
+
+    dashboard(script, start="prod/1/1/1")
+
+
 def test_marks_are_acted_on_at_once_and_neighbours_become_a_range(
     site: Site, dashboard: Open
 ) -> None:
@@ -97,7 +112,7 @@ def test_marks_are_acted_on_at_once_and_neighbours_become_a_range(
         await desk.press("space", "space")
         await desk.sees("2 marked", "◆")
         await desk.press("a")
-        await desk.sees("act on 2 marked", "kill: end packages")
+        await desk.sees("act on 2 selected", "kill: end packages")
         await desk.type("kill")
         await desk.press("enter")
         await desk.sees("$ d0ctl kill prod/1/1-2", "would kill 4 packages")
@@ -129,7 +144,7 @@ def test_actions_that_apply_to_no_marked_package_are_not_offered(
         await desk.press("escape", "slash")
         await desk.type("prod/1/1/2")
         await desk.press("enter", "space", "a")
-        await desk.sees("act on 2 marked", "set-status", "kill: end packages", "d0ctl hold")
+        await desk.sees("act on 2 selected", "set-status", "kill: end packages", "d0ctl hold")
 
     dashboard(script, start="prod/1/1/1")
 

@@ -193,7 +193,7 @@ def applicable(home: Home, marks: Marks, packages: int) -> frozenset[str]:
     wanted = {name: marks.selection(level(name)) for name, action in ACTIONS.items()
               if action.level in ON_ROWS}  # fmt: skip
     names = frozenset(name for name, target in wanted.items()
-                      if target is not None and not misfit(name, target))  # fmt: skip
+                      if target is not None and not misfit(name, marks, target))  # fmt: skip
     if marks.wholes or packages > MOST_TRIED:
         return names
     with suppress(D0Error), open_store(home) as store, database_errors(home):
@@ -225,8 +225,10 @@ def _may_be_done(store: Store, name: str, wanted: Target | None) -> bool:
     return True
 
 
-def misfit(verb: str, wanted: Selector) -> str:
-    """Return why an action does not fit this selection; empty if it does."""
+def misfit(verb: str, marks: Marks, wanted: Selector) -> str:
+    """Return why an action does not fit marked rows, or their selection; empty if it does."""
+    if level(verb) == "job" and any("/" in name for name in marks.names):
+        return f"`{verb}` is for whole jobs: choose a job"
     if level(verb) == "line" and any(part.depth < 3 for part in wanted.parts):
         return f"`{verb}` is for lines: choose a line, or a package of one"
     return ""

@@ -35,7 +35,7 @@ Go = Callable[[str | None], None]
 
 
 def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) -> None:
-    """Offer the actions on marked rows."""
+    """Offer the actions on marked or selected rows."""
     if not marks:
         dashboard.show_notice("nothing is selected")
         return
@@ -54,7 +54,7 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
         else:
             on_rows(dashboard, verb, marks)
 
-    subject = marks.only or f"{len(marks):,} marked"
+    subject = marks.only or f"{len(marks):,} selected"
     offered = [] if task is None else applicable_to_task(dashboard.home, task)
     if several:
         offered = [of_task(verb) for verb in ACTIONS if of_task(verb)]
@@ -86,7 +86,7 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
     wanted = marks.selection(level(verb))
     if wanted is None:
         dashboard.show_notice("nothing is selected")
-    elif too_high := misfit(verb, wanted):
+    elif too_high := misfit(verb, marks, wanted):
         dashboard.show_notice(too_high)
     else:
         _with_argument(dashboard, verb, wanted)
