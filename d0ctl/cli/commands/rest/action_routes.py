@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from d0ctl import select
 from d0ctl.actions import ACTIONS, Action
-from d0ctl.actions.action import NodeName, Target
+from d0ctl.actions.action import NodeName, Target, node_target
 from d0ctl.actions.file_choice import parse as parse_files
 from d0ctl.actions.jobs.submit import JobFile
 from d0ctl.actions.option import Option, fields_of
@@ -74,19 +74,21 @@ def role_of(name: str) -> Role:
     return "admin" if name.startswith(prefixes) else "operator"
 
 
-def _target(level: str, target: Words) -> Target:
+def _target(action: Action[Any, Any], target: Words) -> Target:
     """Read what an action applies to. Raises BadUsage."""
     texts = [target] if isinstance(target, str) else target
-    match level:
+    match action.level:
         case "any" | "line" | "job":
             return select.parse_all(texts)
         case "throttle":
             from d0ctl.actions.throttles.throttle_set import parse
 
             return parse(texts)
+        case "node" if action.several:
+            return node_target(texts)
     if len(texts) != 1:
         raise BadUsage(f"it takes one name, not {len(texts)}")
-    return parse_files(texts[0]) if level == "file" else NodeName(texts[0])
+    return parse_files(texts[0]) if action.level == "file" else NodeName(texts[0])
 
 
 def _carried_out(request: Request[Any, Any, State], wanted: Any, data: Common) -> Answer:
@@ -137,7 +139,7 @@ def _handler(name: str) -> HTTPRouteHandler:
     body = _body(name, action)
 
     def act(data: Any, request: Request[Any, Any, State]) -> Answer:
-        target = _target(action.level, data.target)
+        target = _target(action, data.target)
         values = {field.name: getattr(data, field.name) for field in fields_of(action.options)}
         [wanted] = requests(name, [target], values)
         return _carried_out(request, wanted, data)
