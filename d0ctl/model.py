@@ -283,7 +283,6 @@ class NodeCapacity(Struct, frozen=True):
     memory_used: int
     gpus_used: int
     disk_used: int
-    taken: float | None
     disk: int | None
     disk_free: int | None
     disk_spare: int | None

@@ -39,7 +39,7 @@ def test_running_and_next_packages_are_counted_apart_on_all_screens(
     node.draw(card, contents, NOW)
 
     assert "2/2 in use, 3 next" in d0ctl("node", "list").stdout
-    assert "`localhost` has 2/2 slots in use, 3 next; full" in d0ctl("why", "localhost").stdout
+    assert "`localhost` has 2/2 slots in use, 3 next" in d0ctl("why", "localhost").stdout
     assert " 2/2, 3 next " in d0ctl("top").stdout
     assert " 2/2, 3 next" in text(strip)
     assert 'd0ctl_node_slots_used{node="localhost"} 2.0' in d0ctl("report", "metrics").stdout

@@ -8,11 +8,10 @@ from d0ctl.jobfile.spec import StageSpec
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.show.why.node import node
 from d0ctl.store.nodes import contact, leases, registry
-from d0ctl.units import iso, moment
 from tests.show.asking import NOW, why
 from tests.support.building import job, line, production
 from tests.support.building import package as make
-from tests.support.rows import change, insert, read
+from tests.support.rows import change, insert
 from tests.support.site import Site
 
 
@@ -127,27 +126,8 @@ def test_why_names_the_packages_on_a_full_node(site: Site) -> None:
 
     answer = why(site, "prod/1/2/1")
 
-    assert re.fullmatch(
-        "package `prod/1/2/1` is ready, and no slot is free on `localhost` since [0-9:]{8}",
-        answer.answer,
-    )
-    (fact,) = answer.facts
-    assert re.fullmatch(
-        "node `localhost` has 1/1 slots in use; full since [0-9:]{8}: 1 package of `prod`", fact
-    )
-
-
-def test_no_slot_is_free_since_the_last_one_was_taken(site: Site) -> None:
-    site.up(cpus=2)
-    site.submit(production())
-    site.launch("prod/1/1/1")
-    site.launch("prod/1/2/1")
-    taken = max(row[0] for row in read(site.store, "attempt", "started"))
-
-    answer = why(site, "prod/1/3/1")
-
-    assert answer.answer.endswith(f"no slot is free on `localhost` since {moment(taken, taken)}")
-    assert answer.details["full_since"] == iso(taken)
+    assert answer.answer == "package `prod/1/2/1` is ready, and no slot is free on `localhost`"
+    assert answer.facts == ["node `localhost` has 1/1 slots in use: 1 package of `prod`"]
 
 
 def test_packages_in_stage_in_take_no_slots(site: Site) -> None:

@@ -178,18 +178,16 @@ def ruled_out(why: str) -> Objection:
     return Objection(f"is ruled out: {why}", f"are ruled out: {why}")
 
 
-def usage(store: Store, row: NodeCapacity, now: float) -> str:
-    """Return how much of a node is in use, by which jobs, and since when it is full."""
+def usage(store: Store, row: NodeCapacity) -> str:
+    """Return how much of a node is in use, and by which jobs."""
     from d0ctl.store.views import activity  # late: most pages explain no node
 
     jobs = [f"{count(taker['n'], 'package')} of `{taker['name']}`"
             for taker in registry.jobs_on(store, row.id, MOST)]  # fmt: skip
     taken = f": {listed(jobs)}" if jobs else ""
     use = activity.node_use(store).get(row.id, activity.NodeUse())
-    is_full = row.used >= row.cpus and row.taken is not None and not use.unreachable
-    since = f"; full since {moment(row.taken, now)}" if is_full else ""
     used = slots(use, row.cpus, " slots in use")
-    return f"node `{row.name}` has {used}{since}{taken}"
+    return f"node `{row.name}` has {used}{taken}"
 
 
 def slots(use: "NodeUse", cpus: int, noun: str = "") -> str:

@@ -70,7 +70,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.answer = f"node `{name}` is up, with {free:g} of {count(row.cpus, 'slot')} free"
         explanation.facts += _ready_packages(store, name, now)
     if room.used:
-        explanation.facts.append(usage(store, room, now))
+        explanation.facts.append(usage(store, room))
     if row.clock:
         explanation.facts.append(_wrong_clock(row))
     if full := full_disk(row):

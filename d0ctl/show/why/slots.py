@@ -18,6 +18,6 @@ def taken(store: Store, name: str, now: float) -> str | None:
         return None
     for row in browse.in_phases(store, job.id, [Phase.READY], 1):
         explanation = package(store, browse.package(store, parse(row.path)), now)
-        if "full_since" in explanation.details:
+        if "is_no_node_free" in explanation.details:
             return f"`{name}` waits for a free slot: {'; '.join(explanation.facts[:MOST])}"
     return None

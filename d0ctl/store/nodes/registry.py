@@ -52,7 +52,7 @@ def to_order(store: Store) -> set[int]:
 
 
 def capacities(store: Store) -> list[NodeCapacity]:
-    """Return the capacity of each node, how much is in use, and when a slot was last taken."""
+    """Return the capacity of each node, and how much is in use."""
     return marked(store, make_all(NodeCapacity, store.rows("node_rooms")))
 
 

@@ -484,8 +484,7 @@ select distinct package_path.path
  limit :limit;
 
 -- name: node_rooms
--- Every node with its properties, the resources in use as the scheduler counts them, and when one
--- of its slots was last taken.
+-- Every node with its properties, and the resources in use as the scheduler counts them.
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.gpus, node.platform,
        node.services, cluster.services as cluster_services, node.state, node.since, node.drained,
        node.drain_note, node.last_error, node.speed,
@@ -500,13 +499,6 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
            coalesce(live.used, 0)) as used,
        coalesce(live.memory, 0) as memory_used, coalesce(live.gpus, 0) as gpus_used,
        coalesce(live.space, 0) as disk_used,
-       (select max(coalesce(attempt.started, attempt.launched, package.changed))
-          from package
-          join requirement on requirement.id = package.requirement_id and requirement.stay is null
-          left join attempt on attempt.id = package.attempt_id and attempt.ended is null
-         where package.node_id = node.id
-           and package.is_live = 1
-           and package.slot = 0) as taken,
        node_space.disk, node_space.disk_free, node_space.disk_spare, node_space.disk_short,
        node_space.disk_reserve,
        iif(cluster_space.free = node_space.disk_spare, cluster_space.bytes, null) as cache

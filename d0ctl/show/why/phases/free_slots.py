@@ -19,7 +19,7 @@ from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.holder import any_driver
-from d0ctl.units import format_size, iso, listed, with_unit
+from d0ctl.units import format_size, listed, with_unit
 
 REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
@@ -43,7 +43,7 @@ def why_not_taken(subject: Subject) -> str:
     explanation.facts += grouped(out)
     explanation.details["nodes"] = [
         {"node": row.name, "against": out[row.name].text if row.name in out else None,
-         "cpus": row.cpus, "used": row.used, "taken": iso(row.taken)} for row in rows
+         "cpus": row.cpus, "used": row.used} for row in rows
     ]  # fmt: skip
     fits = recovery.without_last_node(subject.package, fits, explanation)
     coming = _pilots(subject, requirement)
@@ -65,7 +65,7 @@ def why_not_taken(subject: Subject) -> str:
     from d0ctl.show.why.phases.queue_position import why_queued
 
     why = why_queued(subject, fits, requirement)
-    if "full_since" in explanation.details:
+    if "is_no_node_free" in explanation.details:
         _suggest_nodes(subject, [row for row in rows if row.name in out], requirement)
         explanation.commands.append(
             f"d0ctl why {fits[0].name}" if len(fits) == 1 else "d0ctl node list"

@@ -18,7 +18,7 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies
-from d0ctl.units import count, duration, format_size, iso, listed, moment, size
+from d0ctl.units import count, duration, format_size, listed, size
 
 STEP = 1_000_000
 """A suggested size is a multiple of this many bytes."""
@@ -48,14 +48,10 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     free = [
         row for row in fits if row.cpus - row.used >= requirement.load and row.name not in lacking
     ]
-    explanation.facts += [
-        usage(subject.store, row, subject.now) for row in fits[:MOST] if row not in free
-    ]
+    explanation.facts += [usage(subject.store, row) for row in fits[:MOST] if row not in free]
     costs = compare(subject, fits, requirement)
     if not free:
-        taken = max((row.taken for row in fits if row.taken is not None), default=None)
-        explanation.details["full_since"] = iso(taken)
-        since = f" since {moment(taken, subject.now)}" if taken is not None else ""
+        explanation.details["is_no_node_free"] = True
         if throttled and len(lacking) == len(fits):
             return f"throttles hold it back on {named(fits[:MOST], 'and')}"
         if len(lacking) == len(fits):
@@ -63,8 +59,8 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
             resources = listed(dict.fromkeys(lack.resource for lack in lacks.values()), "or")
             return f"it waits for {resources} on {named(fits[:MOST], 'or')}"
         if len(fits) > MOST:
-            return f"no slot is free on any of {len(fits)} nodes{since}"
-        return f"no slot is free on {named(fits)}{since}"
+            return f"no slot is free on any of {len(fits)} nodes"
+        return f"no slot is free on {named(fits)}"
     if limit := _limit(subject) or of_job(subject, allowed):
         return limit
     if first := dependencies.ready_before(subject.store, package.id):
