@@ -11,6 +11,7 @@ from d0ctl.daemon.drive import driving
 from d0ctl.daemon.loop import STEPS, Loop
 from d0ctl.daemon.steps.monitor import record_contact
 from d0ctl.daemon.turn import Turn
+from d0ctl.dropbox import ReceivedMessages
 from d0ctl.nodes import health_check
 from d0ctl.store import open_store, opening
 from tests.daemon.contact import turn, turn_until
@@ -65,6 +66,24 @@ def test_contact_with_a_node_is_stored_at_most_once_a_minute(desk: Desk) -> None
     with desk.store.writing():
         record_contact(desk, Turn(time.time() + 90))
     assert desk.store.connection.total_changes > before
+
+
+def test_a_turn_with_messages_stores_contact_sooner_but_not_the_use_of_the_node(desk: Desk) -> None:
+    contact_localhost(desk)
+    messages = ReceivedMessages([{"kind": "note"}])  # type: ignore[list-item]
+    minute = (time.time() // 60 + 2) * 60
+    changes, samples = [], []
+
+    for after_s in (0, 2, 20, 65):
+        before = desk.store.connection.total_changes
+        with desk.store.writing():
+            record_contact(desk, Turn(minute + 10 + after_s, messages))
+        changes.append(desk.store.connection.total_changes > before)
+        samples.append(len(read(desk.store, "node_sample", "at", by="at")))
+
+    assert changes == [True, False, True, True]
+    assert samples[1] - samples[0] == samples[2] - samples[1] == 0
+    assert samples[3] - samples[2] == 1
 
 
 def test_a_long_read_leaves_no_large_write_ahead_log(

@@ -23,6 +23,11 @@ log = logging.getLogger(__name__)
 RECORD_EVERY_S = 60.0
 """How often the last contact of a node is written: each time costs a transaction."""
 
+WITH_MESSAGES_S = 5.0
+"""The same in a turn that has messages, and so writes anyway."""
+
+SAMPLE_EVERY_S = 60.0
+"""The use of a node is recorded once in each such period."""
 
 SET_BACK_S = 60.0
 """A clock that falls behind the monotonic one by more than this was set back."""
@@ -93,13 +98,15 @@ def reload_settings(desk: Desk, turn: Turn) -> None:
 
 
 def record_contact(desk: Desk, turn: Turn) -> None:
-    """Record each node's load, last contact and use, once in `RECORD_EVERY_S`."""
+    """Record each node's load and last contact, and once a minute its use."""
+    every_s = WITH_MESSAGES_S if turn.received.messages else RECORD_EVERY_S
     for node, courier in desk.couriers.items():
-        last_heard = turn.now - courier.silence_s
-        if courier.is_up and last_heard - desk.contacts.get(node, 0.0) >= RECORD_EVERY_S:
+        last_heard, recorded = turn.now - courier.silence_s, desk.contacts.get(node, 0.0)
+        if courier.is_up and last_heard - recorded >= every_s:
             desk.contacts[node] = last_heard
             contact.note_contact(desk.store, node, courier.receiver.load, at=last_heard)
-            use_samples.take(desk.store, node, now=turn.now)
+            if last_heard // SAMPLE_EVERY_S != recorded // SAMPLE_EVERY_S:
+                use_samples.take(desk.store, node, now=turn.now)
 
 
 def give_up_nodes(desk: Desk, turn: Turn) -> None:
