@@ -90,6 +90,7 @@ def test_the_history_of_all_says_when_nodes_were_down_also_of_removed_ones(
     outage(site, "n4", now - 600, None, "no route to host")
 
     page = " ".join(d0ctl("history").stdout.split())
+    of_node = d0ctl("history", "--node", "n3").stdout
     why = " ".join(d0ctl("why", "n3").stdout.split())
     late = document(d0ctl("history", "--since", "1h", "--json").stdout)["outages"]
     d0ctl("node", "remove", "n4")
@@ -97,11 +98,26 @@ def test_the_history_of_all_says_when_nodes_were_down_also_of_removed_ones(
 
     assert "for 25 min 00 s connection refused" in page and "still, for 10 min" in page
     assert page.index("connection refused") < page.index("no route to host")
+    assert "connection refused" in of_node and "no route to host" not in of_node
     assert "for 25 min 00 s: connection refused" in why
     assert [(row["node"], row["ended"], row["error"]) for row in late] == [
         ("n4", None, "no route to host")]  # fmt: skip
     assert [(row["node"], row["became"]) for row in all_of_them] == [
         ("n4", "removed"), ("n3", "up")]  # fmt: skip
+
+
+def test_the_history_of_a_node_has_its_actions_and_failures(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("n3", "ssh", "n3"), cpus=4)
+    site.submit(production())
+    d0ctl("hold", "prod", "--reason", "disk is full")
+    d0ctl("release", "prod")
+    d0ctl("node", "drain", "n3", "--reason", "new kernel")
+    site.fail("prod/1/1/1")
+
+    there, here = (d0ctl("history", "--node", name).stdout for name in ("n3", "localhost"))
+
+    assert "new kernel" in there and "disk is full" not in there and "no failures" in there
+    assert "no actions" in here and "1 time on localhost" in here
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,15 @@ class JobFailures(Struct, frozen=True):
     message: str | None
 
 
-def actions(store: Store, since: float, limit: int) -> list[ActionView]:
-    """Return the last actions of people and of d0ctl, the latest first."""
-    return [
-        make(ActionView, row) for row in store.rows("logbook_actions", since=since, limit=limit)
-    ]
+def actions(store: Store, since: float, limit: int, *, node: str | None = None) -> list[ActionView]:
+    """Return the last actions of people and of d0ctl, or those on a node, the latest first."""
+    rows = store.rows("logbook_actions", since=since, limit=limit, node=node)
+    return [make(ActionView, row) for row in rows]
 
 
-def failures(store: Store, since: float, limit: int) -> list[JobFailures]:
-    """Return the failures by job and reason, those with the latest failure first."""
-    rows = store.rows("logbook_failures", since=since, limit=limit)
+def failures(
+    store: Store, since: float, limit: int, *, node: str | None = None
+) -> list[JobFailures]:
+    """Return the failures, or those on a node, by job and reason, the latest first."""
+    rows = store.rows("logbook_failures", since=since, limit=limit, node=node)
     return [make(JobFailures, row) for row in rows]

@@ -55,9 +55,9 @@ def history(
 ) -> None:
     """Show failures and actions; of a package, all changes."""
     if selector is None:
-        if status or reason or node or older_than:
+        if status or reason or older_than:
             raise BadUsage("filters need a selector", hint="d0ctl history '*'")
-        site_history.show_all(length(since), json=json)
+        site_history.show_all(length(since), node, json=json)
         return
     if since is not None:
         raise BadUsage("`--since` takes no selector", hint=f"d0ctl history --since {quote(since)}")

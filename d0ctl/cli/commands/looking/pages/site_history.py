@@ -21,15 +21,17 @@ MOST_OUTAGES = 50
 MOST_IN_DOCUMENT = 10_000
 
 
-def show_all(period: float | None, *, json: bool) -> None:
-    """Print all actions, outages and failures, or those within a period until now."""
+def show_all(period: float | None, node: str | None, *, json: bool) -> None:
+    """Print actions, outages and failures, perhaps only of a node or within a period until now."""
     now = time.time()
     since = 0.0 if period is None else now - period
     most = MOST_IN_DOCUMENT if json else MOST_SHOWN
     with session.reader() as store, store.reading():
-        actions = logbook.actions(store, since, most + 1)
-        failures = logbook.failures(store, since, MOST_IN_DOCUMENT)
-        outages = draining.outages(store, since, MOST_IN_DOCUMENT if json else MOST_OUTAGES)
+        actions = logbook.actions(store, since, most + 1, node=node)
+        failures = logbook.failures(store, since, MOST_IN_DOCUMENT, node=node)
+        outages = draining.outages(
+            store, since, MOST_IN_DOCUMENT if json else MOST_OUTAGES, node=node
+        )
     if not json:
         drawing = sheet()
         logbook_page.draw(drawing, actions, failures, outages, now, most)
