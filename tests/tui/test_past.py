@@ -4,6 +4,8 @@ from datetime import datetime
 
 import pytest
 
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
 from d0ctl_tui.past import read_moment
 from tests.store.test_past import FIRST, spread_out
 from tests.support import rows
@@ -86,6 +88,26 @@ def test_a_step_back_and_forward_again_leads_to_the_present(site: Site, dashboar
         await desk.misses("as it was")
 
     dashboard(script)
+
+
+def test_the_past_has_no_log_of_a_later_attempt(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    registry.add(site.store, Address("gone", "ssh", "emmy@127.0.0.1:1"), cpus=1)
+    site.up("gone", machine_id="gone")
+    site.launch("prod/1/1/1", "gone")
+    site.end("prod/1/1/1")
+    spread_out(site)
+    at = datetime.fromtimestamp(FIRST + 3.5)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("last lines; t shows all")
+        await desk.press("at")
+        await desk.type(f"{at:%Y-%m-%d %H:%M:%S}")
+        await desk.press("enter")
+        await desk.sees("had been running on")
+        await desk.misses("last lines; t shows all")
+
+    dashboard(script, start="prod/1/1/1", size=(140, 36))
 
 
 def test_the_past_has_no_estimated_ends(site: Site, dashboard: Open) -> None:

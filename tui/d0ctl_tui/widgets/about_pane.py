@@ -102,6 +102,8 @@ class AboutPane(Page):
             now = time.time()
             read: Callable[[Store, str], About | TaskPart]
             at = self.source.at
+            if at is not None:
+                self.tail = None  # the log of the present may be of a later attempt
             read = partial(about, now=now) if at is None else partial(past_cards.about, at=at)
             could_be_read = self.source.error is None
             self.card = self.source.ask(lambda store: read(store, selector), self.card)
@@ -127,7 +129,7 @@ class AboutPane(Page):
         self.app.post_message(ThreadResult(partial(self._take_tail, selector, tail)))
 
     def _take_tail(self, selector: str, tail: str) -> None:
-        if selector == self.selector and self.is_mounted:
+        if selector == self.selector and self.is_mounted and self.source.at is None:
             if tail != self.tail:
                 self.tail = tail
                 self.renew()
