@@ -1,6 +1,8 @@
 """Read a workflow of another program, by the form of its file."""
 
+import re
 from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct
 
@@ -10,6 +12,9 @@ from d0ctl.importers.draft import Draft, Unreadable
 from d0ctl.jobfile.yaml.faults import did_you_mean
 from d0ctl.plugins import installed, named
 from d0ctl.units import clean
+
+_SNAKEFILE = re.compile(r"^(rule|checkpoint)(\s+\w+)?\s*:", re.MULTILINE)
+_BATCH_LINE = re.compile(r"^#(SBATCH|PBS|BSUB)\s", re.MULTILINE)
 
 FORMATS = ("dagman", "wfcommons", "snakemake")
 """The formats that can be read."""
@@ -36,6 +41,7 @@ def read(path: Path, form: str | None = None) -> Imported:
     try:
         text = dag_file.text_of(path, str(path))
         form = form or _form_of(text)
+        _refuse_known(text, path)
         if form == "dagman":
             dagman.read(path, draft)
         elif form == "wfcommons":
@@ -63,6 +69,21 @@ def _by_plugin(path: Path, form: str) -> Imported:
     if isinstance(workflow[1], str) or not all(isinstance(line, str) for line in left_out):
         raise plugin.failed("must return what is left out as a list of texts")
     return Imported(workflow[0], left_out)
+
+
+def _refuse_known(text: str, path: Path) -> None:
+    """Raise Unreadable with what to type for a file that people try to import, but can't."""
+    name = quote(path.name)
+    if "\0" in text:
+        raise Unreadable(f"{path.name} is a binary file")
+    if _SNAKEFILE.search(text):
+        raise Unreadable(f"{path.name} is a Snakefile, and only its graph can be read: "
+                         f"`snakemake -s {name} --dag > flow.dot`, then "
+                         "`d0ctl import flow.dot`")  # fmt: skip
+    if batch := _BATCH_LINE.search(text[:10_000]):
+        raise Unreadable(f"{path.name} is a script, and d0ctl runs it without its lines "
+                         f"`#{batch[1]}`: `d0ctl submit --cpus N --memory SIZE -- "
+                         f"./{name}`")  # fmt: skip
 
 
 def _form_of(text: str) -> str:

@@ -193,6 +193,13 @@ def test_an_exit_code_that_aborts_the_dag_holds_the_job(tmp_path: Path) -> None:
         ("INCLUDE flow.dag", "flow.dag:1: `flow.dag` includes itself"),
         ("JOB A {\nexecutable = x", "flow.dag:1: the brace is not closed"),
         ("REJECT", "flow.dag:1: the file says `REJECT`"),
+        ("# reads\nrule align:\n    input: 'a'\n",
+         "flow.dag is a Snakefile, and only its graph can be read: "
+         "`snakemake -s flow.dag --dag > flow.dot`, then `d0ctl import flow.dot`"),
+        ("#!/bin/sh\n#SBATCH --mem=4G\necho\n",
+         "flow.dag is a script, and d0ctl runs it without its lines `#SBATCH`: "
+         "`d0ctl submit --cpus N --memory SIZE -- ./flow.dag`"),
+        ("\x7fELF\x02\x00\x01", "flow.dag is a binary file"),
     ],
 )  # fmt: skip
 def test_a_file_that_can_not_be_read_is_refused_with_the_line(
