@@ -1,6 +1,7 @@
 """Sentences that the plans and reports of several actions share."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from shlex import quote
 
 from d0ctl.actions.action import Change, Plan
 from d0ctl.model import phase_word
@@ -129,6 +130,12 @@ def phases(changes: Iterable[Change]) -> list[str]:
 def packages_are(number: int) -> str:
     """Count packages, with their verb."""
     return count(number, "package is", "packages are")
+
+
+def earlier_readers(job: str, name: str, packages: int) -> str:
+    """Say that packages have succeeded with earlier contents of a file from outside."""
+    return (f"`{name}` has changed since {count(packages, 'finished package')} read it: "
+            f"`d0ctl update {quote(job)} --dry-run`")  # fmt: skip
 
 
 def changed_sources(names: Sequence[str]) -> Iterator[str]:

@@ -70,17 +70,21 @@ def test_an_update_runs_again_what_a_changed_script_has_made(site: Site) -> None
     assert "to run those again: d0ctl update edit --again" in plan
     assert site.result("edit/all.txt") == "new\nnew\n"
     assert "out of date" not in site.ok("update", "edit")
+    assert "has changed since" not in site.d0ctl("results", "edit").err
     assert site.ok("doctor")
 
 
 def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: Site) -> None:
-    script(site, "[ $1 = 1 ] && exit 3\necho old > $1.txt")
+    path = script(site, "[ $1 = 1 ] && exit 3\necho old > $1.txt")
     site.submit(EDIT)
     assert site.d0ctl("run", "edit").code == 1
     script(site, "echo new > $1.txt")
-    site.ok("retry", "edit:failed")
+    mixed = f"`{path}` has changed since 1 finished package read it: `d0ctl update edit --dry-run`"
+    assert mixed in site.ok("retry", "edit:failed", "--dry-run")
+    assert mixed in site.ok("retry", "edit:failed")
     site.ok("run", "edit")
     assert site.result("edit/all.txt") == "new\nold\n"
+    assert mixed in site.d0ctl("results", "edit").err
 
     plan = site.ok("update", "edit", "--dry-run")
 

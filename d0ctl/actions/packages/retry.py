@@ -76,6 +76,9 @@ class RetryPlan(Plan):
     edited: Sequence[str]
     """The jobs whose job files were changed since."""
 
+    mixed: Sequence[tuple[str, str, int]]
+    """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
+
     @property
     def sources(self) -> tuple[str, ...]:
         """The files from outside that were changed since they were copied for the packages."""
@@ -115,6 +118,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     refused = Counter(reasons.values())
     if not phases:
         raise _all_refused(request.target, refused, are_unfit=len(unfit) == len(reasons))
+    jobs = jobs_of(store, request.target)[: wording.MOST_NAMED]
     return RetryPlan(
         request=request,
         selected=selected,
@@ -125,13 +129,10 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         refused=dict(refused),
         releases=alike_failures.jobs_to_release(selected),
         outdated=edited_files.outdated_copies(selected),
-        edited=_edited(store, request.target),
-    )
-
-
-def _edited(store: Store, target: Selector) -> list[str]:
-    jobs = jobs_of(store, target)[: wording.MOST_NAMED]
-    return [job.name for job in jobs if is_changed_on_disk(store, job.id)]
+        edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
+        mixed=[(job.name, *found) for job in jobs
+               for found in edited_files.done_with_earlier(store, job.id).items()],
+    )  # fmt: skip
 
 
 def retryable(target: Selector) -> frozenset[Phase]:
@@ -219,6 +220,8 @@ def _refused(plan: RetryPlan) -> Iterator[str]:
 
 def _sources(plan: RetryPlan) -> Iterator[str]:
     yield from wording.changed_sources(plan.sources)
+    for job, name, packages in plan.mixed:
+        yield wording.earlier_readers(job, name, packages)
     for job in plan.edited:
         yield (f"the job file of `{job}` was changed since, and a retry runs the job as it was "
                f"submitted: `d0ctl update {job}` corrects it")  # fmt: skip

@@ -9,6 +9,9 @@ from typing import NamedTuple
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import copies
 
+MOST_READ = 1_000_000
+"""The largest touched file whose checksum commands calculate that do not ask for it, in bytes."""
+
 
 class OutdatedCopy(NamedTuple):
     """A copy of an earlier version of a file."""
@@ -45,12 +48,23 @@ def readers_of_earlier(store: Store, job: int) -> dict[int, str]:
     return {row["package_id"]: row["name"] for row in rows}
 
 
-def _is_edited(path: str, known: Row) -> bool:
-    """Return whether a file has other contents; it is read only if it was touched."""
+def done_with_earlier(store: Store, job: int) -> dict[str, int]:
+    """Return how many packages have succeeded with earlier contents of each file from outside."""
+    edited = [row["id"] for row in store.rows("sources_of_job", job=job)
+              if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
+    rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
+    return {row["name"]: row["packages"] for row in rows}
+
+
+def _is_edited(path: str, known: Row, most: int | None = None) -> bool:
+    """Return whether a file has other contents.
+
+    It is read only if it was touched, and not if it has more than `most` bytes.
+    """
     status = _status(path)
     if status is None or status.st_size != known["size"]:
         return status is not None
-    if status.st_ctime <= known["submitted"]:
+    if status.st_ctime <= known["submitted"] or (most is not None and status.st_size > most):
         return False
     return _checksum(path) not in (None, known["checksum"])
 

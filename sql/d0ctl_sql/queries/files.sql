@@ -301,6 +301,18 @@ select input.package_id, file.name
   join attempt on attempt.id = package.attempt_id and attempt.launched < file.replaced
  where file.job_id = :job and file.package_id is null;
 
+-- name: done_with_earlier
+-- How many packages of a job have succeeded with earlier contents of each of these files from
+-- outside: of those in `edited`, or of one that came again with other contents.
+select file.name, count(*) as packages
+  from file
+  join input on input.file_id = file.id and input.dropped = 0
+  join package on package.id = input.package_id and package.phase = 'done'
+  join attempt on attempt.id = package.attempt_id
+ where file.job_id = :job and file.package_id is null
+   and (file.id in (select value from json_each(:edited)) or attempt.launched < file.replaced)
+ group by file.id;
+
 -- name: end_transfer
 -- Delete the request for a copy that has arrived.
 delete from transfer

@@ -70,6 +70,18 @@ def results(
     else:
         table([outcome.result_cells(row, job, local_path(home, row)) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
+        for text in _mixed(job):
+            say(text)
+
+
+def _mixed(job: JobSummary) -> list[str]:
+    """Say which files from outside changed after packages had read them."""
+    from d0ctl.actions.wording import earlier_readers
+    from d0ctl.store.files.edited_files import done_with_earlier
+
+    with session.reader() as store:
+        found = done_with_earlier(store, job.id)
+    return [earlier_readers(job.name, name, packages) for name, packages in found.items()]
 
 
 def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list[FileRow]]:
