@@ -133,6 +133,11 @@ def failure(sheet: Sheet, view: FailureView, now: float, lines: int) -> None:
         sheet.quote(view.stderr, lines)
 
 
+def last_of(messages: int) -> str:
+    """Say, before the message of the last failure, that others had different ones."""
+    return f"the last of {messages:,} different messages: " if messages > 1 else ""
+
+
 def cause(reason: str | None, message: str | None) -> str:
     """Return why something failed."""
     return ": ".join(word for word in (reason, message) if word) or "for no known reason"

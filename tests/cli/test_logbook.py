@@ -41,6 +41,20 @@ def test_the_history_of_all_has_the_actions_on_jobs_and_nodes_and_failures_by_jo
     assert answer["since"] is None
 
 
+def test_failures_with_different_messages_do_not_look_like_one_cause(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", detail="exit code 3: no calibration")
+    said = "the last of 2 different messages: "
+    assert said not in d0ctl("history").stdout + d0ctl("report", "failures").stdout
+
+    site.fail("prod/1/2/1", detail="exit code 12: no answer")
+
+    assert said in " ".join(d0ctl("history").stdout.split())
+    assert said in " ".join(d0ctl("report", "failures").stdout.split())
+
+
 def test_a_package_that_failed_again_for_another_reason_counts_once_as_failed_now(
     site: Site, d0ctl: Type
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.lists import cause
+from d0ctl.show.lists import cause, last_of
 from d0ctl.store.history.logbook import JobFailures
 from d0ctl.store.nodes.draining import Outage
 from d0ctl.store.views.shapes import ActionView
@@ -51,7 +51,8 @@ def _failure(failure: JobFailures, now: float) -> list[Cell]:
     return [(failure.job, "strong"), f"{count(failure.count, 'time')} {where}",
             f"{count(failure.packages, 'package')}, {standing}",
             f"last {moment(failure.last, now)}",
-            (cause(failure.reason, failure.message), "bad")]  # fmt: skip
+            (last_of(failure.messages) + cause(failure.reason, failure.message),
+             "bad")]  # fmt: skip
 
 
 def _outage(outage: Outage, now: float) -> list[Cell]:

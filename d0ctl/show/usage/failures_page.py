@@ -4,7 +4,7 @@ import shlex
 
 from d0ctl.policy.blame import Blame
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.lists import NOTHING_FAILED, cause
+from d0ctl.show.lists import NOTHING_FAILED, cause, last_of
 from d0ctl.store.views.failure_counts import Alike, Report, Sample
 from d0ctl.units import count, moment
 
@@ -51,7 +51,7 @@ def _cut(text: str | None) -> str | None:
 def _row(alike: Alike, now: float, shown: set[Sample]) -> list[Cell]:
     """Return the row of alike failures, with their sample unless a row above has it."""
     sample = alike.sample
-    text = f"{sample.path}: {cause(sample.reason, _cut(sample.message))}"
+    text = f"{last_of(alike.messages)}{sample.path}: {cause(sample.reason, _cut(sample.message))}"
     is_shown = sample in shown
     shown.add(sample)
     return [

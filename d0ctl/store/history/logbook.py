@@ -22,6 +22,8 @@ class JobFailures(Struct, frozen=True):
     node: str
     last: float
     message: str | None
+    messages: int
+    """How many different messages they have."""
 
 
 def actions(store: Store, since: float, limit: int, *, node: str | None = None) -> list[ActionView]:

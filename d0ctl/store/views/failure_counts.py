@@ -39,7 +39,10 @@ class Sample(Struct, frozen=True):
 
 
 class Alike(Struct, frozen=True):
-    """Failures that have something in common; `wasted` is CPU seconds."""
+    """Failures that have something in common; `wasted` is CPU seconds.
+
+    `messages` counts different messages; the sample has that of the last failure.
+    """
 
     name: str
     count: int
@@ -47,6 +50,7 @@ class Alike(Struct, frozen=True):
     wasted: float
     last: float
     acknowledged: int
+    messages: int
     sample: Sample
 
 
