@@ -113,6 +113,8 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     assert answer == [{"node": "hole", "successful": 0, "failed": 5}]
     sentence = "packages that failed on node `hole` run elsewhere: 5 of 5 attempts of this job"
     assert sentence in d0ctl("status", "prod").stdout
+    act(burning.store, "node drain", "localhost", actor="eve", note=None, now=time.time())
+    assert "run elsewhere" not in d0ctl("status", "prod").stdout
     act(burning.store, "node resume", "hole", actor="eve", note=None, now=time.time())
     assert document(d0ctl("status", "prod", "--json").stdout)["excluded"] == []
 

@@ -138,8 +138,12 @@ def excluded_nodes(store: Store, job: int) -> set[int]:
 
 
 def exclusions(store: Store, job: int) -> list[Row]:
-    """Return the excluded nodes of a job with their names and the record of the job there."""
-    return _excluding(store, store.rows("named_job_node_records", job=job))
+    """Return the excluded nodes of a job with their names and the record of the job there.
+
+    A node is not excluded while no other one takes packages.
+    """
+    rows = _excluding(store, store.rows("named_job_node_records", job=job))
+    return [row for row in rows if row["has_others"]]
 
 
 def _excluding(store: Store, rows: Sequence[Row]) -> list[Row]:

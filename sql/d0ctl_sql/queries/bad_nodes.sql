@@ -61,8 +61,11 @@ select count(*) from package
 select node_id, successful, failed from job_node_record where job_id = :job;
 
 -- name: named_job_node_records
--- How packages of a job ended on each node, the worst node first.
-select node.name, job_node_record.successful, job_node_record.failed
+-- How packages of a job ended on each node, the worst node first, and whether another node takes
+-- packages.
+select node.name, job_node_record.successful, job_node_record.failed,
+       exists (select 1 from node as other where other.id <> node.id and other.drained = 0)
+           as has_others
   from job_node_record join node on node.id = job_node_record.node_id
  where job_node_record.job_id = :job
  order by job_node_record.failed desc, node.name;
