@@ -65,10 +65,6 @@ def _side(store: Store, package: PackageView, attempt: AttemptView) -> Side:
     return Side(package, attempt, one_package.inputs(store, package.id), facts)
 
 
-REQUESTS_NOW = {"requested": "requests now"}
-"""The name of a property if it is that of the package, not of its attempts."""
-
-
 def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: float) -> None:
     """Draw both beside each other, what is different with a mark."""
     rows: list[list[Cell]] = []
@@ -89,8 +85,8 @@ def _rows(pair: tuple[Side, Side], now: float) -> Iterator[tuple[str, str, str]]
     columns = [_values(side, now) for side in pair]
     if pair[0].package.path == pair[1].package.path:
         # What an earlier attempt requested is not recorded.
-        columns = [{REQUESTS_NOW.get(name, name): value for name, value in values.items()}
-                   for values in columns]  # fmt: skip
+        for values in columns:
+            del values["requested"]
     for name in dict.fromkeys(name for values in columns for name in values):
         value, other = (values.get(name, UNKNOWN) for values in columns)
         if (value, other) != (UNKNOWN, UNKNOWN):
