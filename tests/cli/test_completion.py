@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from d0ctl.cli.app import app
 from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, HEADINGS
 from d0ctl.cli.terminal import offers
 from d0ctl.cli.terminal.offers import OFFERS
+from tests.cli.conftest import Type
 from tests.support.building import production
 from tests.support.rows import insert
 from tests.support.site import Site
@@ -153,6 +155,20 @@ def test_common_words_are_completed_without_typer(line: str, filled: Site) -> No
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, env=environment)
 
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("words", ["clone mc", "retry mc:failed", "retry mc/1"])
+def test_the_parameters_of_a_job_are_offered(
+    words: str, filled: Site, d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "job: mc\nparameters: {energy: 7}\nstages: [{name: a, lines: [{run: 'true'}]}]\n"
+    (tmp_path / "mc.yaml").write_text(text)
+    assert d0ctl("submit", str(tmp_path / "mc.yaml")).exit_code == 0
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", f"d0ctl {words} --set en")
+
+    offered = SHELLS["complete_fish"](ROOT, {}, "d0ctl", "_D0CTL_COMPLETE").complete()
+
+    assert offered == "energy="
 
 
 def test_lines_packages_states_files_and_software_are_offered(filled: Site) -> None:

@@ -1,5 +1,6 @@
 """What TAB offers, for arguments and options of Typer."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -40,16 +41,23 @@ software = _completer(offers.software)
 
 
 def parameters(context: typer.Context, incomplete: str) -> list[str]:
-    """Names for `--set`, from the job file that was typed before it."""
+    """Names for `--set`, from the job file that was typed before it, or that of a job."""
     import yaml  # seldom needed, and slow to import
 
     # the words before an option without its value are not assigned to parameters
     written = [context.params.get("file"), context.params.get("target"), *context.args]
-    path = next((word for word in written if word), "")
+    word = str(next((word for word in written if word), ""))
     try:
-        with Path(str(path)).open(encoding="utf-8") as file:
-            document = yaml.load(file.read(LONGEST), yaml.BaseLoader)
+        document = yaml.load(_text(word), yaml.BaseLoader)
         names = list(document.get("parameters") or [])
     except (OSError, ValueError, AttributeError, TypeError, yaml.YAMLError):
         return []
     return [f"{name}=" for name in names if str(name).startswith(incomplete)]
+
+
+def _text(word: str) -> str:
+    """Return the text of a job file, or of that of a job."""
+    if Path(word).is_file():
+        with Path(word).open(encoding="utf-8") as file:
+            return file.read(LONGEST)
+    return offers.job_text(re.split("[/:]", word)[0])

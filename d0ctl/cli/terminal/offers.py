@@ -49,6 +49,18 @@ def _open_ended(paths: list[str]) -> list[str]:
     return [*paths, f"{paths[0]}/"] if len(paths) == 1 else paths
 
 
+def job_text(job: str) -> str:
+    """Return the job file of a job; empty if there is none."""
+    from d0ctl.store.jobs.submission.submit import text_of  # late: few words need it
+    from d0ctl.store.views import browse
+
+    def read(store: Store) -> list[str]:
+        known = text_of(store, browse.job(store, job).id)
+        return [known.text] if known else []
+
+    return "".join(_read(read))
+
+
 def stages_of(job: str) -> "Callable[[Store], list[int]]":
     """Return what reads the numbers of the stages of a job."""
     return lambda store: names.stages(store, job)
