@@ -199,9 +199,12 @@ def copied(folder: str, number: int, existing: int, size_: int) -> str:
     return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{already}"
 
 
-def not_copied(name: str, why: str) -> str:
-    """Say why a file was not copied."""
-    return f"`{clean(name)}` was not copied: {clean(why)}"
+def not_copied(names: Sequence[str], why: str) -> str:
+    """Say why files were not copied."""
+    first = f"`{clean(names[0])}`"
+    if len(names) == 1:
+        return f"{first} was not copied: {clean(why)}"
+    return f"{len(names):,} files were not copied, such as {first}: {clean(why)}"
 
 
 def held(names: Sequence[str]) -> str:

@@ -92,6 +92,24 @@ def test_a_copy_is_made_once_and_says_what_is_not_made(d0ctl: Type, tmp_path: Pa
     assert [path.name for path in (target / "sub").iterdir()] == ["one.root"]
 
 
+def test_files_that_are_not_copied_for_one_reason_are_counted(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job(("a", [line(package("one.root")), line(package("two.root"))])))
+    (site.store.home.results / "prod").mkdir(parents=True)
+    for number, name in ((1, "one.root"), (2, "two.root")):
+        site.finish(f"prod/1/{number}/1")
+        (site.store.home.results / "prod" / name).write_bytes(TEXT)
+        with site.store.writing():
+            change(site.store, "file", {"name": name}, size=len(TEXT), checksum=SUM)
+    (tmp_path / "file").write_text("")
+
+    result = d0ctl("results", "prod", "--copy", str(tmp_path / "file" / "inside"))
+
+    assert result.stderr.startswith("2 files were not copied, such as `one.root`: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
 @pytest.mark.usefixtures("made")
 @pytest.mark.parametrize("part", [TEXT[:4000], b"of another file", TEXT + b"more"])
 def test_a_copy_that_broke_off_is_completed(d0ctl: Type, tmp_path: Path, part: bytes) -> None:

@@ -110,7 +110,8 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     stages: list[list[Cell]] = [
         [names.get(stage.seq, str(stage.seq)), count(stage.packages, "package"),
          "run time unknown" if stage.seconds is None else each(stage.seconds),
-         sizes(stage.sizes), f"from {count(stage.runs, 'run')}" if stage.runs else "",
+         sizes(stage.sizes),
+         f"from {count(stage.runs, 'run')}" if stage.runs and stage.seconds is not None else "",
          end(at(of.stage_end(job, stage.seq), now), now)]
         for stage in left.stages
         if stage.packages

@@ -134,9 +134,17 @@ def _copy(
                    "bytes": size, "failed": failures})  # fmt: skip
     else:
         emit(outcome.copied(str(folder), copied, unchanged, size))
-        for name, why in failed[:MOST]:
-            say(outcome.not_copied(name, why))
+        for why, names in _alike(failed).items():
+            say(outcome.not_copied(names, why))
     return ExitCode.FAILED if failed else ExitCode.DONE
+
+
+def _alike(failed: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the names of files by the reason why they were not copied."""
+    names: dict[str, list[str]] = {}
+    for name, why in failed:
+        names.setdefault(why, []).append(name)
+    return names
 
 
 def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path) -> bool:
