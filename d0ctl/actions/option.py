@@ -108,10 +108,12 @@ def fields_of(options: type[Options] | Options) -> list[Field]:
     ]  # fmt: skip
 
 
-def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
+def read(
+    kind: type[OptionsType], texts: Mapping[str, Any], *, are_fields_named: bool = False
+) -> OptionsType:
     """Make options from texts by field; for a flag the value says whether it was given.
 
-    Raises BadUsage.
+    Raises BadUsage; with `are_fields_named` it names the field in place of the option.
     """
     values: dict[str, Any] = {}
     for name, option, _ in fields_of(kind):
@@ -125,7 +127,8 @@ def read(kind: type[OptionsType], texts: Mapping[str, Any]) -> OptionsType:
         try:
             values[name] = True if option.kind == "flag" else option.type.read(written)
         except ValueError as error:
-            raise BadUsage(f"{_quoted(option)}: {error}") from error
+            quoted = f"`{name}`" if are_fields_named else _quoted(option)
+            raise BadUsage(f"{quoted}: {error}") from error
     return kind(**values)
 
 

@@ -31,7 +31,8 @@ def requests(
         key: [value] if key in lists and isinstance(value, str) else _written(value)
         for key, value in options.items()
     }
-    return [action.request(target, read(action.options, texts)) for target in targets]
+    values = read(action.options, texts, are_fields_named=True)
+    return [action.request(target, values) for target in targets]
 
 
 def carry_out(

@@ -11,14 +11,14 @@ SITE = "it changes or checks the site, step by step on the terminal"
 NOT_HERE: Mapping[str, str] = {
     **dict.fromkeys((
         "init", "template list", "template show", "template new", "import", "validate", "rehearse",
-        "schema", "export", "backup", "restore", "results", "task submit", "policy try",
+        "schema", "export", "backup", "restore", "task submit", "policy try",
     ), FILES),
     **dict.fromkeys(("run", "wait", "daemon run", "serve"), FOREGROUND),
     **dict.fromkeys((
-        "report usage", "report metrics", "report disk", "policy show", "archives", "file list",
-        "cluster list", "researcher list", "throttle list", "software list", "software where",
-        "store list", "store locate", "plugins", "notify list", "notify show", "site show",
-        "token list", "daemon status", "doctor",
+        "results", "report usage", "report metrics", "report disk", "policy show", "archives",
+        "file list", "cluster list", "researcher list", "throttle list", "software list",
+        "software where", "store list", "store locate", "plugins", "notify list", "notify show",
+        "site show", "token list", "daemon status", "doctor",
     ), PRINTS),
     **dict.fromkeys((
         "daemon start", "daemon stop", "daemon restart", "daemon install", "daemon uninstall",

@@ -81,7 +81,7 @@ def test_a_dry_run_lists_the_changes_and_makes_none(held: Selection) -> None:
 
 
 def test_options_pass_the_checks_of_the_command_line(held: Selection) -> None:
-    with pytest.raises(BadUsage, match="--memory"):
+    with pytest.raises(BadUsage, match="`memory`"):
         held.retry(memory="4 GX")
     with pytest.raises(BadUsage):
         held.priority(101)
