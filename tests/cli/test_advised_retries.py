@@ -50,6 +50,15 @@ def test_a_higher_limit_is_suggested_after_a_limit_was_reached(
     assert f"d0ctl retry prod/1/1/1 {option}" in suggested(d0ctl, "why", "prod/1/1/1")
 
 
+def test_the_disk_that_is_suggested_is_more_than_the_files_took(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x", disk=20_000_000))])))
+    took = {"binary": 1, "started": 1.0, "ended": 2.0, "exit_code": None, "signal": 9, "cpu": 1.0,
+            "rss": 1, "gap": 1.0, "disk": 60_000_000}  # fmt: skip
+    site.fail("prod/1/1/1", reason="disk-full", exit_code=None, binaries=[took])
+
+    assert "d0ctl retry prod/1/1/1 --disk 90MB" in suggested(d0ctl, "why", "prod/1/1/1")
+
+
 @pytest.mark.parametrize(
     "reason",
     ["exit-code", "missing-output", "verification", "looping", "seg-fault", "log-message",

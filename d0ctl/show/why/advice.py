@@ -106,7 +106,8 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
     if last.reason == Reason.WALL_TIME:
         return _more_time(package, last)
     if last.reason == Reason.DISK_FULL and package.disk:
-        return Advice(more=Raise("--disk", _grown(package.disk)))
+        peak = one_package.peak_disk(store, last.id)
+        return Advice(more=Raise("--disk", _grown(max(package.disk, peak))))
     if problem := missing(store, package, last):
         return _against(problem.fact, fixes=(_fix(target),) if problem.may_retry else ())
     if last.reason in BY_JOB_FILE:

@@ -36,6 +36,11 @@ def attempts(store: Store, package: int) -> list[AttemptView]:
     return [make(AttemptView, row) for row in store.rows("attempts", package=package)]
 
 
+def peak_disk(store: Store, attempt: int) -> int:
+    """Return the most disk space that the files of an attempt took; 0 if it is unknown."""
+    return int(store.value("peak_disk", attempt=attempt) or 0)
+
+
 def is_failure_of_stage(store: Store, stage: int, last: AttemptView) -> bool:
     """Return whether several packages of a stage failed like an attempt, and none succeeded."""
     alike = {"reason": last.reason, "binary": last.binary, "exit_code": last.exit_code,

@@ -183,6 +183,10 @@ select not exists (select 1 from stage_count
 select reason, count, last, message, node_name from failure
  where package_id = :package order by last desc;
 
+-- name: peak_disk
+-- The most disk space that a binary of an attempt took.
+select max(disk) from binary_attempt where attempt_id = :attempt;
+
 -- name: binaries
 -- The binaries of a package, each with its record in the last attempt that ran it; without a text of
 -- its own, with the script of its software for the platform of its node, or any before it has one.
