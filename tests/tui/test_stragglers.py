@@ -145,3 +145,18 @@ def test_the_end_of_a_row_in_which_only_stragglers_are_left_does_not_move(late: 
 
     assert text(tree_rows.draw(row, columns, soon)).endswith(" late")
     assert text(tree_rows.draw(row, columns, later)).endswith(clock(now + 7200, now, short=True))
+
+
+def test_a_filter_shows_only_stragglers_and_marks_of_them_are_acted_on(
+    late: Site, dashboard: Open
+) -> None:
+    async def script(desk: Desk) -> None:
+        await desk.press("f")
+        await desk.type("stragg")
+        await desk.sees("run much longer than expected")
+        await desk.press("enter")
+        await desk.sees("stragglers: 3", "prod/1/2/1", "prod/1/3/1", "prod/2/2/1")
+        await desk.press("asterisk", "D")
+        await desk.sees("would drop 3 packages: 3 running")
+
+    dashboard(script, start="prod")

@@ -21,8 +21,8 @@ NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
 class PackageFilter(Struct, frozen=True):
     """A filter by its kind and what it says, of one job or of all that are listed.
 
-    The kind is `person` (needs one), `state`, `path`, `reason`, `message`, `package` (a name in a
-    stage `JOB/STAGE`), `ran on` (a node) or `found` (these packages).
+    The kind is `person` (needs one), `straggler`, `state`, `path`, `reason`, `message`, `package`
+    (a name in a stage `JOB/STAGE`), `ran on` (a node) or `found` (these packages).
     """
 
     kind: str
@@ -39,6 +39,8 @@ class PackageFilter(Struct, frozen=True):
         return (
             "needs a person"
             if self.kind == "person"
+            else "stragglers"
+            if self.kind == "straggler"
             else f"ran on {self.text}"
             if self.kind == "ran on"
             else self.text
@@ -81,6 +83,9 @@ class PackageFilter(Struct, frozen=True):
                 late = stragglers.read(store, now)
                 needing = outline.in_phases(store, jobs, NEED_A_PERSON, acknowledged=False)
                 return array("q", sorted({*needing, *late.ids(jobs)}))
+            case "straggler":
+                late = stragglers.read(store, now)
+                return array("q", sorted(late.ids(self._jobs(store, jobs))))
             case "state":
                 return outline.in_phases(store, self._jobs(store, jobs), self.phases)
             case "reason":

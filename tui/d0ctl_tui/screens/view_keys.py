@@ -69,7 +69,7 @@ class ViewKeys:
     @property
     def limit(self) -> str:
         """The job that the filter by state is limited to, in words; empty if just one is listed."""
-        is_limited = self.only is not None and self.only.kind in ("person", "state")
+        is_limited = self.only is not None and self.only.kind in ("person", "straggler", "state")
         if not is_limited or len(self.dashboard.source.jobs) < 2:
             return ""
         return f", of {self.only.job or 'all jobs'}" if self.only else ""

@@ -93,13 +93,19 @@ def _filters(screen: Shown, typed: str, scope: JobSummary | None) -> list[Choice
     jobs = [scope.id] if scope else list(source.jobs)
     counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
     needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
-    number = sum(needing.values()) + len(source.stragglers.ids(jobs))
+    late = len(source.stragglers.ids(jobs))
+    number = sum(needing.values()) + late
     if source.error is not None:
         return [Choice(f"the numbers can't be read: {source.error}", role="bad")]
     about = "failed and not acknowledged, held, unreachable, stragglers"
     job = scope.name if scope else ""
     choices = [Choice("needs a person", about, signs.short(number), role="bad",
                       do=partial(screen.show_only, PackageFilter("person", job=job)))]  # fmt: skip
+    if late or typed:
+        choices.append(Choice("stragglers", "run much longer than expected", signs.short(late),
+                              role=signs.role(signs.STRAGGLER) if late else "faint",
+                              do=partial(screen.show_only,
+                                         PackageFilter("straggler", job=job))))  # fmt: skip
     states = dict.fromkeys([*map(str, Status), *map(phase_word, Phase)])
     choices += [_state(screen, PackageFilter("state", state, job), counts) for state in states]
     return _by_fit(choices, _job_filters(screen, typed.strip().lower()), typed.strip().lower())
