@@ -14,7 +14,10 @@ KEY_ADVICE = (
 )
 """What to do if the key that signs attempts is missing or too short."""
 
-MAKES_HOME = "d0ctl run FILE makes one, and so does d0ctl node add NAME [user@]host"
+MAKES_HOME = (
+    "d0ctl run FILE makes one, and so does d0ctl node add NAME [user@]host; "
+    "if there was one, is its disk mounted?"
+)
 """What to do if there is no home."""
 
 LEAST_SPACE = 64_000

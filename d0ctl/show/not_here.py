@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 FILES = "it reads or writes files in the folder where you type it"
+OUTLIVES = "it starts or ends a process that goes on without the dashboard"
 FOREGROUND = "it stays in the foreground, in a terminal of its own"
 PRINTS = "it prints a list or report, which a pager or another program takes"
 MACHINE = "it sets up this machine or account, seldom, and not from a dashboard that others may see"
@@ -13,6 +14,7 @@ NOT_HERE: Mapping[str, str] = {
         "init", "template list", "template show", "template new", "import", "validate", "rehearse",
         "schema", "export", "backup", "restore", "task submit", "policy try",
     ), FILES),
+    **dict.fromkeys(("daemon start", "daemon restart", "daemon stop"), OUTLIVES),
     **dict.fromkeys(("run", "wait", "daemon run", "serve"), FOREGROUND),
     **dict.fromkeys((
         "results", "report usage", "report metrics", "report disk", "policy show", "archives",
@@ -21,8 +23,8 @@ NOT_HERE: Mapping[str, str] = {
         "site show", "token list", "daemon status", "doctor",
     ), PRINTS),
     **dict.fromkeys((
-        "daemon start", "daemon stop", "daemon restart", "daemon install", "daemon uninstall",
-        "event key", "event send", "completion install", "completion uninstall",
+        "daemon install", "daemon uninstall", "event key", "event send", "completion install",
+        "completion uninstall",
     ), MACHINE),
     **dict.fromkeys((
         "node check", "node login", "node logout", "cluster check", "site check", "site diff",

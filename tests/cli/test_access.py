@@ -233,7 +233,8 @@ def test_a_reading_verb_fails_without_the_named_home(
     here = f"d0ctl --home {home.root}" if by_option else "d0ctl"
     assert done.stderr == (
         f"d0ctl: there is no home at `{home.root}`\n"
-        f"{here} run FILE makes one, and so does {here} node add NAME [user@]host\n"
+        f"{here} run FILE makes one, and so does {here} node add NAME [user@]host; "
+        "if there was one, is its disk mounted?\n"
     )
     assert not home.root.exists()
 

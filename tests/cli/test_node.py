@@ -79,7 +79,7 @@ def test_why_of_a_full_node_names_its_suspended_packages_and_the_space_that_can_
     why = d0ctl("why", "localhost").stdout
 
     assert "its packages are suspended until more space is free" in why
-    assert "d0ctl node free localhost 1GB" in why and "by hand" not in why
+    assert "d0ctl node free localhost 3MB" in why and "by hand" not in why
     assert d0ctl("node", "free", "localhost", "1GB").exit_code == 0
 
 

@@ -1,5 +1,6 @@
 """Why a node is in its state, and which packages use it."""
 
+import math
 from shlex import quote
 
 from d0ctl.model import CANNOT_RUN, OTHER_DAEMON, Node, Phase
@@ -105,7 +106,8 @@ def _add_short_disk(store: Store, row: Node, explanation: Explanation, *, is_use
     from d0ctl.store.jobs import unneeded_files  # late: few disks are full
 
     if unneeded_files.copies_to_remove(store, row.id, 1):
-        explanation.commands.append(f"d0ctl node free {row.name} 1GB")
+        megabytes = math.ceil(registry.below_reserve(store)[row.id] / 1e6)
+        explanation.commands.append(f"d0ctl node free {row.name} {megabytes}MB")
     else:
         explanation.facts.append("`node free` can remove nothing there: free space by hand")
 
