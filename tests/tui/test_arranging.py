@@ -8,6 +8,7 @@ import pytest
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from d0ctl.store.views.finding import package_order
+from tests.cli.test_check import drive
 from tests.support.building import production
 from tests.support.rows import change
 from tests.support.site import Site
@@ -63,6 +64,7 @@ def test_jobs_are_sorted_by_a_column_and_the_same_again_reverses_it(
 def test_jobs_are_sorted_by_their_estimated_end_as_the_tree_shows_it(
     site: Site, dashboard: Open
 ) -> None:
+    drive(site)
     for name, work in (("waits", None), ("quick", 600.0), ("slow", 7200.0), ("over", 60.0)):
         site.submit(production(name))
         job = site.ask("select id from job where name = ?", name)[0][0]
