@@ -12,7 +12,7 @@ from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
-from tests.support.building import job, line, package
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
 NOW = 1_790_000_000.0
@@ -184,3 +184,15 @@ def test_a_killed_line_that_had_failed_shows_no_remark_of_the_policy(
     said = d0ctl("why", "reco001/1/1/1").stdout
     assert re.search(f"was canceled by emmy, {TIME}\n", said)
     assert "remark" not in said
+
+
+def test_a_running_job_names_a_package_whose_maker_was_canceled(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/2/1")
+    assert "waits for" not in d0ctl("why", "prod").stdout
+
+    d0ctl("kill", "prod/1/1", "--yes")
+
+    answer = d0ctl("why", "prod").stdout
+    assert "is running: 1 package is launched" in answer
+    assert "waits for" in answer and "canceled" in answer, answer

@@ -122,8 +122,9 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
 
         leftovers.add(part, explanation)
     if totals["launched"]:
-        from d0ctl.show.why.phases import launched  # late: others have no stragglers
+        from d0ctl.show.why.phases import launched, leftovers  # late: others have no stragglers
 
+        leftovers.add_canceled_maker(part, explanation)
         launched.add_stragglers(store, part, explanation, now)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)

@@ -26,6 +26,19 @@ def add(part: GroupPart, explanation: Explanation) -> None:
             explanation.commands.append(f"d0ctl why {row.path}")
 
 
+def add_canceled_maker(part: GroupPart, explanation: Explanation) -> None:
+    """Add a waiting package whose maker was canceled while others still run."""
+    if part.job.blocked or not part.job.counts.get("canceled"):
+        return
+    for row in part.sample([Phase.WAITING], MOST):
+        waiting = part.explain(row.path)
+        makers = waiting.details.get("waits_for", [])
+        if any(maker["phase"] == "canceled" for maker in makers):
+            explanation.facts.append(waiting.answer)
+            explanation.commands.append(f"d0ctl why {row.path}")
+            return
+
+
 def _canceled(part: GroupPart, explanation: Explanation) -> None:
     """Add how many packages of its job are canceled, and the command that retries them."""
     if canceled := part.job.counts.get("canceled", 0):
