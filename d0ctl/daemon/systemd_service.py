@@ -100,11 +100,21 @@ def unit(home: Home, *, is_system: bool, journal: bool) -> str:
     )
 
 
+def other_owner(home: Home) -> str | None:
+    """Return the user to whom a home belongs, if that is not this one."""
+    owner = home.root.stat().st_uid if home.root.exists() else os.geteuid()
+    return None if owner == os.geteuid() else pwd.getpwuid(owner).pw_name
+
+
 def planned(home: Home, name: str, *, is_system: bool) -> Service:
     """Return the service that `write` makes.
 
-    Raises Refused if another home has a service of this name, or this home one of another name.
+    Raises Refused if another home has a service of this name, or this home one of another name,
+    and for a home of another user unless it is a service of the system.
     """
+    if not is_system and (account := other_owner(home)) is not None:
+        raise Refused(f"`{home.root}` belongs to user `{account}`",
+                      hint="d0ctl daemon install --system")  # fmt: skip
     service = Service((SYSTEM_UNITS if is_system else user_units()) / f"{name}.service", is_system)
     before = installed(home)
     if before is not None and before != service:

@@ -15,7 +15,7 @@ from d0ctl.doctor import leases
 from d0ctl.show.why.production import obstacles
 from d0ctl.store.nodes import holder as holders
 from d0ctl.store.nodes import standstill
-from d0ctl.store.nodes.holder import began, holder, is_outdated, start_time
+from d0ctl.store.nodes.holder import began, boot_id, holder, is_outdated, start_time
 from tests.doctor.conftest import Found, damage
 from tests.doctor.planting import old, only
 from tests.support.building import production
@@ -139,6 +139,22 @@ def test_a_process_that_began_now_is_not_outdated_by_its_own_program(tmp_path: P
     assert not is_outdated(holder(), program)
     os.utime(program, (began(holder()) + 1, began(holder()) + 1))
     assert is_outdated(holder(), program)
+
+
+def test_nobody_knows_whether_a_process_of_another_installation_is_outdated(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "__init__.py"
+    other = subprocess.Popen(["/bin/sleep", "60"])
+    try:
+        name = f"{boot_id()} {other.pid} {start_time(other.pid)}"
+        program.touch()
+        os.utime(program, (began(name) + 60, began(name) + 60))
+
+        assert not is_outdated(name, program)
+    finally:
+        other.kill()
+        other.wait()
 
 
 def test_status_names_a_daemon_that_runs_older_code(

@@ -1,6 +1,7 @@
 """The daemon as a service: its unit is one that systemd accepts, and that starts it."""
 
 import os
+import pwd
 import subprocess
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.support import debian_program
 from tests.support.site import Site
+from tests.support.users import STRANGER, needs_root
 from tests.support.waiting import wait_until
 
 SYSTEMCTL = """\
@@ -108,6 +110,27 @@ def test_a_service_of_another_home_is_not_replaced(site: Site, account: Path) ->
     assert done.code == 4
     install = f"d0ctl --home {site.folder / 'second'} daemon install --name d0ctl-2"
     assert done.err.endswith(f"is for another home\n{install}\n")
+
+
+@needs_root
+def test_root_makes_a_service_of_the_system_that_runs_as_the_owner_of_the_home(
+    site: Site,
+) -> None:
+    os.chown(site.home.root, STRANGER, -1)
+    owner = pwd.getpwuid(STRANGER).pw_name
+    try:
+        assert f"User={owner}\n" in site.ok("daemon", "install", "--system", "--print")
+        said = site.ok("daemon", "install", "--system", "--name", "d0ctl-test", "--dry-run")
+        refused = site.d0ctl("daemon", "install")
+    finally:
+        os.chown(site.home.root, os.geteuid(), -1)
+
+    assert "install and start the service `d0ctl-test`: /etc/systemd/system/" in said
+    assert refused.code == 4
+    assert refused.err.splitlines() == [
+        f"d0ctl: `{site.home.root}` belongs to user `{owner}`",
+        "d0ctl daemon install --system",
+    ]
 
 
 @pytest.mark.parametrize("more", [[], ["--system"]])

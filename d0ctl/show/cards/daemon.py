@@ -32,6 +32,11 @@ def would_install(name: str, unit: str) -> str:
     return f"would install and start the service `{name}`: {unit}; `--print` shows its text"
 
 
+def runs_as(account: str) -> str:
+    """Say who runs the daemon of another user's home."""
+    return f"systemd runs the daemon as `{account}`, once no other daemon runs in this home"
+
+
 def after_reboot(service: str | None, *, at_login: bool, is_root: bool) -> str:
     """Say whether the daemon starts again by itself; `at_login` if only when its user logs in."""
     if service is None:

@@ -1,6 +1,7 @@
 """Holders of leases: processes that can be checked for life, and what those that are gone drove."""
 
 import os
+import sys
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -61,8 +62,19 @@ def began(name: str) -> float:
 
 
 def is_outdated(name: str, program: Path = PROGRAM) -> bool:
-    """Return whether d0ctl was installed again since that process began, so it runs older code."""
-    return program.stat().st_mtime > began(name)
+    """Return whether d0ctl was installed again since that process began, so it runs older code.
+
+    Nobody knows that of a process of another installation.
+    """
+    return program.stat().st_mtime > began(name) and _has_this_python(process_id(name))
+
+
+def _has_this_python(pid: int) -> bool:
+    try:
+        python = Path(os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes().partition(b"\0")[0]))
+    except OSError:
+        return True
+    return not python.is_absolute() or python.parent == Path(sys.executable).parent
 
 
 def is_dead(name: str) -> bool:

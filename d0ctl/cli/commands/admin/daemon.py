@@ -101,10 +101,11 @@ def install(
     if not re.fullmatch(r"d0ctl[\w.-]*", name):
         raise BadUsage("the name of a service begins with `d0ctl`, "
                        "and has only letters, digits, `.`, `_` and `-`")  # fmt: skip
-    if only_print or not dry_run:
+    home = session.home()
+    account = systemd_service.other_owner(home)
+    if account is None and (only_print or not dry_run):
         with session.open_or_create():
             pass
-    home = session.home()
     if only_print:
         emit_text(systemd_service.unit(home, is_system=system, journal=journal).rstrip())
         return
@@ -113,6 +114,11 @@ def install(
         emit(daemon.would_install(made.name, str(made.unit)))
         return
     systemd_service.write(home, made, journal=journal)
+    if account is not None:
+        made.call("enable", "--now", made.name)
+        emit(daemon.installed(made.name, str(made.unit)))
+        emit(daemon.runs_as(account))
+        return
     background.stop(home)
     made.call("enable", made.name)  # `start` asks systemd from now on
     pid = background.start(home)
