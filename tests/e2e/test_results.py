@@ -100,3 +100,14 @@ def test_a_result_that_a_corrected_job_reads_is_replaced_when_it_is_made_again(s
 
     results = site.home.root / "results" / "fix"
     assert [(results / name).read_text() for name in ("r.txt", "all.txt")] == ["two\n", "two\n"]
+
+
+def test_why_of_a_result_that_was_removed_by_hand_says_that_it_is_gone(site: Site) -> None:
+    run(site, 1)
+    (site.home.root / "results/fix/1.txt").unlink()
+
+    answer = site.ok("why", "fix:1.txt")
+
+    assert answer.startswith("file `1.txt` of job `fix` is recorded, but its copy is gone: ")
+    assert "a copy was removed from this machine: " in answer
+    assert "$ d0ctl set-status fix/1/1/1 unscheduled" in answer

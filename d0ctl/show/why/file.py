@@ -1,6 +1,7 @@
 """Why a file exists or does not: its maker, its copies, and the packages that wait for it."""
 
 from collections import Counter
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -67,11 +68,10 @@ def file(store: Store, view: FileView, now: float) -> Explanation:
 def _spread(copy: SpreadCopy, now: float) -> str:
     """Say why a copy was begun before a package was sent there."""
     least = "at least " if copy.readers >= replicas.MOST_COUNTED else ""
-    return (
-        f"a copy for `{copy.cluster}` was begun at {moment(copy.at, now)}, before it was needed: "
-        f"{least}{count(copy.readers, 'package')} that had not begun read the file, "
-        f"{duration(copy.work_s)} of work with that copy, which takes {duration(copy.takes_s)}"
-    )
+    return (f"a copy for `{copy.cluster}` was begun at {moment(copy.at, now)}, before it was "
+            f"needed: {least}{count(copy.readers, 'package')} that had not begun read the file, "
+            f"{duration(copy.work_s)} of work with that copy, which takes "
+            f"{duration(copy.takes_s)}")  # fmt: skip
 
 
 def _state(file: FileView) -> str:
@@ -114,7 +114,11 @@ def _present(about: _AboutFile) -> None:
             f"`{file.name}` of job `{file.job}` stands for {files} that `{file.maker}` has made"
         )
     else:
-        about.explanation.answer = f"{_name(file)} exists: {_size(file)}made by `{file.maker}`"
+        is_gone = bool(about.copies) and all(map(_is_gone, about.copies))
+        state = "is recorded, but its copy is gone" if is_gone else "exists"
+        about.explanation.answer = f"{_name(file)} {state}: {_size(file)}made by `{file.maker}`"
+        if is_gone:
+            about.explanation.commands.append(f"d0ctl set-status {file.maker} unscheduled")
         if "retain-indef" in (file.disposition or file.dispositions):
             fact = "it is kept even if no package needs it (`retain-indef`)"
             about.explanation.facts.append(fact)
@@ -173,11 +177,8 @@ def _unmade(about: _AboutFile, state: str) -> None:
     maker, explanation = _maker(about), about.explanation
     because = maker.answer.replace(f"package `{maker.path}`", f"its maker `{maker.path}`", 1)
     explanation.answer = f"{_name(about.file)} {state}: {because}"
-    explanation.facts, explanation.commands, explanation.stderr = (
-        maker.facts,
-        maker.commands,
-        maker.stderr,
-    )
+    explanation.facts, explanation.commands = maker.facts, maker.commands
+    explanation.stderr = maker.stderr
     explanation.details |= maker.details
 
 
@@ -217,9 +218,15 @@ def _locations(about: _AboutFile) -> None:
         facts.append("it is a result")
 
 
+def _is_gone(copy: CopyView) -> bool:
+    """Return whether a copy on this machine was removed, but not by d0ctl."""
+    return copy.node is None and not Path(copy.path).exists()
+
+
 def _copy(copy: CopyView) -> str:
     if copy.node is None:
-        return f"a copy is on this machine: {copy.path}"
+        where = "was removed from" if _is_gone(copy) else "is on"
+        return f"a copy {where} this machine: {copy.path}"
     away = ", which does not answer now" if copy.state == "down" else ""
     spare = "; it is removed when space is needed" if copy.spare else ""
     if copy.is_doubted:
@@ -228,21 +235,16 @@ def _copy(copy: CopyView) -> str:
 
 
 def _found_fact(copy: FoundCopy, now: float) -> str:
-    when = moment(copy.noticed, now)
-    return (
-        f"its copy {copy.path} on `{copy.node}` {FOUND[copy.finding]}; d0ctl noticed it at {when}"
-    )
+    noticed = f"d0ctl noticed it at {moment(copy.noticed, now)}"
+    return f"its copy {copy.path} on `{copy.node}` {FOUND[copy.finding]}; {noticed}"
 
 
 def _transfer(transfer: TransferView, is_away: bool) -> str:
     goes = "is copied" if is_away else "is being copied"
     once = ", once a node that has it answers" if is_away else ""
     where = "results/" if transfer.result else f"`{transfer.cluster}`"
-    tries = (
-        f", {count(transfer.tries, 'try', 'tries')} so far: {transfer.last_error}"
-        if transfer.last_error
-        else ""
-    )
+    so_far = f", {count(transfer.tries, 'try', 'tries')} so far: {transfer.last_error}"
+    tries = so_far if transfer.last_error else ""
     return f"it {goes} to {where}{once}{tries}"
 
 
@@ -254,9 +256,7 @@ def _readers(about: _AboutFile) -> None:
     if len(waiting_readers) > MOST:
         phases = Counter(reader.phase for reader in waiting_readers[MOST:])
         more = listed(f"{n:,} {phase_word(phase)}" for phase, n in phases.most_common())
-        facts.append(
-            f"and it is read by {count(len(waiting_readers) - MOST, 'more package')}: {more}"
-        )
+        facts.append(f"and it is read by {count(phases.total(), 'more package')}: {more}")
     if not readers:
         facts.append("no package reads it")
     elif len(waiting_readers) < len(readers):
