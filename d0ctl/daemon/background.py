@@ -140,7 +140,7 @@ def _is_unlocked(home: Home) -> bool:
 
 def status(home: Home) -> dict[str, Any]:
     """Return whether a daemon runs, since when, and which notifications could not be sent."""
-    with open_store(home, read_only=True) as store:
+    with open_store(home, read_only=True) as store, store.reading():
         holder = leases.living_holder(store, LEASE)
         since = next((row["taken"] for row in leases.leases(store) if row["name"] == LEASE), None)
         unsent = mail_queue.unsent(store)

@@ -72,6 +72,11 @@ class Service:
                           hint="d0ctl daemon start") from None  # fmt: skip
 
 
+def runs_here() -> bool:
+    """Return whether systemd has booted this machine (sd_booted)."""
+    return Path("/run/systemd/system").is_dir()
+
+
 def user_units() -> Path:
     """Return the folder of the user's own units."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "systemd/user"

@@ -27,7 +27,7 @@ IN_SITE_FILE = "are in the site file; `d0ctl site apply FILE` changes them"
         ),
         ("restart", "d0ctl daemon restart"),
         ("restart mc", "d0ctl retry mc   # failed packages; `d0ctl run mc` continues the job"),
-        ("get mc", "d0ctl results"),
+        ("get mc", "d0ctl results mc"),
         ("upgrade", "pip install --upgrade d0ctl   # then d0ctl daemon restart"),
         ("node rm farm01", "did you mean `d0ctl node remove`?"),
         ("store locate vault/nothing", "write store:vault/nothing"),

@@ -1,6 +1,7 @@
 """A home whose disk fills up while its job runs."""
 
 import subprocess
+from contextlib import suppress
 
 from tests.support.site import Site
 from tests.support.users import mounted, needs_root
@@ -43,3 +44,22 @@ def test_a_run_that_fills_the_disk_of_its_home_says_so_and_can_be_continued(
         newcomer.ok("run", "fills")
         assert newcomer.counts("fills") == {"done": 20}
         newcomer.ok("doctor")
+
+
+@needs_root
+def test_status_and_its_check_say_that_the_disk_of_the_home_is_full(newcomer: Site) -> None:
+    with mounted(newcomer.home.root, "12m"):
+        newcomer.home.root.chmod(0o700)
+        newcomer.ok("submit", newcomer.write(FILLS))
+        full = f"the disk of the home `{newcomer.home.root}` is full"
+        with suppress(OSError), (newcomer.home.root / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(100_000))
+
+        check = newcomer.d0ctl("status", "--check")
+
+        assert (check.code, check.out) == (5, f"stands still: {full}\n")
+        status = newcomer.d0ctl("status")
+        assert full in " ".join((status.out + status.err).split())
+        (newcomer.home.root / "filler").unlink()
+        assert full not in newcomer.d0ctl("status", "--check").out

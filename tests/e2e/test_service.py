@@ -112,6 +112,17 @@ def test_a_service_of_another_home_is_not_replaced(site: Site, account: Path) ->
     assert done.err.endswith(f"is for another home\n{install}\n")
 
 
+def test_doctor_says_what_starts_the_daemon_after_a_reboot_on_this_machine(site: Site) -> None:
+    site.ok("daemon", "start")
+
+    said = " ".join(site.d0ctl("doctor").out.split())
+
+    site.ok("daemon", "stop")
+    has_systemd = Path("/run/systemd/system").is_dir()
+    assert ("d0ctl daemon install" in said) is has_systemd
+    assert ("`@reboot d0ctl daemon start`" in said) is not has_systemd
+
+
 @needs_root
 def test_root_makes_a_service_of_the_system_that_runs_as_the_owner_of_the_home(
     site: Site,

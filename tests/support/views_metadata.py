@@ -8,6 +8,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "sql.md"
 SCHEMA = ROOT / "sql" / "d0ctl_sql" / "migrations" / "001_initial.sql"
 
+LIKE_ATTEMPT = "as in v_attempt"
+"""What the page says in place of the same words."""
+
 _LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 
 
@@ -18,7 +21,10 @@ def metadata() -> dict[str, Any]:
     views = dict(re.findall(r"\n### `(v_\w+)`\n\n(.*?)(?=\n### |\Z)", about, re.DOTALL))
     made = re.findall(r"^create (?:table|view) (\w+)", SCHEMA.read_text(), re.MULTILINE)
     hidden = sorted({"_sqlite_migrations", "sqlite_sequence", *made} - set(views))
-    shown = {name: {"description": _plain(text.partition("\n")[0]), "columns": _columns(text)}
+    columns = {name: _columns(text) for name, text in views.items()}
+    shown = {name: {"description": _plain(text.partition("\n")[0]),
+                    "columns": {column: columns["v_attempt"][column] if words == LIKE_ATTEMPT
+                                else words for column, words in columns[name].items()}}
              for name, text in views.items()}  # fmt: skip
     return {
         "title": "d0ctl",

@@ -7,6 +7,7 @@ import pytest
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from d0ctl_tui.past import read_moment
+from tests.cli.test_check import drive
 from tests.store.test_past import FIRST, spread_out
 from tests.support import rows
 from tests.support.building import production
@@ -111,6 +112,7 @@ def test_the_past_has_no_log_of_a_later_attempt(site: Site, dashboard: Open) -> 
 
 
 def test_the_past_has_no_estimated_ends(site: Site, dashboard: Open) -> None:
+    drive(site)
     site.submit(production(lines=12))
     rows.change(site.store, "stage", work=72_000.0, is_timed=1)
     site.up()

@@ -13,6 +13,11 @@ STOPPED = "the daemon has stopped; running packages continue"
 
 RESTART = "d0ctl daemon restart"
 
+WITHOUT_SYSTEMD = (
+    "  the daemon does not start after a reboot: this machine has no systemd; cron starts it by the"
+    " line `@reboot d0ctl daemon start`"
+)
+
 _AS_ROOT = "`d0ctl daemon uninstall`, then `d0ctl daemon install --system`"
 
 

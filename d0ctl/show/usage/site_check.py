@@ -40,6 +40,8 @@ def check(production: Production, now: float, stragglers: Mapping[str, int] | No
 
 
 def _check(production: Production, now: float) -> Check:
+    if (full := production.full_home) is not None:
+        return Check("standstill", f"stands still: {full}", ExitCode.DATABASE, (str(full.hint),))
     if production.cause is not None and not all(map(_is_by_person, production.stopped)):
         stop = standstill(production, now)
         text = f"stands still: {stop.text}{_others(production, stop.text)}"

@@ -45,6 +45,7 @@ def obstacles(production: Production, now: float) -> list[Obstacle]:
     found_obstacles = [
         None if driven else NO_DAEMON,
         OLD_DAEMON if production.outdated else None,
+        _full_home(production),
         _nodes(production, now),
         _wrong_tokens(production.wrong_tokens) if production.wrong_tokens else None,
         *(batch_fault(name, fault, now) for name, fault in production.faults.items() if driven),
@@ -52,6 +53,11 @@ def obstacles(production: Production, now: float) -> list[Obstacle]:
         _disks(production),
     ]
     return [obstacle for obstacle in found_obstacles if obstacle is not None]
+
+
+def _full_home(production: Production) -> Obstacle | None:
+    full = production.full_home
+    return None if full is None else Obstacle(str(full), (str(full.hint),), is_cause=False)
 
 
 def _wrong_tokens(number: int) -> Obstacle:

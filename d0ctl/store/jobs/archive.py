@@ -54,10 +54,10 @@ LEFT_OUT = frozenset([
     "cleanup_candidate", "content_status", "content_transition", "dataset_status",
     "dataset_transition", "delivery", "estimate", "event_range_status",
     "event_range_transition", "launch_tally", "lease", "link_rate", "location", "need",
-    "node_login", "node_sample", "notice", "notified", "notified_of", "package_sample", "phase",
-    "pilot", "problem", "purge", "replica", "share_usage", "software_order", "streamed_input",
-    "taken_event", "task_cursor", "task_status", "task_transition", "token", "transfer",
-    "transition",
+    "node_login", "node_outage", "node_sample", "notice", "notified", "notified_of",
+    "package_sample", "phase", "pilot", "problem", "purge", "replica", "share_usage",
+    "software_order", "streamed_input", "taken_event", "task_cursor", "task_status",
+    "task_transition", "token", "transfer", "transition",
 ])  # fmt: skip
 """The other tables: work in progress, files on nodes, and the content of every database."""
 

@@ -2412,7 +2412,8 @@ end;
 
 create trigger node_lost after update of state on node when old.state <> 'down' and new.state = 'down'
 begin
-    insert into node_outage (node_name, began, error) values (new.name, new.since, new.last_error);
+    insert into node_outage (node_name, began, error)
+    values (new.name, coalesce(new.since, unixepoch()), new.last_error);
 end;
 
 create trigger node_regained after update of state on node

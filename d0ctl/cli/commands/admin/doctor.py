@@ -62,10 +62,12 @@ def doctor(
 
 
 def _after_reboot(service: "Service | None") -> str:
-    from d0ctl.daemon.systemd_service import ends_at_logout
+    from d0ctl.daemon.systemd_service import ends_at_logout, runs_here
 
     at_login = service is not None and ends_at_logout(service)
     name = None if service is None else service.name
+    if name is None and not runs_here():
+        return daemon.WITHOUT_SYSTEMD
     return daemon.after_reboot(name, at_login=at_login, is_root=os.geteuid() == 0)
 
 

@@ -17,6 +17,10 @@ from d0ctl.store.rest.token_secrets import Role, Token
 SCHEME = "Bearer"
 
 
+MISSING = "give a token: `Authorization: Bearer SECRET`"
+UNKNOWN = "this token is unknown or was removed: `d0ctl token list` has those that are valid"
+
+
 class ByToken(AbstractAuthenticationMiddleware):
     """Finds the token of each request by its secret; a removed one is refused at once."""
 
@@ -29,7 +33,8 @@ class ByToken(AbstractAuthenticationMiddleware):
         if scheme.lower() == SCHEME.lower() and secret.strip():
             token = await run_sync(_token, connection.app.state.home, secret.strip())
         if token is None:
-            raise NotAuthorizedException("give a token: `Authorization: Bearer SECRET`",
+            is_given = bool(secret.strip()) and scheme.lower() == SCHEME.lower()
+            raise NotAuthorizedException(UNKNOWN if is_given else MISSING,
                                          headers={"WWW-Authenticate": SCHEME})  # fmt: skip
         return AuthenticationResult(user=token, auth=None)
 
