@@ -40,11 +40,8 @@ def scripts_of(
     options = _request_options(selected, spec, target.job)
     if not changed:
         names = ", ".join(f"`{name}`" for name in parameters)
-        hint = (
-            f"{options[0]} changes what it requests"
-            if options
-            else ("--env NAME=VALUE sets a variable of its environment")
-        )
+        env = "--env NAME=VALUE sets a variable of its environment"
+        hint = f"{options[0]} changes what it requests" if options else env
         raise Refused(f"no binary of `{target.brief}` depends on {names}", hint=hint)
     notes = [
         f"warning: --set does not change what packages request, but {option} does"

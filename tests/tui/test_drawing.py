@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from d0ctl.model import Phase
 from d0ctl.schedule.standstill import Standing, Work
@@ -180,13 +181,16 @@ def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart(
     assert "3/4 nodes up, 1 drained   3/8 slots, 2 staging" in header(120)
 
 
-def test_the_header_names_a_daemon_that_runs_older_code() -> None:
-    snapshot = Snapshot(at=100.0, nodes=NODES, has_old_daemon=True)
+@pytest.mark.parametrize(
+    ("field", "words"), [("has_old_daemon", "older code|old daemon"),
+                         ("has_full_home", "disk of the home is full|full disk")])  # fmt: skip
+def test_the_header_names_an_older_daemon_and_a_full_home(field: str, words: str) -> None:
+    snapshot = replace(Snapshot(at=100.0, nodes=NODES), **{field: True})
     wide, narrow = (text(strips.header(snapshot, (LEASE,), "/h", "", "", 50.0, columns, UNICODE))
                     for columns in (120, 30))  # fmt: skip
 
-    assert "the daemon runs older code: d0ctl daemon restart" in wide
-    assert "old daemon" in narrow and "daemon up" not in narrow
+    assert words.partition("|")[0] in wide and ": d0ctl d" in wide
+    assert words.partition("|")[2] in narrow and "daemon up" not in narrow
 
 
 @pytest.mark.parametrize("columns", [16, 24, 40, 60, 80, 120])

@@ -1090,7 +1090,8 @@ create table node (
     drained_at     real
 ) strict;
 
--- Times without contact with a node, written by triggers. They stay when the node is removed.
+-- The last 10,000 times without contact with a node, written by triggers. They stay when the node is
+-- removed.
 create table node_outage (
     id        integer primary key,
     node_name text not null,
@@ -2414,6 +2415,7 @@ create trigger node_lost after update of state on node when old.state <> 'down' 
 begin
     insert into node_outage (node_name, began, error)
     values (new.name, coalesce(new.since, unixepoch()), new.last_error);
+    delete from node_outage where id <= last_insert_rowid() - 10000;
 end;
 
 create trigger node_regained after update of state on node

@@ -143,6 +143,9 @@ def _slots(snapshot: Snapshot) -> list[Span]:
 
 
 def _driver(drivers: Sequence[str], snapshot: Snapshot, glyphs: Glyphs, *, short: bool) -> Line:
+    if snapshot.has_full_home:
+        state = "full disk" if short else "the disk of the home is full: d0ctl doctor"
+        return ((f"{glyphs.states['failed']} {state}", "bad"),)
     if LEASE in drivers and snapshot.has_old_daemon:
         state = "old daemon" if short else "the daemon runs older code: d0ctl daemon restart"
         return ((f"{glyphs.states['up']} {state}", "warn"),)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from d0ctl.access import is_full
 from d0ctl.model import Node, Phase
 from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause
 from d0ctl.show.drawing import signs
@@ -82,6 +83,9 @@ class Snapshot(Struct, frozen=True):
     has_old_daemon: bool = False
     """Whether the daemon runs older code than is installed."""
 
+    has_full_home: bool = False
+    """Whether the disk of the home is full, so that nothing can be recorded."""
+
     @property
     def stopped(self) -> dict[int, str]:
         """What stops jobs alone, by their ids: neither the site nor a person."""
@@ -123,6 +127,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         stopped,
         stragglers.read(store, now) if until is None else Stragglers(),
         until is None and is_daemon_outdated(store),
+        until is None and is_full(store.home.root),
     )
 
 
