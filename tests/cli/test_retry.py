@@ -238,3 +238,16 @@ def test_an_unknown_job_is_not_found(site: Site, d0ctl: Type) -> None:
         result = d0ctl(*words)
         assert result.exit_code == 3, words
         assert "there is no job `nosuch`" in result.stderr
+
+
+def test_a_package_that_failed_again_is_one_failed_package_of_the_report(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=2))
+    site.fail("prod/1/1/1")
+    assert d0ctl("retry", "prod/1/1").exit_code == 0
+    site.fail("prod/1/1/1")
+
+    answer = document(d0ctl("report", "failures", "--json").stdout)
+
+    assert (answer["failures"], answer["packages"], answer["failed"]) == (2, 1, 1)

@@ -111,3 +111,13 @@ def test_why_of_a_result_that_was_removed_by_hand_says_that_it_is_gone(site: Sit
     assert answer.startswith("file `1.txt` of job `fix` is recorded, but its copy is gone: ")
     assert "a copy was removed from this machine: " in answer
     assert "$ d0ctl set-status fix/1/1/1 unscheduled" in answer
+
+
+def test_a_list_of_files_says_that_a_result_was_removed_by_hand(site: Site) -> None:
+    run(site, 1)
+    before = site.ok("file", "list", "fix:1.txt")
+
+    (site.home.root / "results/fix/1.txt").unlink()
+
+    assert "missing from results/" in site.ok("file", "list", "fix:1.txt")
+    assert "in results/" in before and "missing" not in before

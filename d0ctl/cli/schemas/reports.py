@@ -75,7 +75,7 @@ class Failures(TypedDict):
     selector: str | None
     failures: int
     packages: int
-    failed: Annotated[int, Meta(description="Attempts of packages that are failed now.")]
+    failed: Annotated[int, Meta(description="Packages that are failed now.")]
     tried_again: int
     acknowledged: Acknowledged
     cpu_hours: float

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from d0ctl.config import Home
 from d0ctl.model import Phase
 from d0ctl.show.cards.file_lists import PURGED
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.files.selected_files import CONTROL, FileRow
+from d0ctl.store.files.selected_files import CONTROL, FileRow, is_missing
 from d0ctl.units import listed, size
 
 
@@ -28,6 +29,8 @@ class FileLine(Struct, frozen=True):
     is_present: bool
     is_dropped: bool
     is_result: bool
+    is_gone: bool
+    """Whether it is no longer in results/, where it was delivered."""
     caches: Sequence[str]
     stored_at: Sequence[str]
 
@@ -39,13 +42,15 @@ class File(Struct, frozen=True):
     why: Explanation
 
 
-def line_of(row: FileRow) -> FileLine:
-    """Return the line of a selected file."""
+def line_of(home: Home, row: FileRow) -> FileLine:
+    """Return the line of a selected file; ask the disk whether a result is still there."""
+    is_gone = is_missing(home, row)
+    caches = [str(copy["node"] or copy["cluster"]) for copy in row.copies]
     return FileLine(
         f"{row.job}:{row.name}", row.maker, row.maker_phase,
         None if row.maker else origin(row.locator, row.acquired), row.size,
         row.disposition or row.dispositions, bool(row.present), bool(row.dropped),
-        bool(row.result), [str(copy["node"] or copy["cluster"]) for copy in row.copies],
+        bool(row.result), is_gone, [name for name in caches if not (is_gone and name == CONTROL)],
         row.stored,
     )  # fmt: skip
 
@@ -72,12 +77,14 @@ def cells(line: FileLine) -> list[Cell]:
 
 
 def _locations(line: FileLine) -> str:
-    places = ["in results/"] if line.is_result and line.is_present else []
+    places = ["in results/"] if line.is_result and line.is_present and not line.is_gone else []
     places += [line.origin] if line.origin else []
     caches = ["this machine" if name == CONTROL else name for name in line.caches]
     caches = [name for name in caches if f"on {name}" not in places]
     places += [f"on {', '.join(caches)}"] if caches else []
     places += [f"stored at {locator}" for locator in line.stored_at]
+    if line.is_gone:
+        return listed(["missing from results/", *places])
     if places:
         return listed(places)
     if line.is_dropped:

@@ -117,6 +117,12 @@ def local_path(home: Home, row: FileRow) -> str | None:
     return next((path for path in (*paths, *stored) if os.path.lexists(path)), None)
 
 
+def is_missing(home: Home, row: FileRow) -> bool:
+    """Return whether a file was delivered to results/ and is there no more; ask the disk."""
+    is_delivered = row.result and any(copy["cluster"] == CONTROL for copy in row.copies)
+    return bool(is_delivered) and not os.path.lexists(home.result(row.job, row.name))
+
+
 def dispositions(selected: FileSelection) -> list[str | None]:
     """Return the different dispositions that people gave to the selected files."""
     return [row[0] for row in selected.rows("previous_dispositions")]

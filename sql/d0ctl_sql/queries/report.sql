@@ -38,7 +38,7 @@ delete from failing
 -- attempt did not report them, its run time.
 select count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       count(case when package.phase = 'failed' then 1 end) as failed,
+       count(distinct case when package.phase = 'failed' then package.id end) as failed,
        count(case when attempt.answer in ('resubmit', 'restart') then 1 end) as again,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing

@@ -43,7 +43,7 @@ def list_files(
         emit_json({"files": [_document(row) for row in rows], "total": weight.files,
                    "bytes": weight.bytes})  # fmt: skip
         return
-    table([cells(line_of(row)) for row in rows], right=[2])
+    table([cells(line_of(store.home, row)) for row in rows], right=[2])
     more = f", {count(len(rows))} of them listed" if len(rows) < weight.files else ""
     say(f"{count(weight.files, 'file')}{more}; {count(weight.present)} present, "
         f"{size(weight.bytes)}")  # fmt: skip
