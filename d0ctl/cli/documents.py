@@ -18,7 +18,7 @@ from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummar
 from d0ctl.store.views import activity, browse, selection
 from d0ctl.store.views.activity import StageRate
 from d0ctl.store.views.job_files import eta
-from d0ctl.store.views.left_out import Shortfall, short_packages
+from d0ctl.store.views.left_out import Shortfall, dropped_lines, short_packages
 from d0ctl.store.views.shapes import (
     FailureView,
     JobSummary,
@@ -122,8 +122,8 @@ def acknowledgement(by: str, at: float | None, reason: str | None) -> jobs.Ackno
 
 def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
     """Return all about a job."""
-    dropped, settings = browse.dropped_lines(store, summary.id), browse.settings(store, summary.id)
-    short = short_packages(store, summary.id) if dropped else []
+    dropped, settings = dropped_lines(store, summary.id), browse.settings(store, summary.id)
+    short = short_packages(store, summary.id) if dropped.lines else []
     running = browse.in_phases(store, summary.id, LIVE, MOST_LIVE)
     late = eta.stragglers(store, summary.id, MOST_STRAGGLERS, now=now)
     rates = activity.rates_of_job(store, summary, now=now)
@@ -132,7 +132,8 @@ def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
         settings,
         **job(summary, eta.horizon(store, now=now), now),
         max_alike_failures=settings.most_alike,
-        dropped=dropped,
+        dropped=dropped.lines,
+        removed=dropped.removed,
         left_out=[shortfall(each) for each in short],
         stages=[stage(each, rates.get(each.id)) for each in browse.stages(store, summary)],
         nodes=browse.where(store, summary.id),

@@ -24,7 +24,7 @@ from d0ctl.store.views import activity, browse, dependencies, file_locations, on
 from d0ctl.store.views.activity import NO_PROGRESS
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import eta
-from d0ctl.store.views.left_out import short_packages
+from d0ctl.store.views.left_out import dropped_lines, short_packages
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import PackageView
 
@@ -184,7 +184,7 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
 def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part:
     progress, dropped = (
         activity.running_progress(store, job.id),
-        browse.dropped_lines(store, job.id),
+        dropped_lines(store, job.id),
     )
     horizon = _horizon(store, job, now)
     return Part(
@@ -196,7 +196,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         stages=browse.stages(store, job),
         where=browse.where(store, job.id),
         problems=browse.failed_transfers(store, job.id),
-        short=short_packages(store, job.id) if dropped else [],
+        short=short_packages(store, job.id) if dropped.lines else [],
         excluded=_excluded(store, job.id),
         actions=browse.actions(store, job.name, MOST_ACTIONS + 1),
         dropped=dropped,

@@ -65,6 +65,22 @@ def script(d0ctl: Type, path: str) -> str:
     return found
 
 
+def test_lines_that_the_job_file_no_longer_has_are_not_called_a_loss(
+    file: Path, d0ctl: Type
+) -> None:
+    d0ctl("submit", "--update", str(file))
+    assert d0ctl("kill-line", "mc/1/2", "--drop-outputs").exit_code == 0
+
+    card, answer = d0ctl("status", "mc").stdout, document(d0ctl("status", "mc", "--json").stdout)
+
+    assert "1 line dropped · 1 line removed by `update`" in card
+    assert (answer["dropped"], answer["removed"]) == (2, 1)
+    assert (
+        "`update` removed the line: the job file does not have it" in d0ctl("why", "mc/1/1").stdout
+    )
+    assert "`update` removed" not in d0ctl("why", "mc/1/2").stdout
+
+
 def test_an_update_adds_removes_and_changes_and_keeps_what_was_set(file: Path, d0ctl: Type) -> None:
     reply = d0ctl("submit", "--update", str(file))
 

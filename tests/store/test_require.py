@@ -14,6 +14,7 @@ from d0ctl.store.checks.check import faults
 from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.nodes import placement
 from d0ctl.store.views import browse
+from d0ctl.store.views.left_out import dropped_lines
 from tests.support.building import job, line, package
 from tests.support.jobs import NOW, phases
 from tests.support.site import Site
@@ -58,7 +59,7 @@ def test_a_merge_continues_with_the_part_that_it_requires(site: Site) -> None:
     assert site.phase("prod/2/1/1") == "ready"
     site.finish("prod/2/1/1")
     found = browse.job(site.store, "prod")
-    assert (found.status, browse.dropped_lines(site.store, found.id)) == ("successful", 2)
+    assert (found.status, dropped_lines(site.store, found.id).lacking) == ("successful", 2)
     action = browse.actions(site.store, "prod", 1)[0]
     assert (action.actor, action.verb, action.undo) == (
         "d0ctl", "require", "d0ctl restore-line 'prod/1/*'"

@@ -223,6 +223,7 @@ class JobCard(Job):
     parameters: dict[str, Any]
     policy: Annotated[dict[str, Any], Meta(description="Its own rules.")]
     dropped: Annotated[int, Meta(description="Dropped lines.")]
+    removed: Annotated[int, Meta(description="Dropped lines that its job file no longer has.")]
     left_out: Annotated[list[Shortfall], Meta(description="Packages that run without some inputs.")]
     stages: list[Stage]
     nodes: Annotated[Counts, Meta(description="Launched packages by node.")]

@@ -18,7 +18,7 @@ from d0ctl.show.forecast import eta
 from d0ctl.show.lists import failures, packages, with_bars
 from d0ctl.show.why.common import Explanation, runs_with
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
-from d0ctl.store.views.left_out import Shortfall
+from d0ctl.store.views.left_out import DroppedLines, Shortfall
 from d0ctl.store.views.shapes import (
     ActionView,
     FailureView,
@@ -62,7 +62,7 @@ class Part(Struct, frozen=True):
     short: list[Shortfall] = field(default_factory=list)
     excluded: list[str] = field(default_factory=list)
     actions: list[ActionView] = field(default_factory=list)
-    dropped: int = 0
+    dropped: DroppedLines = DroppedLines(0, 0)
     after: list[str] = field(default_factory=list)
     progress: RunningProgress = NO_PROGRESS
     settings: JobSettings | None = None
@@ -128,7 +128,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     state = jobs.state(job, part.cause) if row is job else status_of(row, part.held_back)
     facts = [f"{count(done)} of {count(total, 'package')} done"]
     facts += [count(row.lines, "line")] if isinstance(row, StageSummary) else []
-    facts += [f"{count(part.dropped, 'line')} dropped"] if part.dropped else []
+    facts += _dropped(part.dropped)
     if isinstance(row, JobSummary):
         length = duration((job.ended or now) - job.submitted)
         facts.append(f"took {length}" if job.ended else f"{length} so far")
@@ -153,6 +153,12 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
         sheet.say(f"{short.path} {runs_with(short)}")
     for sentence in part.excluded:
         sheet.say(sentence, "warn")
+
+
+def _dropped(dropped: DroppedLines) -> list[str]:
+    """Say how many lines were dropped; those that `update` removed lack nothing."""
+    texts = [(dropped.lacking, "dropped"), (dropped.removed, "removed by `update`")]
+    return [f"{count(number, 'line')} {text}" for number, text in texts if number]
 
 
 def _order(part: Part, row: StageSummary) -> list[str]:

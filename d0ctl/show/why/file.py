@@ -160,8 +160,8 @@ def _dropped(about: _AboutFile) -> None:
     explanation.facts.append(
         f"`{file.maker}` stays {phase_word(file.maker_phase)}, but no package reads its outputs"
     )
-    line_id = browse.package(about.store, parse(file.maker or "")).line_id
-    dropped_line.add(about.store, explanation, line_id, line, about.now)
+    package = browse.package(about.store, parse(file.maker or ""))
+    dropped_line.add(about.store, explanation, package.line_id, line, package.line_named, about.now)
 
 
 def _missing(about: _AboutFile) -> None:

@@ -81,7 +81,7 @@ def line(
         if summary.named:
             from d0ctl.show.why.phases import dropped_line  # late: few lines are dropped
 
-            dropped_line.add(store, explanation, summary.id, path, now)
+            dropped_line.add(store, explanation, summary.id, path, summary.named, now)
         else:
             why = "an input that it needs was dropped; it is restored with the line that makes it"
             explanation.facts.append(why)

@@ -261,11 +261,6 @@ def where(store: Store, job: int) -> dict[str, int]:
     return {row["name"]: row["n"] for row in store.rows("job_nodes", job=job)}
 
 
-def dropped_lines(store: Store, job: int) -> int:
-    """Return how many lines of a job are dropped."""
-    return int(store.value("dropped_lines", job=job) or 0)
-
-
 def actions(store: Store, job: str, limit: int) -> list[ActionView]:
     """Return the actions of people on a job, the latest first."""
     return [make(ActionView, row) for row in store.rows("actions_on", job=job, limit=limit)]

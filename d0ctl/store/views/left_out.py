@@ -1,4 +1,6 @@
-"""Missing inputs of packages, because their lines were dropped."""
+"""Dropped lines, and the inputs that packages lack because of them."""
+
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -25,6 +27,25 @@ class Shortfall(Struct, frozen=True):
         if more > 0:
             names.append(f"{more:,} more")
         return f"{self.supplied:,} of {self.asked:,} inputs, missing: {listed(names)}"
+
+
+class DroppedLines(NamedTuple):
+    """How many lines of a job are dropped, and how many of these its job file no longer has."""
+
+    lines: int
+    removed: int
+
+    @property
+    def lacking(self) -> int:
+        """How many lines a person dropped whose files the results lack."""
+        return self.lines - self.removed
+
+
+def dropped_lines(store: Store, job: int) -> DroppedLines:
+    """Count the dropped lines of a job."""
+    row = store.row("dropped_lines", job=job)
+    assert row is not None
+    return DroppedLines(row["lines"], row["removed"])
 
 
 def shortfall(store: Store, package: int, path: str, phase: str) -> Shortfall | None:

@@ -110,8 +110,8 @@ select line.id as line_id, package.phase, count(*) as n
  group by line.id, package.phase;
 
 -- name: dropped_lines
--- How many lines of a job are dropped.
-select count(*)
+-- How many lines of a job are dropped, and how many of these its job file no longer has.
+select count(*) as lines, count(case when line.named = 2 then 1 end) as removed
   from stage
   join line on line.stage_id = stage.id and line.dropped is not null
  where stage.job_id = :job;

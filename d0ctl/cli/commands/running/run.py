@@ -27,6 +27,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import leases
 from d0ctl.store.nodes.standstill import job_standing
 from d0ctl.store.views import browse, file_locations, names
+from d0ctl.store.views.left_out import dropped_lines
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, moment
 
@@ -262,7 +263,7 @@ def _print_standing(store: Store, job: JobSummary, *, is_new: bool) -> None:
     now = time.time()
     took = (job.ended or now) - job.submitted if is_new else None
     since = moment(job.submitted, now)
-    emit(outcome.succeeded(job.name, done, took, since, browse.dropped_lines(store, job.id)))
+    emit(outcome.succeeded(job.name, done, took, since, dropped_lines(store, job.id).lacking))
     folder = store.home.results / job.name
     made = file_locations.results(store, job.id)
     files = sorted(name for name in made if (folder / name).exists())

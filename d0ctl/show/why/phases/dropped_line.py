@@ -7,6 +7,9 @@ from d0ctl.store.jobs import restore_line
 from d0ctl.store.views import names
 from d0ctl.units import moment
 
+REMOVED = 2
+"""`named` of a line that its job file no longer has."""
+
 
 def is_of_use(store: Store, package: str) -> bool:
     """Return whether other lines of its stage remain if the line of a package is dropped."""
@@ -14,8 +17,12 @@ def is_of_use(store: Store, package: str) -> bool:
     return names.lines(store, job, int(stage)) > 1
 
 
-def add(store: Store, explanation: Explanation, line_id: int, path: str, now: float) -> None:
+def add(
+    store: Store, explanation: Explanation, line_id: int, path: str, named: int, now: float
+) -> None:
     """Add the command that restores a line; if it is refused, why, and what to do first."""
+    if named == REMOVED:
+        explanation.facts.append("`update` removed the line: the job file does not have it")
     restore = f"d0ctl restore-line {path}"
     reader = restore_line.line_launched_without(store, line_id)
     if reader is None:

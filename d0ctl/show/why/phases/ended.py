@@ -164,5 +164,6 @@ def canceled(subject: Subject) -> None:
         advice(subject.store, package, None).add_to(subject.explanation, package.path)
     elif package.line_named:
         line = package.path.rpartition("/")[0]
-        dropped_line.add(subject.store, subject.explanation, package.line_id, line, subject.now)
+        dropped_line.add(subject.store, subject.explanation, package.line_id, line,
+                         package.line_named, subject.now)  # fmt: skip
     subject.command(f"d0ctl history {package.path}")
