@@ -18,7 +18,9 @@ app = single()
 PORT = 8620
 
 Address = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
-Port = Annotated[int, typer.Option("--port", metavar="N", help="Port; 0 takes a free one.")]
+Port = Annotated[
+    int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port; 0 takes a free one.")
+]
 Certificate = Annotated[
     Path | None,
     typer.Option("--certificate", metavar="FILE", help="TLS certificate, with its chain (PEM)."),
@@ -77,7 +79,6 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         [family, _, _, _, address] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
-    except (OSError, OverflowError) as error:
-        problem = error.strerror if isinstance(error, OSError) else str(error)
-        raise Refused(f"can't listen on {host}:{port}: {problem}",
+    except OSError as error:
+        raise Refused(f"can't listen on {host}:{port}: {error.strerror}",
                       hint="--port 0 takes a free one") from error  # fmt: skip
