@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from d0ctl.plugins import Plugin
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.drawing.signs import Glyphs, glyph
 from d0ctl.store.jobs.archive import Archive
-from d0ctl.units import clean, count, size
+from d0ctl.units import clean, count, listed, moment, size
+
+if TYPE_CHECKING:
+    from d0ctl.store.checks.restore_consequences import Difference
 
 NO_ARCHIVES = "no archives yet: d0ctl archive '*' --ended 90d creates one"
 
@@ -39,6 +43,33 @@ def warnings(newer: int | None, driver: Path | None, stop: str) -> Iterator[str]
     if driver is not None:
         yield f"a daemon of this site runs in the home `{clean(str(driver))}`: only one can work"
         yield stop
+
+
+def lost(difference: "Difference", now: float) -> Iterator[str]:
+    """Say what a backup lacks of the present database, and what only the backup has."""
+    jobs, changed = difference.lost_jobs, difference.changed_packages
+    lacks = []
+    if jobs:
+        packages = count(difference.lost_packages, "package")
+        lacks.append(f"{count(len(jobs), 'job')} with {packages} ({_named(jobs)})")
+    if changed:
+        others = ("package of another job", "packages of other jobs") if jobs else ("package",)
+        lacks.append(f"changes of {count(changed, *others)}")
+    if difference.actions:
+        lacks.append(count(difference.actions, "action"))
+    ends = ("has no history" if difference.last is None
+            else f"ends at {moment(difference.last, now)}")  # fmt: skip
+    what = f"lacks what came later: {listed(lacks)}" if lacks else "lacks nothing"
+    yield f"the backup {ends}, and {what}"
+    if difference.former_jobs:
+        yield f"only the backup has {count(len(difference.former_jobs), 'job')}: " + _named(
+            difference.former_jobs
+        )
+
+
+def _named(jobs: Sequence[str]) -> str:
+    names, more = ", ".join(jobs[:MOST_NAMED]), len(jobs) - MOST_NAMED
+    return clean(f"{names} and {more} more" if more > 0 else names)
 
 
 def would_restore(file: Path, database: Path) -> Iterator[str]:
@@ -82,13 +113,11 @@ def not_counted(archives: Sequence[str]) -> str:
 
 def archive_cells(archive: Archive) -> list[Cell]:
     """Return the row of an archive."""
-    names = ", ".join(archive.jobs[:MOST_NAMED])
-    more = len(archive.jobs) - MOST_NAMED
     return [
         (clean(archive.name), "strong"),
         count(archive.packages, "package"),
         size(archive.size),
-        clean(f"{names} and {more} more" if more > 0 else names),
+        _named(archive.jobs),
     ]
 
 

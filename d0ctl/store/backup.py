@@ -4,14 +4,14 @@ import itertools
 import os
 import sqlite3
 import time
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from shlex import quote
-from typing import Any, NamedTuple
 
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
-from d0ctl.store.clusters.other_homes import driven_elsewhere, living_holders
+from d0ctl.store.clusters.other_homes import living_holders
 from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
 from d0ctl.store.locks import daemon_lock, writer_lock
@@ -91,7 +91,7 @@ def restore(home: Home, source: Path, *, now: float, from_other_site: bool = Fal
     check_backup(source)
     if not from_other_site:
         refuse_other_site(home, source)
-    home.create(with_key=_newest_attempt(source) == 0)
+    home.create(with_key=newest_attempt(source) == 0)
     aside = home.root / f".restore.{os.getpid()}"
     try:
         _copy(source, aside)
@@ -126,47 +126,30 @@ def check_backup(source: Path) -> None:
     refuse_newer(source, version)
 
 
-class Consequences(NamedTuple):
-    """What a restored backup means for packages that run now."""
-
-    newer: int | None
-    """The running packages that it does not have; None if no present database is known."""
-    driver: Home | None
-    """Another home that drives the nodes of the site."""
-
-
-def consequences(home: Home, source: Path) -> Consequences:
-    """Compare a backup with the present database: that of the home, or of the one that drives."""
-    driver = driven_elsewhere(home, _site_of(source))
-    present = home if home.database.exists() else driver
-    if present is None:
-        return Consequences(None, driver)
-    try:
-        newer = _value(present.database, "running_after", last=_newest_attempt(source))
-        return Consequences(int(newer), driver)
-    except sqlite3.Error:  # the present database is broken, so a backup is needed
-        return Consequences(None, driver)
-
-
-def _newest_attempt(source: Path) -> int:
-    return int(_value(source, "newest_attempt") or 0)
-
-
-def _value(database: Path, query: str, **values: int) -> Any:
+@contextmanager
+def reading(database: Path) -> Iterator[Store]:
+    """Read a database as it is, without an upgrade."""
     uri = f"{database.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
         connection.row_factory = sqlite3.Row
-        return Store(Home(database.parent), connection).value(query, **values)
+        yield Store(Home(database.parent), connection)
 
 
-def _site_of(source: Path) -> str:
+def newest_attempt(source: Path) -> int:
+    """Return the id of the newest attempt of a backup; 0 if it has none."""
+    with reading(source) as store:
+        return int(store.value("newest_attempt") or 0)
+
+
+def site_of(source: Path) -> str:
+    """Return the id of the site of a backup."""
     with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
         return str(backup.execute("select name from site").fetchone()[0])
 
 
 def refuse_other_site(home: Home, source: Path) -> None:
     """Raise Refused if a backup is of another site than the home."""
-    site = _site_of(source)
+    site = site_of(source)
     site_now = _present_site(home)
     if site_now not in (None, site):
         raise Refused(

@@ -1,4 +1,4 @@
-"""A backup in a new home: it has neither keys nor contact with nodes."""
+"""What a restored home lacks: later jobs and changes; in a new home, keys and contact."""
 
 from pathlib import Path
 
@@ -43,3 +43,26 @@ def test_no_node_of_a_restored_home_is_connected_before_a_daemon_runs(
     d0ctl(*other, "restore", str(tmp_path / "saved.db"))
 
     assert "not connected" in d0ctl(*other, "node", "list").stdout
+
+
+def test_a_rehearsed_restore_says_what_would_be_lost(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    for name in ("kept", "removed"):
+        site.submit(job(name))
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    unchanged = d0ctl("restore", str(tmp_path / "saved.db"), "--dry-run")
+    assert d0ctl("remove", "removed", "--yes").exit_code == 0
+    assert d0ctl("hold", "kept/1/1/1").exit_code == 0
+    site.submit(job("new"))
+
+    done = d0ctl("restore", str(tmp_path / "saved.db"), "--dry-run")
+
+    assert unchanged.stdout.splitlines()[2].endswith(", and lacks nothing")
+    assert done.exit_code == 0, done.stderr
+    ends, returned = done.stdout.splitlines()[2:]
+    assert ends.endswith(
+        ", and lacks what came later: 1 job with 1 package (new), "
+        "changes of 1 package of another job and 3 actions"
+    )
+    assert returned == "only the backup has 1 job: removed"

@@ -29,11 +29,11 @@ def restore(
     """
     from d0ctl.store.backup import (
         check_backup,
-        consequences,
         refuse_other_site,
         refuse_while_driven,
     )  # fmt: skip
     from d0ctl.store.backup import restore as put_back
+    from d0ctl.store.checks.restore_consequences import consequences
     from d0ctl.store.clusters.other_homes import stop_command
     from d0ctl.store.lifecycle import keep_action
 
@@ -41,9 +41,10 @@ def restore(
     home = session.home()
     if not other_site:
         refuse_other_site(home, file)
-    newer, driver = consequences(home, file)
+    newer, driver, lost = consequences(home, file)
     root, stop = (driver.root, stop_command(driver)) if driver else (None, "")
-    warnings = list(administration.warnings(newer, root, stop))
+    warnings = [] if lost is None else list(administration.lost(lost, time.time()))
+    warnings += administration.warnings(newer, root, stop)
     if changing.is_rehearsal():
         for line in (*administration.would_restore(file, home.database), *warnings):
             emit(line)

@@ -1,0 +1,72 @@
+"""What a restored backup means: for running packages, and for what the home has done since."""
+
+import sqlite3
+from pathlib import Path
+from typing import NamedTuple
+
+from d0ctl.config import Home
+from d0ctl.store.backup import newest_attempt, reading, site_of
+from d0ctl.store.clusters.other_homes import driven_elsewhere
+from d0ctl.store.connection import Store
+
+
+class Difference(NamedTuple):
+    """What the present database of a home has and its backup has not, and the other way round."""
+
+    last: float | None
+    """The time of the last entry of the backup."""
+    lost_jobs: list[str]
+    lost_packages: int
+    """The packages of the lost jobs."""
+    changed_packages: int
+    """Packages of other jobs that have changed since."""
+    actions: int
+    """What people have done since."""
+    former_jobs: list[str]
+    """Jobs that only the backup has."""
+
+
+class Consequences(NamedTuple):
+    """What a restored backup means."""
+
+    newer: int | None
+    """The running packages that it does not have; None if no present database is known."""
+    driver: Home | None
+    """Another home that drives the nodes of the site."""
+    difference: Difference | None
+    """What the home loses; None if it has no database that can be read."""
+
+
+def consequences(home: Home, source: Path) -> Consequences:
+    """Compare a backup with the present database: that of the home, or of the one that drives."""
+    driver = driven_elsewhere(home, site_of(source))
+    present = home if home.database.exists() else driver
+    if present is None:
+        return Consequences(None, driver, None)
+    try:
+        with reading(present.database) as store, reading(source) as backup:
+            newer = int(store.value("running_after", last=newest_attempt(source)))
+            lost = _difference(store, backup) if present is home else None
+    except sqlite3.Error:  # the present database is broken, so a backup is needed
+        return Consequences(None, driver, None)
+    return Consequences(newer, driver, lost)
+
+
+def _difference(store: Store, backup: Store) -> Difference:
+    last: float | None = backup.value("newest_entry")
+    present = {row["id"]: row for row in store.rows("sizes_of_jobs")}
+    then = {row["id"]: row["name"] for row in backup.rows("sizes_of_jobs")}
+    lost = [row for job, row in present.items() if job not in then]
+    time = 0.0 if last is None else last
+    return Difference(
+        last=last,
+        lost_jobs=[row["name"] for row in lost],
+        lost_packages=sum(row["packages"] for row in lost),
+        changed_packages=sum(
+            row["packages"]
+            for row in store.rows("changed_since", time=time)
+            if row["job_id"] in then
+        ),
+        actions=store.value("actions_since", time=time),
+        former_jobs=[name for job, name in then.items() if job not in present],
+    )

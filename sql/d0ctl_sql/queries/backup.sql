@@ -1,0 +1,28 @@
+-- name: newest_entry
+-- The time of the newest entry of the history.
+select max(at)
+  from (select max(at) as at from action
+        union all select max(submitted) from job
+        union all select at from event where id = (select max(id) from event));
+
+-- name: sizes_of_jobs
+-- Each job, with the number of its packages.
+select job.id, job.name,
+       coalesce((select sum(stage_count.n)
+                   from stage join stage_count on stage_count.stage_id = stage.id
+                  where stage.job_id = job.id), 0) as packages
+  from job
+ where job.visible = 1
+ order by job.id;
+
+-- name: changed_since
+-- How many packages of each job have changed after a time.
+select package.job_id, count(distinct package.id) as packages
+  from event
+  join package on package.id = event.package_id
+ where event.at > :time
+ group by package.job_id;
+
+-- name: actions_since
+-- How many actions there were after a time.
+select count(*) from action where at > :time;
