@@ -1,6 +1,7 @@
 """Whether results/ and cache/ agree with the database."""
 
 import os
+import stat
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,9 @@ MISSED = "it is copied or made again when a package needs it"
 
 OUTSIDE = "it came from outside"
 
+GONE, RESIZED = "does not exist", "has another size now"
+"""How a result can differ from the one that was delivered."""
+
 MOST_SELECTORS = 10
 """How many selectors a command names."""
 
@@ -30,36 +34,46 @@ MOST = 20
 
 
 def deliveries(store: Store, now: float) -> Iterator[Finding]:
-    """Missing files in results/, and files there that belong to no job."""
+    """Missing and changed files in results/, and files there that belong to no job."""
     known: dict[str, set[str]] = defaultdict(set)
     folder = store.home.results
     jobs = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    missing: dict[str, list[KnownResult]] = defaultdict(list)
+    faulty: dict[tuple[str, str], list[KnownResult]] = defaultdict(list)
     for row in results(store):
         # of a million files few may be results: only these are worth a path
         if row.job in jobs:
             known[row.job].add(row.name)
         is_delivered = row.is_copy or row.is_due
-        if is_delivered and not os.path.lexists(store.home.result(row.job, row.name)):
-            missing[row.job].append(row)
-    for job, rows in missing.items():
-        yield _missing(store, job, rows)
+        if is_delivered and (fault := _fault(store.home.result(row.job, row.name), row.size)):
+            faulty[row.job, fault].append(row)
+    for (job, fault), rows in faulty.items():
+        yield _not_as_delivered(store, job, fault, rows)
     for job, names in known.items():
         yield from _unknown(store.home.results / job, names, now)
 
 
-def _missing(store: Store, job: str, rows: Sequence[KnownResult]) -> Finding:
-    """Say which results of a job are gone, and how its packages make them again."""
+def _fault(path: Path, size: int | None) -> str:
+    """Return how a file differs from the one that was delivered; empty if it does not."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return GONE
+    is_other = size is not None and stat.S_ISREG(status.st_mode) and status.st_size != size
+    return RESIZED if is_other else ""
+
+
+def _not_as_delivered(store: Store, job: str, fault: str, rows: Sequence[KnownResult]) -> Finding:
+    """Say which results of a job are gone or changed, and how its packages make them again."""
     first = store.home.result(job, rows[0].name)
     selectors = [str(part) for part in condense(makers(store, [row.id for row in rows]))]
     more = " # and others" if len(selectors) > MOST_SELECTORS else ""
     again = f"d0ctl set-status {' '.join(selectors[:MOST_SELECTORS])} unscheduled{more}"
     if len(rows) == 1:
-        return Finding("results", str(first), "was delivered, but does not exist",
-                       f"put it back, or make it again: {again}")  # fmt: skip
-    detail = (
-        f"{count(len(rows), 'file')} were delivered, but do not exist, such as `{rows[0].name}`"
-    )
+        put_back = "put it back, or make it again"
+        return Finding("results", str(first), f"was delivered, but {fault}", f"{put_back}: {again}")
+    files = count(len(rows), "file")
+    verb = {GONE: "do not exist", RESIZED: "have other sizes now"}[fault]
+    detail = f"{files} were delivered, but {verb}, such as `{rows[0].name}`"
     return Finding("results", str(store.home.results / job), detail,
                    f"put them back, or make them again: {again}")  # fmt: skip
 

@@ -76,6 +76,28 @@ def test_a_result_that_is_gone_is_reported(site: Site, home: Home, found: Found)
     assert found() == []
 
 
+def test_a_result_whose_size_has_changed_is_reported(site: Site, home: Home, found: Found) -> None:
+    site.submit(production())
+    path = home.results / "prod" / "plot.png"
+    damage(
+        site,
+        "update file set present = 1, size = 4 where name = 'plot.png'",
+        f"insert into location (file_id, cluster_id, path, made) select id, 1, '{path}', 1"
+        " from file where name = 'plot.png'",
+    )
+    path.parent.mkdir()
+    path.write_text("plot")
+    assert found() == []
+
+    path.write_text("longer plot")
+
+    assert (only(found).subject, only(found).detail) == (
+        str(path),
+        "was delivered, but has another size now",
+    )
+    assert only(found).advice.endswith("make it again: d0ctl set-status prod/3/1/1 unscheduled")
+
+
 def test_results_of_a_job_that_are_gone_are_reported_together(
     site: Site, home: Home, found: Found
 ) -> None:

@@ -20,6 +20,7 @@ class KnownResult(Struct, frozen=True, gc=False):
     id: int
     job: str
     name: str
+    size: int | None
     is_copy: int
     is_due: int
 
