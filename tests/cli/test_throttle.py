@@ -129,7 +129,7 @@ def test_a_name_without_its_kind_is_completed(site: Site, d0ctl: Type) -> None:
 @pytest.mark.parametrize(
     ("words", "meant"),
     [(["emmy"], "researcher emmy"), (["user", "emmy"], "researcher emmy"),
-     (["prod"], "job prod"), (["machine", "farm"], "node farm")],
+     (["prod", "--max-launches", "9/1m"], "job prod"), (["machine", "farm"], "node farm")],
 )  # fmt: skip
 def test_the_kind_of_a_throttle_is_suggested_by_the_name_or_the_word(
     site: Site, d0ctl: Type, words: list[str], meant: str
@@ -140,7 +140,26 @@ def test_the_kind_of_a_throttle_is_suggested_by_the_name_or_the_word(
 
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [
-        f"d0ctl: `{' '.join(words)}` is not a throttle: "
+        f"d0ctl: `{' '.join(words).partition(' --')[0]}` is not a throttle: "
         "write node, researcher or job, then its name",
         f"d0ctl throttle set {meant} --max-running 50",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "selector"),
+    [(["prod"], "a job", "prod"), (["prod/1"], "part of a job", "prod/1"),
+     (["job", "prod/1"], "part of a job", "prod/1")],
+)  # fmt: skip
+def test_the_limits_of_a_job_are_set_by_limit(
+    site: Site, d0ctl: Type, words: list[str], what: str, selector: str
+) -> None:
+    site.submit(job("prod", [simple()], originator="ada@lab"))
+
+    done = d0ctl("throttle", "set", *words, "--max-running", "1")
+
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        f"d0ctl: `{selector}` is {what}: `limit` sets its limits",
+        f"d0ctl limit {selector} --max-running 50",
     ]

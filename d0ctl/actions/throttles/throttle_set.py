@@ -136,9 +136,8 @@ def plan(
 ) -> ThrottlePlan:
     """Plan the limits. Raises BadUsage for a name without its kind."""
     options, target = request.options, request.target
-    if not target.kind:
-        kind = _kind_of(store, target.pattern)
-        raise _without_kind(target.pattern, ThrottleName(kind, target.pattern))
+    if target.kind in ("", "job"):
+        _refuse_selector(store, target, options)
     limits = {"max-running": options.max_running, "max-launches": options.max_launches}
     changes = {key: limit for key, limit in limits.items() if limit is not None}
     before = (setting(store, "throttles") or {}).get(request.target.brief, {})
@@ -147,6 +146,18 @@ def plan(
                         is_known=_is_known(store, request.target),
                         smaller=tuple(_smaller(store, request.target, after)),
                         is_empty=bool(changes) and after == before)  # fmt: skip
+
+
+def _refuse_selector(store: Store, name: ThrottleName, options: ThrottleOptions) -> None:
+    """Raise BadUsage for a name without its kind, and for a part of a job."""
+    job, _, part = name.pattern.partition("/")
+    kind = name.kind or _kind_of(store, job)
+    if kind == "job" and (part or not (name.kind or options.max_launches)):
+        what = "part of a job" if part else "a job"
+        raise BadUsage(f"`{name.pattern}` is {what}: `limit` sets its limits",
+                       hint=f"d0ctl limit {quote(name.pattern)} --max-running 50")  # fmt: skip
+    if not name.kind:
+        raise _without_kind(name.pattern, ThrottleName(kind, name.pattern))
 
 
 def _is_known(store: Store, name: ThrottleName) -> bool:
@@ -227,8 +238,8 @@ def _said(plan: ThrottlePlan, verb: str) -> str:
 ACTION = Action(
     name="throttle set",
     help="Set or lift limits of nodes, researchers or jobs.",
-    more_help="Running packages continue. The next `site apply` restores the limits of the site "
-    "file.",
+    more_help="`none` lifts a limit. Running packages continue. The next `site apply` restores the "
+    "limits of the site file. `limit` is for a single job or stage.",
     example="researcher emmy --max-running 50 --max-launches 100/1m",
     exit_status="0 done, 2 bad usage",
     past="changed limits of",
