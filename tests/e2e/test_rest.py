@@ -158,7 +158,7 @@ def test_an_action_is_planned_then_done_by_the_name_of_the_token(
     assert done["undo"] == "d0ctl retry first:canceled"
     assert site.json("status", "first")["phases"] == {"canceled": 1}
     [action, *_] = site.json("history", "first")["actions"]
-    assert (action["actor"], action["reason"]) == ("a-operator", "not needed")
+    assert (action["actor"], action["reason"]) == ("token a-operator", "not needed")
 
 
 def test_an_operator_submits_a_task_and_pauses_it(site: Site, operator: httpx.Client) -> None:
@@ -172,7 +172,7 @@ def test_an_operator_submits_a_task_and_pauses_it(site: Site, operator: httpx.Cl
     done = read(operator.post("actions/task/pause", json={"target": "mine"}))
     assert done["undo"] == "d0ctl task resume mine"
     [first, last] = read(operator.get("tasks/mine/history"))["changes"]
-    assert (first["note"], last["new"], last["actor"]) == ("a trial", "paused", "a-operator")
+    assert (first["note"], last["new"], last["actor"]) == ("a trial", "paused", "token a-operator")
 
 
 def test_an_action_is_refused_if_others_acted_since_its_plan(

@@ -67,8 +67,8 @@ def report(plan: TokenPlan) -> Iterator[str]:
 ACTION = Action(
     name="token add",
     help="Let a program or a person use the REST interface; print the secret.",
-    more_help="The secret can't be printed again: only its digest is kept. History names the "
-    "token as the actor of what is done with it.",
+    more_help="The secret can't be printed again: only its digest is kept. History names "
+    "`token NAME` as the actor of what is done with it.",
     example="anna operator",
     exit_status="0 done, 2 bad usage, 4 the name is taken",
     past="added",

@@ -18,10 +18,15 @@ SECRET_BYTES = 32
 
 
 class Token(Struct, frozen=True):
-    """A token whose secret was given; its name is the actor of what is done with it."""
+    """A token whose secret was given."""
 
     name: str
     role: Role
+
+    @property
+    def actor(self) -> str:
+        """The actor of what is done with it, which is no login and no part of d0ctl."""
+        return f"token {self.name}"
 
     def may(self, role: Role) -> bool:
         """Return whether it may do what this role may."""

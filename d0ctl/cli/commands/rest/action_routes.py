@@ -93,7 +93,7 @@ def _target(action: Action[Any, Any], target: Words) -> Target:
 
 def _carried_out(request: Request[Any, Any, State], wanted: Any, data: Common) -> Answer:
     done = carry_out(request.app.state.home, wanted, data.reason, bool(data.dry_run),
-                     by=request.user.name, seen=data.seen)  # fmt: skip
+                     by=request.user.actor, seen=data.seen)  # fmt: skip
     return Answer(done.packages, done.text.splitlines(), done.undo, done.seen, done.job or None)
 
 

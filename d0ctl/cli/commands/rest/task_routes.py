@@ -79,7 +79,7 @@ def submit_task(data: TaskFile, request: Request[Any, Any, State]) -> tasks.Task
         if data.dry_run:
             name = data.name or spec.name
             return {"task": name, "datasets": len(spec.datasets), "dry_run": True}
-        name, _ = submission.submit(store, spec, now=time.time(), actor=request.user.name,
+        name, _ = submission.submit(store, spec, now=time.time(), actor=request.user.actor,
                                     name=data.name, note=data.reason)  # fmt: skip
         return {"task": name, "datasets": len(spec.datasets)}
 
