@@ -141,15 +141,23 @@ def write(home: Home, service: Service, *, journal: bool) -> None:
         service.unit.parent.mkdir(parents=True, exist_ok=True)
         service.unit.write_text(unit(home, is_system=service.is_system, journal=journal))
     except PermissionError:
-        sudo = "d0ctl daemon install --system --print | sudo tee"
         raise Refused(f"can't write `{service.unit}`: permission denied",
-                      hint=f"{sudo} {service.unit}") from None  # fmt: skip
+                      hint=_as_root(service, journal)) from None  # fmt: skip
     try:
         service.call("daemon-reload")
     except Refused:
         if is_new:
             service.unit.unlink()
         raise
+
+
+def _as_root(service: Service, journal: bool) -> str | None:
+    """Return the commands that do the same by sudo; None for a service of the user."""
+    if not service.is_system:
+        return None
+    unit = f"d0ctl daemon install --system --print{' --journal' * journal}"
+    return (f"d0ctl daemon stop; {unit} | sudo tee {service.unit} && sudo systemctl daemon-reload "
+            f"&& sudo systemctl enable --now {service.name}")  # fmt: skip
 
 
 def remove(service: Service) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import debian_program
 from tests.support.site import Site
-from tests.support.users import STRANGER, needs_root
+from tests.support.users import STRANGER, d0ctl_as, needs_root, open_folder
 from tests.support.waiting import wait_until
 
 SYSTEMCTL = """\
@@ -141,6 +141,22 @@ def test_root_makes_a_service_of_the_system_that_runs_as_the_owner_of_the_home(
     assert refused.err.splitlines() == [
         f"d0ctl: `{site.home.root}` belongs to user `{owner}`",
         "d0ctl daemon install --system",
+    ]
+
+
+@needs_root
+def test_who_may_not_write_the_unit_learns_all_commands_that_root_types() -> None:
+    with open_folder() as folder:
+        os.chown(folder, STRANGER, STRANGER)
+        home = folder / "home"
+        done = d0ctl_as(STRANGER, home, "daemon", "install", "--system", "--journal")
+
+    unit = "/etc/systemd/system/d0ctl.service"
+    assert done.returncode == 4
+    assert done.stderr.splitlines() == [
+        f"d0ctl: can't write `{unit}`: permission denied",
+        f"d0ctl daemon stop; d0ctl daemon install --system --print --journal | sudo tee {unit}"
+        " && sudo systemctl daemon-reload && sudo systemctl enable --now d0ctl",
     ]
 
 
