@@ -281,8 +281,12 @@ def joined(ours: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
 
 def main() -> None:
     """Print where sshd is, or the line that says what to install."""
-    parser = argparse.ArgumentParser(prog="python -m tests.support.sshd")
-    parser.add_argument("--find", action="store_true", required=True)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.sshd",
+        epilog="`python -m tests.support.node FOLDER` starts one, as a node to try.",
+    )
+    parser.add_argument("--find", action="store_true", required=True,
+                        help="print the path of sshd; it is unpacked if it is missing")  # fmt: skip
     parser.parse_args()
     try:
         find_client()

@@ -1,0 +1,41 @@
+"""`python -m tests.support.node FOLDER`: a node to try, behind a private sshd of this machine."""
+
+import argparse
+import shlex
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from tests.support import Missing
+from tests.support.site.commands import fingerprint
+from tests.support.sshd import Sshd
+
+
+def main() -> None:
+    """Run an sshd until SIGINT or SIGTERM, and print how to add it as a node."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.node",
+        description="Start an sshd on a free loopback port, print the command that adds it as a "
+        "node, and end it with Ctrl-C. It needs no service and no account `sshd`, and lets only "
+        "its own key in.",
+    )
+    parser.add_argument("folder", type=Path, help="for its keys, its log and the home of logins")
+    folder = parser.parse_args().folder.absolute()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with Sshd(folder) as sshd, suppress(KeyboardInterrupt):
+            print(shlex.join(added(sshd)), flush=True)
+            signal.pause()
+    except Missing as missing:
+        sys.exit(f"d0ctl: {missing}")
+
+
+def added(sshd: Sshd) -> list[str]:
+    """Return the command that adds it beside `localhost`, which is the same machine."""
+    return ["d0ctl", "node", "add", sshd.folder.name, sshd.destination, "--identity",
+            str(sshd.identity), "--accept-key", fingerprint(sshd), "--same-machine"]  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
