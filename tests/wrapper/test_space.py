@@ -2,11 +2,9 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -281,15 +279,3 @@ def test_attempts_of_a_node_pause_one_at_a_time(tmp_path: Path) -> None:
     assert other.take(), "a time before the boot is no time"
     (tmp_path / "rotation-cpu").write_text("torn")
     assert other.take()
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 40 megabytes, if we may mount one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, stderr=subprocess.PIPE).returncode:
-        pytest.skip("only root may mount a small disk")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -19,6 +19,9 @@ QUICK_S = 0.002
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """The errors of a full disk or quota."""
 
+FULL_BELOW = 64 * 1024
+"""The free bytes below which a disk is full."""
+
 
 def _no_pause() -> None:
     """Do nothing."""
@@ -41,6 +44,15 @@ def digest(path: bytes, pause_point: "Callable[[], None]" = _no_pause) -> "tuple
             sha256.update(chunk)
         os.fsync(file.fileno())
     return size, "sha256:" + sha256.hexdigest()
+
+
+def is_full(folder: bytes) -> bool:
+    """Return whether the disk of a folder has hardly a byte left."""
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return False
+    return status.f_bavail * status.f_frsize < FULL_BELOW
 
 
 def copy_pieces(source: "IO[bytes]", target: int, pause_point: "Callable[[], None]") -> None:

@@ -6,6 +6,7 @@ import time
 from typing import Any, Callable, Dict, List
 
 from d0ctl_wrapper.attempt.run.progress_report import UNKNOWN, ProgressReport
+from d0ctl_wrapper.disk import is_full
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol import message
 from d0ctl_wrapper.protocol import text as texts
@@ -18,6 +19,9 @@ from d0ctl_wrapper.protocol.text import one_line
 LONGEST_ETA_S = 10 * 365 * 86400.0
 """The most seconds until an estimated end; a later one counts as unknown."""
 
+
+END_WAITS = "it has ended, but the disk has no space to record that"
+"""The state of an attempt whose end message can't be written."""
 
 HOLD_S = 0.1
 """The seconds for which the start message of an attempt may wait for its end."""
@@ -143,14 +147,17 @@ class Reporter:
         )
 
     def send(self) -> None:
-        """Send the waiting messages; after a full disk the end message repeats them."""
+        """Send the waiting messages.
+
+        On a full disk they are not in the spool, so they only arrive if the relay is in contact.
+        """
         self._held_until = None
         if self.unsent:
             name, text = self._file()
             try:
                 spool.write(self.folder.node, name, text)
             except OSError:
-                return
+                pass
             self._send_message(name, text)
 
     def finish(self, result: "Dict[str, Any]") -> "tuple[bytes, bytes]":
@@ -158,6 +165,8 @@ class Reporter:
 
         It is sent to the relay with the end of the attempt.
         """
+        if is_full(self.folder.node.base):
+            self.state("suspended", END_WAITS)
         last = self.records[-1] if self.records and not self.is_open() else {}
         end = {
             "started": self.started,

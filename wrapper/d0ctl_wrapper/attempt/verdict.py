@@ -7,7 +7,7 @@ import signal
 import time
 from typing import Any, Dict
 
-from d0ctl_wrapper.disk import FULL
+from d0ctl_wrapper.disk import FULL, FULL_BELOW
 from d0ctl_wrapper.protocol.paths import AttemptFolder, NodePaths
 from d0ctl_wrapper.protocol.text import last_line, last_lines, signal_name, size, span
 
@@ -26,9 +26,6 @@ _SYSEXITS = {
     for name in dir(os)
     if name.startswith("EX_") and name not in ("EX_OK", "EX_NOTFOUND")
 }
-
-FULL_BELOW = 64 * 1024
-"""The free bytes below which a disk is full."""
 
 FULL_RECENTLY_S = 30.0
 """The seconds for which a program may still fail because the disk was full."""

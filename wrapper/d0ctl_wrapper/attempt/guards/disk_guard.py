@@ -13,7 +13,8 @@ from typing import IO, Callable, Optional
 from d0ctl_wrapper.attempt.guards.rotation import Rotation
 from d0ctl_wrapper.attempt.intervals import LONGEST_S, SOONEST_S
 from d0ctl_wrapper.attempt.run.suspend import Suspension
-from d0ctl_wrapper.attempt.verdict import FULL_BELOW, Failed, note_full
+from d0ctl_wrapper.attempt.verdict import Failed, note_full
+from d0ctl_wrapper.disk import FULL_BELOW
 from d0ctl_wrapper.host import attempt_records, process
 from d0ctl_wrapper.protocol.paths import AttemptFolder
 from d0ctl_wrapper.protocol.text import size, span
