@@ -1,8 +1,17 @@
 """How lengths of time and sizes are written for people."""
 
+from datetime import datetime
+
 import pytest
 
-from d0ctl.units import duration, parse_period, parse_time, time_without_unit, without_unit
+from d0ctl.cli.terminal.periods import parse_since
+from d0ctl.units import (
+    duration,
+    parse_period,
+    parse_time,
+    time_without_unit,
+    without_unit,
+)
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 
@@ -58,3 +67,23 @@ def test_a_period_of_the_past_needs_a_unit(text: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"`{text}` has no unit: did you mean `{meant}`"):
         parse_period(text)
     assert [parse_period(meant), parse_period("0")] == [parse_time(meant), 0.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("8h", 8 * HOUR), ("today", 9.5 * HOUR), ("yesterday", DAY + 9.5 * HOUR),
+     ("2026-01-20", DAY + 9.5 * HOUR), ("2026-01-20 18:00", 15.5 * HOUR),
+     ("2026-01-21T09:29:00", MINUTE)],
+)  # fmt: skip
+def test_a_period_of_the_past_may_begin_at_a_day_or_time(text: str, seconds: float) -> None:
+    assert parse_since(text, datetime(2026, 1, 21, 9, 30).timestamp()) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [("2026-01-22", "is in the future"), ("2026-02-31", "is not in the calendar"),
+     ("tuesday", "is not a time such as"), ("7", "has no unit")],
+)  # fmt: skip
+def test_another_beginning_of_a_period_is_refused(text: str, fault: str) -> None:
+    with pytest.raises(ValueError, match=f"`{text}` {fault}"):
+        parse_since(text, datetime(2026, 1, 21, 9, 30).timestamp())

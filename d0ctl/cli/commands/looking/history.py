@@ -10,12 +10,12 @@ import typer
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.pages import site_history
-from d0ctl.cli.commands.looking.usage_report import length
 from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.cli.terminal.periods import length
 from d0ctl.errors import BadUsage
 from d0ctl.model import phase_word
 from d0ctl.select import Selector, brief
@@ -39,7 +39,8 @@ MOST_IN_DOCUMENT = 10_000
 Since = Annotated[
     str | None,
     typer.Option("--since", metavar="TIME",
-                 help="Without a selector: only the last part of the history, e.g. `8h`."),
+                 help="Without a selector: only the last part of the history: `8h`, `yesterday`, "
+                 "`2026-11-27`."),
 ]  # fmt: skip
 
 

@@ -11,8 +11,7 @@ from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.usage_report import mention_archives
 from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.errors import BadUsage
-from d0ctl.units import parse_period
+from d0ctl.cli.terminal.periods import period
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import reports
@@ -50,7 +49,7 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
     from d0ctl.sitefile import reader
     from d0ctl.store.views.policies import try_out
 
-    length = _length(since)
+    length = period(since)
     began = time.time() - length
     rules = reader.read(file).settings.get("policy") or {}
     with session.reader() as store, store.reading():
@@ -64,13 +63,6 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
     policy.draw_trial(page, found)
     output.show(page)
     mention_archives(began)
-
-
-def _length(since: str) -> float:
-    try:
-        return parse_period(since)
-    except ValueError as error:
-        raise BadUsage(f"`--since`: {error}") from None
 
 
 def _read(wanted: select.Selector | None) -> "list[InForce]":

@@ -13,9 +13,10 @@ from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.commands.looking.pages.metrics import metrics
 from d0ctl.cli.commands.looking.pages.timeline_report import timeline
-from d0ctl.cli.commands.looking.usage_report import Since, length, mention_archives, usage
+from d0ctl.cli.commands.looking.usage_report import Since, mention_archives, usage
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import emit_json, sheet, show
+from d0ctl.cli.terminal.periods import length
 from d0ctl.errors import BadUsage, D0Error, NotFound
 from d0ctl.jobfile.yaml.faults import near
 from d0ctl.show.usage import failures_page

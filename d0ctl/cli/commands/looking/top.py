@@ -10,9 +10,9 @@ import typer
 from msgspec.structs import asdict
 
 from d0ctl.cli import options, session
-from d0ctl.cli.commands.looking.usage_report import length
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, is_terminal, sheet, show
+from d0ctl.cli.terminal.periods import length
 from d0ctl.model import Node, NodeCapacity
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.usage import top_page

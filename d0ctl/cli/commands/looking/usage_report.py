@@ -11,8 +11,9 @@ import typer
 from d0ctl import select
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.output import emit, emit_json, say, sheet, show
+from d0ctl.cli.terminal.periods import length
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.units import duration, iso, parse_period
+from d0ctl.units import duration, iso
 
 if TYPE_CHECKING:
     from d0ctl.store.views.usage import Report, Usage
@@ -28,7 +29,7 @@ By = Annotated[
 Since = Annotated[
     str | None,
     typer.Option("--since", metavar="TIME",
-                 help="Only attempts that ended within this time, e.g. `30d`."),
+                 help="Only attempts that ended since then: `30d`, `yesterday`, `2026-11-27`."),
 ]  # fmt: skip
 
 Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
@@ -99,14 +100,6 @@ def _checked(by: list[str] | None) -> list[str]:
         if name not in _GROUPS:
             raise BadUsage(f"`--by {name}` is not one of {', '.join(_GROUPS)}")
     return by or list(_GROUPS)
-
-
-def length(since: str | None) -> float | None:
-    """Return the seconds of `--since`; None without it. Raises BadUsage."""
-    try:
-        return None if since is None else parse_period(since)
-    except ValueError as error:
-        raise BadUsage(f"`--since`: {error}") from None
 
 
 def _about(selector: str | None, period: float | None) -> str:
