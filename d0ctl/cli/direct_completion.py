@@ -6,15 +6,35 @@ Options, quotes, patterns and misspellings go to Typer, which gives the same ans
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS
+from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, REASONED, TEXT_OPTIONS
 
 SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")
 """Other characters, as in patterns, go to Typer."""
 
 
+NOTHING = ":"
+"""Says that not even files are offered: zsh carries it out, and the script for bash reads it."""
+
+BASH = """
+_d0ctl_completion() {
+    local IFS=$'\n'
+    COMPREPLY=( $( env COMP_WORDS="${COMP_WORDS[*]}" \\
+                   COMP_CWORD=$COMP_CWORD \\
+                   _D0CTL_COMPLETE=complete_bash $1 ) )
+    if [[ ${COMPREPLY[0]} == : ]]; then COMPREPLY=(); compopt +o default; fi
+    return 0
+}
+
+complete -o default -F _d0ctl_completion d0ctl
+"""
+"""The script for bash: that of Typer, and the line about files."""
+
+
 def answer(environment: Mapping[str, str]) -> str | None:
     """Return the output for the shell; None if Typer has to answer."""
     shell = environment.get("_D0CTL_COMPLETE", "").removeprefix("complete_")
+    if shell == "source_bash":
+        return BASH
     is_split = False
     if shell == "bash":
         line, number = environment.get("COMP_WORDS", ""), environment.get("COMP_CWORD", "")
@@ -33,10 +53,17 @@ def answer(environment: Mapping[str, str]) -> str | None:
     else:
         return None
     incomplete = typed.pop() if is_begun else ""
+    if shell != "fish" and typed and _takes_text(typed[-1], typed):
+        return NOTHING
     offered = _offered(typed, incomplete, shell)
     if is_split and offered:  # bash completes only the part behind the colon
         offered = [word[incomplete.rfind(":") + 1 :] for word in offered]
     return None if offered is None else _written(offered, shell)
+
+
+def _takes_text(option: str, typed: Sequence[str]) -> bool:
+    """Return whether the last typed word is an option whose value is a text of the user's."""
+    return option in TEXT_OPTIONS and not (option == "--reason" and {*REASONED} & {*typed})
 
 
 def _joined(typed: Sequence[str]) -> tuple[list[str], bool]:

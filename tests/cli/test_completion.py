@@ -13,7 +13,7 @@ from typer._completion_classes import BashComplete, FishComplete, ZshComplete
 from d0ctl.actions import ACTIONS
 from d0ctl.cli import direct_completion, session
 from d0ctl.cli.app import app
-from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, HEADINGS
+from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, HEADINGS, REASONED, TEXT_OPTIONS
 from d0ctl.cli.terminal import offers
 from d0ctl.cli.terminal.offers import OFFERS
 from tests.cli.conftest import Type
@@ -86,6 +86,28 @@ def test_the_completion_table_matches_the_commands() -> None:
     offered = {words: offers for words, offers in found.items() if "?" not in offers}
     assert {words: offered.get(words) for words in ARGUMENTS} == ARGUMENTS
     assert offered.keys() - ARGUMENTS.keys() <= ACTIONS.keys()
+
+
+FILES = ("FILE", "DIR", "PATH", None)
+"""How values are called that are files; those of the options of all commands have no name."""
+
+
+@pytest.mark.usefixtures("filled")
+def test_the_table_has_all_options_whose_values_are_texts() -> None:
+    found = set()
+    for words, command in commands():
+        if hasattr(command, "list_commands"):
+            continue
+        parent = ROOT.make_context("d0ctl", ["status"], resilient_parsing=True)
+        context = command.make_context("d0ctl", [], parent=parent, resilient_parsing=True)
+        for option in command.get_params(context):
+            is_text = option.param_type_name == "option" and not option.is_flag
+            is_text = is_text and option.metavar not in FILES and "--set" not in option.opts
+            if is_text and option._custom_shell_complete is None:
+                found |= {*option.opts}
+                assert words.split()[0] not in REASONED or "--reason" not in option.opts
+
+    assert found == TEXT_OPTIONS
 
 
 def test_the_table_has_all_commands() -> None:

@@ -135,6 +135,20 @@ def test_tab_completes_in_the_real_shell_once_it_is_installed(
             line.type("echo on''ward\r", "onward\r")
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_files_are_offered_where_a_value_may_be_one(shell: str, account: Path, d0ctl: Type) -> None:
+    (account / "only.yaml").touch()
+    d0ctl("completion", "install", "--shell", shell)
+
+    with prompt(shell, account) as line:
+        line.type("d0ctl validate on\t", "ly.yaml")
+        line.type("\x15", "")
+        line.type("d0ctl retry prod --memory on\t", "")
+        line.type("\x15echo on''ward\r", "onward\r")
+
+        assert line.text.count("ly.yaml") == 1
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_an_installation_can_be_repeated_and_undone(shell: str, account: Path, d0ctl: Type) -> None:
     startup = account / f".{shell}rc"
