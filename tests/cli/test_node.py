@@ -14,6 +14,7 @@ from tests.cli.conftest import Type
 from tests.store.copying import made, work
 from tests.support.building import document, production
 from tests.support.jobs import job, simple
+from tests.support.rows import change
 from tests.support.site import Site
 
 PROGRAM = Path(sys.executable).with_name("d0ctl")
@@ -58,7 +59,7 @@ def test_a_full_disk_is_named_by_every_command_about_its_node(site: Site, d0ctl:
     assert all("its disk is nearly full: 1.4 MB of 63 MB free" in said for said in (nodes, why))
     assert "up, but takes no new packages: its disk has less free space than its reserve" in why
     assert "its packages are suspended" not in why and "d0ctl node free" not in why
-    assert "`node free` can remove nothing there: free space by hand" in why
+    assert "`node free` can remove nothing there of the 2.5 MB that its reserve lacks" in why
     assert "localhost: is nearly full: 1.4 MB of 63 MB free" in doctor.stdout.replace("\n   ", "")
     assert (doctor.exit_code, "d0ctl report disk control" in why) == (5, True)
 
@@ -76,8 +77,11 @@ def test_why_of_a_full_node_names_its_suspended_packages_and_the_space_that_can_
     site.launch("two/1/1/1")
     site.up(disk_free=1_400_000, disk_total=63_000_000)
 
+    small = d0ctl("why", "localhost").stdout
+    change(site.store, "file", {"name": "a"}, size=3_000_000)
     why = d0ctl("why", "localhost").stdout
 
+    assert "`node free` can remove only 7 B there" in small and "$ d0ctl node free" not in small
     assert "its packages are suspended until more space is free" in why
     assert "d0ctl node free localhost 3MB" in why and "by hand" not in why
     assert d0ctl("node", "free", "localhost", "1GB").exit_code == 0

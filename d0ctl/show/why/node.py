@@ -18,7 +18,7 @@ from d0ctl.store.nodes.registry import named
 from d0ctl.store.nodes.site import overflows
 from d0ctl.store.nodes.standstill import node_views, production
 from d0ctl.store.views import browse, dependencies
-from d0ctl.units import clean, count, duration, moment
+from d0ctl.units import clean, count, duration, moment, size
 
 FOUND_S = 7 * 86400.0
 """How long the findings of an inventory, and failures that others had not, are shown."""
@@ -105,11 +105,17 @@ def _add_short_disk(store: Store, row: Node, explanation: Explanation, *, is_use
     explanation.commands.append(f"d0ctl report disk {row.cluster}")
     from d0ctl.store.jobs import unneeded_files  # late: few disks are full
 
-    if unneeded_files.copies_to_remove(store, row.id, 1):
-        megabytes = math.ceil(registry.below_reserve(store)[row.id] / 1e6)
-        explanation.commands.append(f"d0ctl node free {row.name} {megabytes}MB")
+    wanted = registry.below_reserve(store)[row.id]
+    removable = sum(copy.size for copy in unneeded_files.copies_to_remove(store, row.id, wanted))
+    if removable >= wanted:
+        command = f"d0ctl node free {row.name} {math.ceil(wanted / 1e6)}MB"
+        explanation.commands.append(command)
     else:
-        explanation.facts.append("`node free` can remove nothing there: free space by hand")
+        most = f"only {size(removable)}" if removable else "nothing"
+        explanation.facts.append(
+            f"`node free` can remove {most} there of the {size(wanted)} that its reserve lacks: "
+            "free space by hand"
+        )
 
 
 def _stop_of_other(row: Node) -> str:

@@ -667,9 +667,13 @@ delete from cache_overflow;
 insert into cache_overflow (cluster_id, at, space, peak, peak_at) values (?, ?, ?, ?, ?);
 
 -- name: overflows
--- The caches that will exceed their capacity, the next one first.
+-- The caches that will exceed their capacity, the next one first; but for those on a disk with less
+-- than its reserve: that is told of the node.
 select cluster.name, cache_overflow.at, cache_overflow.space, cache_overflow.peak,
        cache_overflow.peak_at
   from cache_overflow join cluster on cluster.id = cache_overflow.cluster_id
- where :cluster is null or cluster.id = :cluster
+ where (:cluster is null or cluster.id = :cluster)
+   and not exists (select 1 from node join node_space on node_space.node_id = node.id
+                    where node.cluster_id = cluster.id and node.state = 'up'
+                      and node_space.disk_short > 0)
  order by cache_overflow.at;
