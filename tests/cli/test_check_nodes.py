@@ -1,4 +1,4 @@
-"""`status --check` at a site with drained nodes."""
+"""`status --check` at a site with drained or full nodes."""
 
 import time
 
@@ -21,3 +21,14 @@ def test_drained_nodes_are_named_beside_those_that_work(site: Site, d0ctl: Type)
 
     text = "moving: 1 job; nodes `farm01` and `farm02` drained\n"
     assert d0ctl("status", "-q").stdout == text
+
+
+def test_a_node_with_a_full_disk_is_named_beside_one_that_works(site: Site, d0ctl: Type) -> None:
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.submit(production())
+    site.up()
+    registry.add(site.store, Address("farm01", "ssh", "farm01"), cpus=2)
+    site.up("farm01", disk_free=1_400_000, disk_total=63_000_000)
+
+    assert d0ctl("status", "-q").stdout == "moving: 1 job; disk of `farm01` full\n"

@@ -24,11 +24,12 @@ class Check(Struct, frozen=True):
 def check(production: Production, now: float, stragglers: Mapping[str, int] | None = None) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
-    The line also names nodes that are down or drained, and counts the stragglers of jobs by name;
+    The line also names nodes that are down, full or drained, and counts the stragglers of jobs;
     they change neither word nor exit code.
     """
     result = _check(production, now)
     others = "; ".join(filter(None, [_down(production, result.headline, now),
+                                     _full(production, result.headline),
                                      _drained(production, result.headline)]))  # fmt: skip
     if others:
         result = replace(result, headline=f"{result.headline}; {others}")
@@ -111,6 +112,16 @@ def _down(production: Production, said: str, now: float) -> str:
     down = [view for view in production.nodes
             if view.node.state == "down" and f"`{view.name}`" not in said]  # fmt: skip
     return nodes_away(down, now)
+
+
+def _full(production: Production, said: str) -> str:
+    """Name nodes that take no packages because of their disks, and that the line does not name."""
+    names = [view.name for view in production.nodes
+             if view.node.state == "up" and view.disk is not None
+             and view.disk.reserve is not None and f"`{view.name}`" not in said]  # fmt: skip
+    if not names:
+        return ""
+    return f"{'disk' if len(names) == 1 else 'disks'} of {_named(names)} full"
 
 
 def _drained(production: Production, said: str) -> str:

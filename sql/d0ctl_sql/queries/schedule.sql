@@ -668,7 +668,7 @@ insert into cache_overflow (cluster_id, at, space, peak, peak_at) values (?, ?, 
 
 -- name: overflows
 -- The caches that will exceed their capacity, the next one first; but for those on a disk with less
--- than its reserve: that is told of the node.
+-- than its reserve: their nodes are named for that.
 select cluster.name, cache_overflow.at, cache_overflow.space, cache_overflow.peak,
        cache_overflow.peak_at
   from cache_overflow join cluster on cluster.id = cache_overflow.cluster_id
