@@ -172,3 +172,16 @@ def sizes_of(text: str) -> Sizes:
         Range(*known[key]) if known.get(key) else None for key in ("memory", "output", "work")
     )
     return Sizes(memory, output, work)
+
+
+def error(estimates: Iterable[tuple[float, float]]) -> float | None:
+    """Return the median error of estimates, as a factor of at least 1; None without any.
+
+    Each is a pair of the expected and the actual value.
+    """
+    factors = sorted(
+        max(expected / happened, happened / expected)
+        for expected, happened in estimates
+        if expected > 0 and happened > 0
+    )
+    return factors[len(factors) // 2] if factors else None

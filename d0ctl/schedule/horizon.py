@@ -54,7 +54,9 @@ class StageLeft(Struct, frozen=True):
     is_measured: bool = True
     """Whether packages at each position of its chains have succeeded, if nothing else is known."""
     stuck: int = 0
-    """How many more of its packages wait for failed or canceled ones: only a retry runs them."""
+    """How many more of its packages wait for failed, canceled or held ones."""
+    held: int = 0
+    """How many more of its packages are held: only a release runs them."""
     running: float = 0.0
     """In how many seconds the last of its packages on nodes ends."""
     cpus: float = 1.0
@@ -108,8 +110,13 @@ class JobLeft(Struct, frozen=True):
         )
 
     @property
+    def held(self) -> int:
+        """How many packages are held, so that nobody knows when it ends."""
+        return sum(stage.held for stage in self.stages)
+
+    @property
     def stuck(self) -> int:
-        """How many packages only a retry of others runs."""
+        """How many packages wait until a person retries or releases others."""
         return sum(stage.stuck for stage in self.stages)
 
     @property
@@ -170,10 +177,10 @@ class Horizon(Struct, frozen=True):
     def end(self, job: int) -> Range | None:
         """Return in how many seconds a job ends; None if unknown, or if nothing is left of it.
 
-        It is unknown if not much more than stragglers is left.
+        It is unknown if packages are held, or if not much more than stragglers is left.
         """
         job_left = self._going(job)
-        if job_left is None or not job_left.is_known():
+        if job_left is None or job_left.held or not job_left.is_known():
             return None
         return _unless_late(self._whole(job, job_left), self.stragglers(job))
 
@@ -202,7 +209,7 @@ class Horizon(Struct, frozen=True):
         """
         job_left = self._going(job)
         own = next((of for of in job_left.stages if of.seq == stage), None) if job_left else None
-        if job_left is None or own is None or own.seconds is None:
+        if job_left is None or own is None or own.held or own.seconds is None:
             return None
         late = self.stragglers(job, stage)
         if not own.packages:
@@ -285,16 +292,3 @@ def _unless_late(end: Range | None, stragglers: int) -> Range | None:
 
 
 NO_HORIZON = Horizon(Capacity(0, 0.0, 1.0))
-
-
-def error(estimates: Iterable[tuple[float, float]]) -> float | None:
-    """Return the median error of estimates, as a factor of at least 1; None without any.
-
-    Each is a pair of the expected and the actual value.
-    """
-    factors = sorted(
-        max(expected / happened, happened / expected)
-        for expected, happened in estimates
-        if expected > 0 and happened > 0
-    )
-    return factors[len(factors) // 2] if factors else None

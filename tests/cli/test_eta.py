@@ -183,9 +183,29 @@ def test_packages_that_only_a_retry_runs_are_not_estimated(
     assert [stage["left"] for stage in before["stages"]] == [20, 1]
     assert [stage["left"] for stage in after["stages"]] == [19, 0]
     assert after["longest_chain"] < before["longest_chain"]
-    assert "not counted: 1 package that only a retry of failed or canceled ones runs" in page
+    assert "not counted: 1 package waits for failed, canceled or held ones" in page
     assert merge["estimated_start"] is None
     assert [stage["left"] for stage in again["stages"]] == [20, 1]
+
+
+def test_a_job_with_held_packages_has_no_estimate_of_its_end(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+    d0ctl("hold", "mc/1/1-5")
+    answer, page = document(d0ctl("eta", "mc", "--json").stdout), d0ctl("eta", "mc").stdout
+    held, status = d0ctl("why", "mc/1/1/1").stdout, d0ctl("status", "mc").stdout
+    d0ctl("release", "mc:held")
+    again = document(d0ctl("eta", "mc", "--json").stdout)
+
+    assert ([stage["left"] for stage in answer["stages"]], answer["end"]) == ([15, 0], None)
+    assert "no estimate of its end: 5 packages are held" in page
+    assert "not counted: 5 packages are held, 1 package waits for failed, canceled or held" in page
+    assert "it begins" not in held and "ends in" not in status
+    assert again["end"] is not None
 
 
 def test_why_of_a_package_that_needs_a_canceled_one_names_no_start(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from d0ctl.schedule import estimates
 from d0ctl.schedule.estimates import MOST_RUNS, Range, guess, merged, run_time
-from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft, error
+from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
 from d0ctl.schedule.quota import Limit, LimitedNode
 from d0ctl.schedule.rehearsal.records import Task
 from d0ctl.schedule.rehearsal.run import LAUNCH_S, rehearse
@@ -241,5 +241,5 @@ def test_a_stage_of_which_all_packages_are_on_nodes_ends_with_the_last_of_them()
 
 
 def test_the_error_of_estimates_is_a_factor_in_either_direction() -> None:
-    assert error([(10.0, 20.0), (20.0, 10.0), (10.0, 10.0)]) == pytest.approx(2.0)
-    assert error([]) is None
+    assert estimates.error([(10.0, 20.0), (20.0, 10.0), (10.0, 10.0)]) == pytest.approx(2.0)
+    assert estimates.error([]) is None

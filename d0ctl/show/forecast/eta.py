@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from d0ctl.model import Counts
-from d0ctl.schedule import horizon
+from d0ctl.schedule import estimates
 from d0ctl.schedule.estimates import Range, Sizes
 from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -104,9 +104,8 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
     sheet.head(left.name, verdict(of, job, left, interval, names, now))
     if left.has_any:
         sheet.table([[("left of it", "faint"), _work(left)], *_limits(of, job, interval)])
-    if left.stuck:
-        sheet.say(f"not counted: {count(left.stuck, 'package')} that only a retry of failed or "
-                  "canceled ones runs")  # fmt: skip
+    if left.held or left.stuck:
+        sheet.say(f"not counted: {_not_counted(left)}")
     stages: list[list[Cell]] = [
         [names.get(stage.seq, str(stage.seq)), count(stage.packages, "package"),
          "run time unknown" if stage.seconds is None else each(stage.seconds),
@@ -205,12 +204,14 @@ def verdict(
     """Say when a job ends, or why that is unknown."""
     if interval is not None:
         return end(interval + Range(now, now, now), now)
-    if not left.has_any:
+    if not (left.has_any or left.held):
         return "nothing is left to run"
     if of.is_late(job):
         return f"{LATE}: {count(of.stragglers(job), 'straggler')}"
     if left.is_halted:
         return "no estimate of its end: it is held or paused"
+    if left.held:
+        return f"no estimate of its end: {count(left.held, 'package is', 'packages are')} held"
     if left.nodes_down:
         return f"no estimate of its end: {waits(left.nodes_down)}"
     if not of.capacity.power:
@@ -218,6 +219,15 @@ def verdict(
     stages = listed(f"`{names.get(seq, str(seq))}`" for seq in left.unknown[:5])
     unknown = f"the run time of packages of {stages} is unknown until some are done"
     return f"no estimate of its end: {unknown}"
+
+
+def _not_counted(left: JobLeft) -> str:
+    """Say which packages run only after a person did something."""
+    texts = [f"{count(left.held, 'package is', 'packages are')} held"] if left.held else []
+    if left.stuck:
+        others = "failed, canceled or held ones"
+        texts.append(f"{count(left.stuck, 'package waits', 'packages wait')} for {others}")
+    return ", ".join(texts)
 
 
 def audit(sheet: Sheet, audits: Sequence[Audit]) -> None:
@@ -237,7 +247,7 @@ def audit(sheet: Sheet, audits: Sequence[Audit]) -> None:
             sheet.table(rows)
     pairs = [pair for audit in audits if audit.kind == "stage" for pair in audit.pairs]
     inside = sum(audit.within for audit in audits if audit.kind == "stage")
-    if (off := horizon.error(pairs)) is not None:
+    if (off := estimates.error(pairs)) is not None:
         sheet.say(f"half of {count(len(pairs), 'package')} were off by less than a factor of "
                   f"{off:.2f}; {inside / len(pairs):.0%} ended within their range")  # fmt: skip
 
@@ -251,7 +261,7 @@ def _compared(audit: Audit) -> list[Cell]:
             comparison,
             f"{audit.within / len(audit.pairs):.0%} of {count(len(audit.pairs))} within it",
         ]
-    off = horizon.error(audit.pairs)
+    off = estimates.error(audit.pairs)
     comparison = f"expected {duration(expected)}, took {duration(happened)}"
     if audit.kind == "job":
         return [comparison, "within its range" if audit.within else "outside its range", ""]

@@ -115,8 +115,9 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
        (select max(cpus * cpu / 100.0) from requirement
          where requirement.job_id = stage.job_id and requirement.stage_id = stage.id) as cpus,
        stage.max_running, sum(stage_count.n) as total,
-       sum(iif(stage_count.phase in ('waiting', 'ready', 'cooloff', 'held'), stage_count.n, 0))
-       as left, sum(iif(stage_count.phase = 'waiting', stage_count.n, 0)) as waiting
+       sum(iif(stage_count.phase in ('waiting', 'ready', 'cooloff'), stage_count.n, 0)) as left,
+       sum(iif(stage_count.phase = 'waiting', stage_count.n, 0)) as waiting,
+       sum(iif(stage_count.phase = 'held', stage_count.n, 0)) as held
   from job
   join stage on stage.job_id = job.id
   join stage_count on stage_count.stage_id = stage.id
@@ -125,14 +126,14 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
  group by stage.id;
 
 -- name: eta_stuck
--- How many packages of the stages of these jobs wait for files of failed or canceled packages, found
--- from some of these.
+-- How many packages of the stages of these jobs wait for files of failed, canceled or held packages,
+-- found from some of these.
 with recursive stuck (id) as (
     select id
       from (select package.id
               from job
               join package indexed by package_in_phase
-                on package.job_id = job.id and package.phase in ('failed', 'canceled')
+                on package.job_id = job.id and package.phase in ('failed', 'canceled', 'held')
              where job.visible = 1 and job.ended is null
                and exists (select 1
                              from stage
@@ -245,8 +246,9 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
  where package.id = :package and package.phase not in (select name from phase where is_final = 1)
    and package.phase <> 'transferring';
 
--- name: needs_retry
--- Whether a waiting package needs a file of a failed or canceled one, found among some before it.
+-- name: needs_person
+-- Whether a package is held, or needs a file of a held, failed or canceled one, found among some
+-- before it.
 with recursive maker (id) as (
     select :package
      union
@@ -258,9 +260,9 @@ with recursive maker (id) as (
       join file on file.id = input.file_id and file.present = 0
      where file.package_id is not null
      limit 1000)
-select 1 as needs_retry
+select 1 as needs_person
   from maker
-  join package on package.id = maker.id and package.phase in ('failed', 'canceled')
+  join package on package.id = maker.id and package.phase in ('held', 'failed', 'canceled')
  limit 1;
 
 -- name: stragglers

@@ -13,6 +13,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.schedule import horizon
+from d0ctl.schedule.estimates import error
 from d0ctl.show.forecast import eta as card
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
@@ -116,7 +117,7 @@ def _audit(store: Store, job: int | None, json: bool) -> None:
             {"kind": interval.kind, "name": interval.name, "number": len(interval.pairs),
              "expected": sum(pair[0] for pair in interval.pairs) / len(interval.pairs),
              "happened": sum(pair[1] for pair in interval.pairs) / len(interval.pairs),
-             "off_by": horizon.error(interval.pairs), "within": interval.within}
+             "off_by": error(interval.pairs), "within": interval.within}
             for interval in audited
         ]
     }  # fmt: skip

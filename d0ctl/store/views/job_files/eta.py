@@ -102,7 +102,7 @@ def _stage(row: Row, stuck: int, running: float, *, is_measured: bool) -> StageL
     seconds = Range(row["drift_low"], row["drift"], row["drift_high"]).times(mean)
     return StageLeft(
         row["seq"], row["left"] - stuck, seconds if known else None, row["runs"],
-        row["rank"] or 0.0, sizes_of(row["sizes"]), is_measured, stuck,
+        row["rank"] or 0.0, sizes_of(row["sizes"]), is_measured, stuck, row["held"],
         running, row["cpus"] or 1.0,
     )  # fmt: skip
 
@@ -153,7 +153,8 @@ class PackageTimes(Struct, frozen=True):
 def package_times(store: Store, package: int, *, now: float) -> PackageTimes | None:
     """Return when a package begins and ends; None if that is unknown, or it has ended.
 
-    One that needs a file of a failed or canceled package begins only after a retry: unknown.
+    One that is held, or needs a file of a held, failed or canceled one, begins only when a person
+    has acted: unknown.
     """
     row = store.row("eta_package", package=package)
     if row is None or row["seconds"] is None:
@@ -161,7 +162,7 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     whole = Range(row["low"], row["seconds"], row["high"])
     if row["began"] is not None:
         return _within_wall_time(row, _end_of_running(row, whole.times(1.0 / row["speed"]), now))
-    if store.row("needs_retry", package=package):
+    if store.row("needs_person", package=package):
         return None
     ahead = horizon(store, now=now)
     start = at(ahead.start(row["job_id"], row["stage"], row["rank"]), now)
