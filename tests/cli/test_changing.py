@@ -23,8 +23,8 @@ from d0ctl.store.views import browse
 from tests.cli.conftest import Type
 from tests.support.acting import act
 from tests.support.archives import RECO, packed
-from tests.support.building import production
-from tests.support.rows import read
+from tests.support.building import job, line, package, production
+from tests.support.rows import change, read, value
 from tests.support.site import Site
 
 READS = {
@@ -262,3 +262,19 @@ def test_whole_jobs_and_parts_of_jobs_are_not_held_by_one_command(site: Site, d0
     assert result.exit_code == 2
     assert "names whole jobs and parts of jobs" in result.stderr
     assert d0ctl("hold", "prod", "other").stdout.startswith("held jobs `prod`, `other`")
+
+
+@pytest.mark.parametrize("verb", ["kill", "hold", "release"])
+def test_a_job_that_had_ended_keeps_its_end_if_nothing_of_it_changes(
+    verb: str, site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x"))]), name="done"))
+    site.finish("done/1/1/1")
+    site.submit(job(("a", [line(package("y"))]), name="open"))
+    if verb == "release":
+        d0ctl("hold", "open/1")
+    change(site.store, "job", {"name": "done"}, ended=time.time())
+
+    assert d0ctl(verb, "done/*", "open/*").exit_code == 0
+
+    assert value(site.store, "job", "ended", name="done") is not None

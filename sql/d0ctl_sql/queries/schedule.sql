@@ -498,10 +498,12 @@ update input set dropped = 1
 update job set ended = :now where id = :job and ended is null;
 
 -- name: reopen_jobs
--- Chosen packages move again, so their jobs have not ended.
+-- Chosen packages have changed, so their jobs have not ended; others had, and still have.
 update job set ended = null
  where ended is not null
-   and id in (select job_id from selected_package_state);
+   and id in (select package.job_id
+                from selected_package join package on package.id = selected_package.package_id
+               where package.changed > job.ended);
 
 -- name: reopen_ready
 -- Jobs that had ended, and in which a package has become ready again.
