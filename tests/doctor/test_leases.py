@@ -132,6 +132,10 @@ def test_a_process_that_began_before_its_program_was_written_is_outdated(
     assert is_outdated(holder(), program) == outdated
 
 
+def test_a_process_is_outdated_while_its_program_is_being_replaced(tmp_path: Path) -> None:
+    assert is_outdated(holder(), tmp_path / "removed.py")
+
+
 def test_a_process_that_began_now_is_not_outdated_by_its_own_program(tmp_path: Path) -> None:
     program = tmp_path / "__init__.py"
     program.touch()

@@ -64,9 +64,14 @@ def began(name: str) -> float:
 def is_outdated(name: str, program: Path = PROGRAM) -> bool:
     """Return whether d0ctl was installed again since that process began, so it runs older code.
 
-    Nobody knows that of a process of another installation.
+    Nobody knows that of a process of another installation. While d0ctl is being installed, its
+    files are missing for a moment.
     """
-    return program.stat().st_mtime > began(name) and _has_this_python(process_id(name))
+    try:
+        written = program.stat().st_mtime
+    except FileNotFoundError:
+        written = time.time()
+    return written > began(name) and _has_this_python(process_id(name))
 
 
 def _has_this_python(pid: int) -> bool:
