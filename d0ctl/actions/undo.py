@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from d0ctl.actions.action import Plan
 from d0ctl.select import MOST_NAMED, WILD, Selector
+from d0ctl.store.views import selection
 from d0ctl.units import count
 
 MOST = 20
@@ -26,13 +27,27 @@ def paths(target: Selector) -> list[str]:
     return list(dict.fromkeys(part.path for part in target.parts))
 
 
-def in_state(plan: Plan, state: str, *, always: bool = False) -> list[str]:
+def changed(plan: Plan) -> list[str]:
+    """Return the jobs that a plan changes, or the paths of the selectors with packages of it.
+
+    A selector whose packages stay as they are is left out: it would match nothing afterwards, or
+    packages that another action has changed.
+    """
+    target = plan.request.target
+    if plan.jobs:
+        return list(plan.jobs)
+    if len(target.parts) == 1 or plan.selected is None:
+        return paths(target)
+    parts = selection.with_phases(plan.selected, target, plan.phases)
+    return list(dict.fromkeys(part.path for part in parts))
+
+
+def in_state(plan: Plan, state: str) -> list[str]:
     """Return the packages of a plan by their state afterwards, if there are several states."""
     target = plan.request.target
-    is_one = target.is_one and (target.level == "package" or bool(plan.jobs))
-    if is_one and not always:
-        return paths(target)
-    return [f"{path}:{state}" for path in paths(target)]
+    if plan.jobs or (target.is_one and target.level == "package"):
+        return changed(plan)
+    return [f"{path}:{state}" for path in changed(plan)]
 
 
 def sentence(plan: Plan) -> str:
@@ -40,9 +55,11 @@ def sentence(plan: Plan) -> str:
     target = plan.request.target
     if not plan.undo:
         return ""
-    if not isinstance(target, Selector) or len(target.parts) <= MOST:
+    arguments = shlex.split(plan.undo)
+    number = sum(word[0].isalpha() or word[0] in WILD for word in arguments[2:])
+    if not isinstance(target, Selector) or number <= MOST:
         return f"to undo: {plan.undo}"
-    begin = shlex.join(shlex.split(plan.undo)[: 2 + MOST_NAMED])
+    begin = shlex.join(arguments[: 2 + MOST_NAMED])
     job = next((part.job for part in target.parts if not WILD & set(part.job)), "JOB")
-    return (f"to undo: {begin} ... ({count(len(target.parts), 'selector')}): the whole command "
+    return (f"to undo: {begin} ... ({count(number, 'selector')}): the whole command "
             f"is `undo` of the first of `actions` in `d0ctl history {job} --json`")  # fmt: skip

@@ -40,3 +40,60 @@ def test_the_undo_of_twenty_selectors_is_printed_whole(site: Site, d0ctl: Type) 
 
     words = " ".join(f"{path}:held" for path in scattered)
     assert result.stderr.splitlines()[0] == f"to undo: d0ctl release {words}"
+
+
+def undone(d0ctl: Type, *command: str) -> str:
+    """Type an action, and the command that it offers to undo it; what that was."""
+    offered = next(text for text in d0ctl(*command, "--yes").stderr.splitlines() if "undo" in text)
+    words = shlex.split(offered.removeprefix("to undo: "))
+    result = d0ctl(*words[1:], "--yes")
+    assert result.exit_code == 0, result.stderr
+    return shlex.join(words[1:])
+
+
+@pytest.mark.parametrize("command, offered", [
+    ("hold one two", "release one two"),
+    ("hold '*'", "release two one"),
+    ("hold one/1 two/2", "release one/1:held"),
+    ("kill one two", "retry one:canceled"),
+    ("finish one two", "retry one:canceled"),
+    ("hold one/1/1 one/make/2 two/1", "release one/1/1:held one/make/2:held"),
+    ("priority one two 70", "priority one 50"),
+])  # fmt: skip
+def test_the_undo_names_only_what_was_changed(
+    command: str, offered: str, site: Site, d0ctl: Type
+) -> None:
+    site.submit(production("one"))
+    site.submit(production("two"))
+    if "hold one two" not in command and "*" not in command:
+        d0ctl("kill", "two", "--yes")
+        d0ctl("priority", "two", "70")
+
+    assert undone(d0ctl, *shlex.split(command)) == offered
+
+
+def test_the_undo_of_a_resume_pauses_running_packages_if_they_were_paused(
+    site: Site, d0ctl: Type
+) -> None:
+    site.up(cpus=2)
+    site.submit(production("one"))
+    site.launch("one/1/1/1")
+
+    d0ctl("pause", "one", "--running")
+    assert undone(d0ctl, "resume", "one") == "pause one --running"
+    d0ctl("resume", "one")
+    d0ctl("pause", "one")
+    assert undone(d0ctl, "resume", "one") == "pause one"
+
+
+def test_each_of_several_jobs_is_named_with_the_priority_it_had(site: Site, d0ctl: Type) -> None:
+    site.submit(production("alpha", priority=10))
+    site.submit(production("beta", priority=90))
+
+    plan = d0ctl("priority", "beta", "alpha", "50", "--dry-run").stdout
+    result = d0ctl("priority", "beta", "alpha", "50")
+
+    change = "priority of jobs `beta` (90) and `alpha` (10) -> 50"
+    refusal = "can't be undone by one command: the jobs had different priorities"
+    assert change in plan and refusal in plan
+    assert result.stdout.splitlines() == [change, refusal]

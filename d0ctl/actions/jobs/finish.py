@@ -42,6 +42,8 @@ class FinishPlan(Plan):
 
     launched: int = 0
     """How many packages of whole jobs are launched."""
+    emptied: tuple[str, ...] = ()
+    """The whole jobs of which packages are canceled."""
     grace: float | None = None
     """How many seconds binaries have to end by themselves, if their outputs are kept."""
     is_awaited: bool = False
@@ -65,11 +67,13 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
     free = [job for job in jobs if not has_ended(job) and _goes_beyond(job, options)]
     if not free:
         raise _not_finishable(jobs, request, now)
+    ends = KILLABLE if options.hard else IDLE
     return FinishPlan(
         request=request,
         jobs=tuple(job.name for job in free),
         packages=sum(sum(job.counts.get(phase, 0) for phase in IDLE) for job in free),
         launched=sum(sum(job.counts.get(phase, 0) for phase in LIVE) for job in free),
+        emptied=tuple(job.name for job in free if any(job.counts.get(phase) for phase in ends)),
         grace=time,
     )
 
@@ -116,6 +120,14 @@ def cancel_rest(store: Store, plan: FinishPlan, now: float) -> None:
         sweep_all(store)
 
 
+def undo_finish(plan: FinishPlan) -> str | None:
+    """Return the command that undoes it; None if no package is canceled."""
+    if not plan.jobs:
+        return undo.command("retry", undo.in_state(plan, "canceled"))
+    targets = [f"{name}:canceled" for name in plan.emptied]
+    return undo.command("retry", targets) if targets else None
+
+
 def describe(plan: FinishPlan) -> Iterator[str]:
     """Say what finishing would do."""
     if not plan.jobs:
@@ -157,9 +169,7 @@ ACTION = Action(
     plan=plan_finish,
     act=finish,
     follow=cancel_rest,
-    undo=lambda plan: undo.command(
-        "retry", undo.in_state(plan, "canceled", always=bool(plan.jobs))
-    ),
+    undo=undo_finish,
     describe=describe,
     report=report,
     question="finish it?",

@@ -48,7 +48,7 @@ class PriorityPlan(Plan):
     """What another priority would change."""
 
     previous: tuple[int, ...]
-    """The various priorities that the jobs or packages have now."""
+    """The various priorities that packages have now, or that of each of the jobs."""
     apart: tuple[str, ...] = ()
     """Stages of the jobs with packages that have a priority of their own."""
 
@@ -72,7 +72,7 @@ def plan_priority(store: Store, request: Request[PriorityOptions], now: float) -
         request=request,
         jobs=tuple(job.name for job in others),
         packages=sum(by_status(job.counts)["unscheduled"] for job in others),
-        previous=tuple(sorted({job.priority for job in others})),
+        previous=tuple(job.priority for job in others),
         apart=tuple(
             f"{job.name}/{seq}"
             for job in others
@@ -98,19 +98,28 @@ def give_priority(store: Store, plan: PriorityPlan, by: Author) -> None:
 
 def undo_priority(plan: PriorityPlan) -> str | None:
     """Return the command that undoes it; None if the priorities differed."""
-    if len(plan.previous) > 1:
+    if any(_lasting(plan)):
         return None
-    return undo.command("priority", undo.paths(plan.request.target), str(plan.previous[0]))
+    return undo.command("priority", undo.changed(plan), str(plan.previous[0]))
+
+
+def _lasting(plan: PriorityPlan) -> Iterator[str]:
+    """Say why no command undoes it."""
+    if len(set(plan.previous)) > 1:
+        kind = "jobs" if plan.jobs else "packages"
+        yield f"can't be undone by one command: the {kind} had different priorities"
 
 
 def describe(plan: PriorityPlan) -> Iterator[str]:
     """Say what the priority would be."""
     if not plan.jobs:
         yield f"would change the {_change(plan)}"
+        yield from _lasting(plan)
         return
     idle = f"{count(plan.packages, 'package')} may start earlier or later"
     yield f"would change the {_change(plan)}; {idle if plan.packages else NOTHING_LEFT}"
     yield from _apart(plan)
+    yield from _lasting(plan)
 
 
 def report(plan: PriorityPlan) -> Iterator[str]:
@@ -119,12 +128,26 @@ def report(plan: PriorityPlan) -> Iterator[str]:
     if not plan.packages:
         yield f"{NOTHING_LEFT}; the priority counts for packages that are retried"
     yield from _apart(plan)
+    yield from _lasting(plan)
 
 
 def _change(plan: PriorityPlan) -> str:
-    previous = ", ".join(map(str, plan.previous))
+    number = plan.request.options.priority
+    if plan.jobs and len(set(plan.previous)) > 1:
+        return f"priority of {_of_each(plan)} -> {number}"
+    previous = ", ".join(map(str, dict.fromkeys(plan.previous)))
     target = wording.jobs(plan) if plan.jobs else wording.packages(plan)
-    return f"priority of {target}: {previous} -> {plan.request.options.priority}"
+    return f"priority of {target}: {previous} -> {number}"
+
+
+def _of_each(plan: PriorityPlan) -> str:
+    """Name jobs with the priority that each has now."""
+    names = [
+        f"`{name}` ({previous})" for name, previous in zip(plan.jobs, plan.previous, strict=True)
+    ]
+    if len(names) > wording.MOST_NAMED:
+        names[wording.MOST_NAMED :] = [f"{len(names) - wording.MOST_NAMED:,} more"]
+    return f"jobs {listed(names)}"
 
 
 def _apart(plan: PriorityPlan) -> Iterator[str]:

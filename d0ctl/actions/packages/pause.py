@@ -41,6 +41,8 @@ class PausePlan(Plan):
 
     launched: int = 0
     """How many packages would be suspended, or would continue."""
+    with_running: bool = False
+    """Whether what is resumed was paused with its running packages."""
 
 
 def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
@@ -154,7 +156,7 @@ ACTION = Action(
     options=PauseOptions,
     plan=plan,
     act=pause,
-    undo=lambda plan: undo.command("resume", undo.paths(plan.request.target)),
+    undo=lambda plan: undo.command("resume", undo.changed(plan)),
     describe=describe,
     report=lambda plan: report_both(plan, "pause", "paused", "suspended"),
     is_flag=True,

@@ -1,6 +1,7 @@
 """resume: resume paused jobs or packages."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from shlex import quote
 
 from d0ctl.actions import undo, wording
@@ -18,7 +19,8 @@ from d0ctl.units import count
 def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     """Plan to clear the flag of whole jobs, or to resume the paused packages of a part of one."""
     if not is_whole_job(request.target):
-        return of_part(store, request, _can_resume, "resumed", now)
+        part = of_part(store, request, _can_resume, "resumed", now)
+        return replace(part, with_running=part.phases.keys() != {Phase.HELD})
     jobs = jobs_of(store, request.target)
     paused = [job for job in jobs if job.pause]
     if not paused:
@@ -34,6 +36,7 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
         jobs=tuple(job.name for job in paused),
         packages=sum(idle(job) for job in paused),
         launched=sum(job.counts.get("suspended", 0) for job in paused),
+        with_running=all(job.pause_running for job in paused),
     )
 
 
@@ -69,7 +72,7 @@ ACTION = Action(
     options=Options,
     plan=plan,
     act=resume,
-    undo=lambda plan: undo.command("pause", undo.paths(plan.request.target)),
+    undo=lambda plan: undo.command("pause", undo.changed(plan), *["--running"] * plan.with_running),
     describe=describe,
     report=lambda plan: report_both(plan, "resume", "resumed", "resumed"),
     starts_packages=True,

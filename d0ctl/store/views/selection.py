@@ -1,7 +1,7 @@
 """The packages that a selector names."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import prod
 from shlex import quote
@@ -58,15 +58,26 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
 
 def _choose_plain(selected: Selection, parts: Sequence[Selector]) -> list[Selector]:
     """Add the packages of selectors without filters, all at once; return those without any."""
-    ranges = json.dumps([
-        (part.job, part.stage.first, part.stage.last, part.line.first, part.line.last,
-         part.package.first, part.package.last)
-        for part in parts
-    ])  # fmt: skip
+    ranges = _ranges(parts)
     most = sum(map(_most, parts))
     if selected.change("choose_by_ranges", ranges=ranges) == most:
         return []
     return [parts[row["key"]] for row in selected.rows("empty_ranges", ranges=ranges)]
+
+
+def _ranges(parts: Sequence[Selector]) -> str:
+    return json.dumps([
+        (part.job, part.stage.first, part.stage.last, part.line.first, part.line.last,
+         part.package.first, part.package.last, part.stage_name)
+        for part in parts
+    ])  # fmt: skip
+
+
+def with_phases(selected: Selection, wanted: Selector, phases: Iterable[str]) -> list[Selector]:
+    """Return the parts of a selector that have selected packages in one of these phases."""
+    parts = wanted.parts
+    rows = selected.rows("ranges_with_phases", ranges=_ranges(parts), phases=json.dumps([*phases]))
+    return [parts[row["key"]] for row in rows]
 
 
 def _most(part: Selector) -> int:

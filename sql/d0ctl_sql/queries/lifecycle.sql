@@ -292,6 +292,23 @@ select wanted.key
                           and package.seq between wanted.value ->> 5 and wanted.value ->> 6
                     where job.name = wanted.value ->> 0 and job.visible = 1);
 
+-- name: ranges_with_phases
+-- The selectors of this kind, also of stages by name, with selected packages in some phases.
+select wanted.key
+  from json_each(:ranges) as wanted
+ where exists (select 1
+                 from job
+                cross join stage on stage.job_id = job.id
+                      and stage.seq between wanted.value ->> 1 and wanted.value ->> 2
+                      and (wanted.value ->> 7 is null or stage.name = wanted.value ->> 7)
+                cross join line on line.stage_id = stage.id
+                      and line.seq between wanted.value ->> 3 and wanted.value ->> 4
+                cross join package on package.line_id = line.id
+                      and package.seq between wanted.value ->> 5 and wanted.value ->> 6
+                cross join selected_package on selected_package.package_id = package.id
+                where job.name glob wanted.value ->> 0 and job.visible = 1
+                  and package.phase in (select value from json_each(:phases)));
+
 -- name: choose_by_phase
 -- The same for phases, answered from the index of phases.
 insert or ignore into selected_package (package_id)
