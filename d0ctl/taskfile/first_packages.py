@@ -16,24 +16,24 @@ def check(
     text: str, source: str, directory: str, parameters: Mapping[str, str], known: KnownNames,
     rules: Rules, datasets: Sequence[DatasetSpec], name: str,
 ) -> None:  # fmt: skip
-    """Make a package of the first value, and one that merges its outputs.
+    """Make a package of the first values, and one that merges its outputs.
 
-    The value is of a dataset on this machine. Raises BadJobFile with what would break the task
-    later, such as an input that is not there.
+    The values are of a dataset on this machine: two, if packages may have several. Raises
+    BadJobFile with what would break the task later, such as an input that is not there.
     """
     inputs = [
         dataset.source
         for dataset in datasets
         if dataset.type == "input" and dataset.source is not None
     ]
-    values = [sources.first(source, directory) for source in inputs]
-    without = None if rules.takes_files else "1"
-    value = next((first for first in values if first is not None), without)
-    if value is None or (rules.takes_files and not _is_here(value, directory)):
+    number = 2 if rules.allows_several else 1
+    found = (sources.first(source, directory, number) for source in inputs)
+    values = next(filter(None, found), () if rules.takes_files else ("1",))
+    if not values or (rules.takes_files and not all(_is_here(name, directory) for name in values)):
         return
     events = rules.events_per_package or 0
     rule = Rule(text, source, directory, parameters, known, STAGE)
-    spec = rule.packages([LoopGroup("1", (value,))], [(1 if events else 0, events)], 1)
+    spec = rule.packages([LoopGroup("1", values)], [(1 if events else 0, events)], 1)
     outputs = [output.file for line in spec.stages[0].lines for package in line.packages
                for binary in package.binaries for output in binary.outputs]  # fmt: skip
     if rules.merges and outputs:

@@ -140,16 +140,15 @@ def look_up(
     return files
 
 
-def first(source: Mapping[str, Any], directory: str) -> str | None:
-    """Return the first of the files that there are now on this machine; None without any."""
+def first(source: Mapping[str, Any], directory: str, number: int) -> tuple[str, ...]:
+    """Return the first of the files that there are now on this machine, at most a number."""
     if "seeds" in source:
-        return "1"
+        return ("1", "2")[:number]
     if not any(key in source for key in HERE):
-        return None
-    files = _read(source, Reading(Faults(None), directory, Scope()))
-    for entry in files:
-        return entry.name if isinstance(entry, Found) else entry
-    return None
+        return ()
+    found: Iterable[Found | str] = _read(source, Reading(Faults(None), directory, Scope()))
+    files = islice(found, number)
+    return tuple(entry.name if isinstance(entry, Found) else entry for entry in files)
 
 
 def _read(source: Mapping[str, Any], reading: Reading) -> Iterable[Found] | RangeValues:

@@ -62,6 +62,14 @@ class Rules(Struct, frozen=True, omit_defaults=True):
     """Those of plug-ins, by name."""
 
     @property
+    def allows_several(self) -> bool:
+        """Whether a package may have several files."""
+        most = min(filter(None, (self.files_per_package, self.max_files_per_package)), default=None)
+        if most is not None or self.events_per_package:
+            return not self.events_per_package and most != 1
+        return bool(self.bytes_per_package or self.target_time)
+
+    @property
     def first_scouts(self) -> int:
         """How many scouts the task begins with."""
         if self.avalanche:

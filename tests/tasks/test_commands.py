@@ -10,6 +10,7 @@ from d0ctl.agents import round as rounds
 from d0ctl.agents import watchdog
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.store import Store
+from d0ctl.store.nodes.site import tasks_in_vain
 from d0ctl.store.tasks import state, views
 from d0ctl.store.tasks.state import Task
 from tests.support.jobs import NOW
@@ -273,20 +274,20 @@ def test_a_task_that_ended_in_vain_is_acknowledged_until_it_moves_on(store: Stor
     end(store, "failed", "failed")
     work(store)
     job = known(store, number).job_id
-    assert views.needing_a_person(store) == {job: "exhausted"}
+    assert [(task.job_id, task.status) for task in tasks_in_vain(store)] == [(job, "exhausted")]
     with pytest.raises(Refused, match="task `demo` is not acknowledged"):
         act(store, "task acknowledge", withdraw=True)
 
     assert act(store, "task acknowledge") == ["acknowledged task `demo`"]
 
-    assert not views.needing_a_person(store)
+    assert not tasks_in_vain(store)
     assert views.task(store, "demo").acknowledged == "emmy"
     with pytest.raises(Refused, match="task `demo` is acknowledged already"):
         act(store, "task acknowledge")
     assert act(store, "task acknowledge", withdraw=True) == [
         "withdrew the acknowledgement of task `demo`"
     ]
-    assert views.needing_a_person(store) == {job: "exhausted"}
+    assert [(task.job_id, task.status) for task in tasks_in_vain(store)] == [(job, "exhausted")]
     act(store, "task acknowledge")
     act(store, "task retry")
     assert views.task(store, "demo").acknowledged is None

@@ -108,3 +108,18 @@ def test_a_submission_with_a_missing_input_leaves_nothing(real_site: Site) -> No
     assert answer.code == 2
     assert f"task.yaml:3:22: no file matches `*.rew`{LATER}" in str(answer)
     assert real_site.json("task", "list", "--json") == {"tasks": []}
+
+
+@pytest.mark.parametrize("rule", ["files-per-package: 2", "gigabytes-per-package: 1"])
+def test_a_command_that_takes_one_file_only_is_a_fault_if_packages_have_several(
+    tmp_path: Path, rule: str
+) -> None:
+    for name in ("a.raw", "b.raw"):
+        (tmp_path / name).touch()
+    parts = {"inputs": "{raw: {glob: '*.raw'}}", "files": '["{files}"]',
+             "run": "sh -c 'cat {files} > out-{package.index}.txt'"}  # fmt: skip
+
+    (found, *_) = faults(tmp_path, split=f"{{{rule}}}", **parts)
+
+    assert "`{files}` is inside quotes" in found
+    assert faults(tmp_path, split="{files-per-package: 1}", **parts) == []

@@ -82,6 +82,9 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
     if options.spec is not None:
         return request
     job = _job(store, request)
+    if has_task(store, job.id):
+        raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
+                      hint=f"d0ctl task why {job.name}")  # fmt: skip
     known = text_of(store, job.id)
     if options.previous:
         if options.file is not None:
@@ -141,9 +144,6 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     options, job = request.options, _job(store, request)
     spec = options.spec
     assert spec is not None
-    if has_task(store, job.id):
-        raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
-                      hint=f"d0ctl task status {job.name}")  # fmt: skip
     outline = planning.plan(store, job.id, spec, again=options.again, before=options.before)
     comparison = outline.found
     settings = (*_settings(job, spec), *[HELD] * (options.hold and not job.hold))

@@ -44,7 +44,7 @@ def check(store: Store, task: Task, status: str, past: str) -> None:
         may_move = status in ("finishing", "aborting")  # the others are for `task resume`
     if not may_move:
         why = HOPELESS.get(task.status)
-        verb = "resume" if task.status == "paused" else "status"
+        verb = "resume" if task.status == "paused" else "why"
         raise Refused(
             f"task `{task.name}` is {task.status}, so it can't be {past}"
             + (f": {why}" if why else ""),

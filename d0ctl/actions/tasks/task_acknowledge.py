@@ -8,6 +8,7 @@ from d0ctl.actions.tasks import _moving
 from d0ctl.actions.tasks._moving import TaskPlan
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.site import IN_VAIN
 from d0ctl.store.tasks import state, views
 
 
@@ -22,7 +23,7 @@ def plan(store: Store, request: NodeRequest[TaskAcknowledgeOptions], now: float)
     """Plan to acknowledge how it ended, or to withdraw that. Raises NotFound or Refused."""
     task, withdraw = _moving.found(store, request), request.options.withdraw
     hint = f"d0ctl task status {task.name}"
-    if task.status not in views.IN_VAIN:
+    if task.status not in IN_VAIN:
         raise Refused(f"task `{task.name}` is {task.status}; only tasks that ended in vain are"
                       " acknowledged", hint=hint)  # fmt: skip
     if withdraw == (views.task(store, task.name).acknowledged is None):

@@ -63,7 +63,10 @@ def draw(
         sheet.add()
     _totals(sheet, jobs, production, horizon)
     causes = {job.name: job.standing.cause for job in production.jobs}
-    rows = [_row(sheet, job, causes.get(job.name), horizon, now) for job in jobs]
+    in_vain = {task.name: task.status for task in production.tasks}
+    states = [in_vain.get(job.name) or state(job, causes.get(job.name)) for job in jobs]
+    rows = [_row(sheet, job, word, horizon, now)
+            for job, word in zip(jobs, states, strict=True)]  # fmt: skip
     bar = _room_for_bars(sheet, rows)
     for job, row in zip(jobs, rows, strict=True):
         row.insert(2, signs.bar(job.counts, bar, sheet.glyphs))
@@ -107,12 +110,9 @@ def _nodes_up(production: Production) -> str:
     return f"{count(len(up))} of {count(len(production.nodes), 'node')} up{drained}"
 
 
-def _row(
-    sheet: Sheet, job: JobSummary, cause: Cause | None, horizon: Horizon, now: float
-) -> list[Cell]:
+def _row(sheet: Sheet, job: JobSummary, word: str, horizon: Horizon, now: float) -> list[Cell]:
     """Return the line of a job without its bar."""
     done = by_status(job.counts)["successful"]
-    word = state(job, cause)
     has_end = word not in STOPPED and sheet.columns >= WIDE
     return [
         (job.name, "strong"),

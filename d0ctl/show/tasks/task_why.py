@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 
+from d0ctl.show.tasks import resubmission
 from d0ctl.show.why import group
 from d0ctl.show.why.common import MOST, Explanation, chosen_node
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.site import IN_VAIN
 from d0ctl.store.tasks import children, generation, state, task_broker, throttler
 from d0ctl.store.tasks.state import Task
 from d0ctl.store.tasks.throttler import Queue
-from d0ctl.store.tasks.views import IN_VAIN, DatasetView, datasets
+from d0ctl.store.tasks.views import DatasetView, datasets
 from d0ctl.store.tasks.views import task as summary
 from d0ctl.store.views import browse
 from d0ctl.units import count, duration, listed
@@ -44,6 +46,7 @@ def why(store: Store, number: int, now: float) -> Explanation:
     actor = f" by {task.actor}" if task.actor and task.status == "paused" else ""
     answer = f"task `{name}` is {task.status}{actor}{f': {reason}' if reason else ''}"
     explanation = Explanation(name, task.status, answer, task.status)
+    resubmission.add(store, task, explanation)
     explanation.commands.append(f"d0ctl task status {name}")
     if task.is_ended:
         if task.made:

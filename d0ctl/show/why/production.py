@@ -176,8 +176,9 @@ def _suggest_nodes(node: NodeView) -> str:
 
 
 def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:
-    """Return by job what stops it alone, and its packages that no node can take."""
-    obstacles_by_job = {}
+    """Return by job what stops it alone, packages that no node can take, and a task in vain."""
+    obstacles_by_job = {task.name: Obstacle(task.sentence, (f"d0ctl why {task.name}",))
+                        for task in production.tasks}  # fmt: skip
     for job in production.jobs:
         if text := own_obstacle(job, now):
             text = f"`{job.name}`: {text}"

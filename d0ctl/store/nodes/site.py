@@ -7,11 +7,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 
 from d0ctl.sitefile.defaults import STANDARD
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Store, as_json
+from d0ctl.store.rows import make_all
 from d0ctl.units import parse_rate
 
 if TYPE_CHECKING:
     from d0ctl.schedule.quota import Throttle
+
+
+IN_VAIN = ("broken", "exhausted", "failed")
+"""Statuses of tasks that have ended without what they were for."""
+
+
+class TaskInVain(Struct, frozen=True):
+    """A task that has ended in vain, which nobody has acknowledged, and why."""
+
+    job_id: int
+    name: str
+    status: str
+    note: str | None
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong with it."""
+        return f"`{self.name}`: its task is {self.status}{f': {self.note}' if self.note else ''}"
 
 
 class Fault(Struct, frozen=True):
@@ -116,3 +135,8 @@ def _rule(name: str, keys: Mapping[str, Any]) -> "Throttle":
     rate = keys.get("max-launches")
     number, seconds = (None, 0.0) if rate is None else parse_rate(rate)
     return Throttle(kind, pattern, keys.get("max-running"), number, seconds)
+
+
+def tasks_in_vain(store: Store) -> list[TaskInVain]:
+    """Return the tasks that have ended in vain, without acknowledged ones."""
+    return make_all(TaskInVain, store.rows("tasks_needing_a_person", statuses=as_json(IN_VAIN)))

@@ -34,7 +34,7 @@ def submit(
         if name is None:
             name = job.name if job.named else free_name(store, job.name)
         if browse.has_job(store, name):
-            raise Refused(f"job `{name}` already exists", hint=f"--as {free_name(store, name)}")
+            raise _in_use(store, name)
         if spec.parent is not None:
             _known(store, spec.parent)
         number = store.value(
@@ -60,6 +60,17 @@ def submit(
         store.change("show_job", job=number)
         aside = results.move_aside(store.home, name)
     return name, aside
+
+
+def _in_use(store: Store, name: str) -> Refused:
+    """Refuse a name; a broken task that has made no packages may be removed."""
+    hint = f"--as {free_name(store, name)}"
+    number = find(store, name)
+    old = None if number is None else state.task(store, number)
+    if old is not None and old.status == "broken" and not old.made:
+        return Refused(f"task `{name}` already exists, and is broken",
+                       hint=f"d0ctl remove {name}, or {hint}")  # fmt: skip
+    return Refused(f"job `{name}` already exists", hint=hint)
 
 
 def _known(store: Store, name: str) -> int:

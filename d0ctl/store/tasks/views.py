@@ -13,9 +13,6 @@ from d0ctl.store.tasks import event_ranges, state
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
 
-IN_VAIN = ("broken", "exhausted", "failed")
-"""Statuses of tasks that have ended without what they were for."""
-
 LAST = 5
 """How many attempts of a file, and how many ranges of its events, are read."""
 
@@ -107,15 +104,6 @@ def with_tasks(store: Store, jobs: Mapping[int, JobSummary]) -> dict[int, TaskJo
     """Return those jobs that are of tasks, with their tasks."""
     return {id: TaskJob(**asdict(jobs[id]), task=summary)
             for id, summary in of_jobs(store, jobs).items()}  # fmt: skip
-
-
-def needing_a_person(store: Store) -> dict[int, str]:
-    """Return the statuses of tasks that have ended in vain, by the ids of their jobs.
-
-    Acknowledged ones are left out.
-    """
-    rows = store.rows("tasks_needing_a_person", statuses=as_json(IN_VAIN))
-    return {row["job_id"]: row["status"] for row in rows}
 
 
 def _summaries(store: Store, rows: Sequence[Row]) -> list[TaskSummary]:

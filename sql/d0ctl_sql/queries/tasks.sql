@@ -48,8 +48,8 @@ select task.id, task.job_id, job.name, job.title, job.originator, job.priority, 
   join job on job.id = task.job_id;
 
 -- name: tasks_needing_a_person
--- The tasks that have ended in vain, and their statuses, if nobody has acknowledged that.
-select task.job_id, task.status
+-- The tasks that have ended in vain, with statuses and notes, if nobody has acknowledged that.
+select task.job_id, job.name, task.status, task.note
   from json_each(:statuses) as wanted
  cross join task indexed by task_in_status on task.status = wanted.value
                                                         and task.acknowledged is null

@@ -15,10 +15,9 @@ from d0ctl.show.why.production import own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import Notable
-from d0ctl.store.nodes import registry, standstill
+from d0ctl.store.nodes import registry, site, standstill
 from d0ctl.store.nodes.holder import is_daemon_outdated
 from d0ctl.store.nodes.standstill import JobStanding
-from d0ctl.store.tasks import views as tasks
 from d0ctl.store.views import activity
 from d0ctl_tui.read import stragglers
 from d0ctl_tui.read.stragglers import Stragglers
@@ -123,7 +122,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         done,
         failed,
         _with_stopped(activity.needing_a_person(store), stopped.jobs),
-        tasks.needing_a_person(store),
+        {task.job_id: task.status for task in site.tasks_in_vain(store)},
         stopped,
         stragglers.read(store, now) if until is None else Stragglers(),
         until is None and is_daemon_outdated(store),

@@ -10,7 +10,7 @@ from d0ctl.errors import D0Error, ExitCode
 from d0ctl.model import Group, by_status
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.usage.site_check import Check, check
-from d0ctl.store.nodes import holder, standstill
+from d0ctl.store.nodes import holder, site, standstill
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files import eta
 from d0ctl.units import clean
@@ -33,6 +33,7 @@ def run_on(selector: str) -> ExitCode:
     with session.reader() as store, store.reading():
         driven = holder.any_driver(store)
         parts = awaited.read(store, wanted, now)
+        in_vain = {task.job_id: task.status for task in site.tasks_in_vain(store)}
         for part in parts:
             totals = by_status(part.counts)
             left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
@@ -42,9 +43,10 @@ def run_on(selector: str) -> ExitCode:
             late = 0
             if wanted.names_jobs:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
-            emit(outcome.in_one_line(name, part.state, part.counts, stops, late))
+            of_task = in_vain.get(part.job.id) if wanted.names_jobs else None
+            emit(outcome.in_one_line(name, of_task or part.state, part.counts, stops, late))
             is_later = part.found.standing.cause is Cause.NEXT_TRY
-            fails = totals["failed"] > 0 or is_over or is_later
+            fails = totals["failed"] > 0 or is_over or is_later or of_task is not None
             is_worst = stops and not is_later
             code = max(code, ExitCode.DATABASE if is_worst else ExitCode(fails))
     return code
