@@ -257,6 +257,8 @@ class Action(Generic[OptionsType, PlanType]):
     starts_packages: bool = False
     """Whether packages can start afterwards that could not before."""
     undo: Callable[[PlanType], str | None] = _no_undo
+    needs_values: bool = False
+    """Whether it changes nothing without one of its options."""
     is_flag: bool = False
     """Whether it only changes a flag of whole jobs, whatever else is done to their packages."""
     conflicts: frozenset[str] = frozenset()

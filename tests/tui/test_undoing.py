@@ -39,7 +39,7 @@ def test_the_box_of_an_edit_undoes_it(site: Site, dashboard: Open) -> None:
     site.submit(production())
 
     async def script(desk: Desk) -> None:
-        await desk.press("I", "tab")
+        await desk.press("I")
         await desk.type("cpus=2")
         await desk.press("enter")
         await desk.sees("would edit", "2 CPUs")

@@ -12,7 +12,7 @@ from d0ctl import actions
 from d0ctl.actions import ACTIONS, undo
 from d0ctl.actions.action import AnyRequest, NeedsOption, NodeName, Target, Way, node_target
 from d0ctl.actions.jobs.submit import SubmitPlan
-from d0ctl.actions.option import fields_of, hint, read_words
+from d0ctl.actions.option import fields_of, hint, read_words, supplied
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, NotFound, Refused
 from d0ctl.select import Selector
@@ -54,6 +54,11 @@ class PlannedAction(Struct, frozen=True):
     def hint(self) -> str:
         """Examples of its optional values; empty if it takes none."""
         return hint(self.request.options)
+
+    @property
+    def lacks_values(self) -> bool:
+        """Whether it changes nothing without one of these values, and has none yet."""
+        return self.request.action.needs_values and not any(supplied(self.request.options))
 
     @property
     def next_way(self) -> Way | None:

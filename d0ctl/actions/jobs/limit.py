@@ -145,6 +145,7 @@ ACTION = Action(
     describe=describe,
     report=report,
     starts_packages=True,
+    needs_values=True,
     key="B",
     title="limit: how many run at once",
 )

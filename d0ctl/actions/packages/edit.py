@@ -136,6 +136,7 @@ ACTION = Action(
     describe=describe,
     report=report,
     starts_packages=True,
+    needs_values=True,
     key="I",
     title="edit: change its requests",
 )

@@ -84,7 +84,7 @@ class PlanDialog(Dialog[bool]):
     def on_mount(self) -> None:
         """Make the plan."""
         self.page.can_focus = False
-        self.query_one("#typed", Input).focus()
+        self.query_one("#values" if self.action.lacks_values else "#typed", Input).focus()
         self._plan()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -196,7 +196,7 @@ class PlanDialog(Dialog[bool]):
         def preview() -> Lines:
             nonlocal state
             plan = action.preview(home)
-            state = "empty" if plan.is_empty else "planned"
+            state = "empty" if plan.is_empty or action.lacks_values else "planned"
             return plan.lines
 
         lines, error = plan_text.sentences(preview)
