@@ -209,3 +209,19 @@ def test_a_task_of_the_past_is_shown_with_the_status_that_it_had(
         assert "the disk is full" not in row_of(desk, "demo")
 
     dashboard(script, size=(140, 30))
+
+
+def test_the_fault_of_a_broken_task_comes_without_the_folder_of_its_file(
+    site: Site, dashboard: Open
+) -> None:
+    task = making.submit(site.store, now=time.time())
+    moved(site, task, "broken", "/home/emmy/productions/of/2026/demo.yaml:5:8: `{files}` is quoted")
+
+    async def script(desk: Desk) -> None:
+        await desk.until(lambda: "broken" in row_of(desk, "demo"), "the task")
+        assert "demo.yaml:5:8: `{files}`" in row_of(desk, "demo")
+        assert "/home" not in row_of(desk, "demo")
+        await desk.press("J")
+        await desk.until(lambda: "demo.yaml:5:8" in desk.lines("tasklist")[0], "the list of tasks")
+
+    dashboard(script, size=(80, 24))

@@ -1,6 +1,7 @@
 """What the row of a task says besides what that of a job does, and the lines of a list of tasks."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from d0ctl.model import Counts, by_status
 from d0ctl.show.cards.jobs import STANDS_STILL
@@ -69,7 +70,14 @@ def about(row: Group) -> str:
         return ""
     whole = sum(row.task.files.values())
     done = signs.short(row.task.files.get("finished", 0))
-    return f"{done}/{signs.short(whole)}  {foreign(why)}" if whole else foreign(why)
+    why = foreign(without_folder(why))
+    return f"{done}/{signs.short(whole)}  {why}" if whole else why
+
+
+def without_folder(why: str) -> str:
+    """Return a fault at a position of a file without the file's folder, which fills a row."""
+    file, colon, rest = why.partition(":")
+    return Path(file).name + colon + rest if file.startswith("/") else why
 
 
 def tally(row: Group) -> list[Span]:
@@ -103,7 +111,7 @@ def listed(tasks: Sequence[TaskSummary], columns: int, glyphs: Glyphs) -> list[L
                  *state, (" " * (states - width(state) + 2), ""),
                  *signs.bar(task_part.progress(task.files), BAR, glyphs),
                  (f"  {_files(task).rjust(numbers)}  ", "plain"),
-                 (foreign(why), signs.role(task.status))]  # fmt: skip
+                 (foreign(without_folder(why)), signs.role(task.status))]  # fmt: skip
         lines.append(fit(spans, columns, ellipsis=glyphs.ellipsis))
     return lines
 
