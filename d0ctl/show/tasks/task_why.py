@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from d0ctl.show.tasks import resubmission
-from d0ctl.show.why import group
+from d0ctl.show.why import group, resubmission
 from d0ctl.show.why.common import MOST, Explanation, chosen_node
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.holder import any_driver

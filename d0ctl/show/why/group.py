@@ -261,7 +261,7 @@ def _leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:
 
 def _without_packages(store: Store, part: GroupPart, explanation: Explanation) -> None:
     """Say that a task has made no packages yet, or never will."""
-    from d0ctl.show.tasks import resubmission  # few jobs are of tasks
+    from d0ctl.show.why import resubmission  # few jobs are of tasks
     from d0ctl.store.tasks import views
 
     explanation.answer = f"{part.title} has no packages"
