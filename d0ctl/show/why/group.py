@@ -261,13 +261,13 @@ def _leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:
 
 def _without_packages(store: Store, part: GroupPart, explanation: Explanation) -> None:
     """Say that a task has made no packages yet, or never will."""
-    from d0ctl.show.why import resubmission  # few jobs are of tasks
+    from d0ctl.show.why.phases import broken_task  # few jobs are of tasks
     from d0ctl.store.tasks import views
 
     explanation.answer = f"{part.title} has no packages"
     if task := views.of_jobs(store, [part.job.id]).get(part.job.id):
         explanation.answer += f": its task is {task.status}{f': {task.note}' if task.note else ''}"
-        resubmission.add(store, task, explanation)
+        broken_task.add(store, task, explanation)
         explanation.commands.append(f"d0ctl task why {task.name}")
 
 
