@@ -120,3 +120,14 @@ def test_an_input_that_the_package_still_waits_for_is_not_optional(site: Site, d
 
     assert "missing, optional" not in screen
     assert "missing" in screen
+
+
+def test_a_job_whose_packages_were_killed_is_blocked_on_each_screen(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=1))
+    d0ctl("kill", "prod/1", "--yes")
+
+    assert "prod  ⊗ blocked" in d0ctl("status").stdout
+    assert d0ctl("status", "prod").stdout.splitlines()[1].startswith("⊗ blocked")
+    assert "✘ failed" not in d0ctl("status", "prod").stdout

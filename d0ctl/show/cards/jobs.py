@@ -189,8 +189,11 @@ def state(job: JobSummary, cause: Cause | None) -> str:
 def word(status: str, counts: Counts) -> str:
     """Return the word for the status of a job, stage or line.
 
-    If a part has ended and nothing is launched, it is that of the package nearest to running.
+    If a part has ended and nothing is launched, it is that of the package nearest to running. One
+    that can't continue although nothing has failed is blocked.
     """
+    if status == Group.FAILED and not counts.get(Phase.FAILED):
+        return "blocked"
     totals = by_status(counts)
     has_begun = totals["successful"] or totals["failed"] or totals["canceled"]
     if status != Group.SUBMITTED or not has_begun:

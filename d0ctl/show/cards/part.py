@@ -189,8 +189,6 @@ def status_of(row: JobSummary | StageSummary | LineSummary, held_back: str) -> s
         return "dropped"
     if held_back and row.status == "submitted":
         return held_back
-    if row.status == "failed" and not row.counts.get("failed"):
-        return "blocked"
     return jobs.word(row.status, row.counts)
 
 
