@@ -15,6 +15,7 @@ from tests.support.validation import refusals
 Read = Callable[..., JobSpec]
 Lines = Callable[..., list[LineSpec]]
 Faults = Callable[..., list[str]]
+Warnings = Callable[[str], list[str]]
 
 
 @pytest.fixture
@@ -75,3 +76,19 @@ def faults(job: Read, folder: Path) -> Faults:
         return [fault.removeprefix(f"{folder}/job.yaml:") for fault in caught.value.faults]
 
     return make
+
+
+@pytest.fixture
+def warnings(job: Read, folder: Path) -> Warnings:
+    """Reads a job file and returns its warnings, without the folder's path."""
+
+    def make(text: str) -> list[str]:
+        found = job(text).warnings
+        return [one.removeprefix(f"{folder}/job.yaml:").split("warning: ")[1] for one in found]
+
+    return make
+
+
+def line(entry: str) -> str:
+    """A job file with one line."""
+    return f"stages:\n- lines:\n  - {entry}\n"

@@ -1,28 +1,10 @@
 """What the author of a job file is warned of, though the job can run."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .conftest import Read
-
-Warnings = Callable[[str], list[str]]
-
-
-@pytest.fixture
-def warnings(job: Read, folder: Path) -> Warnings:
-    """Reads a job file and returns its warnings, without the folder's path."""
-
-    def make(text: str) -> list[str]:
-        found = job(text).warnings
-        return [one.removeprefix(f"{folder}/job.yaml:").split("warning: ")[1] for one in found]
-
-    return make
-
-
-def line(entry: str) -> str:
-    return f"stages:\n- lines:\n  - {entry}\n"
+from .conftest import Read, Warnings, line
 
 
 def test_a_script_beside_the_job_file_that_is_no_input_is_a_warning(
@@ -62,50 +44,6 @@ def test_a_script_that_is_called_but_not_executable_is_a_warning(
     assert warnings(line("{run: 'sh ./sim.sh', inputs: sim.sh}")) == []
     (folder / "sim.sh").chmod(0o755)
     assert warnings(called) == []
-
-
-def test_a_script_in_the_list_of_inputs_that_it_gets_is_a_warning(
-    warnings: Warnings, folder: Path
-) -> None:
-    (folder / "sum.sh").write_text("cat")
-    (folder / "sum.sh").chmod(0o755)
-    answer = [
-        "`./sum.sh` is called with a list of inputs that contains `sum.sh` itself: write "
-        "`./sum.sh a.txt`, or let the script leave out the file with its own name"
-    ]
-    (folder / "a.txt").write_text("1")
-
-    def called(run: str) -> list[str]:
-        return warnings(line(f"{{run: '{run}', inputs: [sum.sh, a.txt]}}"))
-
-    assert called("./sum.sh {inputs}") == called("./sum.sh {inputs.list}") == answer
-    assert called("./sum.sh *.txt") == called("cat {inputs}") == []
-
-
-@pytest.mark.parametrize(
-    ("names", "instead"),
-    [
-        (["h-1.txt", "h-2.txt"], "write `./sum.sh h-*.txt`, or "),
-        (["h-10.txt", "h-11.txt"], "write `./sum.sh h-*.txt`, or "),
-        (["out/a.csv", "out/b.csv"], "write `./sum.sh out/*.csv`, or "),
-        (["a.txt", "b.sh"], ""),
-        (["a.sh", "b.sh"], ""),
-    ],
-)
-def test_the_warning_has_the_pattern_of_the_other_inputs_of_the_job(
-    warnings: Warnings, folder: Path, names: list[str], instead: str
-) -> None:
-    (folder / "out").mkdir()
-    for name in ("sum.sh", *names):
-        (folder / name).write_text("cat")
-    (folder / "sum.sh").chmod(0o755)
-
-    said = warnings(line(f"{{run: './sum.sh {{inputs}}', inputs: [sum.sh, {', '.join(names)}]}}"))
-
-    assert said == [
-        "`./sum.sh` is called with a list of inputs that contains `sum.sh` itself: "
-        f"{instead}let the script leave out the file with its own name"
-    ]
 
 
 def test_a_warning_has_the_position_of_its_word(job: Read, folder: Path) -> None:

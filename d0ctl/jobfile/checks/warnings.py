@@ -1,12 +1,11 @@
 """Warnings about a job that can run, but may not do what its author intends."""
 
 import re
-import string
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from itertools import takewhile
 
 from d0ctl.jobfile import local_files
+from d0ctl.jobfile.checks.pattern_of import pattern_of
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.file_names import base_name, is_pattern
 from d0ctl.jobfile.language.placeholders import LoopValues
@@ -81,9 +80,9 @@ def _package(
         text = _text(binary, own, inputs, values)
         if text is not None:
             run_words = _words_of(text)
-            _beside(binary, run_words, known, text, files, warnings)
+            _beside(binary, own, run_words, known, text, files, warnings)
             _not_executable(binary, own, text, files, warnings)
-            _script_among_inputs(binary, own, text, files, warnings)
+            _named_and_listed(binary, own, run_words, files, warnings)
             _flattened(binary, run_words, own, text, warnings)
             if is_seen:
                 _unnamed_outputs(binary, run_words, text, values, warnings)
@@ -113,6 +112,7 @@ def _words_of(text: str) -> list[str]:
 
 def _beside(
     binary: BinaryRecipe,
+    own: list[InputFile],
     run_words: Iterable[str],
     known: set[str],
     text: str,
@@ -134,6 +134,8 @@ def _beside(
                 f"{shown(word)} is beside the job file, but not an input: it will not be on the "
                 f"node; add {remedy}"
             )
+            if own and (instead := _instead(binary, [file.local_name for file in own], {name})):
+                message += f", and {instead}, which would contain it"
             warnings.add(_position(binary, word), message)
 
 
@@ -154,41 +156,42 @@ def _not_executable(
                          f"{file.written or file.file}")  # fmt: skip
 
 
-def _script_among_inputs(
-    binary: BinaryRecipe, own: list[InputFile], text: str, files: InputFiles, warnings: Notes
+def _named_and_listed(
+    binary: BinaryRecipe,
+    own: list[InputFile],
+    run_words: Iterable[str],
+    files: InputFiles,
+    warnings: Notes,
 ) -> None:
-    """Warn of a script that is called with a list of inputs that contains the script itself."""
-    if len(own) < 2 or not any(sign in text for sign in _LISTS):
+    """Warn of a script or other file that `run` names beside a list of inputs with it."""
+    if len(own) < 2 or (of_the_list := _list_in(binary)) is None:
         return
-    called = set(_CALLED.findall(text[:1_000_000]))
-    for file in own:
-        if file.local_name in called and local_files.is_file(files.absolute(file.file)):
-            word = f"./{file.local_name}"
-            others = [other.local_name for other in own if other is not file]
-            pattern = _pattern_of(others, file.local_name)
-            instead = f"write `{word} {pattern}`, or " if pattern else ""
-            message = (
-                f"{shown(word)} is called with a list of inputs that contains `{file.local_name}` "
-                f"itself: {instead}let the script leave out the file with its own name"
-            )
+    names = {file.local_name: file for file in own if file.entry is not binary.stdin}
+    named = {word: name for word in run_words if (name := word.removeprefix("./")) in names}
+    instead = _instead(binary, names.keys(), set(named.values()))
+    for word, name in named.items():
+        is_written = any(word in scalar.text for scalar in _scalars(binary))
+        if is_written and local_files.is_file(files.absolute(names[name].file)):
+            message = f"{shown(word)} is an input, so `{of_the_list}` contains it, too: "
+            advice = f"{instead}, or let" if instead else "let"
+            message += f"{advice} the program leave it out"
             warnings.add(_position(binary, word), message)
 
 
-def _pattern_of(names: Sequence[str], without: str) -> str:
-    """Return a pattern that matches these names, but not another one; empty if there is none."""
-    first = _beginning(names).rstrip(string.digits)
-    last = _beginning([name[::-1] for name in names])[::-1].lstrip(string.digits)
-    pattern = f"{first}*{last}" if len(set(names)) > 1 else names[0]
-    is_plain = re.fullmatch(r"[\w./*+-]+", pattern) and not pattern.startswith("-")
-    matches = all(fnmatchcase(name, pattern) for name in names)
-    return pattern if is_plain and matches and not fnmatchcase(without, pattern) else ""
+def _list_in(binary: BinaryRecipe) -> str | None:
+    """Return what stands for the list of all inputs in `run`."""
+    texts = [scalar.text for scalar in _scalars(binary)]
+    signs = ("{inputs}", "{inputs.list}", "$D0CTL_INPUTS")
+    return next((sign for sign in signs if any(sign in text for text in texts)), None)
 
 
-def _beginning(names: Sequence[str]) -> str:
-    """Return what all names begin with."""
-    lowest, highest = min(names), max(names)
-    alike = takewhile(lambda pair: pair[0] == pair[1], zip(lowest, highest, strict=False))
-    return "".join(sign for sign, _ in alike)
+def _instead(binary: BinaryRecipe, inputs: Iterable[str], named: set[str]) -> str:
+    """Return what to write for a list of inputs without those that are named; empty if unknown."""
+    others = [name for name in inputs if name not in named]
+    if not others or not isinstance(binary.run, Script) or _list_in(binary) != "{inputs}":
+        return ""
+    pattern = pattern_of(others, named)
+    return f"write `{pattern}` for `{{inputs}}`" if pattern else ""
 
 
 def _is_relative(word: str) -> bool:

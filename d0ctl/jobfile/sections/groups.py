@@ -143,7 +143,7 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
         if any(line.loop.is_open for line in stage.lines):
             return members
         return members._replace(found=_possible(members.found, name, node, reading))
-    if "match" not in node.items and not members.are_there and not reading.faults:
+    if not members.are_there and not reading.faults:
         message = f"stage {shown(name)} has no output that other stages can read"
         reading.fault(scalar.position, message)
     return members._replace(
