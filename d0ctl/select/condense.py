@@ -1,6 +1,6 @@
 """Few selectors for many packages, lines, stages or jobs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from d0ctl.select import Selector
 from d0ctl.select.span import Span
@@ -32,6 +32,16 @@ def condense(paths: Iterable[str]) -> list[Selector]:
         else:
             selectors += [Selector(job, span, last, depth=3) for span, last in pairs]
     return selectors
+
+
+def by_state(packages: Sequence[tuple[str, str]], most: int) -> list[str]:
+    """Select packages by path; of more, all in these states of their jobs: (path, state)."""
+    if len(packages) <= most:
+        return [path for path, _ in packages]
+    jobs: dict[str, set[str]] = {}
+    for path, state in packages:
+        jobs.setdefault(path.partition("/")[0], set()).add(state)
+    return [f"{job}:{','.join(sorted(states))}" for job, states in jobs.items()]
 
 
 def _spans(numbers: Iterable[int]) -> list[Span]:

@@ -46,6 +46,41 @@ def test_why_retries_only_the_canceled_package_that_the_input_needs(
     assert "d0ctl retry 'prod:canceled'" in commands(d0ctl, "prod")
 
 
+def test_why_and_retry_of_a_canceled_package_name_the_canceled_ones_before_it(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=2))
+    for path in ("prod/1/2/1", "prod/1/2/2"):
+        site.finish(path)
+    d0ctl("kill", "prod/1/1/*", "prod/2/1/1")
+
+    for path in ("prod", "prod/3/1/1", "prod/2/1/1"):
+        assert commands(d0ctl, path)[0] == "d0ctl retry prod/1/1/1 prod/1/1/2 prod/2/1/1"
+    missing = (
+        "it can't start without `prod/1/1/1` (canceled) and `prod/1/1/2` (canceled): "
+        "`d0ctl retry prod/1/1/1 prod/1/1/2`"
+    )
+    assert missing in d0ctl("retry", "prod/2/1/1", "--dry-run").stdout
+    assert missing in d0ctl("retry", "prod/2/1/1").stdout
+    assert "can't start" not in d0ctl("retry", "prod/1/1/1", "prod/1/1/2").stdout
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_retry_of_several_canceled_packages_counts_the_ones_before_them(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("more", [line(package(f"y{n}")) for n in range(4)]),
+                    ("all", [line(package("z", takes=[f"y{n}" for n in range(4)])),
+                             line(package("w", takes=["y0"]))]), name="many"))  # fmt: skip
+    d0ctl("kill", "many")
+
+    said = d0ctl("retry", "many/2:canceled").stdout
+
+    assert "some of them can't start without `many/1/" in said
+    assert "and 1 more: `d0ctl retry many:canceled`" in said
+    assert "can't start" not in d0ctl("retry", "many:canceled").stdout
+
+
 def test_why_of_a_job_with_failures_names_its_canceled_packages_too(
     site: Site, d0ctl: Type
 ) -> None:

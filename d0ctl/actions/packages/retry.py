@@ -32,6 +32,7 @@ from d0ctl.actions.selection import jobs_of, nothing_for, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.select import Selector, quoted
+from d0ctl.select.condense import by_state
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures
 from d0ctl.store.connection import Selection, Store
@@ -42,6 +43,9 @@ from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import selection
 from d0ctl.units import count, listed
+
+MOST_MAKERS = 3
+"""How many of the packages are named that have to run first."""
 
 BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
 """Packages that are retried only if they are selected by their path or state."""
@@ -75,6 +79,9 @@ class RetryPlan(Plan):
 
     edited: Sequence[str]
     """The jobs whose job files were changed since."""
+
+    ended_before: Sequence[tuple[str, str]]
+    """Failed and canceled packages that these wait for: their paths and phases."""
 
     mixed: Sequence[tuple[str, str, int]]
     """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
@@ -129,6 +136,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         refused=dict(refused),
         releases=alike_failures.jobs_to_release(selected),
         outdated=edited_files.outdated_copies(selected),
+        ended_before=retry.ended_before(selected, MOST_SHOWN),
         edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
         mixed=[(job.name, *found) for job in jobs
                for found in edited_files.done_with_earlier(store, job.id).items()],
@@ -200,6 +208,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
     """Say what would run again."""
     yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
     yield from _refused(plan)
+    yield from _waits(plan)
     yield from _sources(plan)
     yield from wording.warnings(plan.request.options.warnings)
 
@@ -209,6 +218,7 @@ def report(plan: RetryPlan) -> Iterator[str]:
     yield from wording.report_packages(plan, "retry", "retried", _changes(plan, "released"))
     yield from wording.unchanged(plan)
     yield from _refused(plan)
+    yield from _waits(plan)
     yield from _sources(plan)
     yield from wording.warnings(plan.request.options.warnings)
 
@@ -216,6 +226,18 @@ def report(plan: RetryPlan) -> Iterator[str]:
 def _refused(plan: RetryPlan) -> Iterator[str]:
     for why, number in plan.refused.items():
         yield f"not retried: {count(number, 'package')}, because {why}"
+
+
+def _waits(plan: RetryPlan) -> Iterator[str]:
+    """Say which packages have to run before these can start."""
+    if not (ended := plan.ended_before):
+        return
+    starts = "it can't start" if plan.packages == 1 else "some of them can't start"
+    named = [f"`{path}` ({phase})" for path, phase in ended[:MOST_MAKERS]]
+    if (more := len(ended) - MOST_MAKERS) > 0:
+        named.append(f"{more:,} more")
+    command = undo.command("retry", by_state(ended, MOST_MAKERS))
+    yield f"{starts} without {listed(named)}: `{command}`"
 
 
 def _sources(plan: RetryPlan) -> Iterator[str]:

@@ -13,6 +13,7 @@ from d0ctl.store.files.copies import remake
 from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.rows import make
+from d0ctl.store.views import dependencies
 
 REQUIRED = tuple(name for name in REQUIREMENT if name != "stage")
 
@@ -95,6 +96,18 @@ def add_environment(selected: Selection, variables: Mapping[str, str]) -> None:
 def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]) -> None:
     """Change what binaries run: script, arguments, parameters, package, number."""
     store.change_many("change_script", scripts)
+
+
+def ended_before(selected: Selection, limit: int) -> list[tuple[str, str]]:
+    """Return other packages that failed or were canceled and that selected ones wait for.
+
+    Only a selection of at most `limit` packages is examined.
+    """
+    if selected.count() > limit:
+        return []
+    return dependencies.ended_before(
+        selected.store, [row[0] for row in selected.rows("selected_ids")]
+    )
 
 
 class Listed(Struct, frozen=True):

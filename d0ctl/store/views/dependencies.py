@@ -1,9 +1,14 @@
 """What packages and nodes wait for: missing inputs, files and software in transit."""
 
+from collections.abc import Collection
+
 from msgspec import Struct
 
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
+
+MOST_FOLLOWED = 60
+"""How many packages up the chain are searched for those that have ended."""
 
 
 class MissingInput(Struct, frozen=True):
@@ -37,6 +42,26 @@ def missing_inputs(store: Store, package: int, limit: int) -> list[MissingInput]
 def before_in_line(store: Store, package: int) -> Row | None:
     """Return the package before this one in its line: its id, phase and path."""
     return store.row("before_in_line", package=package)
+
+
+def ended_before(store: Store, packages: Collection[int]) -> list[tuple[str, str]]:
+    """Return failed and canceled packages that others wait for: paths and phases, makers first."""
+    queue, seen, ended = list(packages), set(packages), dict[str, str]()
+    while queue and len(seen) < MOST_FOLLOWED:
+        package = queue.pop(0)
+        before = before_in_line(store, package)
+        rows = [before] if before is not None else []
+        rows += lines_before(store, package, MOST_FOLLOWED)
+        above = [(row["id"], row["phase"], row["path"]) for row in rows]
+        above += [(file.maker, file.maker_phase, file.maker_path)
+                  for file in missing_inputs(store, package, MOST_FOLLOWED)]  # fmt: skip
+        for maker, phase, path in above:
+            if maker not in seen and phase in ("failed", "canceled", "waiting"):
+                seen.add(maker)
+                queue.append(maker)
+                if phase != "waiting":
+                    ended[path] = phase
+    return list(reversed(ended.items()))
 
 
 def lines_before(store: Store, package: int, limit: int) -> list[Row]:

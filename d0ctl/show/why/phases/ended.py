@@ -9,7 +9,7 @@ from d0ctl.policy.remarks import GivenUp, Remark, read
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.advice import advice, is_redefined
 from d0ctl.show.why.common import MOST
-from d0ctl.show.why.phases import dropped_line, recovery
+from d0ctl.show.why.phases import dropped_line, recovery, waiting
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.jobs import accept
 from d0ctl.store.nodes.catalogue import Catalogue
@@ -161,7 +161,9 @@ def canceled(subject: Subject) -> None:
     ):
         subject.fact("an input that it needs was dropped")
     if package.phase == "canceled":
-        advice(subject.store, package, None).add_to(subject.explanation, package.path)
+        waiting.add_ended(subject)
+        targets = waiting.retry_targets(subject.store, package.id, package.path)
+        advice(subject.store, package, None).add_to(subject.explanation, targets)
     elif package.line_named:
         line = package.path.rpartition("/")[0]
         dropped_line.add(subject.store, subject.explanation, package.line_id, line,

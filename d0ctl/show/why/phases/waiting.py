@@ -1,10 +1,12 @@
 """The files and packages that a waiting package needs, the least likely ones first."""
 
+import shlex
 from itertools import islice
 
 from msgspec import Struct
 
 from d0ctl.model import phase_word
+from d0ctl.select.condense import by_state
 from d0ctl.show.why.common import MOST, Explanation, kept_back, retry_canceled
 from d0ctl.show.why.phases import dropped_line
 from d0ctl.show.why.subject import Subject, job_hold
@@ -92,14 +94,34 @@ def _held_makers(subject: Subject, makers: list[Prerequisite]) -> None:
 
 def _retry_canceled(subject: Subject, causes: list[Prerequisite]) -> None:
     """Suggest the retry of the canceled packages that make its files: all of a job if several."""
-    makers: dict[str, list[str]] = {}
+    makers: dict[str, dict[str, int]] = {}
     for cause in causes:
         if cause.phase == "canceled" and cause.package and cause.maker:
-            makers.setdefault(cause.maker.partition("/")[0], []).append(cause.maker)
-    for job, paths in makers.items():
+            makers.setdefault(cause.maker.partition("/")[0], {})[cause.maker] = cause.package
+    for job, packages in makers.items():
         others = subject.job.counts.get("canceled", 0) if job == subject.job.name else 0
-        is_single = len(paths) == 1 and others != 1
-        subject.command(f"d0ctl retry {paths[0]}" if is_single else retry_canceled(job))
+        (path, package), *more = packages.items()
+        is_single = not more and others != 1
+        if is_single:
+            targets = retry_targets(subject.store, package, path)
+            subject.command(f"d0ctl retry {targets}")
+        else:
+            subject.command(retry_canceled(job))
+
+
+def retry_targets(store: Store, package: int, path: str) -> str:
+    """Return what to retry so that a canceled package can run: it, and those before it."""
+    ended = [*dependencies.ended_before(store, [package]), (path, "canceled")]
+    return shlex.join(by_state(ended, MOST))
+
+
+def add_ended(subject: Subject) -> None:
+    """Say without which failed and canceled packages a canceled one can't start."""
+    ended = dependencies.ended_before(subject.store, [subject.package.id])
+    if ended:
+        named = [f"`{path}` ({phase})" for path, phase in ended[:MOST]]
+        more = [f"{len(ended) - MOST:,} more"] if len(ended) > MOST else []
+        subject.fact(f"it can't start without {listed([*named, *more])}")
 
 
 def _early(subject: Subject) -> None:
