@@ -305,8 +305,8 @@ select wanted.key
                       and line.seq between wanted.value ->> 3 and wanted.value ->> 4
                 cross join package on package.line_id = line.id
                       and package.seq between wanted.value ->> 5 and wanted.value ->> 6
-                cross join selected_package on selected_package.package_id = package.id
                 where job.name glob wanted.value ->> 0 and job.visible = 1
+                  and package.id in (select package_id from selected_package)
                   and package.phase in (select value from json_each(:phases)));
 
 -- name: choose_by_phase
