@@ -1,10 +1,13 @@
 """The dashboard as it was at an earlier moment, and the way back to the present."""
 
+import time
 from datetime import datetime
 
 import pytest
 
+from d0ctl.actions import apply, request
 from d0ctl.model import Address
+from d0ctl.select import parse_all
 from d0ctl.store.nodes import registry
 from d0ctl_tui.past import read_moment
 from tests.cli.test_check import drive
@@ -135,3 +138,23 @@ def test_the_past_has_no_estimated_ends(site: Site, dashboard: Open) -> None:
         assert "ends " not in "".join(desk.lines("wall"))
 
     dashboard(script, size=(140, 36))
+
+
+def test_the_past_names_the_jobs_that_were_removed_since(site: Site, dashboard: Open) -> None:
+    for name in ("big", "mc", "prod"):
+        site.submit(production(name))
+    spread_out(site)
+    for verb in ("kill", "remove"):
+        asked = request(verb, parse_all(["big", "mc"]))
+        apply(site.store, asked, actor="emmy", note=None, now=time.time())
+    at = datetime.fromtimestamp(FIRST + 3.5)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("at")
+        await desk.type(f"{at:%Y-%m-%d %H:%M:%S}")
+        await desk.press("enter")
+        await desk.sees("as it was", "without big, mc, removed since")
+        await desk.press("escape")
+        await desk.misses("removed since")
+
+    dashboard(script, size=(80, 24))

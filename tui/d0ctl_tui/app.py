@@ -223,7 +223,8 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         columns -= width(front)
         if self.source.at is not None:
             keys = self.past_keys() if self.screen is self.main else ""
-            line = strips.past_header(self.snapshot, self.source.at, keys, columns, self.glyphs)
+            line = strips.past_header(self.snapshot, self.source.at, self.removed, keys, columns,
+                                      self.glyphs)  # fmt: skip
         else:
             line = strips.header(
                 self.snapshot, self.drivers, str(self.home.root), self.stale, self.source.hidden,

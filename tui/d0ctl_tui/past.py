@@ -1,6 +1,7 @@
 """The way back through the history: the dashboard as it was at an earlier moment."""
 
 import time
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, cast
@@ -11,6 +12,7 @@ from d0ctl.config import Home
 from d0ctl.errors import D0Error
 from d0ctl.store.connection import Store
 from d0ctl.store.history import past_state
+from d0ctl.store.jobs import audit
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.units import parse_time
@@ -33,6 +35,8 @@ class Past:
     home: Home
     source: Source
     snapshot: Snapshot
+    removed: Sequence[str] = ()
+    """The jobs that are missing at the moment that is shown, as they were removed later."""
     _step = FIRST_STEP_S / 2
     _direction = 0
     _wanted: float | None = None
@@ -109,21 +113,23 @@ class Past:
         try:
             store = open_store(self.home, read_only=True)
             with database_errors(self.home):
+                removed = audit.removed_since(store, at)
                 store.make_temporary_tables()
                 past_state.enter(store, at)
         except D0Error as error:
             self._post(partial(self.show_notice, str(error)))
         else:
-            self._post(partial(self._show_past, store, at))
+            self._post(partial(self._show_past, store, at, removed))
 
     def _post(self, show: Any) -> None:
         assert isinstance(self, App)
         self.post_message(ThreadResult(show))
 
-    def _show_past(self, store: Store, at: float) -> None:
+    def _show_past(self, store: Store, at: float, removed: Sequence[str]) -> None:
         if at != self._wanted:
             store.close()
             return
+        self.removed = removed
         self.source.show(store, at)
         self._show_other_moment()
 

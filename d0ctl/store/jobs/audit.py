@@ -35,6 +35,12 @@ def latest_on(store: Store, job: str) -> int:
     return int(store.value("last_action_on", job=job))
 
 
+def removed_since(store: Store, at: float) -> list[str]:
+    """Return the selectors of jobs that were there then, and were removed or archived later."""
+    rows = store.rows("removals_since", at=at)
+    return [name for row in rows for name in row["target"].split()]
+
+
 def since(selected: Selection, seen: int) -> AuditEntry | None:
     """Return the last action on any of the selected packages since that number."""
     return _entry(selected.row("audit_entry_since", seen=seen))

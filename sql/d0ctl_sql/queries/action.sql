@@ -27,6 +27,19 @@ select action.at, actor, verb, target, note, undo
  where actor = :actor
  order by action.id;
 
+-- name: removals_since
+-- The jobs that were removed or archived after a time, if they were not submitted after it, too.
+select gone.target
+  from action as gone indexed by action_at
+ where gone.at > :at
+   and gone.verb in ('remove', 'archive')
+   and not exists (select 1
+                     from action as made indexed by action_at
+                    where made.at > :at and made.at < gone.at
+                      and made.verb in ('submit', 'task submit')
+                      and made.target = gone.target)
+ order by gone.at;
+
 -- name: last_action_on
 -- The number of the last action on a job, or on jobs that a pattern matches.
 select coalesce(max(id), 0)

@@ -102,10 +102,15 @@ def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
         yield worst, number, "task" if number == 1 else "tasks"
 
 
-def past_header(snapshot: Snapshot, at: float, keys: str, columns: int, glyphs: Glyphs) -> Line:
-    """Return the moment of the past that is shown, how many packages needed a person, the keys."""
+def past_header(
+    snapshot: Snapshot, at: float, removed: Sequence[str], keys: str, columns: int, glyphs: Glyphs
+) -> Line:
+    """Return the moment of the past that is shown, the jobs that were removed since, how many
+    packages needed a person, the keys.
+    """
     moment_text = time.strftime("%a %Y-%m-%d %H:%M:%S", time.localtime(at))
     left: list[Span] = [(" d0ctl ", "title"), (f" as it was {moment_text} ", "stale")]
+    left += [(f"  without {foreign(', '.join(removed))}, removed since", "warn")] * bool(removed)
     left += _problems(snapshot, glyphs)
     if width(left) + len(keys) + 1 > columns:
         return fit(left, columns, ellipsis=glyphs.ellipsis)
