@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.sections.level import kind_of
+from d0ctl.jobfile.spec import JobSpec
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, escape
 from d0ctl.jobfile.yaml.parser import MAX_CHARACTERS, parse
@@ -31,6 +34,20 @@ def mapping_of(text: str, faults: Faults, keys: str) -> Mapping:
     position = root.position if root is not None else Position(1, 1)
     faults.add(position, f"{faults.what} needs keys such as {keys}; {problem}")
     raise BadJobFile(faults.lines())
+
+
+def with_priority(spec: JobSpec, priority: int, previous: str) -> JobSpec:
+    """Return a job with the priority that it has, unless its job file or the previous one sets it.
+
+    Both texts have been read before; they are parsed only if the priority would change.
+    """
+    if spec.priority == priority or any(map(_sets_priority, (spec.text, previous))):
+        return spec
+    return replace(spec, priority=priority)
+
+
+def _sets_priority(text: str) -> bool:
+    return bool(text) and "priority" in mapping_of(text, Faults("-"), "`job`").items
 
 
 def _not_text(path: Path, what: str, data: bytes, error: UnicodeDecodeError) -> BadJobFile:

@@ -98,6 +98,22 @@ def test_an_update_adds_removes_and_changes_and_keeps_what_was_set(file: Path, d
     assert "to undo" not in again.stderr
 
 
+def test_an_update_by_a_file_without_a_priority_leaves_one_that_a_person_set(
+    tmp_path: Path, d0ctl: Type
+) -> None:
+    path = tmp_path / "mc.yaml"
+    path.write_text(FIRST.replace("priority: 50\n", ""))
+    d0ctl("submit", str(path))
+    d0ctl("priority", "mc", "80")
+    path.write_text(SECOND.replace("priority: 50\n", ""))
+
+    assert "priority" not in d0ctl("update", "mc").stdout
+    assert document(d0ctl("status", "mc", "--json").stdout)["priority"] == 80
+    path.write_text(SECOND.replace("priority: 50", "priority: 60"))
+    assert "priority: 80 -> 60" in d0ctl("update", "mc").stdout
+    assert "priority: 60 -> 50" in d0ctl("update", "mc", "--previous").stdout
+
+
 def test_an_update_is_undone_by_the_previous_job_file(file: Path, d0ctl: Type) -> None:
     d0ctl("update", "mc")
 

@@ -76,7 +76,7 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
     Raises BadUsage, NotFound or Refused, and BadJobFile with every fault.
     """
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
-    from d0ctl.jobfile.source import own_parameters
+    from d0ctl.jobfile.source import own_parameters, with_priority
 
     options = request.options
     if options.spec is not None:
@@ -101,6 +101,7 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
                   **options.parameters}  # fmt: skip
         path = _path(job, options.file, known.source if known else None)
         spec = reader.read(path, values, known_names(store, job.id))
+    spec = with_priority(spec, job.priority, known.text if known else "")
     before = planning.read_before(store, job.id, spec)
     return replace(request, options=replace(options, spec=spec, before=before))
 
