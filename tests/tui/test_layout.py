@@ -69,6 +69,23 @@ def test_a_short_tree_leaves_its_rows_to_the_details_below(site: Site, dashboard
     dashboard(script, size=(80, 24))
 
 
+@pytest.mark.parametrize("key", ["escape", "q", "v"])
+def test_the_details_on_the_whole_screen_name_the_key_that_leaves_them(
+    site: Site, dashboard: Open, key: str
+) -> None:
+    site.submit(job(("a", [line(package("a0"))]), name="short"))
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("q quit")
+        await desk.press("v")
+        await desk.sees("esc back")
+        await desk.misses("q quit", "enter open")
+        await desk.press(key)
+        await desk.sees("q quit", "▾ short")
+
+    dashboard(script, size=(80, 24))
+
+
 def test_a_tree_beside_the_details_has_the_whole_height(site: Site, dashboard: Open) -> None:
     site.submit(job(("a", [line(package("a0"))]), name="short"))
 

@@ -151,7 +151,7 @@ REST = (
     Command("ctrl+l", "app.repaint", "draw the screen again", "rest", name="redraw"),
     Command("ctrl+z", "app.suspend_process", "to the shell; fg comes back", "rest", name="suspend"),
     Command("question_mark,f1", "app.help", "this help", "rest", foot="help"),
-    Command("q", "app.quit", "quit", "rest", foot="quit"),
+    Command("q", "leave", "quit, or back", "rest", foot="quit", name="quit"),
 )
 
 MAIN = TREE + LOOK + OUTSIDE + WATCH + ACT + REST

@@ -10,10 +10,11 @@ from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import Line, Span
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.commands import ACT, LOOK, MAIN, MOVE, OUTSIDE, REST, TREE, WATCH, Command, bindings
+from d0ctl_tui.commands import ACT, LOOK, MOVE, OUTSIDE, REST, TREE, WATCH, Command, bindings
 from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
 from d0ctl_tui.read.outline import Path
+from d0ctl_tui.screens.details_keys import DetailsKeys
 from d0ctl_tui.screens.dialogs import ask_action, finding_choices, search_results
 from d0ctl_tui.screens.failed.failures import FailuresScreen
 from d0ctl_tui.screens.row_keys import RowKeys
@@ -30,7 +31,7 @@ SETTLE_S = 0.04
 """How long the panes get to find their sizes, once the card is read, before they are drawn."""
 
 
-class MainScreen(ViewKeys, RowKeys, Screen[None]):
+class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
     """The screen that stays open all day."""
 
     COMPONENT_CLASSES = COMPONENTS
@@ -41,7 +42,7 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         super().__init__()
         self.dashboard = dashboard
         self.start = start
-        self.zoomed = self._is_settled = self._is_drawn = False
+        self._is_settled = self._is_drawn = False
         glyphs = dashboard.glyphs
         self.tree_view = Tree(dashboard.source, glyphs, dashboard.terminal.columns)
         self.about = AboutPane(dashboard.source, glyphs, dashboard.interval, dashboard.key_of)
@@ -167,16 +168,6 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         """Move the tree with keys that no pane has handled."""
         self.tree_view.action_cursor(by)
 
-    def action_view(self) -> None:
-        """Show the details on the whole screen, or end that."""
-        self.zoomed = not self.zoomed
-        self.query_one("#left").display = not self.zoomed
-        self.details.zoom(self.zoomed)
-        self.events.set_class(self.zoomed, "-zoomed")
-        (self.about if self.zoomed else self.tree_view).focus()
-        self.about.whole = self.zoomed
-        self.about.renew()
-
     def run_command(self, command: Command) -> None:
         """Run a command as if its key were pressed."""
         self.tree_view.focus()
@@ -275,10 +266,11 @@ class MainScreen(ViewKeys, RowKeys, Screen[None]):
         self.details.widen()
 
     def _footer(self, columns: int) -> Line:
-        return self.dashboard.foot(MAIN, columns, self._selection_spans())
+        return self.dashboard.foot(self.commands, columns, self._selection_spans())
 
     def _press(self, column: int) -> None:
-        self.dashboard.press(MAIN, self.bands[2].size.width, self._selection_spans(), column)
+        room = self.bands[2].size.width
+        self.dashboard.press(self.commands, room, self._selection_spans(), column)
 
     def _selection_spans(self) -> list[Span]:
         more: list[Span] = []
