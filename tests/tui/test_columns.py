@@ -55,6 +55,22 @@ def test_a_wide_tree_has_more_columns_of_what_is_there_and_times_with_seconds() 
         "node": 9, "ran": 6, "cpu": 4, "researcher": 10}  # fmt: skip
 
 
+@pytest.mark.parametrize("columns", [60, 74, 100, 120])
+@pytest.mark.parametrize(("order", "column"), [("duration", "ran"), ("CPU", "cpu"),
+                                               ("memory", "memory"), ("node", "node")])  # fmt: skip
+def test_the_column_that_packages_are_sorted_by_is_the_last_to_be_dropped(
+    columns: int, order: str, column: str
+) -> None:
+    need = wanted(count=0, tally=0, node=9, ran=6, memory=6, cpu=4)
+
+    of = Columns.of(columns, need, order=order)
+
+    assert of.has(column)
+    names = text(heading(of, order, "↓"))
+    assert f"{column} ↓" in names or f"↓{column}" in names
+    assert Columns.of(columns, wanted(ran=0), order=order).extras == ()
+
+
 def test_a_short_description_comes_before_more_details() -> None:
     wide = Columns.of(118, wanted(name=13, title=17, tally=0, node=9, ran=6, memory=6))
 

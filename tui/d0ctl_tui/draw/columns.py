@@ -26,6 +26,9 @@ FIRST = ("node", "ran", "memory", "cpu")
 EXTRAS = (*FIRST, "researcher", "priority")
 """The extra columns from left to right, and as they are added while there is room."""
 
+SORTED = {"duration": "ran", "CPU": "cpu"}
+"""The extra columns that have other names than the orders of packages that they show."""
+
 LEFT = ("node", "researcher")
 """Extra columns with words."""
 
@@ -76,8 +79,13 @@ class Columns(Struct, frozen=True):
     extras: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, columns: int, need: Need, choices: Sequence[str] = CHOICES) -> "Columns":
-        """Return the columns for a width, of the chosen ones; the last one stays blank."""
+    def of(
+        cls, columns: int, need: Need, choices: Sequence[str] = CHOICES, order: str = ""
+    ) -> "Columns":
+        """Return the columns for a width, of the chosen ones; the last one stays blank.
+
+        The extra column that the rows are sorted by comes before all others.
+        """
         time = (
             0
             if columns < 64 or "end" not in choices
@@ -91,6 +99,11 @@ class Columns(Struct, frozen=True):
         left = max(0, columns - taken - name)
         rest, tally, extras = need.count + bar, 0, {}
         wanted = need.extras if columns >= ROOMY else {}
+        first = SORTED.get(order, order)
+        room = max(need.extras.get(first, left), len(first) + 1)  # its name has an arrow
+        if first in choices and left >= room + GAP:
+            extras[first] = room
+            left -= room + GAP
         titled = min(need.title, need.name + TITLE)
         longer = LONGER if columns >= ROOMY else SHORT
         steps: tuple[tuple[int, int, tuple[str, ...]], ...] = (
@@ -144,6 +157,8 @@ def _taken(parts: Iterable[int]) -> int:
 
 def heading(columns: Columns, order: str = "", arrow: str = "") -> Line:
     """Return the names of the columns, with the order if it is not the usual one."""
+    if columns.has(SORTED.get(order, order)):
+        order = SORTED.get(order, order)
     cells = [("name".rjust(6), columns.name), ("status", columns.state)]
     if columns.bar:
         cells.append(("progress" if columns.count else "about", columns.bar))

@@ -119,7 +119,8 @@ class ViewKeys:
         source, now = self.dashboard.source, time.time()
         ids = source.ask(lambda store: wanted.ids(store, source.jobs, now), array("q"))
         is_every_job = not source.job_list.hides
-        self.tree_view.show_only(ids, wanted.selector(is_every_job), f"{wanted.name}{self.limit}")
+        name = f"{wanted.name}{self.limit}"
+        self.tree_view.show_only(ids, wanted.selector(is_every_job), name, wanted.order)
         self.update()
 
     def list_jobs(self, wanted: JobList) -> None:

@@ -55,7 +55,7 @@ class Tree(Marking):
         self._shown = shown
         self.marks = Marks()
         self.filter_selector: Selector | None = None
-        self.filter_name = ""
+        self.filter_name = self.order = ""
         self.filtered: array[int] | None = None
         self.now = time.time()
         self._found: dict[int, dict[int, PackageRow]] = {}
@@ -78,7 +78,8 @@ class Tree(Marking):
     @property
     def columns(self) -> Columns:
         """How the rows share the width; columns only grow, so that nothing jumps."""
-        return Columns.of(self.size.width, self._need, self._shown)
+        order = self.source.job_list.order if self.filtered is None else self.order
+        return Columns.of(self.size.width, self._need, self._shown, order)
 
     def line(self, number: int, columns: int) -> Line:
         """Return a row."""
@@ -225,10 +226,15 @@ class Tree(Marking):
         self.post_message(RowChosen(path))
 
     def show_only(
-        self, ids: "array[int] | None", selector: Selector | None = None, name: str = ""
+        self,
+        ids: "array[int] | None",
+        selector: Selector | None = None,
+        name: str = "",
+        order: str = "",
     ) -> None:
-        """Show these packages, all of a selector if there is one; or the whole tree."""
-        self.filtered, self.filter_selector, self.filter_name = ids, selector, name
+        """Show these packages in an order, all of a selector if there is one; or the whole tree."""
+        self.filtered, self.filter_selector = ids, selector
+        self.filter_name, self.order = name, order
         self._found.clear()
         self._need = Need()
         self.cursor = 0
