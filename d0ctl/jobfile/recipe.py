@@ -4,7 +4,9 @@ A line under a `for:` is one recipe, however many lines it makes.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct, field
@@ -13,7 +15,7 @@ from msgspec.structs import replace
 from d0ctl.jobfile.language.placeholders import LoopName, LoopValues, Template
 from d0ctl.jobfile.language.script import Run, Script
 from d0ctl.jobfile.language.values import Fields
-from d0ctl.jobfile.yaml.faults import Position
+from d0ctl.jobfile.yaml.faults import Position, shown
 
 
 class Names(Struct):
@@ -168,6 +170,12 @@ class LineRecipe(Struct, frozen=True):
         binaries = [binary for package in self.packages for binary in package.binaries]
         return sum(len(binary.inputs) + len(binary.outputs) for binary in binaries)
 
+    def made(self, values: LoopValues) -> Iterator[str]:
+        """Iterate over the names of the outputs of one line."""
+        for package in self.packages:
+            for binary in package.binaries:
+                yield from (output.file.render(values) for output in binary.outputs)
+
 
 class StageRecipe(Struct, frozen=True):
     """One entry under `stages:`."""
@@ -190,3 +198,16 @@ class JobRecipe(Struct, frozen=True):
     parameters: Mapping[str, Any]
     policy: Mapping[str, Any]
     stages: list[StageRecipe]
+
+
+def instead_of_glob(pattern: str, stages: Iterable[StageRecipe]) -> str:
+    """Advise `from` if a stage makes files that match, by the first line of each loop."""
+    for stage in stages:
+        for line in stage.lines:
+            for values in islice(line.loop, 1):
+                if any(fnmatchcase(name, pattern) for name in line.made(values)):
+                    return (
+                        f", but stage {shown(stage.name)} makes such files: write "
+                        f"`from: {stage.name}, match: {pattern!r}` instead of `glob`"
+                    )
+    return ""

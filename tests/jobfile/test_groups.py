@@ -201,17 +201,6 @@ def test_an_invalid_group_is_a_fault_with_its_place(faults: Faults, entry: str, 
     assert place.startswith("9:")
 
 
-@pytest.mark.parametrize("match", ["", ", match: 's*'"])
-def test_groups_of_a_stage_without_files_for_others_are_a_fault(faults: Faults, match: str) -> None:
-    text = merge(f"{{for: {{p: {{from: sim{match}, by: 2}}}}, run: 'cat {{p}}', inputs: '{{p}}'}}")
-    chained = text.replace("inputs: s5", "inputs: [s1, s2, s3, s4, s5]")
-    without = chained.replace(", outputs: {file: last, size: 25}", "")
-
-    (found,) = faults(without)
-
-    assert found.endswith(": stage `sim` has no output that other stages can read")
-
-
 LATE = """
 stages:
   - name: sim

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from operator import is_
 
 from msgspec import Struct
@@ -28,7 +28,7 @@ from d0ctl.jobfile.language.name_index import too_long
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.local_files import Globs
 from d0ctl.jobfile.order import Order
-from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe
+from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, instead_of_glob
 from d0ctl.jobfile.sections.late_outputs import check_early_start, check_late_groups
 from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.yaml.faults import Faults, shown
@@ -218,7 +218,7 @@ class _Check:
         for binary in check.package.binaries:
             for recipe in binary.inputs:
                 if not recipe.is_named:
-                    self._check_found(recipe, values, at)
+                    self._check_found(recipe, values, at, part)
                 if recipe.glob is not None or recipe.match is not None:
                     self._check_shared(recipe, values, at, part)
         inputs = [self.files.of_binary(binary, values, at) for binary in check.package.binaries]
@@ -239,11 +239,17 @@ class _Check:
             self._named, self._names = inputs, base_names(inputs)
         return self._names
 
-    def _check_found(self, recipe: InputRecipe, values: LoopValues, at: int) -> None:
+    def _check_found(
+        self, recipe: InputRecipe, values: LoopValues, at: int, part: PackageRange
+    ) -> None:
         """Record a fault for an entry with outputs of a stage or a glob that matches nothing."""
         if recipe.glob is not None:
-            problem = self.files.globs.problem(recipe.glob.render(values))
+            pattern = recipe.glob.render(values)
+            problem = self.files.globs.problem(pattern)
             if problem is not None:
+                before = takewhile(lambda stage: stage is not part.stage, self._job.stages)
+                advice = instead_of_glob(pattern, before)
+                problem += advice if not self.files.globs.matching(pattern) else ""
                 self._faults.add_similar(recipe.position, "glob", problem)
         elif recipe in self._stages.found and self.outputs.are_known:
             if self.files.of_entry(recipe, values, at):

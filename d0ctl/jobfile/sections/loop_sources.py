@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast, overload
 
 from d0ctl.jobfile import local_files
+from d0ctl.jobfile.recipe import instead_of_glob
 from d0ctl.jobfile.sections.level import Reading
 from d0ctl.jobfile.yaml.document import Node, Scalar
 from d0ctl.jobfile.yaml.document import Sequence as ListNode
@@ -94,7 +95,9 @@ def read_glob(node: Node, reading: Reading) -> Sequence[str]:
         reading.fault(scalar.position, str(error))
         return ()
     if not names:
-        reading.fault(scalar.position, f"no file matches {shown(reading.text(scalar))}")
+        pattern = reading.text(scalar)
+        advice = instead_of_glob(pattern, reading.stages)
+        reading.fault(scalar.position, f"no file matches {shown(pattern)}{advice}")
     for name in names:
         if not name.isascii() and any("\ud800" <= char <= "\udfff" for char in name):
             reading.fault(scalar.position, f"the name of {shown(name)} is not UTF-8")
