@@ -23,6 +23,7 @@ from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views.left_out import outdated_packages
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl.units import count, moment
 
@@ -34,17 +35,18 @@ def job(
     store: Store, summary: JobSummary, now: float, *, driven: bool | None = None
 ) -> Explanation:
     """Explain the state of a job; `driven` says whether a process runs it (default: look it up)."""
-    return _explain(
-        store,
-        GroupPart(
-            f"job `{summary.name}`", summary.name, summary.counts, summary,
-            lambda phases, most: browse.in_phases(store, summary.id, phases, most),
-            lambda most: browse.failures(store, summary.id, most),
-            partial(_explain_package, store, now),
-        ),
-        now,
-        driven,
+    part = GroupPart(
+        f"job `{summary.name}`", summary.name, summary.counts, summary,
+        lambda phases, most: browse.in_phases(store, summary.id, phases, most),
+        lambda most: browse.failures(store, summary.id, most),
+        partial(_explain_package, store, now),
     )  # fmt: skip
+    explanation = _explain(store, part, now, driven)
+    if outdated_packages(store, summary.id):
+        from d0ctl.show.why.phases.successful import outdated  # late: few jobs have any
+
+        explanation.facts += outdated(store, summary)
+    return explanation
 
 
 def stage(store: Store, of: JobSummary, summary: StageSummary, now: float) -> Explanation:

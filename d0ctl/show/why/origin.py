@@ -1,7 +1,10 @@
-"""Which run made a file."""
+"""Which run made a file, and whether it is out of date."""
 
+from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
+from d0ctl.show.why.phases.successful import add_outdated
 from d0ctl.store.connection import Store
+from d0ctl.store.views import browse
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import provenance
 from d0ctl.units import count, listed, moment
@@ -16,6 +19,7 @@ MOST_INPUTS = 1_000
 def add_origin(store: Store, explanation: Explanation, file: FileView, now: float) -> None:
     """Add the run that made a file: when and where, with which software, parameters and inputs."""
     assert file.maker is not None
+    add_outdated(store, explanation, browse.package(store, parse(file.maker)), f"`{file.maker}`")
     run = provenance.run_of_file(store, file.id, file.maker, now=now)
     if run is None:
         return

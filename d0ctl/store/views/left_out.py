@@ -1,4 +1,4 @@
-"""Dropped lines, and the inputs that packages lack because of them."""
+"""Dropped lines, the inputs that packages lack because of them, and outdated packages."""
 
 from typing import NamedTuple
 
@@ -65,3 +65,13 @@ def short_packages(store: Store, job: int) -> list[Shortfall]:
         for row in store.rows("short_packages", job=job, limit=3)
     )
     return [entry for entry in found if entry is not None]
+
+
+def outdated_packages(store: Store, job: int) -> int:
+    """Count the successful packages of a job that are out of date."""
+    return int(store.value("count_outdated", job=job))
+
+
+def is_outdated(store: Store, package: int) -> bool:
+    """Return whether a successful package is out of date."""
+    return bool(store.value("is_outdated", package=package))

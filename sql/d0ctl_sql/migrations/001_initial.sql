@@ -996,6 +996,16 @@ create table past_acknowledgement (
 -- Those of a removed package.
 create index past_acknowledgement_of_package on past_acknowledgement (package_id);
 
+-- Successful packages that the last `update` of their job left as they were, although its job file
+-- has another recipe or other inputs for them by now, and successful readers of their files.
+create table outdated_package (
+    package_id integer primary key references package on delete cascade,
+    job_id     integer not null
+) strict;
+
+-- Those of a job.
+create index outdated_package_of_job on outdated_package (job_id);
+
 -- The failures of a package by reason (D0 Job Definition), with message and node of the last.
 create view failure as
     select package_id, reason, count(*) as count, max(ended) as last,

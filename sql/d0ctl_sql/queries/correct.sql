@@ -222,6 +222,25 @@ update package
        policy = ?, early = 0, gathered = 0, awaited = 0, accept = null
  where id = ?;
 
+-- name: forget_outdated_packages
+-- A correction decides anew which packages of a job are out of date.
+delete from outdated_package where job_id = :job;
+
+-- name: record_outdated
+-- A successful package ran with another definition than the job file has now.
+insert into outdated_package (package_id, job_id) values (?, ?);
+
+-- name: count_outdated
+-- How many successful packages of a job are out of date.
+select count(*)
+  from outdated_package
+  join package on package.id = outdated_package.package_id and package.phase = 'done'
+ where outdated_package.job_id = :job;
+
+-- name: is_outdated
+-- Whether a package is out of date.
+select exists (select 1 from outdated_package where package_id = :package);
+
 -- name: redefine_failed
 -- A failed package runs, reads or makes something else from now on.
 update package set redefined = ? where id = ?;
@@ -304,15 +323,17 @@ update package
  where id in (select package_id from selected_package);
 
 -- name: correct_results
--- Which files of packages that have not begun go to results/. A file that is there already is
--- replaced when it is made again, even if a package reads it now.
+-- Which files of packages that have not begun go to results/; not those that outdated packages
+-- would read if they ran again. A file that is there already is replaced when it is made again,
+-- even if a package reads it now.
 update file
    set result = (name in (select value from json_each(:declared))
                  or (dispositions = '' and locator is null and not is_read)
                  or (result = 1 and was_made))
   from (select made.id as made_id,
-               exists (select 1 from input join package as reader on reader.id = input.package_id
-                        where input.file_id = made.id and reader.job_id = :job) as is_read,
+               made.name in (select value from json_each(:read))
+               or exists (select 1 from input join package as reader on reader.id = input.package_id
+                           where input.file_id = made.id and reader.job_id = :job) as is_read,
                exists (select 1 from attempt where attempt.package_id = maker.id
                                                and attempt.outcome = 'successful') as was_made
           from file as made join package as maker on maker.id = made.package_id

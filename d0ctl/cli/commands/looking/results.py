@@ -75,13 +75,15 @@ def results(
 
 
 def _mixed(job: JobSummary) -> list[str]:
-    """Say which files from outside changed after packages had read them."""
+    """Say what is out of date, and which files from outside have other contents by now."""
     from d0ctl.actions.wording import earlier_readers
+    from d0ctl.show.why.phases.successful import outdated
     from d0ctl.store.files.edited_files import done_with_earlier
 
     with session.reader() as store:
         found = done_with_earlier(store, job.id)
-    return [earlier_readers(job.name, name, packages) for name, packages in found.items()]
+        lines = outdated(store, job)
+    return lines + [earlier_readers(job.name, name, number) for name, number in found.items()]
 
 
 def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list[FileRow]]:
@@ -134,6 +136,8 @@ def _copy(
                    "bytes": size, "failed": failures})  # fmt: skip
     else:
         emit(outcome.copied(str(folder), copied, unchanged, size))
+        for text in _mixed(job):
+            say(text)
         for why, names in _alike(failed).items():
             say(outcome.not_copied(names, why))
     return ExitCode.FAILED if failed else ExitCode.DONE

@@ -22,6 +22,7 @@ from d0ctl.model import by_status
 from d0ctl.select import parse
 from d0ctl.show import outcome
 from d0ctl.show.status import draw_part
+from d0ctl.show.why.phases.successful import outdated
 from d0ctl.show.why.slots import taken
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import leases
@@ -269,3 +270,5 @@ def _print_standing(store: Store, job: JobSummary, *, is_new: bool) -> None:
     files = sorted(name for name in made if (folder / name).exists())
     for line in outcome.results(str(folder), files):
         emit(line)
+    for line in outdated(store, job):
+        say(line)

@@ -165,3 +165,8 @@ def _say_end(store: Store, name: str, part: Awaited) -> None:
         say(outcome.ask_why(name))
     elif part.state in ("held", "paused"):
         say(outcome.way_back(part.job))
+    else:
+        from d0ctl.show.why.phases.successful import outdated  # only at the end
+
+        for line in outdated(store, part.job):
+            say(line)

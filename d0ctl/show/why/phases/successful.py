@@ -1,17 +1,24 @@
-"""How a package succeeded, or who set it to successful."""
+"""How a package succeeded, or who set it to successful, and whether it is out of date."""
 
 from collections import Counter
 from collections.abc import Sequence
+from shlex import quote
 
 from d0ctl.model import Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.subject import Subject
+from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
-from d0ctl.store.views.shapes.of_package import AttemptView
+from d0ctl.store.views.left_out import is_outdated, outdated_packages
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration
 
 MOST_ACTIONS = 1000
 """How many of the latest actions on its job are searched."""
+
+OUTDATED = "out of date, run with another recipe or other inputs than its job file has now"
 
 
 def done(subject: Subject) -> None:
@@ -27,6 +34,7 @@ def done(subject: Subject) -> None:
         subject.fact(
             f"it took {count(len(tries), 'attempt')}" + (f" ({failures})" if failures else "")
         )
+    add_outdated(subject.store, subject.explanation, subject.package, "it")
     _made_again(subject, tries)
     _overruled(subject, tries)
     subject.command(f"d0ctl status {subject.package.path}")
@@ -56,3 +64,24 @@ def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
     subject.fact(
         f"set successful by {deed.actor}; it had failed: {reason or 'for no known reason'}"
     )
+
+
+def outdated(store: Store, job: JobSummary) -> list[str]:
+    """Say how many packages of a job are out of date, and the command that reruns them."""
+    packages = outdated_packages(store, job.id)
+    are = "is" if packages == 1 else "are"
+    text = f"{count(packages, 'package')} of `{job.name}` {are} {OUTDATED}: `{_again(job.name)}`"
+    return [text] if packages else []
+
+
+def add_outdated(
+    store: Store, explanation: Explanation, package: PackageView, subject: str
+) -> None:
+    """Add to an explanation that a successful package is out of date."""
+    if is_outdated(store, package.id):
+        explanation.facts.append(f"{subject} is {OUTDATED}")
+        explanation.commands.append(_again(package.job))
+
+
+def _again(job: str) -> str:
+    return f"d0ctl update {quote(job)} --again"

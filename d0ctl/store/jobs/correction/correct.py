@@ -1,7 +1,7 @@
 """The correction of a job: packages that have not begun follow another job file."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -35,8 +35,10 @@ def correct(
     """Change a job as planned, in the open transaction."""
     Correction(
         store, job, spec, outline.found, outline.again, outline.written, actor, note, now,
-        known_files(store, job),
+        known_files(store, job), unread=outline.unread,
     ).apply()  # fmt: skip
+    store.change("forget_outdated_packages", job=job)
+    store.change_many("record_outdated", ((package, job) for package in outline.outdated))
 
 
 class Correction(Struct):
@@ -56,6 +58,8 @@ class Correction(Struct):
     """The estimates for its packages, if known already."""
     declared: list[str] | None = None
     """The files for results/, likewise."""
+    unread: Collection[str] = ()
+    """Files that outdated packages would read if they ran again."""
     touched: set[int] = field(default_factory=set)
     """Packages whose counters are computed again."""
 
@@ -254,7 +258,8 @@ class Correction(Struct):
         selected.change("reopen_finished")
         store.change("forget_needs", job=self.job)
         declared = declared_results(spec) if self.declared is None else self.declared
-        store.change("correct_results", job=self.job, declared=json.dumps(declared))
+        store.change("correct_results", job=self.job, declared=json.dumps(declared),
+                     read=json.dumps([*self.unread]))  # fmt: skip
         store.change("correct_job", job=self.job, **job_columns(spec))
 
 

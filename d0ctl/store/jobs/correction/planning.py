@@ -31,6 +31,11 @@ class Outline(Struct):
     """Packages that get another definition."""
     remade: Mapping[int, Place]
     """Packages that have succeeded, and run again because their outputs were removed."""
+    outdated: frozenset[int]
+    """Packages that stay as they ran, although the job file has another definition of them or of
+    a maker of their files; not those that only a changed file from outside makes outdated."""
+    unread: frozenset[str]
+    """The files that they would read if they ran again."""
 
 
 class Reading(Struct):
@@ -68,7 +73,8 @@ def plan(
     )
     known = known_files(store, job)
     check(store, job, spec, comparison_result, written, known)
-    gone = _makers_of_absent(store, _reads(spec, comparison_result, written | rerun, known), rerun)
+    running = frozenset([None, *written, *rerun])
+    gone = _makers_of_absent(store, _reads(spec, comparison_result, running, known), rerun)
     remade = {
         package.id: Place(stage.seq, line.seq, package.seq, package.phase)
         for stage in (sides.old if gone else ())
@@ -76,18 +82,35 @@ def plan(
         for package in line.packages
         if package.id in gone
     }
-    return Outline(comparison_result, readers, rerun, written, remade)
+    outdated = _outdated(comparison_result).difference(rerun, written)
+    unread = _names_read(spec, comparison_result, outdated) if outdated else ()
+    outdated.update(_readers_done(store, outdated))
+    return Outline(
+        comparison_result, readers, rerun, written, remade,
+        frozenset(outdated - comparison_result.unlisted - rerun), frozenset(unread),
+    )  # fmt: skip
+
+
+def _outdated(found: Comparison) -> set[int]:
+    """Return the packages that ran, or are running, with another definition than the job file's."""
+    listed = {package.id for stage in found.stages for line in stage.lines if line.old
+              for package in line.old.packages}  # fmt: skip
+    return (found.outdated.keys() - found.edited.keys()) | (found.busy.keys() & listed)
 
 
 def _reads(
-    spec: JobSpec, found: Comparison, running: Container[int], known: Known
+    spec: JobSpec, found: Comparison, running: Container[int | None], known: Known
 ) -> Iterable[int]:
-    """Return the files of the job that added packages read, and those that are `running` now."""
-    lines = (of for line, of in pairs(spec, found)
-             if any((package := line.package(at)) is None or package in running
-                    for at in range(len(of.packages))))  # fmt: skip
-    names = {name for line in lines for name in made_inputs(line)}
+    """Return the files of the job that the `running` packages read; added ones are None."""
+    names = _names_read(spec, found, running)
     return {files[name] for name in names for files in (known.ids, known.late) if name in files}
+
+
+def _names_read(spec: JobSpec, found: Comparison, running: Container[int | None]) -> set[str]:
+    """Return the names of the files of the job that lines with such packages read."""
+    lines = (of for line, of in pairs(spec, found)
+             if any(line.package(at) in running for at in range(len(of.packages))))  # fmt: skip
+    return {name for line in lines for name in made_inputs(line)}
 
 
 def _makers_of_absent(store: Store, files: Iterable[int], apart: Iterable[int]) -> frozenset[int]:
