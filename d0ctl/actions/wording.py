@@ -134,8 +134,10 @@ def packages_are(number: int) -> str:
 
 def earlier_readers(job: str, name: str, packages: int) -> str:
     """Say that packages have succeeded with earlier contents of a file from outside."""
+    update = f"d0ctl update {quote(job)}"
+    them = "it" if packages == 1 else "them"
     return (f"`{name}` has changed since {count(packages, 'finished package')} read it: "
-            f"`d0ctl update {quote(job)} --dry-run`")  # fmt: skip
+            f"`{update} --again` runs {them} again, `{update}` leaves {them}")  # fmt: skip
 
 
 def changed_sources(names: Sequence[str]) -> Iterator[str]:

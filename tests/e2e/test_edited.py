@@ -79,7 +79,10 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     site.submit(EDIT)
     assert site.d0ctl("run", "edit").code == 1
     script(site, "echo new > $1.txt")
-    mixed = f"`{path}` has changed since 1 finished package read it: `d0ctl update edit --dry-run`"
+    mixed = (
+        f"`{path}` has changed since 1 finished package read it: `d0ctl update edit --again` runs "
+        "it again, `d0ctl update edit` leaves it"
+    )
     assert mixed in site.ok("retry", "edit:failed", "--dry-run")
     assert mixed in site.ok("retry", "edit:failed")
     site.ok("run", "edit")
@@ -92,3 +95,8 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     assert "changed since attempt 1: sim.sh" in site.ok("status", "edit/1/2/1")
     assert "changed since" not in site.ok("status", "edit/1/1/1")
     assert "changed since attempt 1: sim.sh" in site.ok("status", "edit/1/2/1/1")
+
+    assert "1 package out of date" in site.ok("update", "edit")
+    assert "has changed since" not in site.d0ctl("results", "edit").err
+    script(site, "echo newest > $1.txt")
+    assert "has changed since 2 finished packages" in site.d0ctl("results", "edit").err

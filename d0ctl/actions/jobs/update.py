@@ -153,7 +153,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     return UpdatePlan(
         request=request, job=job.id, outline=outline, settings=settings, packages=packages,
         misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
-        is_empty=not packages and not settings and _is_same(store, job, spec),
+        is_empty=not (packages or settings or comparison.outdated) and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
         requests=changed_requests(store, spec, comparison),
     )  # fmt: skip

@@ -303,7 +303,7 @@ select input.package_id, file.name
 
 -- name: done_with_earlier
 -- How many packages of a job have succeeded with earlier contents of each of these files from
--- outside: of those in `edited`, or of one that came again with other contents.
+-- outside: of those in `edited`, or of one that came again with other contents; not in `known`.
 select file.name, count(*) as packages
   from file
   join input on input.file_id = file.id and input.dropped = 0
@@ -311,6 +311,7 @@ select file.name, count(*) as packages
   join attempt on attempt.id = package.attempt_id
  where file.job_id = :job and file.package_id is null
    and (file.id in (select value from json_each(:edited)) or attempt.launched < file.replaced)
+   and file.id not in (select value from json_each(:known))
  group by file.id;
 
 -- name: end_transfer
