@@ -54,7 +54,10 @@ def test_tasks_and_jobs_are_not_acted_on_together(site: Site, dashboard: Open) -
     async def script(desk: Desk) -> None:
         desk.main.tree_view.marks.paths.update(("one", "prod"))
         await desk.press("K")
-        await desk.sees("tasks and other rows are marked: mark only one kind")
+        await desk.type("outage")
+        await desk.sees("tasks and other rows are marked: mark only one kind", "enter close")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.app.screen_stack) == 1, "it closes, and nothing opens")
 
     dashboard(script, start="one", size=(140, 40))
     assert making.status_of(site.store, task) == "running"

@@ -28,6 +28,7 @@ from d0ctl_tui.run_action import (
     together,
 )
 from d0ctl_tui.screens.dialogs import search_results, undoing
+from d0ctl_tui.screens.dialogs.refused_action import RefusedAction
 from d0ctl_tui.screens.dialogs.search_box import Choice, Find, Finder, QuestionBox
 
 Go = Callable[[str | None], None]
@@ -94,10 +95,12 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
 
 def on_tasks(dashboard: AppInterface, verb: str, names: Sequence[str], marks: Marks) -> None:
     """Show what an action would do to several tasks, if no other rows are marked."""
+    planned = [first_way(verb, target(verb, name)) for name in names]
     if len(names) < len(marks):
-        dashboard.show_notice("tasks and other rows are marked: mark only one kind")
+        why = "tasks and other rows are marked: mark only one kind"
+        dashboard.plan(RefusedAction(planned[0].request, why))
     else:
-        dashboard.plan(together([first_way(verb, target(verb, name)) for name in names]))
+        dashboard.plan(together(planned))
 
 
 def of_task(verb: str) -> str:
