@@ -287,3 +287,11 @@ def test_commands_on_the_page_of_an_archived_job_read_the_archive(ended: Site, d
             assert d0ctl(*command.split()).exit_code == 0
     history = d0ctl("status", "prod/1/2/1", "--archive", "spring").stdout.splitlines()[-1]
     assert history == "d0ctl --archive spring history prod/1/2/1"
+
+
+def test_a_blocked_job_is_archived_as_it_has_ended(store: Store, d0ctl: Type) -> None:
+    Site.of(store).submit(production("prod"))
+    d0ctl("kill", "prod/1", "--yes")
+
+    assert d0ctl("archive", "prod", "--yes", "--as", "spring").exit_code == 0
+    assert "⊗ blocked" in d0ctl("status", "prod", "--archive", "spring").stdout

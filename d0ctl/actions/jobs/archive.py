@@ -10,6 +10,7 @@ from d0ctl.actions.action import Action, Author, Plan, Request
 from d0ctl.actions.option import Options, ValueType, value
 from d0ctl.actions.selection import has_ended, is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
+from d0ctl.model import Group
 from d0ctl.select import Selector
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -78,7 +79,7 @@ def _may_go(store: Store, job: JobSummary, target: Selector, age: float | None, 
     """Return whether a job can be archived; if not, only one given by its own name is refused."""
     is_named = any(part.job == job.name for part in target.parts)
     try:
-        if not has_ended(job):
+        if not has_ended(job) and job.status != Group.FAILED:
             raise Refused(f"job `{job.name}` has not ended, so it can't be archived",
                           hint=f"d0ctl wait {job.name}")  # fmt: skip
         # without a daemon, nobody has recorded the end
