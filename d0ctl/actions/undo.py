@@ -1,7 +1,7 @@
 """Commands that undo what an action did."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from d0ctl.actions.action import Plan
 from d0ctl.select import MOST_NAMED, WILD, Selector
@@ -28,26 +28,38 @@ def paths(target: Selector) -> list[str]:
 
 
 def changed(plan: Plan) -> list[str]:
-    """Return the jobs that a plan changes, or the paths of the selectors with packages of it.
-
-    A selector whose packages stay as they are is left out: it would match nothing afterwards, or
-    packages that another action has changed.
+    """Return the jobs that a plan changes; of filtered packages a few by name, else the paths of
+    the selectors with packages of it, which are not whole jobs.
     """
-    target = plan.request.target
     if plan.jobs:
         return list(plan.jobs)
-    if len(target.parts) == 1 or plan.selected is None:
-        return paths(target)
-    parts = selection.with_phases(plan.selected, target, plan.phases)
-    return list(dict.fromkeys(part.path for part in parts))
+    named = [change.path for change in plan.changes]
+    if plan.request.target.is_filtered and len(named) == plan.packages <= MOST:
+        return named
+    parts = _parts(plan)
+    return list(dict.fromkeys(f"{part.path}/*" if part.depth == 1 else part.path for part in parts))
 
 
 def in_state(plan: Plan, state: str) -> list[str]:
     """Return the packages of a plan by their state afterwards, if there are several states."""
     target = plan.request.target
-    if plan.jobs or (target.is_one and target.level == "package"):
-        return changed(plan)
-    return [f"{path}:{state}" for path in changed(plan)]
+    if plan.jobs:
+        return list(plan.jobs)
+    targets = list(dict.fromkeys(part.path for part in _parts(plan)))
+    if target.is_one and target.level == "package":
+        return targets
+    return [f"{path}:{state}" for path in targets]
+
+
+def _parts(plan: Plan) -> Sequence[Selector]:
+    """Return the parts of a selection with packages that a plan changes.
+
+    The others would match nothing afterwards, or packages that another action has changed.
+    """
+    target: Selector = plan.request.target
+    if len(target.parts) == 1 or plan.selected is None:
+        return target.parts
+    return selection.with_phases(plan.selected, target, plan.phases)
 
 
 def sentence(plan: Plan) -> str:

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import document, production
 from tests.support.site import Site
 
 
@@ -70,6 +70,18 @@ def test_the_undo_names_only_what_was_changed(
         d0ctl("priority", "two", "70")
 
     assert undone(d0ctl, *shlex.split(command)) == offered
+
+
+def test_the_undo_of_released_packages_holds_these_and_not_their_job(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production("one", lines=30))
+    d0ctl("hold", "one/1/1-2/1")
+
+    assert undone(d0ctl, "release", "one:held") == "hold one/1/1/1 one/1/2/1"
+    assert not document(d0ctl("status", "one", "--json").stdout)["held"]
+    d0ctl("hold", "one/1")
+    assert undone(d0ctl, "release", "one:held") == "hold 'one/*'"
 
 
 def test_the_undo_of_a_resume_pauses_running_packages_if_they_were_paused(
