@@ -20,6 +20,7 @@ from d0ctl.show.why import group
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
+from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views import activity, browse, dependencies, file_locations, one_package, outline
 from d0ctl.store.views.activity import NO_PROGRESS
 from d0ctl.store.views.file_locations import FileView
@@ -162,7 +163,7 @@ def part(store: Store, wanted: Selector, now: float, *, driven: bool | None = No
             lines=browse.lines(store, job, stage, 1, MOST_LINES),
             after=dependencies.order_of_stage(store, stage.id),
             progress=progress.stages.get(stage.id, NO_PROGRESS),
-            cause=_cause(store, job, now, driven),
+            cause=_cause(standstill.production(store, now=now, driven=driven), job),
             estimate=eta.at(horizon.stage_end(job.id, stage.seq), now),
             is_late=horizon.is_late(job.id, stage.seq),
             late=late,
@@ -187,9 +188,11 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         dropped_lines(store, job.id),
     )
     horizon = _horizon(store, job, now)
+    site = standstill.production(store, now=now, driven=driven)
     return Part(
         job.name, job, job, group.job(store, job, now, driven=driven),
-        cause=_cause(store, job, now, driven),
+        cause=_cause(site, job),
+        task=next((task.status for task in site.tasks if task.job_id == job.id), ""),
         live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
         kept_back=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_KEPT_BACK),
         failed=browse.failures(store, job.id, MOST_FAILED),
@@ -210,9 +213,8 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
     )  # fmt: skip
 
 
-def _cause(store: Store, job: JobSummary, now: float, driven: bool | None) -> Cause | None:
+def _cause(site: Production, job: JobSummary) -> Cause | None:
     """Return why a job stands still; None if it does not."""
-    site = standstill.production(store, now=now, driven=driven)
     return next((other.standing.cause for other in site.jobs if other.id == job.id), None)
 
 

@@ -33,6 +33,7 @@ def test_status_counts_it_as_needing_a_person(d0ctl: Type) -> None:
     text = f"`demo`: its task is broken: {NOTE}"
     assert (check.exit_code, check.stdout) == (1, f"failures: {text}\n")
     assert text in page.stdout and "demo  ✘ broken" in page.stdout
+    assert d0ctl("status", "demo").stdout.splitlines()[1].startswith("✘ broken")
     assert (one.exit_code, one.stdout) == (1, "`demo` is broken: 0 of 0 packages done\n")
 
 

@@ -51,6 +51,8 @@ class Part(Struct, frozen=True):
     row: JobSummary | StageSummary | LineSummary
     why: Explanation
     cause: Cause | None = None
+    task: str = ""
+    """The status of its task, if that needs a person."""
     live: list[PackageRow] = field(default_factory=list)
     packages: list[PackageRow] = field(default_factory=list)
     kept_back: list[PackageRow] = field(default_factory=list)
@@ -126,6 +128,7 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     sheet.add((part.path, "strong"), f"  {job.title if isinstance(row, JobSummary) else row.name}")
     done, total = by_status(row.counts)["successful"], sum(row.counts.values())
     state = jobs.state(job, part.cause) if row is job else status_of(row, part.held_back)
+    state = part.task or state
     facts = [f"{count(done)} of {count(total, 'package')} done"]
     facts += [count(row.lines, "line")] if isinstance(row, StageSummary) else []
     facts += _dropped(part.dropped)
