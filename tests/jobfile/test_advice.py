@@ -233,3 +233,40 @@ def test_a_parameter_that_nothing_can_use_is_a_warning(warnings: Warnings) -> No
     text = "parameters: {energy: 13, cuts: {low: 1}}\n" + line("run: echo {energy}")
 
     assert warnings(text) == ["parameter `cuts` is not a text, so no placeholder can use it"]
+
+
+SIMULATION = """\
+stages:
+- name: sim
+  lines:
+  - {for: {n: [1, 2]}, run: 'echo {n} > s-{n}.txt', outputs: 's-{n}.txt'}
+- name: merge
+  lines:
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("{run: 'cat s-*.txt > sum.txt', inputs: {from: sim}}",
+         ["`sum.txt` is written, but the package has no `outputs`, so only its log is kept; add "
+          "`outputs: sum.txt`"]),
+        ("{run: 'curl -T s-1.txt host > /dev/null', inputs: {from: sim}}", []),
+        ("{run: 'cat s-*.txt > sum.txt', inputs: {from: sim}, outputs: sum.txt}", []),
+        ("{run: 'cat s-*.txt > sum.txt', outputs: sum.txt}",
+         ["`s-*.txt` matches `s-1.txt`, an output of stage `sim`, but not an input: it will not be "
+          "on the node; add `inputs: {from: sim}`"]),
+        ("{run: 'cat ./s-1.txt /etc/x > sum.txt', inputs: /etc/x, outputs: sum.txt}",
+         ["`./s-1.txt` is an output of stage `sim`, but not an input: it will not be on the node; "
+          "add `{from: sim}` to its `inputs`"]),
+        ("{run: 'echo > s-x.txt; cat s-*.txt', outputs: s-x.txt}", []),
+        ("{run: 'echo *.txt > sum; cat *', outputs: sum}",
+         ["`*.txt` matches `s-1.txt`, an output of stage `sim`, but not an input: it will not be "
+          "on the node; add `inputs: {from: sim}`"]),
+        ("{run: 'date; echo done'}", []),
+    ],
+)  # fmt: skip
+def test_files_of_a_merge_that_are_not_declared_are_a_warning(
+    warnings: Warnings, entry: str, expected: list[str]
+) -> None:
+    assert warnings(f"{SIMULATION}  - {entry}\n") == expected

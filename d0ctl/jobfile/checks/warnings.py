@@ -1,10 +1,11 @@
 """Warnings about a job that can run, but may not do what its author intends."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from d0ctl.jobfile import local_files
+from d0ctl.jobfile.checks import undeclared
 from d0ctl.jobfile.checks.pattern_of import pattern_of
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.file_names import base_name, is_pattern
@@ -33,13 +34,14 @@ def advise(job: JobRecipe, files: InputFiles, warnings: Notes, *, is_seen: bool 
 
     For a generated job file, the outputs that the command declares are passed separately.
     """
+    made = undeclared.outputs_by_stage(job)
     for stage in job.stages:
         _requirement(stage, files, warnings)
         for line in stage.lines:
             values = next(iter(line.loop), None)
             if values is not None:
                 for package in line.packages:
-                    _package(package, values, files, warnings, is_seen)
+                    _package(package, values, files, warnings, is_seen, made)
 
 
 def _requirement(stage: StageRecipe, files: InputFiles, warnings: Notes) -> None:
@@ -69,6 +71,7 @@ def _package(
     files: InputFiles,
     warnings: Notes,
     is_seen: bool,
+    others: Mapping[str, str],
 ) -> None:
     _without_unit(package, warnings)
     inputs = [files.of_binary(binary, values, 0) for binary in package.binaries]
@@ -80,7 +83,14 @@ def _package(
         text = _text(binary, own, inputs, values)
         if text is not None:
             run_words = _words_of(text)
-            _beside(binary, own, run_words, known, text, files, warnings)
+            written = {name.removeprefix("./"): name for name in _WRITTEN.findall(text)}
+            _beside(binary, own, run_words, known.union(written), files, warnings)
+            notes = undeclared.unread_outputs(
+                [word for word in run_words if word in text], known.union(written), others,
+                has_inputs=bool(own),
+            )  # fmt: skip
+            for word, message in (*notes, *undeclared.kept_by_none(package, written, files)):
+                warnings.add(_position(binary, word), message)
             _not_executable(binary, own, text, files, warnings)
             _named_and_listed(binary, own, run_words, files, warnings)
             _flattened(binary, run_words, own, text, warnings)
@@ -115,12 +125,10 @@ def _beside(
     own: list[InputFile],
     run_words: Iterable[str],
     known: set[str],
-    text: str,
     files: InputFiles,
     warnings: Notes,
 ) -> None:
     """Warn of a file beside the job file that is named, but is not an input."""
-    known = known.union(name.removeprefix("./") for name in _WRITTEN.findall(text))
     whole = tuple(name for name in known if name.endswith("/"))
     for word in run_words:
         name = word.removeprefix("./")
