@@ -7,14 +7,14 @@ from shlex import quote
 from msgspec import Struct
 
 from d0ctl.errors import BadJobFile, BadUsage
-from d0ctl.importers import dag_file, dagman, snakemake, wfcommons
+from d0ctl.importers import batch_script, dag_file, dagman, snakemake, wfcommons
 from d0ctl.importers.draft import Draft, Unreadable
 from d0ctl.jobfile.yaml.faults import did_you_mean
 from d0ctl.plugins import installed, named
 from d0ctl.units import clean
 
 _SNAKEFILE = re.compile(r"^(rule|checkpoint)(\s+\w+)?\s*:", re.MULTILINE)
-_BATCH_LINE = re.compile(r"^#(SBATCH|PBS|BSUB)\s", re.MULTILINE)
+_BATCH_LINE = re.compile(r"^#(PBS|BSUB)\s", re.MULTILINE)
 
 FORMATS = ("dagman", "wfcommons", "snakemake")
 """The formats that can be read."""
@@ -80,6 +80,11 @@ def _refuse_known(text: str, path: Path) -> None:
         raise Unreadable(f"{path.name} is a Snakefile, and only its graph can be read: "
                          f"`snakemake -s {name} --dag > flow.dot`, then "
                          "`d0ctl import flow.dot`")  # fmt: skip
+    if re.search(r"^#SBATCH\s", text[:10_000], re.MULTILINE):
+        command, left_out = batch_script.submission(text[:100_000], path)
+        lacks = f"; not translated: {', '.join(left_out)}" if left_out else ""
+        raise Unreadable(f"{path.name} is a script of Slurm: `{command}` (more under \"Slurm "
+                         f"scripts\" in docs/comparison.md){lacks}")  # fmt: skip
     if batch := _BATCH_LINE.search(text[:10_000]):
         raise Unreadable(f"{path.name} is a script, and d0ctl runs it without its lines "
                          f"`#{batch[1]}`: `d0ctl submit --cpus N --memory SIZE -- "

@@ -196,8 +196,8 @@ def test_an_exit_code_that_aborts_the_dag_holds_the_job(tmp_path: Path) -> None:
         ("# reads\nrule align:\n    input: 'a'\n",
          "flow.dag is a Snakefile, and only its graph can be read: "
          "`snakemake -s flow.dag --dag > flow.dot`, then `d0ctl import flow.dot`"),
-        ("#!/bin/sh\n#SBATCH --mem=4G\necho\n",
-         "flow.dag is a script, and d0ctl runs it without its lines `#SBATCH`: "
+        ("#!/bin/sh\n#PBS -l mem=4gb\necho\n",
+         "flow.dag is a script, and d0ctl runs it without its lines `#PBS`: "
          "`d0ctl submit --cpus N --memory SIZE -- ./flow.dag`"),
         ("\x7fELF\x02\x00\x01", "flow.dag is a binary file"),
     ],

@@ -1,0 +1,63 @@
+"""Scripts of Slurm: the command that submits them with the same requests."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.errors import BadJobFile
+from d0ctl.importers import formats
+
+ARRAY = """\
+#!/bin/bash
+#SBATCH --job-name=sim
+#SBATCH --array=1-20%5
+#SBATCH -c 2 --mem=500M
+#SBATCH --time=00:10:00   # ten minutes
+#SBATCH --output=log-%a.txt
+#SBATCH --partition=long
+# reads old.txt
+python3 sim.py $SLURM_ARRAY_TASK_ID
+"""
+
+
+def refusal(path: Path) -> str:
+    """Why a script can't be imported, with what to type instead."""
+    with pytest.raises(BadJobFile) as raised:
+        formats.read(path)
+    return raised.value.faults[0]
+
+
+def test_the_command_for_a_script_of_slurm_has_its_requests(tmp_path: Path) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text(ARRAY)
+    (tmp_path / "sim.py").write_text("")
+    (tmp_path / "old.txt").write_text("")
+
+    assert refusal(script) == (
+        "job.sh is a script of Slurm: `d0ctl submit --as sim --array 1-20%5 --cpus 2 --memory "
+        "500MiB --wall-time 10m --input sim.py -- env SLURM_ARRAY_TASK_ID={n} bash job.sh` (more "
+        'under "Slurm scripts" in docs/comparison.md); not translated: --partition=long'
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        ("--time=90", "--wall-time 1h30m "),
+        ("-t 1-2", "--wall-time 1d2h "),
+        ("-t10:30", "--wall-time 10m30s "),
+        ("--mem=4G", "--memory 4GiB "),
+        ("--mem 2000", "--memory 2000MiB "),
+        ("--gres=gpu:a100:2", "--gpus 2 "),
+        ("--nodes=1 --ntasks=1", ""),
+    ],
+)
+def test_values_are_written_as_d0ctl_writes_them(tmp_path: Path, line: str, options: str) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\n#SBATCH {line}\ndate\n")
+    script.chmod(0o755)
+
+    assert refusal(script) == (
+        f"job.sh is a script of Slurm: `d0ctl submit {options}-- ./job.sh` "
+        '(more under "Slurm scripts" in docs/comparison.md)'
+    )
