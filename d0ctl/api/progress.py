@@ -5,9 +5,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from d0ctl.errors import BadUsage
 from d0ctl.model import by_status
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
+from d0ctl.units import parse_time
 
 
 class Progress(Struct, frozen=True):
@@ -36,3 +38,11 @@ def counts_now(store: Store, wanted: Selector) -> tuple[Progress, bool]:
     status = states.pop() if len(states) == 1 else "mixed"
     is_settled = all(part.found.standing.is_settled for part in parts)
     return Progress(str(status), by_status(counts)), is_settled
+
+
+def seconds_of(time_limit: float | str) -> float:
+    """Return a time limit in seconds. Raises BadUsage."""
+    try:
+        return parse_time(time_limit) if isinstance(time_limit, str) else time_limit
+    except ValueError as error:
+        raise BadUsage(str(error)) from error

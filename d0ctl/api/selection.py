@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from d0ctl import select
-from d0ctl.api.progress import Progress, counts_now
+from d0ctl.api.progress import Progress, counts_now, seconds_of
 from d0ctl.api.verbs import Verbs
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage
@@ -196,15 +196,15 @@ class Selection(Verbs):
 
     # waiting -------------------------------------------------------------------------------
 
-    def watch(self, timeout: float | None = None) -> Iterator[Progress]:
+    def watch(self, timeout: float | str | None = None) -> Iterator[Progress]:
         """Yield the counts, now and after each change, until nothing in it can move.
 
-        The daemon must be running. Raises TimeoutError after `timeout` seconds; without one,
-        DatabaseUnavailable after a minute without a daemon.
+        The daemon must be running. Raises TimeoutError after `timeout`, as `60` or `"1h"`; without
+        one, DatabaseUnavailable after a minute without a daemon.
         """
         from d0ctl.store.views.awaited import DaemonWatch
 
-        end = None if timeout is None else time.monotonic() + timeout
+        end = None if timeout is None else time.monotonic() + seconds_of(timeout)
         seen, due, last = None, 0.0, None
         with self._reading() as store:
             daemon = DaemonWatch(store)
@@ -225,7 +225,9 @@ class Selection(Verbs):
                 time.sleep(LOOK_S)
 
     def wait(
-        self, timeout: float | None = None, progress: Callable[[Progress], object] | None = None
+        self,
+        timeout: float | str | None = None,
+        progress: Callable[[Progress], object] | None = None,
     ) -> Progress:
         """Wait until nothing in it can move without a person, and return the counts then.
 

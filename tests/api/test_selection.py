@@ -120,6 +120,10 @@ def test_wait_yields_each_change_and_the_end(held: Selection) -> None:
     held.release()
     with pytest.raises(TimeoutError, match="`reco` is still submitted"):
         held.wait(timeout=0.0)
+    with pytest.raises(TimeoutError, match="`reco` is still submitted"):
+        held.wait(timeout="0s")
+    with pytest.raises(BadUsage, match="`soon` is not a time"):
+        held.wait(timeout="soon")
     driver = threading.Thread(target=held.run)
     driver.start()
 

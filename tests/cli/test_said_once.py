@@ -209,6 +209,8 @@ def test_arguments_the_wrong_way_round_are_answered_with_the_right_one(
         ("results prod plot.png", "unexpected argument `plot.png`|d0ctl results prod:plot.png"),
         ("results prod/2", "`prod/2` does not name a file|JOB:NAME, as in 'prod:*'"),
         ("file list plot.png", "`plot.png` does not name a file|JOB:NAME, as in reco001:plot.png"),
+        ("completion install bash", "unexpected argument `bash`|"
+                                    "d0ctl completion install --shell bash"),
         ("logs prod --tail 5", "no such option `--tail`|did you mean `--lines`?"),
         ("kill prod --comment x", "no such option `--comment`|did you mean `--reason`?"),
         ("edit prod memory=4GB", "`memory=4GB` is the value of an option|"

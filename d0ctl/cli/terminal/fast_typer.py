@@ -185,6 +185,8 @@ def _meant(error: Any) -> str | None:
     if extra and any("--node" in parameter.opts for parameter in error.ctx.command.params):
         options = " ".join(f"--node {name}" for name in extra[1].split())
         return f"if these are nodes: {options}"
+    if extra and any("--shell" in parameter.opts for parameter in error.ctx.command.params):
+        return f"{error.ctx.command_path} --shell {extra[1]}"
     if typed is None:
         return None
     from d0ctl.jobfile.yaml.faults import near
