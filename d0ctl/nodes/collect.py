@@ -66,7 +66,10 @@ def _receive(source: End, copies: Sequence[Copy], asides: Sequence[Path]) -> lis
     nonce = secrets.token_hex(16)
     source.pipe.write(order(nonce, source.base, sent(copies, {})))
     source.skip_greeting(nonce)
-    return [_receive_one(source, *pair) for pair in zip(copies, asides, strict=True)]
+    answers = [_receive_one(source, *pair) for pair in zip(copies, asides, strict=True)]
+    if source.line():
+        raise NodeUnreachable("the sender of files goes on behind them")
+    return answers
 
 
 def _receive_one(source: End, copy: Copy, aside: Path) -> Frame:

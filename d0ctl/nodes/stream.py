@@ -136,17 +136,19 @@ def _copy_bytes(source: Pipe, sink: Pipe) -> None:
 
 
 def _copy_files(source: End, sink: End, files: int) -> None:
-    """Pass on so many files. Raises ValueError if the sender goes on behind them."""
+    """Pass on so many files. Raises ValueError if the sender goes on behind their END."""
     line, left = b"", 0
-    while files or left:
+    while True:
         data = source.read(MOST_READ)
-        sink.pipe.write(data)
         at = 0
         while at < len(data):
             if left:
                 step = min(left, len(data) - at)
                 at, left = at + step, left - step
                 continue
+            if not files and data[at:] == file_stream.END:
+                sink.pipe.write(data[:at])
+                return
             end = data.find(b"\n", at)
             line += data[at:] if end < 0 else data[at:end]
             if len(line) > file_stream.LONGEST_LINE or not files:
@@ -155,3 +157,4 @@ def _copy_files(source: End, sink: End, files: int) -> None:
                 break
             left = file_stream.ENTRY(json_text.decode_bounded(line))["size"]
             line, files, at = b"", files - 1, end + 1
+        sink.pipe.write(data)

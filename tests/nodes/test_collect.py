@@ -2,6 +2,8 @@
 
 import os
 import queue
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,13 +12,14 @@ from msgspec.structs import replace
 from d0ctl.daemon import streams
 from d0ctl.daemon.in_progress import CopyJob, Transfer
 from d0ctl.errors import NotFound
-from d0ctl.nodes import collect
+from d0ctl.nodes import collect, stream
 from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier_reports import FileFacts, Report, StreamEnded, TransferEnded
 from d0ctl.nodes.transports.download import NoSpace, WrongFile
 from d0ctl_wrapper.protocol import file_stream
 from tests.nodes.conftest import Nodes
-from tests.nodes.streams import copy_of, leftovers, made
+from tests.nodes.streams import copy_of, leftovers, made, stream_processes
+from tests.support.sshd import Sshd
 from tests.support.waiting import PATIENCE_S
 
 
@@ -126,3 +129,28 @@ def test_after_a_stream_breaks_no_further_part_of_it_is_tried(nodes: Nodes, tmp_
     assert len(errors) == 1 and "is not inside" in str(errors)
     assert isinstance(came[-1], StreamEnded) and came[-1].files == 0
     assert reports.empty()
+
+
+BY_LINES = """import sys
+for line in iter(sys.stdin.buffer.readline, b""):
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+"""
+"""What a step of Slurm does with the output of its command."""
+
+
+def test_files_come_whole_from_where_only_whole_lines_are_passed_on(
+    nodes: Nodes, sshds: list[Sshd], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transport = nodes[0].open_link().transport
+    start = transport.start
+    through = f"| {sys.executable} -c {shlex.quote(BY_LINES)}"
+    monkeypatch.setattr(transport, "start", lambda command: start(f"{command} {through}"))
+    copies = [copy_of(made(nodes[0], name, b"no end of line"), nodes[1], b"no end of line")
+              for name in "ab"]  # fmt: skip
+
+    (here,) = collect.fetch([replace(copies[0], target=str(tmp_path / "a"))], nodes[0])
+    (there,) = stream.carry(copies[1:], *nodes)
+
+    assert isinstance(here, FileFacts) and isinstance(there, FileFacts)
+    assert len(stream_processes(sshds[0])) == 1, "it did not have to end for that"

@@ -31,6 +31,7 @@ def main() -> int:
         if order["direct"] is None:
             for file in order["files"]:
                 _send(paths, file, 1)
+            _write(1, file_stream.END)
         else:
             _send_directly(paths, order)
     except (OSError, ValueError, FileShortened) as error:

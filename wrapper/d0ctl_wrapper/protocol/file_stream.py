@@ -31,6 +31,9 @@ SILENCE_S = 120
 SENDS, RECEIVES = b"send\n", b"receive\n"
 """The lines before an order to an end that takes several: what it does."""
 
+END = b"\n"
+"""Behind the last file of a stream: Slurm keeps an unfinished line back until its step ends."""
+
 GONE, SPOILT, OTHER = "gone", "spoilt", "other"
 """Kinds of faults: there is no such file, it is another file, and everything else."""
 
