@@ -20,6 +20,7 @@ from d0ctl.nodes.storage import stores
 from d0ctl.sitefile.transfer.stores import commands
 from d0ctl.store import Store
 from d0ctl.store.checks.check import Fault, faults, lasting
+from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.jobs import removal
 from d0ctl.store.nodes.holder import any_driver, process_id
 from d0ctl.store.nodes.site import setting
@@ -64,6 +65,7 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
     home = store.home
     return [
         lambda: home_files(home),
+        lambda: moved_home(store),
         lambda: half_jobs(store),
         lambda: holders(store),
         lambda: outdated_daemon(store),
@@ -111,6 +113,13 @@ def broken_for_long(store: Store) -> Iterator[Finding]:
     """Yield faults that a daemon repairs, if they last although one is running."""
     for fault in lasting(store):
         yield _finding(fault, store.home)
+
+
+def moved_home(store: Store) -> Iterator[Finding]:
+    """Yield from where a home was moved, if nobody has driven it since."""
+    if before := previous_home(store):
+        detail = f"was moved from {before}, where its copies are recorded"
+        yield repaired_at_start("home", str(store.home.root), detail)
 
 
 def half_jobs(store: Store) -> Iterator[Finding]:

@@ -109,7 +109,7 @@ def test_why_of_a_result_that_was_removed_by_hand_says_that_it_is_gone(site: Sit
     answer = site.ok("why", "fix:1.txt")
 
     assert answer.startswith("file `1.txt` of job `fix` is recorded, but its copy is gone: ")
-    assert "a copy was removed from this machine: " in answer
+    assert "a copy is missing on this machine: " in answer
     assert "$ d0ctl set-status fix/1/1/1 unscheduled" in answer
 
 

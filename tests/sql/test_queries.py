@@ -49,10 +49,10 @@ WHOLE = {name for name in QUERIES if name.startswith("check_")}
 
 RARE = {"add_cluster", "remove_unused_cluster", "remove_bare_cluster", "forget_node_copies",
         "cached_files", "count_cached", "add_pilot_cluster", "keeps_needed_file",
-        "changed_since"}  # fmt: skip
+        "changed_since", "move_copies"}  # fmt: skip
 """Queries that are asked when a node is added or removed or a pilot was idle for long, when a job
 takes all that its cache has, now and then if a cache has a capacity, and when a backup is
-restored."""
+restored or the home was moved."""
 
 
 ASKING = {"rows", "row", "value", "change", "change_many", "insert_many", "run_script"}

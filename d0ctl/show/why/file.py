@@ -1,7 +1,6 @@
 """Why a file exists or does not: its maker, its copies, and the packages that wait for it."""
 
 from collections import Counter
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -10,27 +9,30 @@ from msgspec import Struct
 from d0ctl.model import STATUS_OF, Phase, Status, phase_word
 from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
-from d0ctl.show.why.origin import add_origin
+from d0ctl.show.why.files.file_copies import (
+    copy_fact,
+    found_fact,
+    is_gone,
+    spread_fact,
+    transfer_fact,
+)
+from d0ctl.show.why.files.origin import add_origin
 from d0ctl.show.why.package import package as explain_package
 from d0ctl.show.why.phases import dropped_line
 from d0ctl.store.clusters import replicas
-from d0ctl.store.clusters.replicas import SpreadCopy
 from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
 from d0ctl.store.files.inventory import FoundCopy
+from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import CopyView, FileView, ReaderView, TransferView
-from d0ctl.units import count, duration, listed, moment, size
+from d0ctl.units import count, listed, moment, size
 
 ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
 """Packages in these statuses no longer read files; nor do those that are transferring."""
 
 MADE = frozenset({"present", "purged"})
 """The states of files that a run has made."""
-
-
-FOUND = {"vanished": "was removed, but not by d0ctl", "changed": "was changed, but not by d0ctl"}
-"""The findings of inventories about copies."""
 
 
 class _AboutFile(Struct, frozen=True):
@@ -57,21 +59,12 @@ def file(store: Store, view: FileView, now: float) -> Explanation:
     about.explanation.phase = view.maker_phase
     _STATES[about.explanation.status](about)
     _locations(about)
-    about.explanation.facts += [_spread(copy, now) for copy in replicas.of_file(store, view.id)]
+    about.explanation.facts += [spread_fact(copy, now) for copy in replicas.of_file(store, view.id)]
     _readers(about)
     if about.explanation.status in MADE:
         add_origin(store, about.explanation, view, now)
     about.explanation.details["file"] = _document(about)
     return about.explanation
-
-
-def _spread(copy: SpreadCopy, now: float) -> str:
-    """Say why a copy was begun before a package was sent there."""
-    least = "at least " if copy.readers >= replicas.MOST_COUNTED else ""
-    return (f"a copy for `{copy.cluster}` was begun at {moment(copy.at, now)}, before it was "
-            f"needed: {least}{count(copy.readers, 'package')} that had not begun read the file, "
-            f"{duration(copy.work_s)} of work with that copy, which takes "
-            f"{duration(copy.takes_s)}")  # fmt: skip
 
 
 def _state(file: FileView) -> str:
@@ -114,17 +107,27 @@ def _present(about: _AboutFile) -> None:
             f"`{file.name}` of job `{file.job}` stands for {files} that `{file.maker}` has made"
         )
     else:
-        is_gone = bool(about.copies) and all(map(_is_gone, about.copies))
-        state = "is recorded, but its copy is gone" if is_gone else "exists"
+        are_gone = bool(about.copies) and all(map(is_gone, about.copies))
+        state = "is recorded, but its copy is gone" if are_gone else "exists"
         about.explanation.answer = f"{_name(file)} {state}: {_size(file)}made by `{file.maker}`"
-        if is_gone:
-            about.explanation.commands.append(f"d0ctl set-status {file.maker} unscheduled")
+        if are_gone:
+            _gone(about)
         if "retain-indef" in (file.disposition or file.dispositions):
             fact = "it is kept even if no package needs it (`retain-indef`)"
             about.explanation.facts.append(fact)
             unneeded = f"d0ctl file set-disposition {quote(file.path)} deletable"
             about.explanation.commands.append(unneeded)
     about.explanation.commands.append(f"d0ctl status {file.maker}")
+
+
+def _gone(about: _AboutFile) -> None:
+    """Say how a file is found or made again whose copies are all gone."""
+    explanation = about.explanation
+    if before := previous_home(about.store):
+        explanation.facts.append(f"the home was moved from {before}, where its copies are recorded")
+        explanation.commands.append("d0ctl daemon start")
+    else:
+        explanation.commands.append(f"d0ctl set-status {about.file.maker} unscheduled")
 
 
 def _partial(about: _AboutFile) -> None:
@@ -205,47 +208,17 @@ def _size(file: FileView) -> str:
 def _locations(about: _AboutFile) -> None:
     """Add its copies, its transfers, and its disposition."""
     facts, file = about.explanation.facts, about.file
-    facts += [_copy(copy) for copy in about.copies[:MOST]]
+    facts += [copy_fact(copy) for copy in about.copies[:MOST]]
     if len(about.copies) > MOST:
         facts.append(f"and {count(len(about.copies) - MOST, 'more copy', 'more copies')}")
-    facts += [_found_fact(copy, about.now) for copy in about.found_copies]
+    facts += [found_fact(copy, about.now) for copy in about.found_copies]
     facts += [f"it is stored at `{locator}`" for locator in file.stored_at]
     is_away = bool(about.copies) and all(copy.state == "down" for copy in about.copies)
-    facts += [_transfer(transfer, is_away) for transfer in about.transfers[:MOST]]
+    facts += [transfer_fact(transfer, is_away) for transfer in about.transfers[:MOST]]
     if file.dispositions:
         facts.append(f"its disposition is {', '.join(file.dispositions.split())}")
     if file.result:
         facts.append("it is a result")
-
-
-def _is_gone(copy: CopyView) -> bool:
-    """Return whether a copy on this machine was removed, but not by d0ctl."""
-    return copy.node is None and not Path(copy.path).exists()
-
-
-def _copy(copy: CopyView) -> str:
-    if copy.node is None:
-        where = "was removed from" if _is_gone(copy) else "is on"
-        return f"a copy {where} this machine: {copy.path}"
-    away = ", which does not answer now" if copy.state == "down" else ""
-    spare = "; it is removed when space is needed" if copy.spare else ""
-    if copy.is_doubted:
-        away = f", whose cache is in doubt: d0ctl why --node {copy.node}"
-    return f"a copy is on `{copy.node}`{away}: {copy.path}{spare}"
-
-
-def _found_fact(copy: FoundCopy, now: float) -> str:
-    noticed = f"d0ctl noticed it at {moment(copy.noticed, now)}"
-    return f"its copy {copy.path} on `{copy.node}` {FOUND[copy.finding]}; {noticed}"
-
-
-def _transfer(transfer: TransferView, is_away: bool) -> str:
-    goes = "is copied" if is_away else "is being copied"
-    once = ", once a node that has it answers" if is_away else ""
-    where = "results/" if transfer.result else f"`{transfer.cluster}`"
-    so_far = f", {count(transfer.tries, 'try', 'tries')} so far: {transfer.last_error}"
-    tries = so_far if transfer.last_error else ""
-    return f"it {goes} to {where}{once}{tries}"
 
 
 def _readers(about: _AboutFile) -> None:

@@ -16,7 +16,8 @@
 create table site (
     id         integer primary key check (id = 1),
     name       text not null,              -- random; names this database's folders on the nodes
-    generation integer not null default 1  -- raised by each restore, so that no id is used twice
+    generation integer not null default 1, -- raised by each restore, so that no id is used twice
+    home       text                        -- where it was when a process last drove packages
 ) strict;
 
 -- Work that only one process at a time may do, such as driving a job or a node, and which does it.

@@ -260,6 +260,27 @@ select count(*)
 -- How often this site was restored from a backup, from 1.
 select generation from site;
 
+-- name: last_home
+-- The folder of the home when a process last drove packages; null: none has.
+select home from site;
+
+-- name: record_home
+-- The home is here now.
+update site set home = :home;
+
+-- name: move_copies
+-- The home was moved: copies in it, by their paths now.
+update location
+   set path = :present || substr(path, length(:previous) + 1)
+ where cluster_id = 1 and substr(path, 1, length(:previous)) = :previous;
+
+-- name: move_purges
+-- Likewise, files on this machine that are about to be removed.
+update purge
+   set path = :present || substr(path, length(:previous) + 1)
+ where node_id in (select id from node where cluster_id = 1)
+   and substr(path, 1, length(:previous)) = :previous;
+
 -- name: raise_generation
 -- The site is restored from a backup.
 update site set generation = generation + 1;

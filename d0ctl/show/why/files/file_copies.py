@@ -1,0 +1,54 @@
+"""What is said of the copies of a file, and of those that are requested."""
+
+from pathlib import Path
+
+from d0ctl.store.clusters import replicas
+from d0ctl.store.clusters.replicas import SpreadCopy
+from d0ctl.store.files.inventory import FoundCopy
+from d0ctl.store.views.file_locations import CopyView, TransferView
+from d0ctl.units import count, duration, moment
+
+FOUND = {"vanished": "was removed, but not by d0ctl", "changed": "was changed, but not by d0ctl"}
+"""The findings of inventories about copies."""
+
+
+def is_gone(copy: CopyView) -> bool:
+    """Return whether a copy on this machine was removed, but not by d0ctl."""
+    return copy.node is None and not Path(copy.path).exists()
+
+
+def copy_fact(copy: CopyView) -> str:
+    """Say where a copy is."""
+    if copy.node is None:
+        where = "is missing" if is_gone(copy) else "is"
+        return f"a copy {where} on this machine: {copy.path}"
+    away = ", which does not answer now" if copy.state == "down" else ""
+    spare = "; it is removed when space is needed" if copy.spare else ""
+    if copy.is_doubted:
+        away = f", whose cache is in doubt: d0ctl why --node {copy.node}"
+    return f"a copy is on `{copy.node}`{away}: {copy.path}{spare}"
+
+
+def spread_fact(copy: SpreadCopy, now: float) -> str:
+    """Say why a copy was begun before a package was sent there."""
+    least = "at least " if copy.readers >= replicas.MOST_COUNTED else ""
+    return (f"a copy for `{copy.cluster}` was begun at {moment(copy.at, now)}, before it was "
+            f"needed: {least}{count(copy.readers, 'package')} that had not begun read the file, "
+            f"{duration(copy.work_s)} of work with that copy, which takes "
+            f"{duration(copy.takes_s)}")  # fmt: skip
+
+
+def found_fact(copy: FoundCopy, now: float) -> str:
+    """Say how an inventory found a copy."""
+    noticed = f"d0ctl noticed it at {moment(copy.noticed, now)}"
+    return f"its copy {copy.path} on `{copy.node}` {FOUND[copy.finding]}; {noticed}"
+
+
+def transfer_fact(transfer: TransferView, is_away: bool) -> str:
+    """Say where a copy is requested, and why it is not there yet."""
+    goes = "is copied" if is_away else "is being copied"
+    once = ", once a node that has it answers" if is_away else ""
+    where = "results/" if transfer.result else f"`{transfer.cluster}`"
+    so_far = f", {count(transfer.tries, 'try', 'tries')} so far: {transfer.last_error}"
+    tries = so_far if transfer.last_error else ""
+    return f"it {goes} to {where}{once}{tries}"

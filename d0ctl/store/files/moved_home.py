@@ -1,0 +1,27 @@
+"""A home that was moved, or restored elsewhere: its copies have other paths now."""
+
+from pathlib import Path
+
+from d0ctl.store.connection import Store
+
+
+def previous_home(store: Store) -> Path | None:
+    """Return the folder from which a home was moved that nobody has driven since; else None."""
+    home = store.value("last_home")
+    if home is None or Path(home).resolve() == store.home.root.resolve():
+        return None
+    return Path(home)
+
+
+def follow(store: Store) -> None:
+    """Record the path of the home, and copies in it by their paths now if that has changed.
+
+    The path is compared as it is written, since a home may be named by a symbolic link.
+    """
+    before, now = store.value("last_home"), str(store.home.root)
+    if before != now:
+        with store.writing():
+            if before:
+                for query in ("move_copies", "move_purges"):
+                    store.change(query, previous=f"{before}/", present=f"{now}/")
+            store.change("record_home", home=now)
