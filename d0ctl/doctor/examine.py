@@ -74,7 +74,7 @@ def _parts(store: Store, checksums: bool) -> list[Part]:
         lambda: broken_for_long(store) if has_daemon(store) else (),
         lambda: failing_turns(home, time.time()) if has_daemon(store) else (),
         lambda: leftovers(home.dropbox, is_driven=any_driver(store)),
-        lambda: deliveries(store, time.time()),
+        lambda: deliveries(store, time.time(), checksums=checksums),
         lambda: in_transit(store),
         lambda: unreachable_stores(store),
         lambda: silent_queue(store),

@@ -23,8 +23,13 @@ MISSED = "it is copied or made again when a package needs it"
 
 OUTSIDE = "it came from outside"
 
-GONE, RESIZED = "does not exist", "has another size now"
+GONE, RESIZED, REWRITTEN = "does not exist", "has another size now", "has other contents now"
 """How a result can differ from the one that was delivered."""
+
+OF_SEVERAL = {
+    GONE: "do not exist", RESIZED: "have other sizes now", REWRITTEN: "have other contents now",
+}  # fmt: skip
+"""The same of several results."""
 
 MOST_SELECTORS = 10
 """How many selectors a command names."""
@@ -33,7 +38,7 @@ MOST = 20
 """How many files are listed one by one."""
 
 
-def deliveries(store: Store, now: float) -> Iterator[Finding]:
+def deliveries(store: Store, now: float, *, checksums: bool = False) -> Iterator[Finding]:
     """Missing and changed files in results/, and files there that belong to no job."""
     known: dict[str, set[str]] = defaultdict(set)
     folder = store.home.results
@@ -43,8 +48,8 @@ def deliveries(store: Store, now: float) -> Iterator[Finding]:
         # of a million files few may be results: only these are worth a path
         if row.job in jobs:
             known[row.job].add(row.name)
-        is_delivered = row.is_copy or row.is_due
-        if is_delivered and (fault := _fault(store.home.result(row.job, row.name), row.size)):
+        path = store.home.result(row.job, row.name)
+        if (row.is_copy or row.is_due) and (fault := _fault(path, row, checksums)):
             faulty[row.job, fault].append(row)
     for (job, fault), rows in faulty.items():
         yield _not_as_delivered(store, job, fault, rows)
@@ -52,14 +57,19 @@ def deliveries(store: Store, now: float) -> Iterator[Finding]:
         yield from _unknown(store.home.results / job, names, now)
 
 
-def _fault(path: Path, size: int | None) -> str:
+def _fault(path: Path, row: KnownResult, checksums: bool) -> str:
     """Return how a file differs from the one that was delivered; empty if it does not."""
     try:
         status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            return ""
+        if row.size not in (None, status.st_size):
+            return RESIZED
+        is_read = checksums and row.checksum is not None
+        is_other = is_read and _digest(str(path), str(row.checksum)) != row.checksum
     except OSError:
         return GONE
-    is_other = size is not None and stat.S_ISREG(status.st_mode) and status.st_size != size
-    return RESIZED if is_other else ""
+    return REWRITTEN if is_other else ""
 
 
 def _not_as_delivered(store: Store, job: str, fault: str, rows: Sequence[KnownResult]) -> Finding:
@@ -72,8 +82,7 @@ def _not_as_delivered(store: Store, job: str, fault: str, rows: Sequence[KnownRe
         put_back = "put it back, or make it again"
         return Finding("results", str(first), f"was delivered, but {fault}", f"{put_back}: {again}")
     files = count(len(rows), "file")
-    verb = {GONE: "do not exist", RESIZED: "have other sizes now"}[fault]
-    detail = f"{files} were delivered, but {verb}, such as `{rows[0].name}`"
+    detail = f"{files} were delivered, but {OF_SEVERAL[fault]}, such as `{rows[0].name}`"
     return Finding("results", str(store.home.results / job), detail,
                    f"put them back, or make them again: {again}")  # fmt: skip
 

@@ -145,7 +145,13 @@ def results(folder: str, files: Sequence[str]) -> list[str]:
     return [f"results in {clean(folder)}", *named, *more]
 
 
-def result_cells(file: FileRow, job: JobSummary, location: str | None) -> list[Cell]:
+RESIZED = " (it has another size now: it was changed after its delivery)"
+"""What is said of a result that is not the one that was delivered."""
+
+
+def result_cells(
+    file: FileRow, job: JobSummary, location: str | None, *, is_resized: bool = False
+) -> list[Cell]:
     """Return the line of a final output of a job, in columns; `location` is its path here."""
     checksum = cut(file.checksum, CHECKSUM) if file.checksum else ""
     where = ", ".join([*([location] if location else []), *file.stored])
@@ -153,9 +159,9 @@ def result_cells(file: FileRow, job: JobSummary, location: str | None) -> list[C
         (file.name, "strong"),
         size(file.size) if file.present else "",
         (checksum, "faint"),
-        f"{where} (partial)"
-        if where and file.partial
-        else where or (why_absent(file, job), "faint"),
+        f"{where}{RESIZED if is_resized else ' (partial)' if file.partial else ''}"
+        if where
+        else (why_absent(file, job), "faint"),
     ]
 
 

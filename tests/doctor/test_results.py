@@ -98,6 +98,29 @@ def test_a_result_whose_size_has_changed_is_reported(site: Site, home: Home, fou
     assert only(found).advice.endswith("make it again: d0ctl set-status prod/3/1/1 unscheduled")
 
 
+def test_a_result_with_other_contents_is_reported_if_all_copies_are_read(
+    site: Site, home: Home, found: Found
+) -> None:
+    site.submit(production())
+    path = home.results / "prod" / "plot.png"
+    path.parent.mkdir()
+    path.write_text("plot")
+    damage(
+        site,
+        f"update file set present = 1, size = 4, checksum = '{checksum_of(path)[1]}'"
+        " where name = 'plot.png'",
+        f"insert into location (file_id, cluster_id, path, made) select id, 1, '{path}', 1"
+        " from file where name = 'plot.png'",
+    )
+    assert reported(site, path, checksums=True) == []
+
+    path.write_text("trap")
+
+    assert found() == []
+    detail = "was delivered, but has other contents now"
+    assert reported(site, path, checksums=True) == [("results", detail)]
+
+
 def test_results_of_a_job_that_are_gone_are_reported_together(
     site: Site, home: Home, found: Found
 ) -> None:

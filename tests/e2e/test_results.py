@@ -113,6 +113,17 @@ def test_why_of_a_result_that_was_removed_by_hand_says_that_it_is_gone(site: Sit
     assert "$ d0ctl set-status fix/1/1/1 unscheduled" in answer
 
 
+def test_results_say_that_one_was_changed_by_hand(site: Site) -> None:
+    run(site, 1)
+    before = site.ok("results", "fix")
+
+    with (site.home.root / "results/fix/1.txt").open("a") as file:
+        file.write("more")
+
+    assert "changed after its delivery" in site.ok("results", "fix")
+    assert "changed" not in before
+
+
 def test_a_list_of_files_says_that_a_result_was_removed_by_hand(site: Site) -> None:
     run(site, 1)
     before = site.ok("file", "list", "fix:1.txt")

@@ -21,6 +21,7 @@ class KnownResult(Struct, frozen=True, gc=False):
     job: str
     name: str
     size: int | None
+    checksum: str | None
     is_copy: int
     is_due: int
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -121,6 +122,16 @@ def is_missing(home: Home, row: FileRow) -> bool:
     """Return whether a file was delivered to results/ and is there no more; ask the disk."""
     is_delivered = row.result and any(copy["cluster"] == CONTROL for copy in row.copies)
     return bool(is_delivered) and not os.path.lexists(home.result(row.job, row.name))
+
+
+def is_resized(home: Home, row: FileRow) -> bool:
+    """Return whether a file in results/ has another size than the one delivered; ask the disk."""
+    try:
+        status = home.result(row.job, row.name).lstat()
+    except OSError:
+        return False
+    is_whole = row.present and not row.partial and stat.S_ISREG(status.st_mode)
+    return bool(is_whole) and row.size not in (None, status.st_size)
 
 
 def dispositions(selected: FileSelection) -> list[str | None]:

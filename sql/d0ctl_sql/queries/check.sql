@@ -400,7 +400,7 @@ select job.name as subject, 'counts as ended, and has packages in ' || stage_cou
 
 -- name: results_page
 -- The files of a page in results/: known copies, and delivered ones.
-select file.id, job.name as job, file.name, file.size,
+select file.id, job.name as job, file.name, file.size, file.checksum,
        exists (select 1 from location
                 where location.file_id = file.id and location.cluster_id = 1
                   and location.path = :results || job.name || '/' || file.name) as is_copy,

@@ -18,8 +18,9 @@ from d0ctl.cli.terminal.output import emit, emit_json, refuse_both, say, table
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.show import outcome
+from d0ctl.show.drawing.sheet import Cell
 from d0ctl.store.connection import Store
-from d0ctl.store.files.selected_files import FileRow, FileTotals, local_path
+from d0ctl.store.files.selected_files import FileRow, FileTotals, is_resized, local_path
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import listed
 
@@ -68,10 +69,16 @@ def results(
     elif json:
         emit_json(_document(job.name, home, totals, rows))
     else:
-        table([outcome.result_cells(row, job, local_path(home, row)) for row in rows], right=[1])
+        table([_cells(row, job, home) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
         for text in _mixed(job):
             say(text)
+
+
+def _cells(row: FileRow, job: JobSummary, home: Home) -> list[Cell]:
+    """Return the line of a result, which may have been changed by hand."""
+    is_other = is_resized(home, row)
+    return outcome.result_cells(row, job, local_path(home, row), is_resized=is_other)
 
 
 def _mixed(job: JobSummary) -> list[str]:
