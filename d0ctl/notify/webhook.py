@@ -12,7 +12,7 @@ from http.client import HTTPException
 from typing import IO
 
 from d0ctl.jobfile.language.field_types import BadValueError
-from d0ctl.sitefile.webhook_address import read_webhook
+from d0ctl.sitefile.addresses.webhook_address import read_webhook
 
 MOST_ANSWERED = 200
 """How many bytes of an answer are read, for the message about a refusal."""

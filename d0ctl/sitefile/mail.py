@@ -26,8 +26,8 @@ from d0ctl.jobfile.sections.policy import is_reason
 from d0ctl.jobfile.yaml.document import Mapping as MappingNode
 from d0ctl.jobfile.yaml.document import Node, Sequence
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
+from d0ctl.sitefile.addresses.webhook_address import read_webhook
 from d0ctl.sitefile.fields import is_installed, list_value, named, values
-from d0ctl.sitefile.webhook_address import read_webhook
 
 MAIL_KEYS = split_names(
     "host port security certificates login sender cluster-admin grid-control routes digest rate "

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from d0ctl.errors import BadUsage
 from d0ctl.jobfile.language.field_types import (
     COUNT,
     FLAG,
@@ -11,7 +12,6 @@ from d0ctl.jobfile.language.field_types import (
     POSITIVE_TIME,
     REQUEST_TYPES,
     SIZE,
-    TEXT,
     TIME,
     BadValueError,
     FieldType,
@@ -23,7 +23,8 @@ from d0ctl.jobfile.language.field_types import (
 from d0ctl.jobfile.sections.level import Level, Reading, kind_of
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
-from d0ctl.sitefile.fields import AMOUNT, PART, SERVICE, SPEED, list_value, named, values
+from d0ctl.sitefile.addresses.destination import parse
+from d0ctl.sitefile.fields import AMOUNT, PART, SERVICE, SPEED, converted, list_value, named, values
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Pilots
 
 NODE_KEYS = split_names(
@@ -112,8 +113,16 @@ def _option(value: str) -> str:
     return value
 
 
+def _destination(value: str) -> str:
+    try:
+        parse(value)
+    except BadUsage as error:
+        raise BadValueError(f"{error}: {error.hint}" if error.hint else str(error)) from error
+    return value
+
+
 def _login(value: str) -> str:
-    return "" if value == "localhost" else value
+    return "" if value in ("", "localhost") else _destination(value)
 
 
 KIND = FieldType(one_of(*KINDS), "`slurm` or `htcondor`")
@@ -122,6 +131,7 @@ ENGINE_WORD = FieldType(_ENGINE_WORD, "names of letters, digits and `._,-`")
 LIMITS = FieldType(_LIMITS, "names with letters, digits and `._,:-`")
 CONSTRAINT = FieldType(_CONSTRAINT, "features with letters, digits and `._,&|*()[]:-`")
 OPTION = FieldType(_option, "options such as `--exclude=n1` or `--exclusive`")
+DESTINATION = FieldType(_destination, "`[user@]host[:port]`")
 LOGIN = FieldType(_login, "`[user@]host[:port]`, or `localhost`")
 RATE = FieldType(whole(1, 100_000), "a whole number, 1 or more")
 WAY = FieldType(one_of(*WAYS), "`auto`, `fabric` or `openssh`")
@@ -134,7 +144,7 @@ FINGERPRINT = FieldType(_FINGERPRINT, "fingerprints of host keys, `SHA256:` and 
 _REQUEST_TYPES = {name: AMOUNT if kind is SIZE else kind for name, kind in REQUEST_TYPES.items()}
 
 _NODE_TYPES = {
-    "destination": TEXT, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH, "via": WAY,
+    "destination": DESTINATION, "identity": IDENTITY, "dir": ABSOLUTE, "python": PATH, "via": WAY,
     "cluster": CLUSTER, "platform": PART, "speed": SPEED, "same-machine": FLAG,
     **{name: kind for name, kind in _REQUEST_TYPES.items() if name in NODE_KEYS},
 }  # fmt: skip
@@ -174,7 +184,9 @@ def _node(key: Scalar, node: Node, reading: Reading) -> NodeEntry | None:
     if not _is_name(key, "a node", reading):
         return None
     if isinstance(node, Scalar):
-        return NodeEntry(key.text, "" if node.is_nothing else node.text)
+        is_here = node.is_nothing or not node.text
+        destination = "" if is_here else converted(node, key.text, DESTINATION, reading)
+        return None if destination is None else NodeEntry(key.text, destination)
     level = _level(key, node, "a node", NODE_KEYS, reading)
     if level is None:
         return None

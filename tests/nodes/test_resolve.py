@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.errors import BadUsage, NodeUnreachable
-from d0ctl.nodes.transports.resolve import Destination, parse, resolve
+from d0ctl.nodes.transports.resolve import resolve
+from d0ctl.sitefile.addresses.destination import Destination, parse
 
 
 @pytest.mark.parametrize(

@@ -258,3 +258,22 @@ def test_a_second_node_of_this_machine_has_to_be_intended(faults: Faults, site: 
         " if that is intended, give it the key `same-machine: yes`"
     ]
     assert len(site(text % ", same-machine: yes").nodes) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nodes: {n1: {destination: %s}}", "nodes: {n1: %s}",
+     "clusters: {farm: {kind: slurm, login: %s}}"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("destination", "fault"),
+    [("emmy@farm1:247111", "`emmy@farm1:247111` is not a destination"),
+     ("emmy@farm1:70000", "`emmy@farm1:70000` has an invalid port: 70000"),
+     ("emmy@@farm1", "`emmy@@farm1` is not a destination")],
+)  # fmt: skip
+def test_a_destination_that_no_node_can_have_is_a_fault(
+    faults: Faults, text: str, destination: str, fault: str
+) -> None:
+    [found] = faults(text % f"'{destination}'")
+
+    assert fault in found

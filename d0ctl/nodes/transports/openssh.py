@@ -17,8 +17,9 @@ from typing import Protocol
 from d0ctl.errors import D0Error, NodeUnreachable, NotFound
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.local import ProcessStream
-from d0ctl.nodes.transports.resolve import login_slot, parse, resolve, ssh_config
+from d0ctl.nodes.transports.resolve import login_slot, resolve, ssh_config
 from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
+from d0ctl.sitefile.addresses.destination import parse
 
 CHUNK = 1 << 18
 POLL_S = 0.02

@@ -16,7 +16,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from d0ctl.errors import BadUsage, NodeUnreachable
+from d0ctl.errors import NodeUnreachable
+from d0ctl.sitefile.addresses.destination import Destination, parse
 
 CONFIG_VARIABLE = "D0CTL_SSH_CONFIG"
 """The environment variable that names an ssh_config to use in place of the user's."""
@@ -28,27 +29,6 @@ MOST_JUMPS = 8
 """More jump hosts than this count as a loop."""
 
 DEFAULT_IDENTITIES = ("~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa")
-
-USER = r"(?:(?P<user>[\w.+%][\w.+%-]*)@)?"
-DESTINATION = re.compile(
-    USER
-    + r"(?:\[(?P<address>[0-9A-Fa-f:.]+(?:%\w+)?)\]|(?P<host>[\w.][\w.-]*))(?::(?P<port>\d{1,5}))?"
-)
-BARE_IPV6 = re.compile(USER + r"(?P<address>[0-9A-Fa-f.]*(?::[0-9A-Fa-f.]*){2,}(?:%\w+)?)")
-
-
-class Destination(Struct, frozen=True):
-    """The parts of `[user@]host[:port]`; missing ones are empty or 0."""
-
-    host: str
-    user: str = ""
-    port: int = 0
-
-    def arguments(self) -> list[str]:
-        """Return it as arguments of the ssh program, none of which can be read as an option."""
-        user = ["-l", self.user] if self.user else []
-        port = ["-p", str(self.port)] if self.port else []
-        return [*user, *port, "--", self.host]
 
 
 class Hop(Struct, frozen=True):
@@ -88,20 +68,6 @@ class Route(Struct, frozen=True):
     def hops(self) -> tuple[Hop, ...]:
         """All sshds on the route, the node's own last."""
         return (*self.jumps, self.target)
-
-
-def parse(destination: str) -> Destination:
-    """Parse `[user@]host[:port]`; raise BadUsage for anything that could be an option."""
-    found = BARE_IPV6.fullmatch(destination) or DESTINATION.fullmatch(destination)
-    if not found:
-        raise BadUsage(
-            f"`{destination}` is not a destination", hint="write it as [user@]host[:port]"
-        )
-    parts = found.groupdict()
-    port = int(parts.get("port") or 0)
-    if port > 65535:
-        raise BadUsage(f"`{destination}` has an invalid port: {port}")
-    return Destination(parts["address"] or parts["host"], parts["user"] or "", port)
 
 
 def by_hand(destination: str, identity: str = "") -> str:

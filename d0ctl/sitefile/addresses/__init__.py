@@ -1,0 +1,1 @@
+"""Addresses in a site file, as people write them."""
