@@ -60,10 +60,12 @@ def read_text(
     known: KnownNames = NOTHING_KNOWN,
     *,
     is_seen: bool = True,
+    submitter: str | None = None,
 ) -> JobSpec:
     """Read a job from a text; faults name it `source`, its files are in `directory`.
 
-    For a generated text, faults and warnings have no position.
+    For a generated text, faults and warnings have no position. The submitter, by default the
+    current user, is the originator of a job that names none.
     """
     faults = Faults(source if is_seen else None)
     root = mapping_of(text, faults, "`job` and `stages`")
@@ -74,7 +76,8 @@ def read_text(
         raise BadJobFile(faults.lines())  # what was listed takes long to check
     named = "job" in recipe.fields.fixed
     name = recipe.fields.fixed.get("job") or job_name_of(source)
-    spec = spec_of(recipe, name, named, source, folder, known, faults, is_seen=is_seen)
+    spec = spec_of(recipe, name, named, source, folder, known, faults, is_seen=is_seen,
+                   submitter=submitter)  # fmt: skip
     return replace(spec, text=text, warnings=tuple(faults.warnings.lines()),
                    left_out=tuple(faults.left_out.lines()))  # fmt: skip
 
@@ -89,13 +92,14 @@ def spec_of(
     faults: Faults,
     *,
     is_seen: bool = True,
+    submitter: str | None = None,
 ) -> JobSpec:
     """Check a job as a whole. Raises BadJobFile with every fault."""
     checked = check_job(recipe, name, folder, known, faults)
     if faults:
         raise BadJobFile(faults.lines())
     advise(recipe, checked.files, faults.warnings, is_seen=is_seen)
-    settings = settings_of(recipe, name, folder, source)
+    settings = settings_of(recipe, name, folder, source, submitter)
     return replace(
         settings, named=named, stages=_stages(recipe, checked), packages=checked.packages
     )
@@ -118,14 +122,16 @@ def _stages(recipe: JobRecipe, checked: Checked) -> tuple[StageSpec, ...]:
     )
 
 
-def settings_of(recipe: JobRecipe, name: str, folder: str, source: str) -> JobSpec:
+def settings_of(
+    recipe: JobRecipe, name: str, folder: str, source: str, submitter: str | None
+) -> JobSpec:
     """Return a job without stages: its settings as a whole."""
     fields = recipe.fields.fixed
     return JobSpec(
         name=name,
         named=False,
         title=fields.get("title", ""),
-        originator=fields.get("originator") or current_user(),
+        originator=fields.get("originator") or submitter or current_user(),
         priority=fields.get("priority", 50),
         hold=fields.get("hold", False),
         parameters=recipe.parameters,

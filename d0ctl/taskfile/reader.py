@@ -42,11 +42,13 @@ def read_text(
     known: KnownNames = NOTHING_KNOWN,
     *,
     is_new: bool = False,
+    submitter: str | None = None,
 ) -> TaskSpec:
     """Read a task from a text; faults name it `source`, its files are in `directory`.
 
-    Of one that `is_new`, also inputs that are not there are faults. Raises BadJobFile with every
-    fault of the file.
+    The submitter, by default the current user, is the originator if the text names none. Of one
+    that `is_new`, also inputs that are not there are faults. Raises BadJobFile with every fault of
+    the file.
     """
     faults = Faults(source, "a task file")
     folder = local_files.absolute(str(directory or "."))
@@ -70,7 +72,7 @@ def read_text(
         raise BadJobFile(faults.lines())
     if is_new:
         first_packages.check(text, source, folder, parameters, known, rules, datasets, name)
-    job = settings_of(recipe, name, folder, source)
+    job = settings_of(recipe, name, folder, source, submitter)
     return TaskSpec(
         msgspec.structs.replace(job, text=text, named="task" in root.items), rules,
         tuple(datasets), reading.text(parent) if parent is not None else None,

@@ -30,12 +30,14 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 class JobFile:
     """A job file by its name; `text` is its content if it is not a file, e.g. stdin.
 
-    For a command it is generated, and no person has seen it.
+    For a command it is generated, and no person has seen it. Of a text without `originator` that
+    is the submitter, by default the current user.
     """
 
     brief: str
     text: str | None = None
     is_command: bool = False
+    submitter: str | None = None
 
     @property
     def arguments(self) -> list[str]:
@@ -112,7 +114,8 @@ def _checked(store: Store | None, file: JobFile, values: Mapping[str, str]) -> J
     if file.text is None:
         return reader.read(Path(file.brief), values, known)
     if not file.is_command:
-        return reader.read_text(file.text, file.brief, Path.cwd(), values, known)
+        return reader.read_text(file.text, file.brief, Path.cwd(), values, known,
+                                submitter=file.submitter)  # fmt: skip
     try:
         spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=False)
     except BadJobFile as error:  # a generated file

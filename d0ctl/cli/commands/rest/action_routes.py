@@ -159,7 +159,8 @@ def submit(data: Submission, request: Request[Any, Any, State]) -> Answer:
     """Submit a job, as `d0ctl submit` does; with `dry_run`, check it and say what it has."""
     options = {"parameters": data.parameters, "name": data.name, "hold": data.hold,
                "force": data.force}  # fmt: skip
-    [wanted] = requests("submit", [JobFile(data.name or "job", data.text)], options)
+    file = JobFile(data.name or "job", data.text, submitter=request.user.name)
+    [wanted] = requests("submit", [file], options)
     return _carried_out(request, wanted, data)
 
 

@@ -75,7 +75,8 @@ def submit_task(data: TaskFile, request: Request[Any, Any, State]) -> tasks.Task
     """Submit a task, as `d0ctl task submit` does; with `dry_run`, check its file."""
     with opening.writer(request.app.state.home) as store:
         spec = reader.read_text(data.text, data.name or "task", Path.cwd(), data.parameters or {},
-                                known_names(store), is_new=True)  # fmt: skip
+                                known_names(store), is_new=True,
+                                submitter=request.user.name)  # fmt: skip
         if data.dry_run:
             name = data.name or spec.name
             return {"task": name, "datasets": len(spec.datasets), "dry_run": True}
