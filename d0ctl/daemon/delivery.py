@@ -50,6 +50,7 @@ class NotificationSender(threading.Thread):
         self._leaving = threading.Event()
         self._abandoned = threading.Event()
         self._lease = f"post {self.name}"
+        self._way: str | None = None
 
     def leave(self) -> None:
         """Send what is due now, and end."""
@@ -100,6 +101,7 @@ class NotificationSender(threading.Thread):
             for recipient in self._waiting(store, now):
                 compose.write(store, said, recipient, now=now)
         rows = self._open(store, now)
+        self._way = notifier.way(said) if self.is_command else None
         if rows and self.is_command and notifier.command(said):
             self._carry(store, rows, lambda row: self._run(said, row))
         elif rows and not self.is_command and "host" in said:
@@ -129,7 +131,7 @@ class NotificationSender(threading.Thread):
         try:
             site_command.run(
                 notifier.command(said) or (), row.body, timeout=timeout, stop=self._abandoned,
-                name=notifier.way(said),
+                name=self._way,
             )  # fmt: skip
         except NotSent as error:
             is_last = row.tries + 1 >= MOST_RUNS
@@ -145,7 +147,7 @@ class NotificationSender(threading.Thread):
                 self._keep(store, row, error)
             else:
                 with store.writing():
-                    mail_queue.sent(store, row.id, now=self._clock())
+                    mail_queue.sent(store, row.id, way=self._way, now=self._clock())
 
     def _keep(self, store: Store, row: DueMessage, error: NotSent) -> None:
         """Record why a notification was not sent, and when it is tried again, if ever."""
@@ -153,7 +155,7 @@ class NotificationSender(threading.Thread):
         log.warning("`%s` was not sent to %s: %s", row.title, row.recipient, error)
         with store.writing():
             if error.for_good:
-                mail_queue.give_up(store, row.id, str(error), now=now)
+                mail_queue.give_up(store, row.id, str(error), way=self._way, now=now)
             else:
                 delay = min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(row.tries, 10))
                 mail_queue.not_sent(store, row.id, str(error), not_before=now + delay)

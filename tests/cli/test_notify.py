@@ -57,9 +57,9 @@ def test_the_list_has_waiting_unsent_and_sent_messages(d0ctl: Type, site: Site) 
     for title in ("sent", "stuck\x1b", "refused"):
         post(site, title=title)
     with site.store.writing():
-        site.store.change("keep_sent", delivery=1, now=6.0)
+        site.store.change("keep_sent", delivery=1, way=None, now=6.0)
         site.store.change("keep_unsent", delivery=2, not_before=7.0, last_error="busy")
-        site.store.change("keep_given_up", delivery=3, now=8.0, last_error="550 no")
+        site.store.change("keep_given_up", delivery=3, way=None, now=8.0, last_error="550 no")
 
     answer = d0ctl("notify", "list").stdout
     assert "people are notified by mail through 127.0.0.1 and the command `/bin/true`" in answer
@@ -93,6 +93,21 @@ def test_the_list_names_what_gets_the_events(
     assert f"1  {name}" in answer
 
 
+def test_the_list_names_what_got_an_event_also_if_others_get_the_next(
+    d0ctl: Type, site: Site
+) -> None:
+    say(site, command=["/bin/true"])
+    post(site, "command")
+    with site.store.writing():
+        mail_queue.sent(site.store, 1, way="the webhook", now=6.0)
+
+    answer = d0ctl("notify", "list")
+
+    assert "✔  1  the webhook" in answer.stdout
+    [sent] = document(d0ctl("notify", "list", "--json").stdout)["last"]
+    assert sent["way"] == "the webhook"
+
+
 def test_a_message_is_shown_as_it_will_be_sent_and_without_escapes(d0ctl: Type, site: Site) -> None:
     say(site, **server())
     post(site)
@@ -100,7 +115,7 @@ def test_a_message_is_shown_as_it_will_be_sent_and_without_escapes(d0ctl: Type, 
     assert d0ctl("notify", "show", "1").stdout == "Subject: x\n\nhe\\x1bllo\n"
     assert d0ctl("notify", "show", "2").exit_code == 3
     with site.store.writing():
-        site.store.change("keep_sent", delivery=1, now=6.0)
+        site.store.change("keep_sent", delivery=1, way=None, now=6.0)
     assert d0ctl("notify", "show", "1").exit_code == 4
 
 

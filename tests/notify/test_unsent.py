@@ -161,6 +161,7 @@ def test_the_command_gets_each_event_as_json_on_stdin(
         placement.end_jobs(site.store, now=NOW)
     carry(is_command=True)
 
+    assert {message["way"] for message in last(site.store)} == {f"`{tmp_path / 'hook'}`"}
     events = [json.loads(text) for text in notified.read_text().splitlines()]
     assert {(event["event"], event.get("reason")) for event in events} == {
         ("ended", None), ("failures", "exit-code"), ("failures", "looping"),

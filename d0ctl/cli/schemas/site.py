@@ -151,6 +151,7 @@ class MailEnded(Mail):
 
     ended: Time | None
     sent: bool
+    way: Annotated[str | None, Meta(description="What was given an event; null for mail.")]
 
 
 class MailQueue(TypedDict):

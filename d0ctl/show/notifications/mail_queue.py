@@ -28,7 +28,8 @@ def draw(
 ) -> None:
     """Draw the ways by which people are notified, and the messages.
 
-    `names` has the recipients that are not shown by their own names.
+    `names` has the recipients of waiting messages that are not shown by their own names; what was
+    sent has the name of the way by which it was.
     """
 
     def called(recipient: str) -> str:
@@ -40,9 +41,7 @@ def draw(
     )
     _section(sheet, "waiting", [_waiting(called(row["recipient"]), row, now) for row in waiting])
     _section(sheet, "on the way", [_on_way(called(row.recipient), row, now) for row in on_way])
-    _section(
-        sheet, "last", [_ended(called(row.recipient), row, now, sheet.glyphs) for row in ended]
-    )
+    _section(sheet, "last", [_ended(row, now, sheet.glyphs) for row in ended])
 
 
 def _section(sheet: Sheet, title: str, rows: Sequence[Sequence[Cell]]) -> None:
@@ -65,10 +64,10 @@ def _on_way(recipient: str, row: MessageRecord, now: float) -> list[Cell]:
     return [str(row.id), recipient, moment(row.made, now), row.title, details]
 
 
-def _ended(recipient: str, row: MessageRecord, now: float, glyphs: Glyphs) -> list[Cell]:
+def _ended(row: MessageRecord, now: float, glyphs: Glyphs) -> list[Cell]:
     details = "" if row.sent else f"given up: {row.last_error or ''}"
     mark = signs.glyph("successful" if row.sent else "failed", glyphs)
-    return [mark, str(row.id), recipient, moment(row.ended, now), row.title,
+    return [mark, str(row.id), row.way or row.recipient, moment(row.ended, now), row.title,
             details]  # fmt: skip
 
 

@@ -187,6 +187,8 @@ class MessageRecord(Struct, frozen=True):
     ended: float | None = None
     sent: int = 0
     not_before: float | None = None
+    way: str | None = None
+    """Of an event, the command, plug-in or webhook that it was given to."""
     message_id: str | None = None
     body: str | None = None
 
@@ -197,9 +199,9 @@ def to_send(store: Store, *, is_command: bool, now: float) -> list[DueMessage]:
     return make_all(DueMessage, rows)
 
 
-def sent(store: Store, message: int, *, now: float) -> None:
-    """Record that a message was sent."""
-    store.change("keep_sent", delivery=message, now=now)
+def sent(store: Store, message: int, *, way: str | None, now: float) -> None:
+    """Record that a message was sent; of an event, by which way."""
+    store.change("keep_sent", delivery=message, way=way, now=now)
 
 
 def not_sent(store: Store, message: int, problem: str, *, not_before: float) -> None:
@@ -207,9 +209,9 @@ def not_sent(store: Store, message: int, problem: str, *, not_before: float) -> 
     store.change("keep_unsent", delivery=message, last_error=problem, not_before=not_before)
 
 
-def give_up(store: Store, message: int, problem: str, *, now: float) -> None:
-    """Record why a message can't be sent, and is not tried again."""
-    store.change("keep_given_up", delivery=message, last_error=problem, now=now)
+def give_up(store: Store, message: int, problem: str, *, way: str | None, now: float) -> None:
+    """Record why a message can't be sent by a way, and is not tried again."""
+    store.change("keep_given_up", delivery=message, last_error=problem, way=way, now=now)
 
 
 def message(store: Store, number: int) -> MessageRecord | None:

@@ -1517,7 +1517,8 @@ create table delivery (
     not_before real not null default 0,
     last_error text,                       -- why the last try failed
     ended      real,                       -- it was sent or given up
-    sent       integer not null default 0 check (sent in (0, 1))
+    sent       integer not null default 0 check (sent in (0, 1)),
+    way        text                        -- the command, plug-in or webhook that it was given to
 ) strict;
 
 -- Mails to be sent, by the time of the next try.

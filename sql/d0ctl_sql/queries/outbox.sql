@@ -74,7 +74,8 @@ select id, recipient, message_id, title, body, tries, made
 
 -- name: keep_sent
 -- A message was sent.
-update delivery set ended = :now, sent = 1, tries = tries + 1, last_error = null, body = null
+update delivery set ended = :now, sent = 1, tries = tries + 1, last_error = null, body = null,
+       way = :way
  where id = :delivery and ended is null;
 
 -- name: keep_unsent
@@ -84,7 +85,7 @@ update delivery set tries = tries + 1, not_before = :not_before, last_error = :l
 
 -- name: keep_given_up
 -- A message can't be sent, and is not tried again.
-update delivery set ended = :now, tries = tries + 1, last_error = :last_error
+update delivery set ended = :now, tries = tries + 1, last_error = :last_error, way = :way
  where id = :delivery and ended is null;
 
 -- name: forget_deliveries
@@ -119,7 +120,7 @@ select id, recipient, title, made, tries, not_before, last_error
 
 -- name: ended_deliveries
 -- The last messages that were sent or given up.
-select id, recipient, title, made, tries, ended, sent, last_error
+select id, recipient, title, made, tries, ended, sent, last_error, way
   from delivery indexed by delivery_ended where ended is not null
  order by ended desc, id desc limit :limit;
 
