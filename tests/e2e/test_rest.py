@@ -161,21 +161,6 @@ def test_an_action_is_planned_then_done_by_the_name_of_the_token(
     assert (action["actor"], action["reason"]) == ("token a-operator", "not needed")
 
 
-@pytest.mark.parametrize(
-    ("key", "originator"), [("", "a-operator"), ("originator: emmy, ", "emmy")]
-)
-def test_the_originator_is_the_token_unless_the_file_names_one(
-    site: Site, operator: httpx.Client, key: str, originator: str
-) -> None:
-    job = f"{{{key}stages: [{{lines: [{{run: 'true'}}]}}]}}"
-    read(operator.post("jobs", json={"text": job, "name": "mine", "hold": True}))
-    read(operator.post("tasks", json={"text": TASK.replace("{", f"{{{key}", 1), "name": "theirs"}))
-
-    assert site.json("status", "mine")["originator"] == originator
-    assert site.json("task", "status", "theirs")["originator"] == originator
-    site.ok("throttle", "set", "researcher", originator, "--max-running", "1")
-
-
 def test_an_operator_submits_a_task_and_pauses_it(site: Site, operator: httpx.Client) -> None:
     wanted = {"text": TASK, "name": "mine", "reason": "a trial"}
     assert read(operator.post("tasks", json={**wanted, "dry_run": True}))["dry_run"] is True

@@ -1,0 +1,34 @@
+"""Whose jobs are those that come through `d0ctl serve`."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.test_rest import TASK, Server, read, secret
+from tests.support.site import Site
+
+
+@pytest.fixture
+def server(site: Site) -> Iterator[Server]:
+    """A server of a site with no jobs."""
+    site.ok("node", "list")
+    server = Server(site)
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    ("key", "originator"), [("", "a-operator"), ("originator: emmy, ", "emmy")]
+)
+def test_the_originator_is_the_token_unless_the_file_names_one(
+    site: Site, server: Server, key: str, originator: str
+) -> None:
+    job = f"{{{key}stages: [{{lines: [{{run: 'true'}}]}}]}}"
+    task = TASK.replace("{", f"{{{key}", 1)
+    with server.client(secret(site, "operator")) as client:
+        read(client.post("jobs", json={"text": job, "name": "mine", "hold": True}))
+        read(client.post("tasks", json={"text": task, "name": "theirs"}))
+
+    assert site.json("status", "mine")["originator"] == originator
+    assert site.json("task", "status", "theirs")["originator"] == originator
+    site.ok("throttle", "set", "researcher", originator, "--max-running", "1")
