@@ -151,7 +151,6 @@ class MailEnded(Mail):
 
     ended: Time | None
     sent: bool
-    way: Annotated[str | None, Meta(description="What was given an event; null for mail.")]
 
 
 class MailQueue(TypedDict):
