@@ -97,6 +97,19 @@ def of(values: Sequence[float]) -> Range | None:
     return Range(low / wider, middle, high * wider)
 
 
+def mean_of(values: Sequence[float]) -> Range | None:
+    """Return the weighted mean of values, the oldest first, with their range; None without any.
+
+    Many packages take their mean together, not their median: those of a stage may be of two kinds,
+    such as 5 s and 0.05 s, and the median is of one of them or of none.
+    """
+    if (bounds := of(values)) is None:
+        return None
+    weights = _weights(len(values))
+    mean = sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
+    return Range(bounds.low, min(max(mean, bounds.low), bounds.high), bounds.high)
+
+
 @cache
 def _weights(count: int) -> list[float]:
     """Return the weight of each of so many runs, the oldest first."""

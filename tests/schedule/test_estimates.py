@@ -240,6 +240,22 @@ def test_a_stage_of_which_all_packages_are_on_nodes_ends_with_the_last_of_them()
     assert of.stage_end(1, 1) == Range(3.0, 6.0, 12.0)
 
 
+def test_packages_of_two_kinds_take_their_mean_together() -> None:
+    both = estimates.mean_of([5.0, 0.05] * 16)
+
+    assert both is not None and both.middle == pytest.approx(2.5, rel=0.1)
+    assert both.low < 0.05 and both.high > 5.0
+    assert estimates.mean_of([]) is None
+
+
+@given(st.lists(st.floats(0.001, 1000.0), min_size=1, max_size=64))
+def test_a_mean_is_within_its_range(values: list[float]) -> None:
+    found, quantiles = estimates.mean_of(values), estimates.of(values)
+
+    assert found is not None and quantiles is not None
+    assert quantiles.low == found.low <= found.middle <= found.high == quantiles.high
+
+
 def test_the_error_of_estimates_is_a_factor_in_either_direction() -> None:
     assert estimates.error([(10.0, 20.0), (20.0, 10.0), (10.0, 10.0)]) == pytest.approx(2.0)
     assert estimates.error([]) is None

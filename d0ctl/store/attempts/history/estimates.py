@@ -120,7 +120,7 @@ def _keep(
 
 def _estimate_anew(store: Store, stage: int, job: int, known: Samples) -> None:
     """Record how the runs of a stage compare with the estimate, and the ranks that follow."""
-    drift = estimates.of(known.get("part", ()))
+    drift = estimates.mean_of(known.get("part", ()))
     before = store.row("stage_drift", stage=stage)
     if drift is None or before is None:
         return
