@@ -121,3 +121,31 @@ def test_the_site_says_how_much_of_a_disk_stays_free_and_for_how_long_one_waits(
     (attempt,) = site.package("fills/1/1/1")["attempts"]
     assert attempt["reason"] == "disk-full"
     assert re.search(r"less than the reserve of 4\.0 MB, for \d+(\.\d)? s now", attempt["message"])
+
+
+STANDS = """\
+job: {name}
+stages: [{{lines: [{{run: "while [ ! -e {go} ]; do sleep 0.1; done"}}]}}]
+"""
+
+
+def test_a_pause_holds_a_package_that_a_full_disk_has_suspended(site: Site, disk: Path) -> None:
+    go = site.folder / "go"
+    site.add("farm", None, "--dir", disk)
+    site.alone()
+    site.start_daemon()
+    for name in ("one", "two"):
+        site.submit(STANDS.format(name=name, go=go))
+    site.wait(lambda: site.look().get("running") == 2, "both run")
+    (disk / "filler").write_bytes(bytes(102_000_000))
+    site.wait(lambda: site.look().get("suspended") == 2, "both stand still")
+
+    site.ok("pause", "one", "--running")
+    (disk / "filler").unlink()
+    site.wait(lambda: site.look().get("running") == 1, "the other goes on")
+    go.touch()
+    site.ok("wait", "two")
+    assert site.package("one/1/1/1")["phase"] == "suspended"
+
+    site.ok("resume", "one")
+    site.ok("wait", "one")

@@ -51,6 +51,8 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
 
 def _requested(store: Store, view: PackageView, now: float) -> list[str]:
     """Say what it was asked to do; a retry, until it is launched, by whom and why."""
+    if view.request == PackageRequest.PAUSE and view.phase == Phase.SUSPENDED:
+        return [f"it was paused, too: `d0ctl resume {view.path}` lets it continue after that"]
     if view.request != PackageRequest.RESUBMIT:
         return [REQUESTS.get(view.request or "", f"a request: {view.request}")]
     for event in reversed(one_package.events(store, view.id)):

@@ -26,11 +26,12 @@ select package.id
    and package.phase in (select name from phase where has_attempt = 1);
 
 -- name: ask_to_pause
--- Ask the selected packages that run, or are about to, to suspend.
+-- Ask the selected packages that run, or are about to, to suspend; and those that a guard of the
+-- node has suspended, or they would continue when that lets them.
 update package
    set request = 'pause', actor = :actor, note = :note, changed = :now
  where id in (select package_id from selected_package)
-   and phase in ('starting', 'staging-in', 'running') and request is not 'pause';
+   and phase in ('starting', 'staging-in', 'running', 'suspended') and request is not 'pause';
 
 -- name: ask_to_resume
 -- Ask the selected packages that are suspended, or will be, to resume.
