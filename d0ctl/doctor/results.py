@@ -31,6 +31,9 @@ OF_SEVERAL = {
 }  # fmt: skip
 """The same of several results."""
 
+COST = "--dry-run counts the packages"
+"""What to look at first: packages whose outputs were removed run again, too."""
+
 MOST_SELECTORS = 10
 """How many selectors a command names."""
 
@@ -79,12 +82,12 @@ def _not_as_delivered(store: Store, job: str, fault: str, rows: Sequence[KnownRe
     more = " # and others" if len(selectors) > MOST_SELECTORS else ""
     again = f"d0ctl set-status {' '.join(selectors[:MOST_SELECTORS])} unscheduled{more}"
     if len(rows) == 1:
-        put_back = "put it back, or make it again"
+        put_back = f"put it back, or make it again ({COST})"
         return Finding("results", str(first), f"was delivered, but {fault}", f"{put_back}: {again}")
     files = count(len(rows), "file")
     detail = f"{files} were delivered, but {OF_SEVERAL[fault]}, such as `{rows[0].name}`"
     return Finding("results", str(store.home.results / job), detail,
-                   f"put them back, or make them again: {again}")  # fmt: skip
+                   f"put them back, or make them again ({COST}): {again}")  # fmt: skip
 
 
 def _unknown(folder: Path, names: set[str], now: float) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import pytest
 
 from d0ctl.config import Home
 from d0ctl.doctor.examine import examine
-from d0ctl.doctor.results import deliveries
+from d0ctl.doctor.results import COST, deliveries
 from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.nodes.carry import checksum_of
 from d0ctl.store.files import copies
@@ -70,7 +70,9 @@ def test_a_result_that_is_gone_is_reported(site: Site, home: Home, found: Found)
         str(path),
         "was delivered, but does not exist",
     )
-    assert only(found).advice.endswith("make it again: d0ctl set-status prod/3/1/1 unscheduled")
+    assert only(found).advice.endswith(
+        f"make it again ({COST}): d0ctl set-status prod/3/1/1 unscheduled"
+    )
     path.parent.mkdir()
     path.touch()
     assert found() == []
@@ -95,7 +97,9 @@ def test_a_result_whose_size_has_changed_is_reported(site: Site, home: Home, fou
         str(path),
         "was delivered, but has another size now",
     )
-    assert only(found).advice.endswith("make it again: d0ctl set-status prod/3/1/1 unscheduled")
+    assert only(found).advice.endswith(
+        f"make it again ({COST}): d0ctl set-status prod/3/1/1 unscheduled"
+    )
 
 
 def test_a_result_with_other_contents_is_reported_if_all_copies_are_read(
@@ -141,7 +145,8 @@ def test_results_of_a_job_that_are_gone_are_reported_together(
         "6 files were delivered, but do not exist, such as `1.txt`",
     )
     assert report.advice == (
-        "put them back, or make them again: d0ctl set-status mc/1/1-3/1 mc/1/5-7/1 unscheduled"
+        f"put them back, or make them again ({COST}): "
+        "d0ctl set-status mc/1/1-3/1 mc/1/5-7/1 unscheduled"
     )
 
 

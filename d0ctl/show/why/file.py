@@ -127,7 +127,9 @@ def _gone(about: _AboutFile) -> None:
         explanation.facts.append(f"the home was moved from {before}, where its copies are recorded")
         explanation.commands.append("d0ctl daemon start")
     else:
-        explanation.commands.append(f"d0ctl set-status {about.file.maker} unscheduled")
+        again = f"d0ctl set-status {about.file.maker} unscheduled"
+        explanation.facts.append(f"to count the packages that make it again: {again} --dry-run")
+        explanation.commands.append(again)
 
 
 def _partial(about: _AboutFile) -> None:
