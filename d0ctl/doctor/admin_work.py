@@ -1,0 +1,34 @@
+"""What an admin must attend to: nodes that take nothing by a fault of theirs, and unsent mail."""
+
+from collections.abc import Iterator
+
+from d0ctl.doctor.finding import Finding
+from d0ctl.model import Node
+from d0ctl.store import Store
+from d0ctl.store.mail import mail_queue
+from d0ctl.store.nodes import draining, registry
+from d0ctl.units import count
+
+
+def faulty_nodes(store: Store) -> Iterator[Finding]:
+    """Yield nodes that d0ctl drained, and those down with packages or by their host keys."""
+    for row in registry.nodes(store):
+        if draining.bad_node(store, row.id) is not None:
+            yield Finding("node", row.name, "was drained by d0ctl: packages failed there in a row",
+                          f"d0ctl why --node {row.name}")  # fmt: skip
+        elif row.state == "down" and _needs_a_person(row):
+            held = f" with {count(row.launched, 'package')}" if row.launched else ""
+            detail = f"is down{held}: {row.last_error or 'it does not answer'}"
+            yield Finding("node", row.name, detail, f"d0ctl node check {row.name}")
+
+
+def _needs_a_person(row: Node) -> bool:
+    """Return whether packages are out of reach on a node that is down, or its key is refused."""
+    return bool(row.launched) or "host key" in (row.last_error or "")
+
+
+def undelivered(store: Store) -> Iterator[Finding]:
+    """Yield that messages could not be sent, and why."""
+    if unsent := mail_queue.unsent(store):
+        number = count(unsent["messages"], "message")
+        yield Finding("mail", number, f"undelivered: {unsent['trouble']}", "d0ctl notify list")
