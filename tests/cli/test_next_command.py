@@ -30,6 +30,8 @@ IN_SITE_FILE = "are in the site file; `d0ctl site apply FILE` changes them"
         ("get mc", "d0ctl results mc"),
         ("upgrade", "pip install --upgrade d0ctl   # then d0ctl daemon restart"),
         ("node rm farm01", "did you mean `d0ctl node remove`?"),
+        ("node undrain farm01", "did you mean `d0ctl node resume`?"),
+        ("daemon stat", "did you mean `d0ctl daemon status`?"),
         ("store locate vault/nothing", "write store:vault/nothing"),
         ("store locate nothing", "d0ctl store list"),
     ],

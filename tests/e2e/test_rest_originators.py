@@ -32,3 +32,11 @@ def test_the_originator_is_the_token_unless_the_file_names_one(
     assert site.json("status", "mine")["originator"] == originator
     assert site.json("task", "status", "theirs")["originator"] == originator
     site.ok("throttle", "set", "researcher", originator, "--max-running", "1")
+
+
+def test_a_throttle_is_set_by_the_words_of_the_command_line(site: Site, server: Server) -> None:
+    with server.client(secret(site, "admin")) as client:
+        limit = {"target": "node localhost", "max_running": 1}
+        read(client.post("actions/throttle/set", json=limit))
+
+    assert "localhost" in site.ok("throttle", "list")

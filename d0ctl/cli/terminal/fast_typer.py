@@ -168,8 +168,11 @@ _OPTIONS = {"--name": "--as", "--tail": "--lines", "--last": "--lines", "--param
             "--dir": "--copy", "--on": "--node", "--nodes": "--node"}  # fmt: skip
 """Options that people type, and those that a command has for it."""
 
-_SYNONYMS = {"del": "remove", "delete": "remove", "ls": "list", "rm": "remove"}
-"""Commands of other programs, and those that do it here."""
+_SYNONYMS = {
+    "del": "remove", "delete": "remove", "ls": "list", "rm": "remove", "stat": "status",
+    "undrain": "resume",
+}  # fmt: skip
+"""Commands of other programs, and those that do it here; words that are near to their opposite."""
 
 
 def _meant(error: Any) -> str | None:

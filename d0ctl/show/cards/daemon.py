@@ -1,6 +1,7 @@
 """The page of `daemon status`: whether a daemon runs, and mail that can't be delivered."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from d0ctl.show.drawing import signs
@@ -69,6 +70,11 @@ def would_uninstall(name: str, unit: str) -> str:
 def started(pid: int, *, was_running: bool) -> str:
     """Say that a daemon runs."""
     return f"the daemon {'was running already' if was_running else 'is running'}: pid {pid}"
+
+
+def log_file(path: Path) -> str:
+    """Name the log of the daemon."""
+    return f"  its log: {path}"
 
 
 def draw(sheet: Sheet, status: Mapping[str, Any], now: float) -> None:

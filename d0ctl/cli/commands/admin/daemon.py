@@ -160,6 +160,8 @@ def status(json: options.Json = False) -> None:
         )
     else:
         draw(daemon.draw, document, time.time())
+        if (log := session.home().logs / "daemon.log").exists():
+            emit(daemon.log_file(log))
     raise typer.Exit(ExitCode.DONE if document["running"] else ExitCode.NOT_FOUND)
 
 

@@ -83,7 +83,7 @@ def _target(action: Action[Any, Any], target: Words) -> Target:
         case "throttle":
             from d0ctl.actions.throttles.throttle_set import parse
 
-            return parse(texts)
+            return parse(target.split() if isinstance(target, str) else target)
         case "node" if action.several:
             return node_target(texts)
     if len(texts) != 1:
