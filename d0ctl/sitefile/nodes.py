@@ -192,7 +192,10 @@ def _node(key: Scalar, node: Node, reading: Reading) -> NodeEntry | None:
         return None
     keys = list_value(level, "accept-key", FINGERPRINT)
     services = list_value(level, "services", SERVICE)
-    return NodeEntry(key.text, services=services, accept_key=keys, **values(level, _NODE_TYPES))
+    found = values(level, _NODE_TYPES)
+    if "destination" in level and "destination" not in found:
+        return None  # without it, it would count as this machine
+    return NodeEntry(key.text, services=services, accept_key=keys, **found)
 
 
 def read_clusters(node: Node, reading: Reading) -> tuple[ClusterEntry, ...]:

@@ -262,7 +262,7 @@ def test_a_second_node_of_this_machine_has_to_be_intended(faults: Faults, site: 
 
 @pytest.mark.parametrize(
     "text",
-    ["nodes: {n1: {destination: %s}}", "nodes: {n1: %s}",
+    ["nodes: {n0: , n1: {destination: %s}}", "nodes: {n1: %s}",
      "clusters: {farm: {kind: slurm, login: %s}}"],
 )  # fmt: skip
 @pytest.mark.parametrize(
