@@ -101,6 +101,7 @@ class AnyRequest(Generic[TargetType, OptionsType]):
     target: TargetType
     options: OptionsType
     person: Person = field(default_factory=Person, compare=False)
+    originator: str | None = field(default=None, compare=False)  # of its jobs; None: this user
 
     @property
     def name(self) -> str:

@@ -28,8 +28,9 @@ def test_the_originator_is_the_token_unless_the_file_names_one(
     with server.client(secret(site, "operator")) as client:
         read(client.post("jobs", json={"text": job, "name": "mine", "hold": True}))
         read(client.post("tasks", json={"text": task, "name": "theirs"}))
+        read(client.post("actions/clone", json={"target": "mine", "name": "again"}))
 
-    assert site.json("status", "mine")["originator"] == originator
+    assert {site.json("status", job)["originator"] for job in ("mine", "again")} == {originator}
     assert site.json("task", "status", "theirs")["originator"] == originator
     site.ok("throttle", "set", "researcher", originator, "--max-running", "1")
 

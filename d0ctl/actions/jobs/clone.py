@@ -43,12 +43,13 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
             raise Refused(f"job `{name}` was not made from a job file, so it can't be cloned")
         values = {**job_file.parameters, **options.parameters}
         spec = reader.read_text(job_file.text, job_file.source, job_file.directory, values,
-                                known_names(store))  # fmt: skip
+                                known_names(store), submitter=request.originator)  # fmt: skip
     elif options.parameters:
         raise BadUsage("--set takes a whole job", hint=f"d0ctl clone {name}")
     else:
         folder = Path(browse.directory(store, jobs[0].id))
-        spec = reader.read_text(_part(store, target, name), "-", folder, {}, known_names(store))
+        spec = reader.read_text(_part(store, target, name), "-", folder, {}, known_names(store),
+                                submitter=request.originator)  # fmt: skip
     if options.name is not None:
         return spec
     stem = re.sub(r"-[0-9]{3,}$", "", name)

@@ -30,14 +30,12 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 class JobFile:
     """A job file by its name; `text` is its content if it is not a file, e.g. stdin.
 
-    For a command it is generated, and no person has seen it. Of a text without `originator` that
-    is the submitter, by default the current user.
+    For a command it is generated, and no person has seen it.
     """
 
     brief: str
     text: str | None = None
     is_command: bool = False
-    submitter: str | None = None
 
     @property
     def arguments(self) -> list[str]:
@@ -91,13 +89,15 @@ NO_HOME = KnownNames((LOCAL,), {}, {}, {}, {}, lambda *_: None)
 """The names that job files can use before there is a home."""
 
 
-def read(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSpec:
+def read(
+    store: Store | None, file: JobFile, values: Mapping[str, str], submitter: str | None = None
+) -> JobSpec:
     """Read and check a job file, or its text; without a store, only `localhost` is known.
 
     The stores of the site that it names are asked whether they can serve the job.
     Raises BadJobFile with every fault, or BadUsage with those of a command.
     """
-    spec = _checked(store, file, values)
+    spec = _checked(store, file, values, submitter)
     entries = setting(store, "stores") if store is not None else None
     if not entries:
         return spec
@@ -107,7 +107,9 @@ def read(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSp
     return changed(spec, warnings=(*spec.warnings, *faults))
 
 
-def _checked(store: Store | None, file: JobFile, values: Mapping[str, str]) -> JobSpec:
+def _checked(
+    store: Store | None, file: JobFile, values: Mapping[str, str], submitter: str | None
+) -> JobSpec:
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
     known = known_names(store) if store is not None else NO_HOME
@@ -115,7 +117,7 @@ def _checked(store: Store | None, file: JobFile, values: Mapping[str, str]) -> J
         return reader.read(Path(file.brief), values, known)
     if not file.is_command:
         return reader.read_text(file.text, file.brief, Path.cwd(), values, known,
-                                submitter=file.submitter)  # fmt: skip
+                                submitter=submitter)  # fmt: skip
     try:
         spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=False)
     except BadJobFile as error:  # a generated file
@@ -169,7 +171,7 @@ def preparing(read: Callable[[Store, Any], JobSpec]) -> Preparing:
 
 
 def _read(store: Store, request: SubmitRequest) -> JobSpec:
-    return read(store, request.target, request.options.parameters)
+    return read(store, request.target, request.options.parameters, request.originator)
 
 
 def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:

@@ -1,6 +1,7 @@
 """What can be done: every action of the command line, made from their table; and submission."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
@@ -92,6 +93,7 @@ def _target(action: Action[Any, Any], target: Words) -> Target:
 
 
 def _carried_out(request: Request[Any, Any, State], wanted: Any, data: Common) -> Answer:
+    wanted = replace(wanted, originator=request.user.name)
     done = carry_out(request.app.state.home, wanted, data.reason, bool(data.dry_run),
                      by=request.user.actor, seen=data.seen)  # fmt: skip
     return Answer(done.packages, done.text.splitlines(), done.undo, done.seen, done.job or None)
@@ -159,8 +161,7 @@ def submit(data: Submission, request: Request[Any, Any, State]) -> Answer:
     """Submit a job, as `d0ctl submit` does; with `dry_run`, check it and say what it has."""
     options = {"parameters": data.parameters, "name": data.name, "hold": data.hold,
                "force": data.force}  # fmt: skip
-    file = JobFile(data.name or "job", data.text, submitter=request.user.name)
-    [wanted] = requests("submit", [file], options)
+    [wanted] = requests("submit", [JobFile(data.name or "job", data.text)], options)
     return _carried_out(request, wanted, data)
 
 
