@@ -155,3 +155,13 @@ def test_a_key_removed_from_the_site_file_falls_back_to_the_report_of_the_node(
         if "lab" not in text:
             assert (node["cpus"], node["memory"]) == (cpus, memory)
         assert node["platform"] == platform
+
+
+def test_factors_of_a_policy_are_no_sizes_and_times(d0ctl: Type, tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("policy: {out-of-memory: {tries: 2, escalate: {memory: 1.5}}, "
+                    "wall-time: {escalate: {wall-time: 3}}}\n")  # fmt: skip
+
+    shown = d0ctl("site", "diff", str(file)).stdout
+
+    assert "out-of-memory.escalate.memory 1.5" in shown and "escalate.wall-time 3\n" in f"{shown}\n"

@@ -99,4 +99,5 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     assert "1 package out of date" in site.ok("update", "edit")
     assert "has changed since" not in site.d0ctl("results", "edit").err
     script(site, "echo newest > $1.txt")
-    assert "has changed since 2 finished packages" in site.d0ctl("results", "edit").err
+    for verb in ("results", "wait", "run"):
+        assert "has changed since 2 finished packages" in site.d0ctl(verb, "edit").err

@@ -3,6 +3,7 @@
 import os
 import pwd
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,7 +121,8 @@ def test_doctor_says_what_starts_the_daemon_after_a_reboot_on_this_machine(site:
     site.ok("daemon", "stop")
     has_systemd = Path("/run/systemd/system").is_dir()
     assert ("d0ctl daemon install" in said) is has_systemd
-    assert ("`@reboot d0ctl daemon start`" in said) is not has_systemd
+    line = f"`@reboot {sys.executable} -m d0ctl --home {site.home.root} daemon start`"
+    assert (line in said) is not has_systemd
 
 
 @needs_root

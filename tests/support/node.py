@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.support import Missing
-from tests.support.site.commands import fingerprint
+from tests.support.openssh import fingerprint
 from tests.support.sshd import Sshd
 
 

@@ -1,13 +1,19 @@
 """The OpenSSH of the system: its options, its file server, keys and ports for it."""
 
+import base64
+import hashlib
 import os
 import re
 import socket
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support import CACHE, debian_program, run
+
+if TYPE_CHECKING:
+    from tests.support.sshd import Sshd
 
 UNPACKED = CACHE / "sshd"
 
@@ -66,3 +72,9 @@ def free_port(address: str) -> int:
         probe.bind((address, 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def fingerprint(sshd: "Sshd") -> str:
+    """The fingerprint of an sshd's host key, as OpenSSH prints it."""
+    digest = hashlib.sha256(base64.b64decode(sshd.known_hosts_line.split()[2])).digest()
+    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")

@@ -1,5 +1,7 @@
 """The page of `daemon status`: whether a daemon runs, and mail that can't be delivered."""
 
+import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,14 @@ STOPPED = "the daemon has stopped; running packages continue"
 
 RESTART = "d0ctl daemon restart"
 
-WITHOUT_SYSTEMD = (
-    "  the daemon does not start after a reboot: this machine has no systemd; cron starts it by the"
-    " line `@reboot d0ctl daemon start`"
-)
-
 _AS_ROOT = "`d0ctl daemon uninstall`, then `d0ctl daemon install --system`"
+
+
+def without_systemd(home: Path) -> str:
+    """Say which line has cron start the daemon, which knows neither PATH nor $D0CTL_HOME."""
+    command = [sys.executable, "-m", "d0ctl", "--home", str(home), "daemon", "start"]
+    return ("  the daemon does not start after a reboot: this machine has no systemd; cron starts"
+            f" it by the line `@reboot {shlex.join(command)}`")  # fmt: skip
 
 
 def ends_at_logout(*, is_root: bool) -> list[str]:

@@ -69,7 +69,8 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _word(key: str, value: Any) -> str:
-    return clean(plain_text(key.rpartition(".")[2], value))
+    is_factor = ".escalate." in key  # of a request that has the same name
+    return clean(plain_text("" if is_factor else key.rpartition(".")[2], value))
 
 
 def outcome(planned: Sequence[Difference], *, would: bool) -> Iterator[str]:

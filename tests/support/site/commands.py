@@ -1,8 +1,6 @@
 """The program as a user types it, in a clean account, on nodes behind real sshds."""
 
 import _thread
-import base64
-import hashlib
 import json
 import os
 import signal
@@ -22,6 +20,7 @@ from typer.testing import CliRunner
 from d0ctl.cli.app import app
 from tests.support import printed
 from tests.support.openssh import find_client
+from tests.support.openssh import fingerprint as fingerprint
 from tests.support.site.machines import Machines
 from tests.support.sshd import Sshd
 from tests.support.waiting import PATIENCE_S, wait_until
@@ -167,7 +166,14 @@ class Commands(Machines):
     def add(self, name: str, sshd: Sshd | None = None, *more: object, cpus: int = 2) -> str:
         """Make an sshd, by default a new one, a node; what is said of it."""
         sshd = sshd or self.start_sshd(name)
-        words = ["--identity", sshd.identity, "--accept-key", fingerprint(sshd), "--cpus", cpus]
+        words = [
+            "--identity",
+            sshd.identity,
+            "--accept-key",
+            fingerprint(sshd),
+            "--cpus",
+            cpus,
+        ]
         return self.ok("node", "add", name, sshd.destination, "--same-machine", *words, *more)
 
     def alone(self) -> None:
@@ -183,12 +189,6 @@ class Commands(Machines):
         """Return once the node is up, or down."""
         query = "select state from node where name = ?"
         self.wait(lambda: self.ask(query, name) == [(state,)], f"{name} is {state}")
-
-
-def fingerprint(sshd: Sshd) -> str:
-    """The fingerprint of an sshd's host key, as OpenSSH prints it."""
-    digest = hashlib.sha256(base64.b64decode(sshd.known_hosts_line.split()[2])).digest()
-    return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
 def end_process(process: "subprocess.Popen[bytes]") -> None:

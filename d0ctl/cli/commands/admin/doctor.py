@@ -67,7 +67,7 @@ def _after_reboot(service: "Service | None") -> str:
     at_login = service is not None and ends_at_logout(service)
     name = None if service is None else service.name
     if name is None and not runs_here():
-        return daemon.WITHOUT_SYSTEMD
+        return daemon.without_systemd(session.home().root)
     return daemon.after_reboot(name, at_login=at_login, is_root=os.geteuid() == 0)
 
 

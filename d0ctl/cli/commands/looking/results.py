@@ -71,7 +71,7 @@ def results(
     else:
         table([_cells(row, job, home) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
-        for text in _mixed(job):
+        for text in out_of_date(job):
             say(text)
 
 
@@ -81,7 +81,7 @@ def _cells(row: FileRow, job: JobSummary, home: Home) -> list[Cell]:
     return outcome.result_cells(row, job, local_path(home, row), is_resized=is_other)
 
 
-def _mixed(job: JobSummary) -> list[str]:
+def out_of_date(job: JobSummary) -> list[str]:
     """Say what is out of date, and which files from outside have other contents by now."""
     from d0ctl.actions.wording import earlier_readers
     from d0ctl.show.why.phases.successful import outdated
@@ -143,7 +143,7 @@ def _copy(
                    "bytes": size, "failed": failures})  # fmt: skip
     else:
         emit(outcome.copied(str(folder), copied, unchanged, size))
-        for text in _mixed(job):
+        for text in out_of_date(job):
             say(text)
         for why, names in _alike(failed).items():
             say(outcome.not_copied(names, why))

@@ -22,7 +22,6 @@ from d0ctl.model import by_status
 from d0ctl.select import parse
 from d0ctl.show import outcome
 from d0ctl.show.status import draw_part
-from d0ctl.show.why.phases.successful import outdated
 from d0ctl.show.why.slots import taken
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import leases
@@ -270,5 +269,7 @@ def _print_standing(store: Store, job: JobSummary, *, is_new: bool) -> None:
     files = sorted(name for name in made if (folder / name).exists())
     for line in outcome.results(str(folder), files):
         emit(line)
-    for line in outdated(store, job):
+    from d0ctl.cli.commands.looking.results import out_of_date  # only at the end
+
+    for line in out_of_date(job):
         say(line)
