@@ -22,6 +22,7 @@ from tests.store.correcting import Key, Shape, jobs, shape
 from tests.support.examples import examples
 from tests.support.homes import faults, make_home
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
+from tests.support.rows import read
 from tests.support.site import Site
 
 PAIRS = settings(max_examples=examples(12), deadline=None)
@@ -57,6 +58,15 @@ def test_a_job_that_has_not_begun_becomes_what_a_fresh_submission_makes(
 
         assert faults(store) == {}
         assert shape(store) == shape(other)
+        assert mean_work(other).items() <= mean_work(store).items()
+
+
+def mean_work(store: Store) -> dict[str, float]:
+    """The CPU seconds that a package of each stage is expected to take; dropped ones count, too."""
+    return {
+        name: work / sum(n for (n,) in read(store, "stage_count", "n", by="phase", stage_id=stage))
+        for stage, name, work in read(store, "stage", "id", "name", "work")
+    }
 
 
 @PAIRS

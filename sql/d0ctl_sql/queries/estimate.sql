@@ -83,10 +83,23 @@ select requirement.id, stage.seq as stage, requirement.expected, requirement.cha
 update requirement set rank = ?, seconds = ? where id = ?;
 
 -- name: expect_of_stage
--- The estimate for a stage at submission.
+-- The estimate for a stage at submission, or at a correction.
 update stage
-   set work = :work, is_timed = :is_timed, drift_low = :low, drift_high = :high
+   set work = :work, is_timed = :is_timed, drift = 1, drift_low = :low, drift_high = :high
  where id = :stage;
+
+-- name: work_of_stages
+-- The CPU seconds that the packages of each stage of a job are expected to take.
+select package.stage_id,
+       sum(requirement.expected * requirement.cpus * requirement.cpu / 100.0) as work
+  from package indexed by package_in_phase
+  join requirement on requirement.id = package.requirement_id
+ where package.job_id = :job
+ group by package.stage_id;
+
+-- name: forget_runs_of_stage
+-- What is known of the packages of a stage is of other definitions.
+delete from estimate where kind = 'stage' and name = cast(:stage as text);
 
 -- name: eta_capacity
 -- The nodes that take packages, or will once they are contacted: their CPUs, these times speed, and

@@ -22,7 +22,7 @@ from d0ctl.store.jobs.correction.comparison import (
 from d0ctl.store.jobs.correction.planning import Outline, declared_results
 from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
 from d0ctl.store.jobs.submission.intake_rows import Chunk, line_row
-from d0ctl.store.jobs.submission.submit import job_columns
+from d0ctl.store.jobs.submission.submit import expect_anew, job_columns
 from d0ctl.store.jobs.submission.urgency import Urgency, urgency
 
 LINES_AT_ONCE = 1_000
@@ -160,11 +160,13 @@ class Correction(Struct):
         revision = Revision(self.job, number, self.now, rows.reserve, expected, self.known)
         numbers = line_numbers(self.found.stages)
         self.store.empty("incoming_requirement")
-        names = []
+        names, changed = [], set[int]()
         pairs = zip(stages, self.found.stages, self.spec.stages, strict=True)
         for seq, (stage, new, of) in enumerate(pairs, 1):
             chunk = Chunk()
             for at, line, spec in new.pairs(of):
+                if line.old is None or any(old.id in self.written for old in line.old.packages):
+                    changed.add(stage)
                 named = named_by_number(spec, at, line.seq)
                 before = [numbers(position) for position in spec.after]
                 revision.line(chunk, stage, (seq, at), line, named, before, self.written)
@@ -180,6 +182,7 @@ class Correction(Struct):
             self.store.change("count_lines", stage=stage, lines=lines)
         for chunk in revision.rest():
             rows.insert(chunk)
+        expect_anew(self.store, self.job, stages, changed, expected)
         self.store.change_many("correct_line", names)
         self.store.select(self.written).change("drop_added_files")
         self.touched |= {*self.written, *rows.added}

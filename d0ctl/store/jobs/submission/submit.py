@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from d0ctl.store.jobs import results
 from d0ctl.store.jobs.removal import remove_rows, sweep
 from d0ctl.store.jobs.submission.insertion import Insertion
 from d0ctl.store.jobs.submission.intake import Intake
-from d0ctl.store.jobs.submission.urgency import urgency
+from d0ctl.store.jobs.submission.urgency import Urgency, urgency
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.fitting import misfits_of_job, refuse
 from d0ctl.store.nodes.holder import holder
@@ -116,6 +116,17 @@ def expect(store: Store, stage: int, work: float, took: Range | None) -> None:
     whole = took if took is not None and took.middle else guess(1.0)
     store.change("expect_of_stage", stage=stage, work=work, is_timed=int(took is not None),
                  low=whole.low / whole.middle, high=whole.high / whole.middle)  # fmt: skip
+
+
+def expect_anew(
+    store: Store, job: int, stages: Sequence[int], changed: Container[int], expected: Urgency
+) -> None:
+    """Estimate the changed stages as at submission: runs by other definitions no longer count."""
+    work = {row["stage_id"]: row["work"] for row in store.rows("work_of_stages", job=job)}
+    for seq, stage in enumerate(stages, 1):
+        if stage in changed:
+            store.change("forget_runs_of_stage", stage=stage)
+            expect(store, stage, work.get(stage, 0.0), expected.ranges.get(seq))
 
 
 def _begin(
