@@ -9,7 +9,7 @@ from pathlib import Path
 from d0ctl.units import format_time
 
 _LINE = re.compile(r"^#SBATCH[ \t]+(.*)$", re.MULTILINE)
-_NUMBER = "SLURM_ARRAY_TASK_ID"
+_NUMBER, _FOLDER = "SLURM_ARRAY_TASK_ID", "SLURM_SUBMIT_DIR"
 _LONG = {"a": "array", "c": "cpus-per-task", "t": "time", "J": "job-name", "o": "output",
          "e": "error", "N": "nodes", "n": "ntasks"}  # fmt: skip
 """The long names of the short options that are known."""
@@ -35,9 +35,11 @@ def submission(text: str, path: Path) -> tuple[str, list[str]]:
                 left_out.append(f"--{name}={value}" if value else f"--{name}")
     for beside in _files(text, path):
         arguments += ["--input", beside]
-    arguments.append("--")
-    if "--array" in arguments and _NUMBER in text:
-        arguments += ["env", f"{_NUMBER}={{n}}"]
+    variables = [f"{_NUMBER}={{n}}"] if "--array" in arguments and _NUMBER in text else []
+    for made in _outputs(text) if variables else ():
+        arguments += ["--output", made]
+    variables += [f"{_FOLDER}=."] if _FOLDER in text else []
+    arguments += ["--", *["env"] * bool(variables), *variables]
     call = [f"./{path.name}"] if os.access(path, os.X_OK) else ["bash", path.name]
     quoted = (word if word.endswith("={n}") else shlex.quote(word) for word in (*arguments, *call))
     return " ".join(quoted), left_out
@@ -81,6 +83,13 @@ def _time(value: str) -> str | None:
     else:
         hours, (minutes, seconds) = 0, (*parts, 0)[:2]
     return format_time(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + seconds)
+
+
+def _outputs(text: str) -> list[str]:
+    """Return the files with the number of the package to which the output of commands goes."""
+    written = re.findall(rf">>?[ \t]*[\"']?([\w.$\{{\}}-]*\$\{{?{_NUMBER}\b[\w.$\{{\}}-]*)", text)
+    names = (re.sub(rf"\$(?:{_NUMBER}\b|\{{{_NUMBER}\}})", "{n}", name) for name in written)
+    return [name for name in dict.fromkeys(names) if "$" not in name]
 
 
 def _files(text: str, path: Path) -> list[str]:

@@ -100,7 +100,9 @@ def restored(
                "package can start or report")  # fmt: skip
         yield f"cp -p {source}/site.key {source}/known_hosts {target}/"
         yield "a backup has no results and archives either; to have them in this home, too:"
-        yield f"cp -pr {source}/results {source}/archive {target}/"
+        there = [name for name in ("results", "archive") if old is None or (old / name).is_dir()]
+        if there:
+            yield f"cp -pr {' '.join(f'{source}/{name}' for name in there)} {target}/"
     yield "d0ctl daemon start"
 
 

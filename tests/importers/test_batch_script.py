@@ -40,6 +40,21 @@ def test_the_command_for_a_script_of_slurm_has_its_requests(tmp_path: Path) -> N
     )
 
 
+def test_a_script_that_goes_to_its_folder_and_writes_a_file_per_number_does_so_here(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text(
+        "#!/bin/bash\n#SBATCH --array=1-12%4\ncd $SLURM_SUBMIT_DIR\n"
+        "date > hist-${SLURM_ARRAY_TASK_ID}.txt 2>err-$OTHER-$SLURM_ARRAY_TASK_ID\n"
+    )
+
+    assert (
+        "--array 1-12%4 --output 'hist-{n}.txt' -- env SLURM_ARRAY_TASK_ID={n} SLURM_SUBMIT_DIR=. "
+        "bash job.sh`"
+    ) in refusal(script)
+
+
 @pytest.mark.parametrize(
     ("line", "options"),
     [
