@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes
 
@@ -267,11 +268,12 @@ class Horizon(Struct, frozen=True):
         job_left = self.jobs.get(job)
         return () if job_left is None or job_left.is_halted else job_left.nodes_down
 
-    def start(self, job: int, stage: int, rank: float) -> Range | None:
+    def start(self, job: int, stage: int, rank: float, before: int | None = None) -> Range | None:
         """Return in how many seconds a package of a stage of a job begins that is not on a node;
         `rank` is its own.
 
-        Those of the job with longer chains come first, and a part of its own stage.
+        Those of the job with longer chains come first, and as many of its own stage as are ready
+        `before` it; if that is unknown, a part of them.
         """
         job_left = self._going(job)
         if job_left is None or not job_left.is_known(rank):
@@ -281,7 +283,10 @@ class Horizon(Struct, frozen=True):
         own = [of for of in job_left.stages if of.seq == stage]
         wait = self._wait(job, job_left)
         first = wait + self._needs(job_left, longer)
+        if before is not None:
+            own = [replace(of, packages=min(of.packages, before)) for of in own]
         last = wait + self._needs(job_left, [*longer, *own])
+        first = first if before is None else last
         chain = max(0.0, job_left.longest_chain - rank) / self.capacity.fastest
         late = min(whole.high, chain + last)
         return Range(min(chain, late), min(math.hypot(chain, (first + last) / 2), late), late)

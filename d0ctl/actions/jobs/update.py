@@ -233,6 +233,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         yield f"{'to run again' if outline.again else 'out of date'}, too: {read} read their files"
     if stale:
         yield f"to run those again: d0ctl update {job} --again"
+        yield "with --dry-run it counts all that would run, also for files that were removed"
     if is_failed:
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:

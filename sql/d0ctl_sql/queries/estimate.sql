@@ -259,6 +259,15 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
  where package.id = :package and package.phase not in (select name from phase where is_final = 1)
    and package.phase <> 'transferring';
 
+-- name: count_ready_before
+-- How many packages with the same requirement are ready before a package; null: it is not ready.
+select (select count(*)
+          from (select 1 from package as earlier indexed by package_ready
+                 where earlier.requirement_id = package.requirement_id
+                   and earlier.phase = 'ready' and earlier.id < package.id
+                 limit :limit))
+  from package where package.id = :package and package.phase = 'ready';
+
 -- name: needs_person
 -- Whether a package is held, or needs a file of a held, failed or canceled one, found among some
 -- before it.

@@ -165,7 +165,8 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     if store.row("needs_person", package=package):
         return None
     ahead = horizon(store, now=now)
-    start = at(ahead.start(row["job_id"], row["stage"], row["rank"]), now)
+    before = store.value("count_ready_before", package=package, limit=MOST_MARKED)
+    start = at(ahead.start(row["job_id"], row["stage"], row["rank"], before), now)
     if start is None:
         return None
     start = start.at_least(row["not_before"] or 0.0)
