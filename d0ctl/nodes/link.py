@@ -53,11 +53,10 @@ class Site(Struct, frozen=True):
 
 def base_of(address: Address, site: Site, home: str) -> str:
     """Return the folder that holds all files of this site on a node."""
-    if address.directory:
-        return f"{address.directory.rstrip('/')}/{site.name}/{address.name}"
-    if address.kind == "local":
-        return f"{site.nodes}/{site.name}/{address.name}"
-    return f"{home.rstrip('/')}/.d0ctl/{site.name}/{address.name}"
+    own = str(site.nodes) if address.kind == "local" else f"{home.rstrip('/')}/.d0ctl"
+    top = address.directory or own
+    # A relay refuses paths with `..`.
+    return os.path.normpath(f"{top.rstrip('/')}/{site.name}/{address.name}")
 
 
 class DrivenByOther(NodeUnreachable):

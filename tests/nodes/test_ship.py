@@ -1,6 +1,7 @@
 """The wrapper on its way to a node."""
 
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,16 @@ def test_while_the_wrapper_is_copied_no_file_of_it_is_here(
     assert seen == [[]]
     (shipped,) = (tmp_path / "nodes").glob("site/n1/bin/*")
     assert shipped.read_bytes() == ship.archive()
+
+
+def test_the_folder_of_a_node_may_be_named_with_two_dots(tmp_path: Path) -> None:
+    (tmp_path / "away").mkdir()
+    site = Site("site", tmp_path / "nodes", tmp_path, tmp_path)
+    address = Address("n1", "local", directory=f"{tmp_path}/away/../here")
+
+    with closing(open_link(address, site)) as node:
+        node.send({"kind": "hash", "id": 1, "path": f"{node.base}/lock"})
+        answer = next(frame for frame in node.frames() if frame["kind"] == "hashed")
+
+    assert "is not inside" not in answer["message"]
+    assert (tmp_path / "here/site/n1").is_dir()

@@ -21,7 +21,7 @@ def main() -> None:
         "its own key in.",
     )
     parser.add_argument("folder", type=Path, help="for its keys, its log and the home of logins")
-    folder = parser.parse_args().folder.absolute()
+    folder = parser.parse_args().folder.resolve()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with Sshd(folder) as sshd, suppress(KeyboardInterrupt):
