@@ -192,7 +192,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
     return Part(
         job.name, job, job, group.job(store, job, now, driven=driven),
         cause=_cause(site, job),
-        task=next((task.status for task in site.tasks if task.job_id == job.id), ""),
+        task=next((task.status or "" for task in site.tasks if task.name == job.name), ""),
         live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
         kept_back=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_KEPT_BACK),
         failed=browse.failures(store, job.id, MOST_FAILED),

@@ -1,4 +1,4 @@
-"""`status --check` at a site with drained or full nodes."""
+"""`status --check` at a site with drained or full nodes, or with files that do not arrive."""
 
 import time
 
@@ -6,6 +6,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import leases, registry
 from tests.cli.conftest import Type
 from tests.support.building import production
+from tests.support.rows import change, insert, value
 from tests.support.site import Site
 
 
@@ -32,3 +33,21 @@ def test_a_node_with_a_full_disk_is_named_beside_one_that_works(site: Site, d0ct
     site.up("farm01", disk_free=1_400_000, disk_total=63_000_000)
 
     assert d0ctl("status", "-q").stdout == "moving: 1 job; disk of `farm01` full\n"
+
+
+def test_files_that_can_not_be_transferred_need_a_person(site: Site, d0ctl: Type) -> None:
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.submit(production())
+    site.up()
+    file = value(site.store, "file", "id", name="gen-1")
+    insert(site.store, "transfer", file_id=file, cluster_id=1, wanted=1.0, tries=2, last_error="no")
+    before = d0ctl("status", "-q")
+    change(site.store, "transfer", tries=3)
+
+    check, status = d0ctl("status", "-q"), d0ctl("status")
+
+    text = "`prod`: 1 file can't be transferred: no"
+    assert (before.exit_code, before.stdout) == (0, "moving: 1 job\n")
+    assert (check.exit_code, check.stdout) == (1, f"failures: {text}\n")
+    assert text in status.stdout and "d0ctl why prod" in status.stdout

@@ -9,7 +9,7 @@ from msgspec import Struct
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.rows import make_all
-from d0ctl.units import parse_rate
+from d0ctl.units import count, parse_rate
 
 if TYPE_CHECKING:
     from d0ctl.schedule.quota import Throttle
@@ -31,6 +31,20 @@ class TaskInVain(Struct, frozen=True):
     def sentence(self) -> str:
         """What is wrong with it."""
         return f"`{self.name}`: its task is {self.status}{f': {self.note}' if self.note else ''}"
+
+
+class FailingTransfers(Struct, frozen=True):
+    """Files of a job that three tries or more could not transfer, and what one of them met."""
+
+    name: str
+    files: int
+    last_error: str
+    status: None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong with them."""
+        return f"`{self.name}`: {count(self.files, 'file')} can't be transferred: {self.last_error}"
 
 
 class Fault(Struct, frozen=True):
@@ -135,6 +149,12 @@ def _rule(name: str, keys: Mapping[str, Any]) -> "Throttle":
     rate = keys.get("max-launches")
     number, seconds = (None, 0.0) if rate is None else parse_rate(rate)
     return Throttle(kind, pattern, keys.get("max-running"), number, seconds)
+
+
+def needing_a_person(store: Store) -> list[TaskInVain | FailingTransfers]:
+    """Return tasks that have ended in vain, and jobs with files that can't be transferred."""
+    failing = make_all(FailingTransfers, store.rows("failing_transfers"))
+    return [*tasks_in_vain(store), *failing]
 
 
 def tasks_in_vain(store: Store) -> list[TaskInVain]:

@@ -69,7 +69,7 @@ class Production(Struct, frozen=True):
 
     `faults` are of batch systems, `outdated` a daemon that began before d0ctl was installed again;
     `wrong_tokens` counts messages rejected lately because another key has signed them, and
-    `full_home` says that the disk of the home is full. `tasks` need a person.
+    `full_home` says that the disk of the home is full. `tasks` and transfers need a person.
     """
 
     driven: bool
@@ -81,7 +81,7 @@ class Production(Struct, frozen=True):
     wrong_tokens: int = 0
     outdated: bool = False
     full_home: DatabaseUnavailable | None = None
-    tasks: Sequence[site.TaskInVain] = ()
+    tasks: Sequence[site.TaskInVain | site.FailingTransfers] = ()
 
     @property
     def stopped(self) -> list[JobStanding]:
@@ -116,7 +116,7 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
         driven, nodes, _jobs(store, None, nodes, driven=driven), failures, overflows(store),
         faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
-        site.tasks_in_vain(store))  # fmt: skip
+        site.needing_a_person(store))  # fmt: skip
 
 
 def signature(store: Store, *, now: float) -> tuple[object, ...]:

@@ -804,6 +804,9 @@ create table transfer (
 -- Oldest first.
 create index transfer_due on transfer (not_before, wanted, file_id);
 
+-- Those that fail.
+create index transfer_failing on transfer (tries) where tries >= 3;
+
 -- A copy that was requested because many waiting packages read the file, before one of them has a
 -- node.
 create table replica (
@@ -2669,4 +2672,5 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('task',           'sqlite_autoindex_task_1',    '10 1'),
     ('task_log',       'task_log_of_task',           '100 10'),
     ('transfer',       'transfer',                   '200 1 1 1'),
-    ('transfer',       'transfer_due',               '200 20 5 1');
+    ('transfer',       'transfer_due',               '200 20 5 1'),
+    ('transfer',       'transfer_failing',           '5 2');

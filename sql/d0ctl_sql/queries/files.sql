@@ -493,3 +493,14 @@ select cluster.name, replica.at, replica.readers, replica.work_s, replica.takes_
   from replica join cluster on cluster.id = replica.cluster_id
  where replica.file_id = :file
  order by replica.at;
+
+-- name: failing_transfers
+-- Jobs with files that several tries could not transfer: how many, and what one of them met.
+select job.name, count(*) as files, max(transfer.last_error) as last_error
+  from transfer indexed by transfer_failing
+  join file on file.id = transfer.file_id
+  join job on job.id = file.job_id
+ where transfer.tries >= 3 and transfer.last_error is not null
+   and job.visible = 1 and job.ended is null
+ group by job.id
+ order by job.priority desc, job.id;
