@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from d0ctl.cli import session
 from d0ctl.cli.app import app
 from d0ctl.config import Home
 from d0ctl.store import Store, open_store
@@ -19,7 +20,9 @@ Type = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """A home that does not exist yet."""
+    """A home that does not exist yet; options of commands that others typed do not count."""
+    for name, value in vars(session.Settings()).items():
+        monkeypatch.setattr(session.settings, name, value)
     monkeypatch.setenv("D0CTL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "100")
     return Home(tmp_path / "home")

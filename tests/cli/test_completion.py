@@ -11,7 +11,7 @@ import typer
 from typer._completion_classes import BashComplete, FishComplete, ZshComplete
 
 from d0ctl.actions import ACTIONS
-from d0ctl.cli import direct_completion, session
+from d0ctl.cli import direct_completion
 from d0ctl.cli.app import app
 from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, HEADINGS, REASONED, TEXT_OPTIONS
 from d0ctl.cli.terminal import offers
@@ -36,8 +36,6 @@ def filled(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     site.submit(production("other"))
     with site.store.writing():
         insert(site.store, "software", name="reco", version="v1", script="reco")
-    for name, value in vars(session.Settings()).items():  # options set them for the process
-        monkeypatch.setattr(session.settings, name, value)
     monkeypatch.setenv("D0CTL_HOME", str(site.store.home.root))
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
     return site
