@@ -25,6 +25,7 @@ from d0ctl.units import count, duration, moment, size, times
 
 if TYPE_CHECKING:
     from d0ctl.store.nodes.draining import Outage
+    from d0ctl.store.nodes.site import FailingTransfers, TaskInVain
 
 OUTDATED = "d0ctl was installed again since the daemon started, so the daemon runs older code"
 
@@ -147,3 +148,12 @@ def outage_times(outage: "Outage", now: float) -> list[str]:
     later = {"removed": ", until it was removed", "unknown": ", then not contacted"}
     length = duration(outage.ended - outage.began)
     return [began, f"for {length}{later.get(outage.became or '', '')}"]
+
+
+def needs_a_person(trouble: "TaskInVain | FailingTransfers") -> str:
+    """Say how a task has ended in vain, or that files of a job don't arrive."""
+    if trouble.status is None:
+        files = count(trouble.files, "file")
+        return f"`{trouble.name}`: {files} can't be transferred: {trouble.last_error}"
+    note = f": {trouble.note}" if trouble.note else ""
+    return f"`{trouble.name}`: its task is {trouble.status}{note}"

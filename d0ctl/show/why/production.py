@@ -7,7 +7,7 @@ from msgspec import Struct
 from d0ctl.model import Phase, by_status
 from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.standstill import SITEWIDE, Cause, NextTry, NodeState
-from d0ctl.show.drawing.remark_texts import OUTDATED, cause, drain_note, remark
+from d0ctl.show.drawing.remark_texts import OUTDATED, cause, drain_note, needs_a_person, remark
 from d0ctl.show.why.common import GroupPart, scarce_disk
 from d0ctl.store.nodes.site import Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
@@ -177,7 +177,7 @@ def _suggest_nodes(node: NodeView) -> str:
 
 def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:
     """Return by job what stops it alone, packages that no node can take, and a task in vain."""
-    obstacles_by_job = {task.name: Obstacle(task.sentence, (f"d0ctl why {task.name}",))
+    obstacles_by_job = {task.name: Obstacle(needs_a_person(task), (f"d0ctl why {task.name}",))
                         for task in production.tasks}  # fmt: skip
     for job in production.jobs:
         if text := own_obstacle(job, now):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.rows import make_all
-from d0ctl.units import count, parse_rate
+from d0ctl.units import parse_rate
 
 if TYPE_CHECKING:
     from d0ctl.schedule.quota import Throttle
@@ -27,11 +27,6 @@ class TaskInVain(Struct, frozen=True):
     status: str
     note: str | None
 
-    @property
-    def sentence(self) -> str:
-        """What is wrong with it."""
-        return f"`{self.name}`: its task is {self.status}{f': {self.note}' if self.note else ''}"
-
 
 class FailingTransfers(Struct, frozen=True):
     """Files of a job that three tries or more could not transfer, and what one of them met."""
@@ -40,11 +35,7 @@ class FailingTransfers(Struct, frozen=True):
     files: int
     last_error: str
     status: None = None
-
-    @property
-    def sentence(self) -> str:
-        """What is wrong with them."""
-        return f"`{self.name}`: {count(self.files, 'file')} can't be transferred: {self.last_error}"
+    """No word for the row of the job: it goes on."""
 
 
 class Fault(Struct, frozen=True):

@@ -29,6 +29,10 @@ class Shortfall(Struct, frozen=True):
         return f"{self.supplied:,} of {self.asked:,} inputs, missing: {listed(names)}"
 
 
+REMOVED = 2
+"""`named` of a line that was dropped because its job file no longer has it."""
+
+
 class DroppedLines(NamedTuple):
     """How many lines of a job are dropped, and how many of these its job file no longer has."""
 

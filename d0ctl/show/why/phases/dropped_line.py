@@ -5,10 +5,8 @@ from d0ctl.show.why.common import Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import restore_line
 from d0ctl.store.views import names
+from d0ctl.store.views.left_out import REMOVED
 from d0ctl.units import moment
-
-REMOVED = 2
-"""`named` of a line that its job file no longer has."""
 
 
 def is_of_use(store: Store, package: str) -> bool:

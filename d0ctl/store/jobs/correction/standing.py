@@ -9,12 +9,10 @@ from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.jobs.correction.definitions import Definition, of_rows
 from d0ctl.store.jobs.correction.matching import LineFeatures
+from d0ctl.store.views.left_out import REMOVED
 
 LAUNCHED = frozenset(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 """Phases of packages that are left alone."""
-
-LEFT = 2
-"""`named` of a line that was dropped because the job file lacks it."""
 
 
 class StandingPackage(Struct):
@@ -98,7 +96,7 @@ def refresh(store: Store, job: int, stages: Iterable[StandingStage]) -> bool:
         line.is_dropped = False
     for row in store.rows("standing_dropped_lines", job=job):
         line = lines[row["id"]]
-        line.is_dropped, line.is_left = True, row["named"] == LEFT
+        line.is_dropped, line.is_left = True, row["named"] == REMOVED
     return True
 
 
@@ -106,7 +104,7 @@ def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
     lines = {
         row["id"]: StandingLine(
             row["id"], row["seq"], row["name"], bool(row["early_start"]),
-            bool(row["is_open"]), row["dropped"] is not None, row["named"] == LEFT,
+            bool(row["is_open"]), row["dropped"] is not None, row["named"] == REMOVED,
         )
         for row in store.rows("standing_lines", stage=stage)
     }  # fmt: skip
