@@ -23,7 +23,7 @@ from tests.support.openssh import (
     privilege_separation_account,
     sftp_server,
 )
-from tests.support.waiting import Pid, descendants, kill_all, wait_until
+from tests.support.waiting import Pid, descendants, freeze_all, kill_all, wait_until
 
 PRELOAD = "LD_PRELOAD"
 
@@ -150,19 +150,15 @@ class Sshd:
 
     def freeze(self) -> None:
         """Stop the listener and all connections where they are; nothing answers any more."""
-        self.signal(signal.SIGSTOP)
-        frozen = [Pid.of(self.pid), *self.connections()]
-        wait_until(lambda: all(pid and pid.state() == "T" for pid in frozen), what="sshd is frozen")
+        listener = Pid.of(self.pid)
+        assert listener is not None
+        freeze_all(lambda: [listener, *self.connections()])
 
     def thaw(self) -> None:
         """Let a frozen sshd go on."""
-        self.signal(signal.SIGCONT)
-
-    def signal(self, number: int) -> None:
-        """Send a signal to the listener, then to its connections."""
-        os.kill(self.pid, number)
+        os.kill(self.pid, signal.SIGCONT)
         for pid in self.connections():
-            pid.kill(number)
+            pid.kill(signal.SIGCONT)
 
     def connections(self) -> list[Pid]:
         """The processes that serve connections."""

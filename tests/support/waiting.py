@@ -124,3 +124,18 @@ def kill_all(family: Collection[Pid]) -> None:
     for pid in family:
         pid.kill(signal.SIGKILL)
     wait_until(lambda: not any(pid.lives() for pid in family), what="processes are gone")
+
+
+def freeze_all(family: Callable[[], Collection[Pid]]) -> None:
+    """Stop the processes that `family` names, until none of them runs.
+
+    It is asked again and again: one may fork or end between the look and the signal.
+    """
+
+    def are_frozen() -> bool:
+        running = [pid for pid in family() if pid.lives() and pid.state() != "T"]
+        for pid in running:
+            pid.kill(signal.SIGSTOP)
+        return not running
+
+    wait_until(are_frozen, what="processes are stopped")
