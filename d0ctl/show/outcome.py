@@ -68,7 +68,7 @@ def _unsuccessful(counts: Counts) -> list[str]:
 
 def standstill_reason(store: Store, standing: JobStanding, now: float) -> str | None:
     """Return why a driven job stands still, unless its state says so."""
-    from d0ctl.show.why.production import in_the_way  # only at the end
+    from d0ctl.show.why.stopped_job import in_the_way  # only at the end
 
     return in_the_way(standing, [view.node for view in node_views(store, now=now)])
 

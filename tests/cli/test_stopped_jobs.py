@@ -97,6 +97,20 @@ def test_held_and_paused_jobs_are_named_while_others_move(site: Site, d0ctl: Typ
     )  # fmt: skip
 
 
+def test_a_job_with_only_held_packages_left_is_not_called_held(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    site.submit(production("kept"))
+    site.submit(production("asleep"))
+    d0ctl("hold", "kept/*")
+    d0ctl("pause", "asleep")
+
+    result = d0ctl("status", "-q")
+
+    assert result.exit_code == 5
+    assert result.stdout.startswith("stands still: only held packages are left of `kept`; ")
+
+
 def test_a_job_whose_packages_run_on_without_a_daemon_does_not_stand_still(
     site: Site, d0ctl: Type
 ) -> None:

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import SITEWIDE, Cause
-from d0ctl.show.why.production import MOST, job_obstacles, nodes_away, standstill
+from d0ctl.show.why.production import job_obstacles, nodes_away, standstill
+from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back
 from d0ctl.store.nodes.standstill import JobStanding, Production
-from d0ctl.units import count, listed
+from d0ctl.units import count
 
 
 class Check(Struct, frozen=True):
@@ -35,7 +36,7 @@ def check(production: Production, now: float, stragglers: Mapping[str, int] | No
         result = replace(result, headline=f"{result.headline}; {others}")
     if not stragglers:
         return result
-    late = f"{count(sum(stragglers.values()), 'straggler')} in {_named(stragglers)}"
+    late = f"{count(sum(stragglers.values()), 'straggler')} in {in_quotes(stragglers)}"
     commands = tuple(dict.fromkeys((*result.commands, *_why(stragglers))))
     return replace(result, headline=f"{result.headline}; {late}", commands=commands)
 
@@ -55,12 +56,12 @@ def _check(production: Production, now: float) -> Check:
     if jobs:
         texts = [_failed(production.failures)] if production.failures else []
         others = [job for job in production.stopped if job.name not in stopped]
-        texts += [*stopped.values(), *_deliberate(others)]
+        texts += [*stopped.values(), *kept_back(others)]
         text = f"failures: {'; '.join(texts)}"
         return Check("failures", text, ExitCode.FAILED, _why(jobs))
     moving = [job for job in production.jobs if job.standing.moves]
     text = f"moving: {count(len(moving), 'job')}" if moving else "nothing to do"
-    texts = [text, *_deliberate(production.stopped)]
+    texts = [text, *kept_back(production.stopped)]
     return Check("moving" if moving else "idle", "; ".join(texts), ExitCode.DONE)
 
 
@@ -69,11 +70,11 @@ def _others(production: Production, text: str) -> str:
     names = [job.name for job in production.stopped if f"`{job.name}`" not in text]
     if not names or production.cause in SITEWIDE:
         return ""
-    return f"; {_named(names)} {'stands' if len(names) == 1 else 'stand'} still, too"
+    return f"; {in_quotes(names)} {'stands' if len(names) == 1 else 'stand'} still, too"
 
 
 def _failed(failures: dict[str, int]) -> str:
-    return f"{count(sum(failures.values()), 'package')} failed in {_named(failures)}"
+    return f"{count(sum(failures.values()), 'package')} failed in {in_quotes(failures)}"
 
 
 def _why(jobs: Iterable[str]) -> tuple[str, ...]:
@@ -97,16 +98,6 @@ def _is_by_person(job: JobStanding) -> bool:
     )
 
 
-def _deliberate(stopped: Iterable[JobStanding]) -> list[str]:
-    """Name jobs that a person holds or has paused."""
-    texts = []
-    for cause in (Cause.HELD, Cause.PAUSED):
-        names = [job.name for job in stopped if job.standing.cause is cause]
-        if names:
-            texts.append(f"{_named(names)} {'is' if len(names) == 1 else 'are'} {cause}")
-    return texts
-
-
 def _down(production: Production, said: str, now: float) -> str:
     """Name nodes that are down and that the line does not name yet."""
     down = [view for view in production.nodes
@@ -121,7 +112,7 @@ def _full(production: Production, said: str) -> str:
              and view.disk.reserve is not None and f"`{view.name}`" not in said]  # fmt: skip
     if not names:
         return ""
-    return f"{'disk' if len(names) == 1 else 'disks'} of {_named(names)} full"
+    return f"{'disk' if len(names) == 1 else 'disks'} of {in_quotes(names)} full"
 
 
 def _drained(production: Production, said: str) -> str:
@@ -130,10 +121,4 @@ def _drained(production: Production, said: str) -> str:
     names = [view.name for view in nodes if view.node.drained and f"`{view.name}`" not in said]
     if not names or all(view.node.drained for view in nodes):
         return ""
-    return f"{'node' if len(names) == 1 else 'nodes'} {_named(names)} drained"
-
-
-def _named(jobs: Iterable[str]) -> str:
-    names = [f"`{name}`" for name in jobs]
-    more = [f"{len(names) - MOST:,} more"] if len(names) > MOST else []
-    return listed(names[:MOST] + more)
+    return f"{'node' if len(names) == 1 else 'nodes'} {in_quotes(names)} drained"

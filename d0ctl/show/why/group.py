@@ -7,7 +7,7 @@ from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
 from d0ctl.schedule.standstill import SITEWIDE, Cause
 from d0ctl.select import parse
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why import group_failures
+from d0ctl.show.why import group_failures, stopped_job
 from d0ctl.show.why.common import (
     MOST,
     Explanation,
@@ -17,7 +17,7 @@ from d0ctl.show.why.common import (
     line_name,
     retry_canceled,
 )
-from d0ctl.show.why.production import obstacles, own_obstacle, subject_of_stop
+from d0ctl.show.why.production import obstacles, subject_of_stop
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.site import setting
@@ -136,7 +136,8 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
 def _obstacle(site: standstill.Production, part: GroupPart, now: float) -> str | None:
     """Return what stops only its job; packages whose inputs can't be copied say that themselves."""
     own = _own(site, part)
-    if own is None or own.standing.cause is Cause.NO_COPY or not (text := own_obstacle(own, now)):
+    text = None if own is None else stopped_job.own_obstacle(own, now)
+    if own is None or text is None or own.standing.cause is Cause.NO_COPY:
         return None
     is_cause = own.standing.stands_still and part.path == part.job.name
     return f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
@@ -285,10 +286,9 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
     if canceled := part.counts.get("canceled"):
         explanation.answer += f", {count(canceled)} canceled"
         for row in part.sample([Phase.CANCELED], 1):
-            last = browse.package(store, parse(row.path))
-            if last.actor:
-                why = remark(last.note)
-                explanation.facts.append(f"`{row.path}` was canceled by {last.actor}: {why}")
+            if (last := browse.package(store, parse(row.path))).actor:
+                why = f"`{row.path}` was canceled by {last.actor}: {remark(last.note)}"
+                explanation.facts.append(why)
         explanation.commands.append(retry_canceled(part.path))
     explanation.commands.append(f"d0ctl history {part.path}")
 

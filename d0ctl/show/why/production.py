@@ -5,19 +5,13 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from d0ctl.model import Phase, by_status
-from d0ctl.policy.remarks import TriedAgain, read
-from d0ctl.schedule.standstill import SITEWIDE, Cause, NextTry, NodeState
-from d0ctl.show.drawing.remark_texts import OUTDATED, cause, drain_note, needs_a_person, remark
+from d0ctl.schedule.standstill import SITEWIDE, Cause
+from d0ctl.show.drawing.remark_texts import OUTDATED, drain_note, needs_a_person
 from d0ctl.show.why.common import GroupPart, scarce_disk
+from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back, own_obstacle
 from d0ctl.store.nodes.site import Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
-from d0ctl.units import count, listed, moment, size
-
-MOST = 5
-"""How many nodes or jobs a sentence names; it counts the rest."""
-
-MOST_NODES = 3
-"""How many nodes the reason of a standstill names."""
+from d0ctl.units import count, moment, size
 
 
 class Obstacle(Struct, frozen=True):
@@ -167,7 +161,7 @@ def _last_error(down: Sequence[NodeView]) -> str:
 
 
 def _names(nodes: Sequence[NodeView]) -> str:
-    return _listed([node.name for node in nodes])
+    return in_quotes([node.name for node in nodes])
 
 
 def _suggest_nodes(node: NodeView) -> str:
@@ -186,102 +180,6 @@ def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:
     return obstacles_by_job
 
 
-def own_obstacle(job: JobStanding, now: float) -> str | None:
-    """Return what stops only this job; None if nothing does, or the site or a person stops it."""
-    ready, standing = count(job.work.ready, "package"), job.standing
-    if standing.unfit:
-        unfit = count(standing.unfit, "package")
-        return f"no node can take {unfit}: {_reasons(standing.why_unfit)}"
-    if job.next_try is not None:
-        return _next_try(job, job.next_try, now)
-    if standing.cause is Cause.NO_FITTING_NODE:
-        return f"no node that is up can take its {ready}"
-    if standing.cause is Cause.OTHER_JOB:
-        return _other_jobs(job)
-    if standing.cause is Cause.NO_INPUT:
-        return _no_input(job)
-    return _no_copy(job) if standing.cause is Cause.NO_COPY else None
-
-
-def _next_try(job: JobStanding, first: NextTry, now: float) -> str:
-    """Say when something is tried again, the package and its failure; the time comes first."""
-    again, note = read(first.note), remark(first.note)
-    what, why = f"the next try of `{first.path}`", f": {note}" if note else ""
-    if first.phase == Phase.HELD:
-        what = f"when the policy releases `{first.path}`"
-    elif isinstance(again, TriedAgain):
-        why = f" ({again.number} of {again.tries}), after {cause(again)}"
-    others = job.work.retrying - 1
-    more = f"; {count(others, 'more package waits', 'more packages wait')} for other tries"
-    return f"nothing moves until {moment(first.at, now)}, {what}{why}{more if others else ''}"
-
-
-def _other_jobs(job: JobStanding) -> str:
-    """Say which other jobs keep a job waiting."""
-    if job.halted:
-        are = "is" if len(job.halted) == 1 else "are"
-        return f"it waits for files of {_listed(job.halted)}, which {are} held or paused"
-    outside = job.work.outside
-    if outside is not None and not outside.ready:
-        return f"it waits for files of {_listed(job.others)}, of which packages are held"
-    return f"it waits for files of {_listed(job.others)}, which no node can make"
-
-
-def _no_input(job: JobStanding) -> str:
-    """Say that launched packages wait for inputs that will never be produced."""
-    number = sum(job.work.awaiting.values())
-    if number == 1:
-        return "1 package is launched and waits for an input produced only after a retry"
-    return f"{number:,} packages are launched and wait for inputs produced only after a retry"
-
-
-def _no_copy(job: JobStanding) -> str:
-    """Say that assigned packages wait for files of nodes that are down."""
-    number = job.work.awaiting[Phase.ASSIGNED]
-    waits = "1 package waits" if number == 1 else f"{number:,} packages wait"
-    return f"{waits} for files whose only copies are on nodes that have been down for too long"
-
-
-def _listed(names: Sequence[str]) -> str:
-    quoted = [f"`{name}`" for name in names[:MOST]]
-    return listed(quoted + ([f"{len(names) - MOST:,} more"] if len(names) > MOST else []))
-
-
-def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
-    """Return why a job or part can't move without a person, if its state does not say so."""
-    cause = job.standing.cause
-    if not job.standing.is_settled or cause is None or job.work.held or job.work.paused:
-        return None
-    if cause is Cause.NO_INPUT:
-        return _no_input(job)
-    if cause is Cause.NO_COPY:
-        return _no_copy(job)
-    if cause is Cause.HELD:
-        return None
-    outside = job.work.outside
-    work = job.work if job.work.ready or outside is None else outside
-    if cause is Cause.OTHER_JOB and not work.requirements:
-        return _other_jobs(job)
-    if not nodes:
-        return "there are no nodes"
-    reasons = {
-        node.room.name: f"is ruled out ({why})" if why else str(node.gone)
-        for requirement in work.requirements
-        for node in nodes
-        if (why := node.misfit(requirement)) or node.gone
-    }
-    named = [f"`{name}` {why}" for name, why in list(reasons.items())[:MOST_NODES]]
-    if (more := len(reasons) - MOST_NODES) > 0:
-        named.append(f"{more:,} more nodes")
-    ready = count(work.ready, "package is", "packages are")
-    return f"{ready} ready, and no node can take them: {listed(named)}"
-
-
-def _reasons(why: dict[str, str]) -> str:
-    named = [f"`{name}`: {reason}" for name, reason in list(why.items())[:2]]
-    return "; ".join(named) + ("; ..." if len(why) > 2 else "")
-
-
 def standstill(production: Production, now: float) -> Obstacle:
     """Return the main cause of a standstill, and how many packages it stops."""
     number = sum(job.work.left for job in production.stopped)
@@ -291,10 +189,8 @@ def standstill(production: Production, now: float) -> Obstacle:
         return Obstacle(f"{sitewide[0].text}; {left} to run", sitewide[0].commands)
     jobs = [job for job in production.stopped if job.standing.cause is production.cause]
     if production.cause in (Cause.HELD, Cause.PAUSED):
-        names = listed(f"`{job.name}`" for job in jobs[:MOST])
-        are = "is" if len(jobs) == 1 else "are"
-        return Obstacle(f"{names} {are} {production.cause}; {left} to run",
-                        (f"d0ctl why {jobs[0].name}",))  # fmt: skip
+        text = f"{'; '.join(kept_back(jobs))}; {left} to run"
+        return Obstacle(text, (f"d0ctl why {jobs[0].name}",))
     own = own_obstacle(jobs[0], now)
     text = f"`{jobs[0].name}`: {own}" if own else str(production.cause)
     return Obstacle(text, (f"d0ctl why {jobs[0].name}",))

@@ -11,7 +11,7 @@ from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.show.why.common import scarce_disk
-from d0ctl.show.why.production import own_obstacle
+from d0ctl.show.why.stopped_job import own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import Notable
