@@ -17,23 +17,29 @@ from d0ctl.store.nodes.site import site_name
 from d0ctl.units import listed
 
 Reached = TypeVar("Reached")
+Advice = Callable[[Sequence[str]], str]
+"""What a person types or writes to trust the keys of these fingerprints."""
 
 MOST_HOPS = 9
 """More unknown hosts than this on the way to a node are taken for a loop."""
+
+
+def by_command(command: Sequence[str], option: Sequence[str] = ("--accept-key",)) -> Advice:
+    """Return the advice to type a command with the fingerprints, each after the option."""
+    return lambda keys: shlex.join([*command, *(word for key in keys for word in (*option, key))])
 
 
 def meet(
     store: Store,
     address: Address,
     accepted: Sequence[str],
-    command: Sequence[str],
+    advice: Advice,
     person: Person,
     *,
     on_accepted: Callable[[str, str], None] | None = None,
 ) -> dict[str, Any]:
     """Reach the node, trusting the keys that a person trusts, and return its facts.
 
-    `command`, with the fingerprints added, is what a person types to trust the keys that it shows.
     `on_accepted` gets the host and fingerprint of each key that is newly trusted.
     Raises NodeUnreachable: when it can't be reached, or when nobody trusts a key.
     """
@@ -45,7 +51,7 @@ def meet(
             return link.facts
 
     try:
-        return _trusted(home, ask, address, accepted, command, person, on_accepted)
+        return _trusted(home, ask, address, accepted, advice, person, on_accepted)
     except NodeUnreachable as error:
         if address.destination and not (error.hint or error.details):
             error.hint = by_hand(address.destination, address.identity)
@@ -65,12 +71,10 @@ def check_named(store: Store, address: Address, named: Sequence[str]) -> None:
         )
 
 
-def check_accepted(
-    home: Home, address: Address, accepted: Sequence[str], command: Sequence[str]
-) -> None:
+def check_accepted(home: Home, address: Address, accepted: Sequence[str], advice: Advice) -> None:
     """Raise NodeUnreachable if keys were given, but no host on the way to a node has any of them.
 
-    A key that was trusted before was not compared with them. `command` is as in `meet`.
+    A key that was trusted before was not compared with them.
     """
     from d0ctl.nodes.transports.connect import trusted_keys
 
@@ -81,12 +85,12 @@ def check_accepted(
         raise NodeUnreachable(
             f"the host key of `{address.name}` is {next(iter(trusted), 'another')}, "
             f"not {listed(accepted, 'or')}",
-            hint=f"{_with_keys(command, trusted[:1])}   # if that is right",
+            hint=f"{advice(trusted[:1])}   # if that is right",
         )
 
 
 def log_in(
-    home: Home, address: Address, accepted: Sequence[str], command: Sequence[str], person: Person
+    home: Home, address: Address, accepted: Sequence[str], advice: Advice, person: Person
 ) -> None:
     """Have a person log in to a node, at the terminal; d0ctl uses this login afterwards.
 
@@ -94,11 +98,13 @@ def log_in(
     """
     from d0ctl.nodes.transports.connect import log_in
 
-    _trusted(home, lambda: log_in(address, home.known_hosts), address, accepted, command, person)
-    check_accepted(home, address, accepted, command)
+    _trusted(home, lambda: log_in(address, home.known_hosts), address, accepted, advice, person)
+    check_accepted(home, address, accepted, advice)
 
 
-def reach_login(home: Home, address: Address, accepted: Sequence[str], person: Person) -> None:
+def reach_login(
+    home: Home, address: Address, accepted: Sequence[str], advice: Advice, person: Person
+) -> None:
     """Reach the login node of a batch system, trusting the keys that a person trusts.
 
     Raises NodeUnreachable.
@@ -108,9 +114,8 @@ def reach_login(home: Home, address: Address, accepted: Sequence[str], person: P
     def connect_once() -> None:
         connect(address, home.known_hosts).close()
 
-    command = ["write", "under", "accept-key", "of", address.name]
-    _trusted(home, connect_once, address, accepted, command, person)
-    check_accepted(home, address, accepted, command)
+    _trusted(home, connect_once, address, accepted, advice, person)
+    check_accepted(home, address, accepted, advice)
 
 
 def _trusted(
@@ -118,7 +123,7 @@ def _trusted(
     reach: Callable[[], Reached],
     address: Address,
     accepted: Sequence[str],
-    command: Sequence[str],
+    advice: Advice,
     person: Person,
     on_accepted: Callable[[str, str], None] | None = None,
 ) -> Reached:
@@ -131,7 +136,7 @@ def _trusted(
             raise
         except hostkeys.UntrustedKey as untrusted:
             shown.append(untrusted.key.fingerprint)
-            _confirm(untrusted, accepted, _with_keys(command, shown), person)
+            _confirm(untrusted, accepted, advice(tuple(dict.fromkeys(shown))), person)
             hostkeys.accept(home.known_hosts, untrusted.name, untrusted.key)
             if on_accepted:
                 on_accepted(untrusted.name, untrusted.key.fingerprint)
@@ -160,10 +165,3 @@ def _confirm(
             hint=f"{line}   # if that is right",
         ) from untrusted
     raise NodeUnreachable(str(untrusted), hint=f"{line}   # if that is its key") from untrusted
-
-
-def _with_keys(command: Sequence[str], fingerprints: Sequence[str]) -> str:
-    """Return the command line that trusts these keys as well."""
-    option = () if command[2] == "accept-key" else ("--accept-key",)
-    keys = [word for key in dict.fromkeys(fingerprints) for word in (*option, key)]
-    return shlex.join([*command, *keys])

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from d0ctl.actions.action import Person
 from d0ctl.config import Home
@@ -11,6 +11,9 @@ from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.sitefile.spec import Site
 from d0ctl.store.clusters.site_comparison import Difference, logins_to_meet, to_meet
 from d0ctl.store.connection import Store
+
+if TYPE_CHECKING:
+    from d0ctl.actions.meeting import Advice
 
 
 def path_of(file: Path | None, home: Home) -> Path:
@@ -31,27 +34,33 @@ def read(file: Path | None, home: Home) -> Site:
 
 
 def meet(
-    store: Store, site: Site, differences: Sequence[Difference], person: Person
+    store: Store, path: Path, site: Site, differences: Sequence[Difference], person: Person
 ) -> dict[str, dict[str, Any]]:
-    """Return the facts of the new nodes; reach new login nodes, too.
+    """Return the facts of the new nodes in the file at `path`; reach new login nodes, too.
 
     Their keys must be trusted, as for `node add`. Raises NodeUnreachable.
     """
     from d0ctl.actions import meeting
-    from d0ctl.actions.nodes.node_add import as_request
 
     for cluster in logins_to_meet(site, differences):
         if cluster.pilots is not None:
             address = cluster.pilots.address(cluster.name)
-            meeting.reach_login(store.home, address, cluster.accept_key, person)
+            advice = _in_file(path, cluster.name)
+            meeting.reach_login(store.home, address, cluster.accept_key, advice, person)
     facts = {}
     for node in to_meet(site, differences):
         try:
-            command = as_request(node).arguments()
-            facts[node.name] = meeting.meet(store, node.address, node.accept_key, command, person)
-            meeting.check_accepted(store.home, node.address, node.accept_key, command)
+            advice = _in_file(path, node.name)
+            facts[node.name] = meeting.meet(store, node.address, node.accept_key, advice, person)
+            meeting.check_accepted(store.home, node.address, node.accept_key, advice)
         except NodeUnreachable as error:
             changes = f"it would be node `{node.name}`; nothing was changed"
             error.details = (*error.details, changes)
             raise
     return facts
+
+
+def _in_file(path: Path, name: str) -> "Advice":
+    """Return the advice to write fingerprints into a site file, at a node or cluster."""
+    apply = shlex.join(["d0ctl", "site", "apply", str(path)])
+    return lambda keys: f"write `accept-key: [{', '.join(keys)}]` under `{name}`, then {apply}"

@@ -46,11 +46,13 @@ class Site:
         if dry_run:
             return Done(0, "\n".join(outcome(self.diff(), would=True)))
         wanted = self.check()
+        path = site_file.path_of(self.file, self.home)
         with opening.open_or_create(self.home) as store:
-            facts = site_file.meet(store, wanted, site_comparison.compare(store, wanted), Person())
+            differences = site_comparison.compare(store, wanted)
+            facts = site_file.meet(store, path, wanted, differences, Person())
             changes = site_changes.apply(
                 store, wanted, facts, actor=actor(), note=reason, now=time.time(),
-                source=str(site_file.path_of(self.file, self.home)),
+                source=str(path),
             )  # fmt: skip
         return Done(0, "\n".join(outcome(changes, would=False)))
 

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.terminal import terminal
 from tests.support.rows import change
 from tests.support.site import Site
-from tests.support.site.commands import fingerprint
+from tests.support.site.commands import Done, fingerprint
 from tests.support.sshd import Sshd
 from tests.support.waiting import wait_until
 
@@ -91,6 +91,26 @@ def test_the_named_key_is_compared_with_one_that_is_known_already(
     assert first == f"d0ctl: the host key of `farm` is {fingerprint(farm)}, not {STRANGER}"
     assert "farm" not in names(site)
     assert site.ok(*second.partition("   #")[0].split()[1:]).startswith("added `farm`")
+
+
+def test_the_key_of_a_node_that_moves_goes_into_the_site_file(site: Site, farm: Sshd) -> None:
+    moved = site.start_sshd("moved")
+
+    def apply(machine: Sshd, *keys: str) -> Done:
+        text = f"destination: {machine.destination}, identity: {machine.identity}, "
+        text += f"same-machine: yes, accept-key: [{', '.join(keys)}]"
+        return site.d0ctl("site", "apply", site.write(f"nodes: {{farm: {{{text}}}}}", "site.yaml"))
+
+    assert apply(farm, fingerprint(farm)).code == 0
+    unnamed, outdated = apply(moved), apply(moved, fingerprint(farm))
+
+    advice = f"write `accept-key: [{fingerprint(moved)}]` under `farm`, then d0ctl site apply "
+    for refused in (unnamed, outdated):
+        assert refused.code == 6
+        assert refused.err.splitlines()[-1].startswith(advice)
+    assert fingerprint(moved) not in known(site)
+    assert apply(moved, fingerprint(moved)).code == 0
+    assert names(site) == ["localhost", "farm"]
 
 
 def test_a_python_that_is_none_is_named_as_the_cause(site: Site, farm: Sshd) -> None:

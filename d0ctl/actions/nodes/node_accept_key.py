@@ -46,10 +46,11 @@ def meet(
     address = registry.address_of(row)
     if not address.destination:
         raise BadUsage(f"`{address.name}` is reached without ssh, so it has no host key")
-    command = replace(request, options=replace(request.options, fingerprints=())).arguments()
+    unnamed = replace(request, options=replace(request.options, fingerprints=()))
+    advice = meeting.by_command(unnamed.arguments(), option=())
     accepted: list[str] = []
     facts = meeting.meet(
-        store, address, request.options.fingerprints, command, request.person,
+        store, address, request.options.fingerprints, advice, request.person,
         on_accepted=lambda host, key: accepted.append(f"accepted the host key of `{host}`: {key}"),
     )  # fmt: skip
     meeting.check_named(store, address, request.options.fingerprints)

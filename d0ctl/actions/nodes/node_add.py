@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from d0ctl.actions import site_keys
-from d0ctl.actions.action import Action, Author, NodeName, NodeRequest, Plan
+from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.option import COUNT, NAMES, NUMBER, Options, flag, maybe_argument, value, values
 from d0ctl.errors import BadUsage
 from d0ctl.model import Address
-from d0ctl.sitefile.spec import NodeEntry
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import contact, registry
 from d0ctl.units import count, size
@@ -115,9 +114,10 @@ def meet(store: Store, request: NodeRequest[AddOptions], now: float) -> NodeRequ
 
     options = request.options
     where = plan(store, request, now).address
-    command = replace(request, options=replace(options, accept_keys=())).arguments()
-    facts = meeting.meet(store, where, options.accept_keys, command, request.person)
-    meeting.check_accepted(store.home, where, options.accept_keys, command)
+    unnamed = replace(request, options=replace(options, accept_keys=()))
+    advice = meeting.by_command(unnamed.arguments())
+    facts = meeting.meet(store, where, options.accept_keys, advice, request.person)
+    meeting.check_accepted(store.home, where, options.accept_keys, advice)
     return replace(request, options=replace(options, facts=facts))
 
 
@@ -184,19 +184,3 @@ ACTION = Action(
     key="A",
     title="add: a node",
 )
-
-
-def as_request(entry: NodeEntry) -> NodeRequest[AddOptions]:
-    """Return the request that adds a node of a site file."""
-    options = AddOptions(
-        destination=entry.destination or None,
-        cpus=entry.cpus,
-        gpus=entry.gpus,
-        identity=entry.identity or None,
-        directory=entry.dir or None,
-        python=entry.python or None,
-        via=None if entry.via == "auto" else entry.via,
-        local=not entry.destination,
-        same_machine=entry.same_machine,
-    )
-    return ACTION.request(NodeName(entry.name), options)

@@ -81,12 +81,12 @@ def login(
     The login stays in the background until `node logout`, a reboot or the loss of the connection.
     The daemon works through it.
     """
-    from d0ctl.actions.meeting import log_in
+    from d0ctl.actions.meeting import by_command, log_in
 
     with session.open_or_create() as store:
         home, address = store.home, _address(store, where)
-    typed = ["d0ctl", "node", "login", where]
-    log_in(home, address, accept_keys or (), typed, AtTerminal())
+    advice = by_command(["d0ctl", "node", "login", where])
+    log_in(home, address, accept_keys or (), advice, AtTerminal())
     say(node_line.logged_in(address.destination))
 
 

@@ -81,7 +81,7 @@ def apply(
         differences = site_comparison.compare(store, wanted)
         if differences:
             changing.confirm("apply this?", site_text.differences(differences))
-        facts = site_file.meet(store, wanted, differences, AtTerminal())
+        facts = site_file.meet(store, path, wanted, differences, AtTerminal())
         differences = site_changes.apply(
             store, wanted, facts, actor=session.actor(), note=changing.reason(),
             now=time.time(), source=str(path),
