@@ -59,11 +59,11 @@ class Transfers(Struct, frozen=True):
 
 
 class Links(Struct, frozen=True):
-    """How fast files arrive at clusters, and how many bytes are in transit to each.
+    """How fast files arrive at clusters, and how long each is busy with those in transit.
 
     `rates` are the bytes per second from one cluster to another, and from `ANY` to each, as
     measured by transfers, `file_times` the seconds of each file besides its bytes; `rate` and
-    `file_s` are those of the others.
+    `file_s` are those of the others. `backlog` is a time, as the bytes that the usual rate brings.
     """
 
     backlog: Mapping[int, float] = field(default_factory=dict)

@@ -16,8 +16,10 @@ from d0ctl.show.why import node as why_node
 from d0ctl.show.why.production import obstacles
 from d0ctl.store import Store
 from d0ctl.store.clusters import disk_forecast
+from d0ctl.store.files import links
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.standstill import production
+from tests.support import rows
 from tests.support.building import job, line
 from tests.support.site import Site
 
@@ -86,6 +88,22 @@ def test_inputs_leave_with_their_last_reader_unless_a_disposition_keeps_them(
     farm.launch("mc/2/1/1", "n1")
 
     assert before == foreseen(farm).points[-1][1] == (40 + 2 * 25) * MB - freed
+
+
+def test_files_in_transit_over_a_link_slow_per_file_count_by_their_bytes(farm: Site) -> None:
+    farm.submit(chain(25))
+    n1 = registry.named(farm.store, "n1")
+    with farm.store.writing():
+        for bytes_, files, took_s in ((100, 10, 500.0), (90 * MB, 1, 10.0)):
+            links.note(farm.store, 0, n1.id, bytes_, took_s, files=files, now=time.time())
+    file = rows.value(farm.store, "file", "id", name="a0")
+    rows.insert(farm.store, "transfer", file_id=file, cluster_id=n1.cluster_id, wanted=time.time())
+    rows.change(farm.store, "file", {"id": file}, size=1000)
+
+    at_s, has = foreseen(farm).points[1]
+
+    assert has == 40 * MB + 1000
+    assert at_s == pytest.approx(100, rel=0.1)
 
 
 def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -> None:

@@ -36,9 +36,11 @@ def forecast(store: Store, *, now: float) -> list[Profile]:
 def _on_the_way(store: Store) -> list[Change]:
     """Return the files in transit to each cache, by the rate of its link."""
     links = placement.links(store)
+    in_transit = Counter[int]()
+    for row in store.rows("transfer_backlog"):
+        in_transit[row["cluster_id"]] += row["bytes"]
     return [
-        Change(links.seconds(cluster, 0, 1), cluster, links.backlog[cluster])
-        for cluster in links.backlog
+        Change(links.seconds(cluster, 0, 1), cluster, size) for cluster, size in in_transit.items()
     ]
 
 
