@@ -2,16 +2,73 @@
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
 from tests.support.building import document, job, line, package, production
+from tests.support.key_tables import documented
 from tests.support.rows import insert
 from tests.support.site import Site
 
 RULES = {"exit-code": {"tries": 2, "delay": [3600.0]}}
+
+VALUES = {
+    "tries": {"12": "tries 12", "1000000": "tries 1000000"},
+    "delay": {"90s": "delay 1m30s", "[1m, 1h]": "delay 1m 1h"},
+    "factor": {"2": "factor 2", "1.5": "factor 1.5"},
+    "longest": {"1h": "longest 1h"},
+    "elsewhere": {"yes": "elsewhere", "no": "no elsewhere", "only": "elsewhere only"},
+    "escalate": {"{memory: 1.5, wall-time: 2}": "memory x1.5 wall-time x2"},
+    "priority": {"20": "priority 20"},
+    "hold": {"yes": "hold", "no": "no hold", "job": "hold job"},
+    "release": {"10m": "release 10m"},
+    "passive": {"yes": "passive", "no": "no passive"},
+}
+"""Values of each key of a rule, and how `policy show` writes them."""
+
+LIMITS = {
+    "attempt": {"48h": "attempt over 2d (site)", "no": "attempt no limit (site)"},
+    "all-attempts": {"3d": "all-attempts over 3d (site)", "no": "all-attempts no limit (site)"},
+    "memory": {"8GB": "memory over 8GB (site)", "no": "memory no limit (site)"},
+    "tries": {"1000000": "tries after 1000000 of them (site)", "no": "tries no limit (site)"},
+}
+"""The same for the limits of `never`."""
+
+
+def test_each_documented_key_has_values_here() -> None:
+    assert set(documented("policy")) == {
+        *(("Rule", key) for key in VALUES), *(("Never", key) for key in LIMITS)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "key", "value", "expected"),
+    [
+        (entry, key, value, expected)
+        for entry, keys in (("exit-code", VALUES), ("never", LIMITS))
+        for key, values in keys.items()
+        for value, expected in values.items()
+    ],
+)
+def test_each_value_of_a_policy_is_shown(
+    d0ctl: Type, tmp_path: Path, entry: str, key: str, value: str, expected: str
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text(f"policy: {{{entry}: {{{key}: {value}}}}}\n")
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+
+    shown = d0ctl("policy", "show").stdout.splitlines()
+
+    if entry == "never":
+        assert expected in " ".join(shown)
+    else:
+        (row,) = [line for line in shown if line.startswith("exit-code")]
+        assert row.split(maxsplit=2) == ["exit-code", "site", expected]
+    assert d0ctl("policy", "show", "--json").exit_code == 0
+    assert d0ctl("site", "show").exit_code == 0
 
 
 def test_without_a_home_the_defaults_hold(d0ctl: Type, usual_home: Home) -> None:

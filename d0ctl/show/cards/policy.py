@@ -78,13 +78,11 @@ def _key_texts(key: str, value: Any) -> str:
         return f"delay {' '.join(format_time(seconds) for seconds in value)}"
     if key == "escalate":
         return " ".join(f"{name} x{factor:g}" for name, factor in value.items())
-    if value == "only":
-        return f"{key} only"
     if isinstance(value, bool):
         return key if value else f"no {key}"
     if key in _TIMES:
         return f"{key} {format_time(value)}"
-    return f"{key} {value:g}"
+    return f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
 
 
 def _never(policy: Policy) -> str:
@@ -98,4 +96,4 @@ def _never(policy: Policy) -> str:
 def _limit(key: str, value: float) -> str:
     if key in _TIMES:
         return f"over {format_time(value)}"
-    return f"over {format_size(int(value))}" if key == "memory" else f"after {value:g} of them"
+    return f"over {format_size(int(value))}" if key == "memory" else f"after {value} of them"
