@@ -1,5 +1,6 @@
 """Policies as they are shown, and what is said of packages that they have answered."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -205,3 +206,24 @@ def test_another_policy_is_tried_on_the_recorded_failures_beside_what_happened(
     shown = d0ctl("policy", "try", str(file)).stdout
     assert "2 retried and 1 failed" in shown and "3 failed" in shown
     assert site.phase("prod/1/1/1") == "failed"
+
+
+@pytest.mark.parametrize(
+    ("rule", "origin"),
+    [
+        ({"tries": 0}, "site"),
+        ({"hold": "job"}, "site"),
+        ({"delay": [60.0]}, "default"),
+        ({}, "default"),
+    ],
+)
+def test_a_failed_package_names_the_policy_that_set_its_rule(
+    d0ctl: Type, site: Site, rule: dict[str, object], origin: str
+) -> None:
+    insert(site.store, "setting", name="policy", value=json.dumps({"seg-fault": rule}))
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1", reason="seg-fault")
+
+    for target in ("prod", "prod/1/1/1"):
+        answer = d0ctl("why", target).stdout
+        assert f"the policy ({origin}) does not retry `seg-fault`" in answer

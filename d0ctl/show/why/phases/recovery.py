@@ -17,6 +17,9 @@ from d0ctl.units import count, duration, moment
 ESCALATED = {"out-of-memory": "memory: 1.5", "wall-time": "wall-time: 2"}
 """Reasons for which only a retry with more of a resource helps, and the policy keys."""
 
+_DECIDING = ("tries", "escalate", "hold")
+"""Keys that say what follows a failure; the first of them that is set names the origin."""
+
 BY_POLICY = "policy"
 """The actor of a hold by a policy."""
 
@@ -77,13 +80,12 @@ def rule(policy: Policy, reason: str) -> str:
         return f"the rule for `{reason}` ({keys['passive'][1]}) is passive: it only counts"
     if reason == Reason.KILLED:
         return "a policy never retries killed packages"
+    origin = next((keys[key][1] for key in _DECIDING if key in keys), "default")
     if not rule.tries:
-        origin = keys["tries"][1] if "tries" in keys else "default"
         text = f"the policy ({origin}) does not retry `{reason}`"
         if key := ESCALATED.get(reason):
             return f"{text}: `policy: {{{reason}: {{escalate: {{{key}}}}}}}` would, with more"
         return text
-    origin = keys["tries"][1] if "tries" in keys else keys["escalate"][1]
     tries = count(rule.tries, "other try", "other tries")
     return f"the policy ({origin}) has {tries} for `{reason}`"
 
