@@ -88,6 +88,10 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     site.ok("run", "edit")
     assert site.result("edit/all.txt") == "new\nold\n"
     assert mixed in site.d0ctl("results", "edit").err
+    known = (
+        f"1 finished package read an earlier `{path}` than later ones: `d0ctl update edit --again`"
+    )
+    assert known in site.ok("status", "edit") and known in site.ok("why", "edit")
 
     plan = site.ok("update", "edit", "--dry-run")
 
@@ -97,7 +101,10 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     assert "changed since attempt 1: sim.sh" in site.ok("status", "edit/1/2/1/1")
 
     assert "1 package out of date" in site.ok("update", "edit")
-    assert "has changed since" not in site.d0ctl("results", "edit").err
+    after = site.d0ctl("results", "edit").err
+    assert "2 packages of `edit` are out of date" in after and "has changed since" not in after
+    assert "2 packages of `edit` are out of date" in site.ok("status", "edit")
     script(site, "echo newest > $1.txt")
     for verb in ("results", "wait", "run"):
-        assert "has changed since 2 finished packages" in site.d0ctl(verb, "edit").err
+        told = site.d0ctl(verb, "edit").err
+        assert "has changed since 1 finished package" in told and "2 packages of" in told

@@ -39,7 +39,7 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.jobs import retry
-from d0ctl.store.jobs.correction.texts import done_with_earlier, is_changed_on_disk
+from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import selection
 from d0ctl.units import count, listed
@@ -139,7 +139,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         ended_before=retry.ended_before(selected, MOST_SHOWN),
         edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
         mixed=[(job.name, *found) for job in jobs
-               for found in done_with_earlier(store, job.id, job.name).items()],
+               for found in edited_files.done_with_earlier(store, job.id).items()],
     )  # fmt: skip
 
 

@@ -22,8 +22,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import standstill
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import JobStanding
-from d0ctl.store.views import browse, file_locations
-from d0ctl.store.views.left_out import outdated_packages
+from d0ctl.store.views import browse, file_locations, left_out
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl.units import count, moment
 
@@ -42,10 +41,11 @@ def job(
         partial(_explain_package, store, now),
     )  # fmt: skip
     explanation = _explain(store, part, now, driven)
-    if outdated_packages(store, summary.id):
-        from d0ctl.show.why.phases.successful import outdated  # late: few jobs have any
+    readers = left_out.earlier_readers(store, summary.id)
+    if readers or left_out.outdated_packages(store, summary.id):
+        from d0ctl.show.why.phases.successful import mixed, outdated  # late: few jobs have any
 
-        explanation.facts += outdated(store, summary)
+        explanation.facts += [*outdated(store, summary), *mixed(summary, readers)]
     return explanation
 
 

@@ -48,18 +48,14 @@ def readers_of_earlier(store: Store, job: int) -> dict[int, str]:
     return {row["package_id"]: row["name"] for row in rows}
 
 
-def done_with_earlier(store: Store, job: int, since: float) -> dict[str, int]:
+def done_with_earlier(store: Store, job: int) -> dict[str, int]:
     """Return how many packages have succeeded with earlier contents of each file from outside.
 
-    Files that were not changed since a time, that of the last update, are left out.
+    The files are looked at. Packages that an update left as they are, are not counted again.
     """
-    sources = store.rows("sources_of_job", job=job)
-    edited = [row["id"] for row in sources if _is_edited(row["name"], row, MOST_READ)]
-    known = [row["id"] for row in sources
-             if (status := _status(row["name"])) and status.st_ctime <= since]  # fmt: skip
-    rows = store.rows(
-        "done_with_earlier", job=job, edited=json.dumps(edited), known=json.dumps(known)
-    )
+    edited = [row["id"] for row in store.rows("sources_of_job", job=job)
+              if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
+    rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
     return {row["name"]: row["packages"] for row in rows}
 
 

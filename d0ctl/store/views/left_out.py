@@ -76,6 +76,11 @@ def outdated_packages(store: Store, job: int) -> int:
     return int(store.value("count_outdated", job=job))
 
 
+def earlier_readers(store: Store, job: int) -> dict[str, int]:
+    """Return how many packages have succeeded before a file from outside came with new contents."""
+    return {row["name"]: row["packages"] for row in store.rows("done_before_replaced", job=job)}
+
+
 def is_outdated(store: Store, package: int) -> bool:
     """Return whether a successful package is out of date."""
     return bool(store.value("is_outdated", package=package))

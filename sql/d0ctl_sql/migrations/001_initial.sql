@@ -739,6 +739,9 @@ create index file_late on file (package_id) where late = 1;
 -- The matches of a late output.
 create index file_of_pattern on file (pattern_id) where pattern_id is not null;
 
+-- The files from outside that came again with other contents.
+create index file_replaced on file (job_id) where replaced is not null;
+
 -- A file that a binary reads.
 create table input (
     package_id  integer not null references package,
@@ -2590,6 +2593,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('streamed_input', 'streamed_input',            '1000 100 1'),
     ('streamed_input', 'streamed_input_due',        '20 5'),
     ('streamed_input', 'streamed_input_of_file',    '1000 1'),
+    ('file',           'file_replaced',              '20 5'),
     ('file',           'sqlite_autoindex_file_1',    '2000000 20000 1'),
     ('file',           'file_late',                  '100 1'),
     ('file',           'file_of_package',            '2000000 2'),

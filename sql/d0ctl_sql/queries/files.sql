@@ -302,8 +302,8 @@ select input.package_id, file.name
  where file.job_id = :job and file.package_id is null;
 
 -- name: done_with_earlier
--- How many packages of a job have succeeded with earlier contents of each of these files from
--- outside: of those in `edited`, or of one that came again with other contents; not in `known`.
+-- How many packages of a job have succeeded with earlier contents of files from outside: of those in
+-- `edited`, or of one that came again with other contents; without those known to be out of date.
 select file.name, count(*) as packages
   from file
   join input on input.file_id = file.id and input.dropped = 0
@@ -311,7 +311,18 @@ select file.name, count(*) as packages
   join attempt on attempt.id = package.attempt_id
  where file.job_id = :job and file.package_id is null
    and (file.id in (select value from json_each(:edited)) or attempt.launched < file.replaced)
-   and file.id not in (select value from json_each(:known))
+   and not exists (select 1 from outdated_package where package_id = package.id)
+ group by file.id;
+
+-- name: done_before_replaced
+-- Of the same, those that the database knows of: packages that ran before a file came again.
+select file.name, count(*) as packages
+  from file
+  join input on input.file_id = file.id and input.dropped = 0
+  join package on package.id = input.package_id and package.phase = 'done'
+  join attempt on attempt.id = package.attempt_id and attempt.launched < file.replaced
+ where file.job_id = :job and file.replaced is not null
+   and not exists (select 1 from outdated_package where package_id = package.id)
  group by file.id;
 
 -- name: end_transfer

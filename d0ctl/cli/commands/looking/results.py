@@ -85,10 +85,10 @@ def out_of_date(job: JobSummary) -> list[str]:
     """Say what is out of date, and which files from outside have other contents by now."""
     from d0ctl.actions.wording import earlier_readers
     from d0ctl.show.why.phases.successful import outdated
-    from d0ctl.store.jobs.correction.texts import done_with_earlier
+    from d0ctl.store.files.edited_files import done_with_earlier
 
     with session.reader() as store:
-        found = done_with_earlier(store, job.id, job.name)
+        found = done_with_earlier(store, job.id)
         lines = outdated(store, job)
     return lines + [earlier_readers(job.name, name, number) for name, number in found.items()]
 

@@ -1,7 +1,7 @@
 """How a package succeeded, or who set it to successful, and whether it is out of date."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
 from d0ctl.model import Phase, Status
@@ -73,6 +73,13 @@ def outdated(store: Store, job: JobSummary) -> list[str]:
     text = f"{count(packages, 'package')} of `{job.name}` {are} {OUTDATED}: `{_again(job.name)}`"
     text += "; with --dry-run it counts all that would run"
     return [text] if packages else []
+
+
+def mixed(job: JobSummary, readers: Mapping[str, int]) -> Iterator[str]:
+    """Say how many packages read earlier contents of a file than those that run from then on."""
+    for name, packages in readers.items():
+        finished = count(packages, "finished package")
+        yield f"{finished} read an earlier `{name}` than later ones: `{_again(job.name)}`"
 
 
 def add_outdated(

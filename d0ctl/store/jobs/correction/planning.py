@@ -33,7 +33,7 @@ class Outline(Struct):
     """Packages that have succeeded, and run again because their outputs were removed."""
     outdated: frozenset[int]
     """Packages that stay as they ran, although the job file has another definition of them or of
-    a maker of their files; not those that only a changed file from outside makes outdated."""
+    a maker of their files, or a file from outside was changed since they read it."""
     unread: frozenset[str]
     """The files that they would read if they ran again."""
 
@@ -92,10 +92,10 @@ def plan(
 
 
 def _outdated(found: Comparison) -> set[int]:
-    """Return the packages that ran, or are running, with another definition than the job file's."""
+    """Return the packages that ran, or are running, with another definition or earlier files."""
     listed = {package.id for stage in found.stages for line in stage.lines if line.old
               for package in line.old.packages}  # fmt: skip
-    return (found.outdated.keys() - found.edited.keys()) | (found.busy.keys() & listed)
+    return found.outdated.keys() | (found.busy.keys() & listed)
 
 
 def _reads(

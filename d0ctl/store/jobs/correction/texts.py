@@ -6,8 +6,6 @@ from pathlib import Path
 
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
-from d0ctl.store.files import edited_files
-from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.submission.submit import JobText, text_of
 
 
@@ -38,15 +36,6 @@ def keep_text(store: Store, job: int, spec: JobSpec) -> None:
         text=zlib.compress(spec.text.encode()),
         previous=known and zlib.compress(json.dumps(known).encode()),
     )
-
-
-def done_with_earlier(store: Store, job: int, name: str) -> dict[str, int]:
-    """Return how many packages have succeeded with earlier contents of files from outside.
-
-    Those of files that were changed before the last update are known, and left as they are.
-    """
-    last = audit.on_job_since(store, name, ["update"], 0)
-    return edited_files.done_with_earlier(store, job, last.at if last else 0.0)
 
 
 def is_changed_on_disk(store: Store, job: int) -> bool:
