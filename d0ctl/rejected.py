@@ -104,7 +104,7 @@ class Rejected:
         self._files = self._bytes = 0
         self._looked: float | None = None
         self._uncounted = Discarded()
-        self._unlogged = 0
+        self._unlogged, self._reason = 0, ""
         self._logged: float | None = None
 
     def keep(self, name: str, text: str, reason: str) -> None:
@@ -132,7 +132,7 @@ class Rejected:
         # The reason is written last, so it is missing or empty if the disk was full before.
         if head and target.exists() and access.size(beside):
             return  # another process has processed it, too
-        self._log(reason)
+        self._unlogged, self._reason = self._unlogged + 1, reason
         if not self._has_space(len(head) + len(reason)):
             self._discard(len(data), reason)
             return
@@ -167,17 +167,22 @@ class Rejected:
         self._uncounted = Discarded(new.count + 1, new.bytes + size, time.time(), reason)
 
     def write_count(self) -> None:
-        """Add the messages that were not kept to the count on disk; a rewrite takes 2 ms."""
+        """Log the messages of the batch; add those that were not kept to the count on disk.
+
+        A rewrite of the count takes 2 ms.
+        """
+        self._log()
         new, self._uncounted = self._uncounted, Discarded()
         if new.count:
             before = discarded(self.folder)
             found = replace(new, count=before.count + new.count, bytes=before.bytes + new.bytes)
             (self.folder / DISCARDED).write_text(json.dumps(asdict(found)) + "\n")
 
-    def _log(self, reason: str) -> None:
+    def _log(self) -> None:
         """Log one line about all messages that were rejected since the last line."""
-        self._unlogged += 1
         now = time.monotonic()
-        if self._logged is None or now - self._logged >= LOG_EVERY_S:
-            log.warning("rejected %s: %s", count(self._unlogged, "message"), clean(reason))
+        if self._unlogged and (self._logged is None or now - self._logged >= LOG_EVERY_S):
+            number, last = count(self._unlogged, "message"), "the last one: "
+            reason = f"{last if self._unlogged > 1 else ''}{clean(self._reason)}"
+            log.warning("rejected %s: %s", number, reason)
             self._logged, self._unlogged = now, 0

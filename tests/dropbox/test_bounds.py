@@ -154,7 +154,23 @@ def test_the_log_summarises_rejected_messages(
 
     assert [record.message for record in caplog.records] == [
         "rejected 1 message: the token is wrong\\x1b[2J",
-        "rejected 50 messages: it is torn",
+        "rejected 50 messages: the last one: it is torn",
+    ]
+
+
+def test_the_log_counts_rejected_messages_by_batch_and_leaves_none_out(
+    box: DropBox, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box.deliver("n1", ["no message", "none either", "nor this"])
+    box.collect()
+    box.deliver("n1", ["a late one"])
+    box.collect()
+    monkeypatch.setattr("d0ctl.rejected.LOG_EVERY_S", -1.0)
+    box.collect()
+
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "rejected 3 messages",
+        "rejected 1 message",
     ]
 
 

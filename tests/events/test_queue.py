@@ -155,7 +155,7 @@ def test_messages_that_are_no_signed_events_are_refused(
         "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
     )
     assert value(desk.store, "node", "drained") == 0
-    assert "rejected 1 message: " in caplog.text
+    assert "rejected " in caplog.text
     [finding] = leftovers(desk.dropbox.folder, is_driven=True)
     assert finding.detail.startswith("3 messages that could not be applied")
 
