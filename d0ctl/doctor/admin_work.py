@@ -1,4 +1,4 @@
-"""What an admin must attend to: nodes that take nothing by a fault of theirs, and unsent mail."""
+"""What an admin must attend to: faulty nodes, files that can't be transferred, unsent mail."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from d0ctl.doctor.finding import Finding
 from d0ctl.model import Node
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
-from d0ctl.store.nodes import draining, registry
+from d0ctl.store.nodes import draining, registry, site
 from d0ctl.units import count
 
 
@@ -25,6 +25,15 @@ def faulty_nodes(store: Store) -> Iterator[Finding]:
 def _needs_a_person(row: Node) -> bool:
     """Return whether packages are out of reach on a node that is down, or its key is refused."""
     return bool(row.launched) or "host key" in (row.last_error or "")
+
+
+def failing_transfers(store: Store) -> Iterator[Finding]:
+    """Yield jobs with files that several tries could not transfer."""
+    for failing in site.failing_transfers(store):
+        files = count(failing.files, "file")
+        yield Finding("transfer", failing.name,
+                      f"{files} can't be transferred: {failing.last_error}",
+                      f"d0ctl why {failing.name}")  # fmt: skip
 
 
 def undelivered(store: Store) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from d0ctl.store.nodes import contact, registry
 from tests.doctor.conftest import Found
 from tests.doctor.planting import only
 from tests.support.building import production
-from tests.support.rows import insert
+from tests.support.rows import change, insert, value
 from tests.support.site import Site
 
 
@@ -57,6 +57,19 @@ def test_a_node_that_d0ctl_drained_is_reported(site: Site, found: Found, far: in
     nodes = [(finding.detail, finding.advice) for finding in found() if finding.check == "node"]
     detail = "was drained by d0ctl: packages failed there in a row"
     assert nodes == [(detail, "d0ctl why --node far")]
+
+
+def test_files_that_three_tries_could_not_transfer_are_reported(site: Site, found: Found) -> None:
+    site.submit(production())
+    file = value(site.store, "file", "id", name="gen-1")
+    insert(site.store, "transfer", file_id=file, cluster_id=1, wanted=1.0, tries=2, last_error="no")
+    assert found() == []
+
+    change(site.store, "transfer", tries=3)
+
+    assert (only(found).check, only(found).subject) == ("transfer", "prod")
+    assert only(found).detail == "1 file can't be transferred: no"
+    assert only(found).advice == "d0ctl why prod"
 
 
 def test_mail_that_could_not_be_sent_is_reported(site: Site, found: Found) -> None:

@@ -202,14 +202,14 @@ def test_the_header_keeps_the_failures_and_drops_the_clock_first(columns: int) -
     assert ("changed" in answer) == (columns >= 100)
 
 
-def test_a_narrow_header_tells_failed_packages_from_jobs_and_tasks_that_need_a_person() -> None:
+def test_a_narrow_header_tells_failed_packages_from_jobs_tasks_and_files() -> None:
     still = JobStanding(7, "late", Work({}), Standing(moves=False))
-    snapshot = Snapshot(at=100.0, nodes=NODES, needing={1: {"failed": 2, "unreachable": 10}},
+    snapshot = Snapshot(5.0, untransferred={5: 2}, needing={1: {"failed": 2, "unreachable": 10}},
                         stopped_jobs=Stopped({7: (still, "")}), tasks={3: "failed"})  # fmt: skip
 
     answer = text(strips.header(snapshot, (LEASE,), "/home/x", "", "", 50.0, 60, UNICODE))
 
-    assert "✘ 2  ? 10  ✘ 1 still  ✘ 1 task" in answer
+    assert "✘ 2  ? 10  ✘ 1 still  ✘ 2 files  ✘ 1 task" in answer
 
 
 def test_nodes_with_a_problem_come_first() -> None:

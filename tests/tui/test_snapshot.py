@@ -6,6 +6,7 @@ from d0ctl_tui.read import snapshot
 from d0ctl_tui.read.snapshot import MOST_AGE_S, Snapshot
 from tests.cli.test_standing import drive
 from tests.support.building import job, line, package, production
+from tests.support.rows import insert, value
 from tests.support.site import Site
 
 
@@ -52,3 +53,12 @@ def test_a_node_that_grows_lets_a_job_move_at_the_next_look(site: Site) -> None:
 
     assert is_read
     assert (len(first.stopped), len(after.stopped)) == (1, 0)
+
+
+def test_files_that_three_tries_could_not_transfer_are_counted_by_job(site: Site) -> None:
+    site.submit(production())
+    file = value(site.store, "file", "id", name="gen-1")
+    insert(site.store, "transfer", file_id=file, cluster_id=1, wanted=1.0, tries=3, last_error="no")
+
+    assert snapshot.read(site.store, Snapshot(), 5.0).untransferred == {1: 1}
+    assert snapshot.read(site.store, Snapshot(), 5.0, until=5.0).untransferred == {}

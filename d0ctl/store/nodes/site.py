@@ -31,6 +31,7 @@ class TaskInVain(Struct, frozen=True):
 class FailingTransfers(Struct, frozen=True):
     """Files of a job that three tries or more could not transfer, and what one of them met."""
 
+    job_id: int
     name: str
     files: int
     last_error: str
@@ -144,8 +145,12 @@ def _rule(name: str, keys: Mapping[str, Any]) -> "Throttle":
 
 def needing_a_person(store: Store) -> list[TaskInVain | FailingTransfers]:
     """Return tasks that have ended in vain, and jobs with files that can't be transferred."""
-    failing = make_all(FailingTransfers, store.rows("failing_transfers"))
-    return [*tasks_in_vain(store), *failing]
+    return [*tasks_in_vain(store), *failing_transfers(store)]
+
+
+def failing_transfers(store: Store) -> list[FailingTransfers]:
+    """Return the jobs with files that several tries could not transfer."""
+    return make_all(FailingTransfers, store.rows("failing_transfers"))
 
 
 def tasks_in_vain(store: Store) -> list[TaskInVain]:

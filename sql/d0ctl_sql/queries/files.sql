@@ -507,7 +507,7 @@ select cluster.name, replica.at, replica.readers, replica.work_s, replica.takes_
 
 -- name: failing_transfers
 -- Jobs with files that several tries could not transfer: how many, and what one of them met.
-select job.name, count(*) as files, max(transfer.last_error) as last_error
+select job.id as job_id, job.name, count(*) as files, max(transfer.last_error) as last_error
   from transfer indexed by transfer_failing
   join file on file.id = transfer.file_id
   join job on job.id = file.job_id

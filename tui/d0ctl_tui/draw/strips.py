@@ -38,9 +38,6 @@ LEAST_NOTE = 10
 
 WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
-SHORT = {STANDS_STILL: "still"}
-"""Short words for what has the sign of another state; tasks have such signs, too."""
-
 
 def header(
     snapshot: Snapshot,
@@ -77,29 +74,33 @@ def header(
 
 
 def _problems(snapshot: Snapshot, glyphs: Glyphs, *, short: bool = False) -> list[Span]:
-    """Return how many packages need a person, by phase, and how many tasks do."""
+    """Return how many packages need a person, by phase, and how many tasks, jobs and files do."""
     spans: list[Span] = []
-    for state, number, word in _needs(snapshot):
-        text = f"{glyphs.states[state]} {signs.short(number)}"
-        if short:
-            word = SHORT.get(state, word if word.startswith("task") else "")
-        spans += [("  " if short else "   ", ""),
-                  (f"{text} {word}".rstrip(), signs.role(state))]  # fmt: skip
+    for state, number, word, short_word in _needs(snapshot):
+        text = f"{glyphs.states[state]} {signs.short(number)} {short_word if short else word}"
+        spans += [("  " if short else "   ", ""), (text.rstrip(), signs.role(state))]
     return spans
 
 
-def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str]]:
-    """Yield what needs a person: a state with its glyph, how many, and the word for it."""
+def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str, str]]:
+    """Yield what needs a person: a state with its glyph, how many, the word for it, a short one.
+
+    The short word is empty where the glyph says enough.
+    """
     for phase, word in WORDS.items():
         if number := snapshot.needing_a_person(phase):
-            yield phase, number, word
+            yield phase, number, word, ""
     if number := len(snapshot.stragglers):
-        yield signs.STRAGGLER, number, "straggler" if number == 1 else "stragglers"
+        yield signs.STRAGGLER, number, "straggler" if number == 1 else "stragglers", ""
     if number := len(snapshot.stopped):
-        yield STANDS_STILL, number, STANDS_STILL if number == 1 else "stand still"
+        yield STANDS_STILL, number, STANDS_STILL if number == 1 else "stand still", "still"
+    if number := sum(snapshot.untransferred.values()):
+        noun = "file" if number == 1 else "files"
+        yield "failed", number, f"{noun} not transferred", noun
     if number := len(snapshot.tasks):
         worst = next(status for status in task_rows.WORST if status in snapshot.tasks.values())
-        yield worst, number, "task" if number == 1 else "tasks"
+        noun = "task" if number == 1 else "tasks"
+        yield worst, number, noun, noun
 
 
 def past_header(

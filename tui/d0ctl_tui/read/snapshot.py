@@ -75,6 +75,9 @@ class Snapshot(Struct, frozen=True):
     tasks: Mapping[int, str] = field(default_factory=dict)
     """The statuses of tasks that need a person, by the ids of their jobs."""
 
+    untransferred: Mapping[int, int] = field(default_factory=dict)
+    """How many files several tries could not transfer, by the ids of their jobs."""
+
     stopped_jobs: Stopped = field(default_factory=Stopped)
 
     stragglers: Stragglers = field(default_factory=Stragglers)
@@ -123,6 +126,9 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         failed,
         _with_stopped(activity.needing_a_person(store), stopped.jobs),
         {task.job_id: task.status for task in site.tasks_in_vain(store)},
+        {failing.job_id: failing.files for failing in site.failing_transfers(store)}
+        if until is None
+        else {},
         stopped,
         stragglers.read(store, now) if until is None else Stragglers(),
         until is None and is_daemon_outdated(store),

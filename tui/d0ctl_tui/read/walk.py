@@ -44,10 +44,11 @@ def next_problem(
     """Return the next one, across the end to the beginning; None if nothing needs a person.
 
     By group, it is the first of the next stage, phase or reason. The row of a task, by its job, is
-    one of its own.
+    one of its own, as is that of a job whose files can't be transferred.
     """
+    rows = {*snapshot.tasks, *snapshot.untransferred}
     package = _next_package(source, snapshot, here, forward=forward, by_group=by_group)
-    found: list[Path] = [(at,) for at, job in enumerate(source.jobs) if job in snapshot.tasks]
+    found: list[Path] = [(at,) for at, job in enumerate(source.jobs) if job in rows]
     found += [package] if package else []
     begin = here.path or ()
     if forward:
