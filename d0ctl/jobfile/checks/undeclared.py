@@ -1,21 +1,30 @@
 """Files that a package makes or reads, but that its job file does not declare."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
+from typing import NamedTuple
 
-from d0ctl.jobfile.input_files import InputFiles
-from d0ctl.jobfile.recipe import JobRecipe, PackageRecipe
+from d0ctl.jobfile.checks.command_text import CommandText
+from d0ctl.jobfile.recipe import JobRecipe, LineRecipe, PackageRecipe, StageRecipe
 from d0ctl.jobfile.yaml.faults import shown
 
 MOST_COMPARED = 100
 """How many outputs of a job are compared with each pattern in a command."""
 
 
-def outputs_by_stage(job: JobRecipe) -> dict[str, str]:
-    """Return the outputs of the first line of each loop, with the names of their stages."""
+class Made(NamedTuple):
+    """An output: the stage and the line that make it, and its name as the job file has it."""
+
+    stage: str
+    line: LineRecipe
+    written: str
+
+
+def outputs_by_name(job: JobRecipe) -> dict[str, Made]:
+    """Return the outputs of the first line of each loop by their names."""
     return {
-        output.file.render(values): stage.name
+        output.file.render(values): Made(stage.name, line, output.file.scalar.text)
         for stage in job.stages
         for line in stage.lines
         if (values := next(iter(line.loop), None)) is not None
@@ -25,52 +34,68 @@ def outputs_by_stage(job: JobRecipe) -> dict[str, str]:
     }
 
 
+class Others(NamedTuple):
+    """What the packages of a job make, for a line of a stage."""
+
+    made: Mapping[str, Made]
+    stage: StageRecipe
+    line: LineRecipe
+
+    def unread(
+        self, command: CommandText, known: Collection[str], *, has_inputs: bool
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the words that name outputs of other packages, but no inputs, with a warning."""
+        for word in command.possible_names:
+            name = word.removeprefix("./")
+            found = name if name in self.made else _matched(name, self.made)
+            if found is None or word not in command.text or _is_known(name, known):
+                continue
+            what = "is" if found == name else f"matches {shown(found)},"
+            remedy = self._remedy(command, word, self.made[found], has_inputs=has_inputs)
+            yield (
+                word,
+                (
+                    f"{shown(word)} {what} an output of stage `{self.made[found].stage}`, but not "
+                    f"an input: it will not be on the node; {remedy}"
+                ),
+            )
+
+    def _remedy(self, command: CommandText, word: str, made: Made, *, has_inputs: bool) -> str:
+        """Say what to add to the inputs; a stage can't take its own outputs by `from`."""
+        entry = f"{{from: {made.stage}}}"
+        if made.stage == self.stage.name:
+            if "*" in word and made.line is not self.line:
+                return f"move this line to a later stage, with `inputs: {entry}`"
+            entry = made.written if "*" in word else command.as_in_file(word)
+        return f"add `{entry}` to its `inputs`" if has_inputs else f"add `inputs: {entry}`"
+
+
 def kept_by_none(
-    package: PackageRecipe, written: Mapping[str, str], files: InputFiles
+    package: PackageRecipe, command: CommandText, *, reads_others: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield the file that a package without outputs writes from files of others, with a warning.
 
     A package that only stores or checks files writes none.
     """
-    binaries = package.binaries
-    if any(binary.outputs for binary in binaries) or not any(
-        files.comes_from_packages(entry) for binary in binaries for entry in binary.inputs
-    ):
+    if not reads_others or any(binary.outputs for binary in package.binaries):
         return
-    for name, word in written.items():
-        if name[0].isalpha():
+    for name, word in command.written.items():
+        if name[:1].isalpha():
             yield (
                 word,
                 (
                     f"{shown(word)} is written, but the package has no `outputs`, so only its log "
-                    f"is kept; add `outputs: {name}`"
+                    f"is kept; add `outputs: {command.as_in_file(word)}`"
                 ),
             )
             return
 
 
-def unread_outputs(
-    run_words: Iterable[str], known: Collection[str], made: Mapping[str, str], *, has_inputs: bool
-) -> Iterator[tuple[str, str]]:
-    """Yield the words that name outputs of other packages, but no inputs, with a warning."""
-    for word in run_words:
-        name = word.removeprefix("./")
-        found = name if name in made else _matched(name, made)
-        if found is None or any(own == name or fnmatchcase(own, name) for own in known):
-            continue
-        entry = f"{{from: {made[found]}}}"
-        remedy = f"`{entry}` to its `inputs`" if has_inputs else f"`inputs: {entry}`"
-        what = "is" if found == name else f"matches {shown(found)},"
-        yield (
-            word,
-            (
-                f"{shown(word)} {what} an output of stage `{made[found]}`, but not an input: it "
-                f"will not be on the node; add {remedy}"
-            ),
-        )
+def _is_known(name: str, known: Collection[str]) -> bool:
+    return any(own == name or fnmatchcase(own, name) for own in known)
 
 
-def _matched(pattern: str, made: Mapping[str, str]) -> str | None:
+def _matched(pattern: str, made: Mapping[str, Made]) -> str | None:
     """Return the first output that a pattern matches; one of few letters says too little."""
     if "*" not in pattern or len(pattern.strip("*.")) < 2:
         return None

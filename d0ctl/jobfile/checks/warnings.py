@@ -1,11 +1,12 @@
 """Warnings about a job that can run, but may not do what its author intends."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks import undeclared
+from d0ctl.jobfile.checks.command_text import CommandText
 from d0ctl.jobfile.checks.pattern_of import pattern_of
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.file_names import base_name, is_pattern
@@ -17,15 +18,9 @@ from d0ctl.jobfile.yaml.document import Scalar
 from d0ctl.jobfile.yaml.faults import Notes, Position, did_you_mean, shown
 from d0ctl.units import without_unit
 
-MAX_WORDS = 2000
-"""How many words of one text are compared with file names."""
-
-_SIGNS = re.compile(r"[\s;|&()<>\"'`=,:]+")
-_WRITTEN = re.compile(r">\s*[\"']?([^\s;|&()<>\"'`]+)")
 _CALLED = re.compile(r"(?:^|[;&|(])[ \t]*\./([^\s;|&()<>\"'`/]+)", re.MULTILINE)
 """A file that a text calls by `./NAME`."""
 
-_EXPANDED = re.compile(r"\$\{[^}]{0,100}\}|\$\([^)]{0,100}\)|\$\w+|\{[^}]{0,100}\}")
 _LISTS = ("D0CTL_INPUTS", INPUTS)
 
 
@@ -34,27 +29,29 @@ def advise(job: JobRecipe, files: InputFiles, warnings: Notes, *, is_seen: bool 
 
     For a generated job file, the outputs that the command declares are passed separately.
     """
-    made = undeclared.outputs_by_stage(job)
+    made = undeclared.outputs_by_name(job)
     for stage in job.stages:
         _requirement(stage, files, warnings)
         for line in stage.lines:
             values = next(iter(line.loop), None)
             if values is not None:
+                others = undeclared.Others(made, stage, line)
                 for package in line.packages:
-                    _package(package, values, files, warnings, is_seen, made)
+                    _package(package, values, files, warnings, is_seen, others)
 
 
 def _requirement(stage: StageRecipe, files: InputFiles, warnings: Notes) -> None:
     """Warn of `require` in a stage that reads no other stage."""
     if stage.require_position is not None and not any(
-        files.comes_from_packages(recipe)
-        for line in stage.lines
-        for package in line.packages
-        for binary in package.binaries
-        for recipe in binary.inputs
+        _reads_others(package, files) for line in stage.lines for package in line.packages
     ):
         message = "`require` has no effect: no line of this stage reads a file of another stage"
         warnings.add(stage.require_position, message)
+
+
+def _reads_others(package: PackageRecipe, files: InputFiles) -> bool:
+    """Return whether an input of a package comes from another package."""
+    return any(files.comes_from_packages(entry) for b in package.binaries for entry in b.inputs)
 
 
 def _without_unit(package: PackageRecipe, warnings: Notes) -> None:
@@ -71,7 +68,7 @@ def _package(
     files: InputFiles,
     warnings: Notes,
     is_seen: bool,
-    others: Mapping[str, str],
+    others: undeclared.Others,
 ) -> None:
     _without_unit(package, warnings)
     inputs = [files.of_binary(binary, values, 0) for binary in package.binaries]
@@ -82,14 +79,14 @@ def _package(
     for binary, own in zip(package.binaries, inputs, strict=True):
         text = _text(binary, own, inputs, values)
         if text is not None:
-            run_words = _words_of(text)
-            written = {name.removeprefix("./"): name for name in _WRITTEN.findall(text)}
-            _beside(binary, own, run_words, known.union(written), files, warnings)
-            notes = undeclared.unread_outputs(
-                [word for word in run_words if word in text], known.union(written), others,
-                has_inputs=bool(own),
-            )  # fmt: skip
-            for word, message in (*notes, *undeclared.kept_by_none(package, written, files)):
+            command = CommandText(text, "\n".join(part.text for part in _scalars(binary)))
+            run_words, known_now = command.possible_names, known.union(command.written)
+            _beside(binary, own, run_words, known_now, files, warnings)
+            unread = [*others.unread(command, known_now, has_inputs=bool(own))]
+            kept_by_none = undeclared.kept_by_none(
+                package, command, reads_others=bool(unread) or _reads_others(package, files)
+            )
+            for word, message in (*unread, *kept_by_none):
                 warnings.add(_position(binary, word), message)
             _not_executable(binary, own, text, files, warnings)
             _named_and_listed(binary, own, run_words, files, warnings)
@@ -109,15 +106,6 @@ def _text(
     if isinstance(binary.run, Arguments):
         return "\n".join(binary.run.text(values, binary_files))
     return None
-
-
-def _words_of(text: str) -> list[str]:
-    """Return the words of a text that may name files, each once."""
-    texts = [text := text[:1_000_000]]
-    if "$" in text or "{" in text:
-        texts.append(_EXPANDED.sub("*", text))
-    found = dict.fromkeys(word for part in texts for word in _SIGNS.split(part) if word)
-    return list(found)[:MAX_WORDS]
 
 
 def _beside(
