@@ -4,9 +4,7 @@ A line under a `for:` is one recipe, however many lines it makes.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -15,7 +13,7 @@ from msgspec.structs import replace
 from d0ctl.jobfile.language.placeholders import LoopName, LoopValues, Template
 from d0ctl.jobfile.language.script import Run, Script
 from d0ctl.jobfile.language.values import Fields
-from d0ctl.jobfile.yaml.faults import Position, shown
+from d0ctl.jobfile.yaml.faults import Position
 
 
 class Names(Struct):
@@ -198,16 +196,3 @@ class JobRecipe(Struct, frozen=True):
     parameters: Mapping[str, Any]
     policy: Mapping[str, Any]
     stages: list[StageRecipe]
-
-
-def instead_of_glob(pattern: str, stages: Iterable[StageRecipe]) -> str:
-    """Advise `from` if a stage makes files that match, by the first line of each loop."""
-    for stage in stages:
-        for line in stage.lines:
-            for values in islice(line.loop, 1):
-                if any(fnmatchcase(name, pattern) for name in line.made(values)):
-                    return (
-                        f", but stage {shown(stage.name)} makes such files: write "
-                        f"`from: {stage.name}, match: {pattern!r}` instead of `glob`"
-                    )
-    return ""

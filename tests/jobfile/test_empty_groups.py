@@ -33,4 +33,7 @@ def test_groups_of_a_stage_without_files_for_others_are_a_fault(faults: Faults, 
 
     (found,) = faults(without)
 
-    assert found.endswith(": stage `sim` has no output that other stages can read")
+    assert found.endswith(
+        ": stage `sim` has no output that other stages can read: `s{n}` is read in the stage "
+        "itself, and its other packages have no `outputs`"
+    )

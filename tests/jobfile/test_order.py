@@ -95,14 +95,24 @@ def test_a_file_that_is_named_and_taken_is_an_input_once(lines: Lines) -> None:
     [
         ("{from: on}", "2:38: there is no stage `on` (did you mean `one`?)"),
         ("{from: one, match: '*.y'}", "2:38: no output of stage `one` matches `*.y`"),
-        ("{from: none}", "2:38: stage `none` has no output that other stages can read"),
+        (
+            "{from: none}",
+            "2:38: stage `none` has no output that other stages can read: "
+            "its packages have no `outputs`",
+        ),
+        (
+            "{from: chain}",
+            "2:38: stage `chain` has no output that other stages can read: `b` is "
+            "read in the stage itself, and its other packages have no `outputs`",
+        ),
     ],
 )
 def test_from_a_stage_without_outputs_is_reported(
     faults: Faults, given: str, expected: str
 ) -> None:
     text = (
-        "stages: [{name: one, lines: [{run: x, outputs: a.x}]}, {name: none, lines: [{run: y}]},\n"
+        "stages: [{name: one, lines: [{run: x, outputs: a.x}]}, {name: none, lines: [{run: y}]},"
+        "{name: chain, lines: [{packages: [{run: x, outputs: b}, {run: y, inputs: b}]}]},\n"
         f"  {{lines: [{{run: 'z', inputs: {given}}}]}}]"
     )
 

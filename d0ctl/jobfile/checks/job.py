@@ -28,9 +28,10 @@ from d0ctl.jobfile.language.name_index import too_long
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.local_files import Globs
 from d0ctl.jobfile.order import Order
-from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe, instead_of_glob
+from d0ctl.jobfile.recipe import BinaryRecipe, InputRecipe, JobRecipe
 from d0ctl.jobfile.sections.late_outputs import check_early_start, check_late_groups
 from d0ctl.jobfile.site_names import KnownNames
+from d0ctl.jobfile.stage_advice import instead_of_glob, nothing_to_read
 from d0ctl.jobfile.yaml.faults import Faults, shown
 
 MAX_SHARED = 2_000_000
@@ -256,7 +257,7 @@ class _Check:
                 return
             if "/" in (recipe.stage or "") and not self._stages.found[recipe].names:
                 return  # reported where it was resolved, or the site is not known
-            message = f"stage {shown(recipe.stage or '')} has no output that other stages can read"
+            message = nothing_to_read(self._job.stages, recipe.stage or "")
             if recipe.match is not None:
                 pattern = recipe.match.render(values)
                 message = f"no output of stage {shown(recipe.stage or '')} matches {shown(pattern)}"

@@ -16,6 +16,7 @@ from d0ctl.jobfile.sections import other_files, splitters
 from d0ctl.jobfile.sections.loop_sources import MAX_VALUES
 from d0ctl.jobfile.sections.splitters import COUNT, Limit, Member
 from d0ctl.jobfile.site_names import OtherFile
+from d0ctl.jobfile.stage_advice import nothing_to_read
 from d0ctl.jobfile.yaml.document import Mapping, Scalar
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
 
@@ -144,8 +145,7 @@ def stage_members(node: Mapping, reading: Reading) -> Members:
             return members
         return members._replace(found=_possible(members.found, name, node, reading))
     if not members.are_there and not reading.faults:
-        message = f"stage {shown(name)} has no output that other stages can read"
-        reading.fault(scalar.position, message)
+        reading.fault(scalar.position, nothing_to_read(reading.stages, name))
     return members._replace(
         found=_matching(members.found, name, node, reading, is_late=members.is_late)
     )

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast, overload
 
 from d0ctl.jobfile import local_files
-from d0ctl.jobfile.recipe import instead_of_glob
 from d0ctl.jobfile.sections.level import Reading
+from d0ctl.jobfile.stage_advice import instead_of_glob
 from d0ctl.jobfile.yaml.document import Node, Scalar
 from d0ctl.jobfile.yaml.document import Sequence as ListNode
 from d0ctl.jobfile.yaml.faults import did_you_mean, shown
