@@ -200,6 +200,25 @@ def test_estimates_use_runtime_keys_or_earlier_runs(
     seen = d0ctl("submit", str(path), "--dry-run").stdout
     assert "takes    about 2.0 s each" in seen
     assert "about 4.0 s on 4 CPUs as in `a-001`" in seen
+    d0ctl("submit", str(path), "--hold", "--force")
+    assert "as in `a-001`" in d0ctl("submit", str(path), "--dry-run").stdout
+
+
+def test_an_estimate_is_by_the_last_success_of_each_stage(
+    tmp_path: Path, site: Site, d0ctl: Type
+) -> None:
+    site.up()
+    path = tmp_path / "a.yaml"
+    path.write_text(
+        "stages:\n- {name: s, lines: [{run: x, outputs: x}]}\n"
+        "- {name: t, lines: [{run: y, inputs: x}]}\n"
+    )
+    for name, ended in (("one", "12"), ("two", "1")):
+        assert d0ctl("submit", str(path), "--as", name, "--force").exit_code == 0
+        for stage in ended:
+            site.finish(f"{name}/{stage}/1/1")
+
+    assert "about 4.0 s on 4 CPUs as in `two`" in d0ctl("submit", str(path), "--dry-run").stdout
 
 
 def test_the_preview_shows_after_and_limits(tmp_path: Path, d0ctl: Type) -> None:

@@ -19,32 +19,38 @@ select job_text.text, job.directory, job.source, job.parameters
  where job.id = :job;
 
 -- name: run_times_of_source
--- The job last submitted from a job file, and the mean run time of packages by stage; of a stage
--- with many lines, of the first fifty.
-select job.name as job, stage.name,
+-- The mean run time of packages by stage, each in the last job from a job file in which packages of
+-- this stage have succeeded; of a stage with many lines, of the first fifty. The last job is first.
+select job.id, job.name as job, stage.name,
        (select avg(attempt.ended - attempt.started)
           from (select id from line where stage_id = stage.id order by seq limit 50) as first
                join package on package.line_id = first.id
                join attempt on attempt.package_id = package.id
          where attempt.outcome = 'successful' and attempt.started is not null) as seconds
-  from job join stage on stage.job_id = job.id
- where job.id = (select max(id) from job where source = :source and visible = 1)
- order by stage.seq;
+  from (select max(stage.id) as id
+          from job join stage on stage.job_id = job.id
+         where job.source = :source and job.visible = 1
+           and exists (select 1 from stage_count
+                        where stage_count.stage_id = stage.id and stage_count.n > 0
+                          and stage_count.phase in ('transferring', 'done'))
+         group by stage.name) as last
+  join stage on stage.id = last.id
+  join job on job.id = stage.job_id
+ order by job.id desc, stage.seq;
 
 -- name: last_job_of_source
 -- The job last submitted from a job file.
 select name from job where source = :source and visible = 1 order by id desc limit 1;
 
--- name: late_counts_of_source
--- The late outputs of the job last submitted from a job file whose files were made, and how many
--- they were.
+-- name: late_counts
+-- The late outputs of a job whose files were made, and how many they were.
 select pattern.name,
        (select count(*) from file where file.pattern_id = pattern.id) as files
   from stage
   join line on line.stage_id = stage.id
   join package on package.line_id = line.id
   join file as pattern on pattern.package_id = package.id
- where stage.job_id = (select max(id) from job where source = :source and visible = 1)
+ where stage.job_id = :job
    and pattern.late = 1 and package.phase = 'done';
 
 -- name: job_names_like

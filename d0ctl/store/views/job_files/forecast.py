@@ -8,8 +8,8 @@ from d0ctl.store.connection import Store
 
 
 class RunTimes(NamedTuple):
-    """Facts from an earlier job with the same job file: the run time of a package of each stage,
-    and how many files each late output was."""
+    """Facts from earlier jobs with the same job file, the last of which is `job`: the run time of a
+    package of each stage, and how many files each late output was."""
 
     job: str
     seconds: Mapping[str, float]
@@ -17,13 +17,14 @@ class RunTimes(NamedTuple):
 
 
 def run_times(store: Store, source: str) -> RunTimes | None:
-    """Return the run times of the last job from a job file; None if there is none."""
-    rows = store.rows("run_times_of_source", source=source)
-    known = {row["name"]: row["seconds"] for row in rows if row["seconds"] is not None}
-    if not known:
+    """Return the run times of the last successes of a job file; None if there are none."""
+    rows = [row for row in store.rows("run_times_of_source", source=source)
+            if row["seconds"] is not None]  # fmt: skip
+    if not rows:
         return None
-    late = store.rows("late_counts_of_source", source=source)
-    return RunTimes(rows[0]["job"], known, {row["name"]: row["files"] for row in late})
+    late = store.rows("late_counts", job=rows[0]["id"])
+    return RunTimes(rows[0]["job"], {row["name"]: row["seconds"] for row in rows},
+                    {row["name"]: row["files"] for row in late})  # fmt: skip
 
 
 def absent(store: Store, job: str, names: Iterable[str]) -> int:
