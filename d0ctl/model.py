@@ -242,6 +242,7 @@ class Node(Struct, frozen=True):
     since: float | None
     contact: float | None
     last_error: str | None
+    next_try: float | None
     machine: str | None
     boot: str | None
     base: str | None

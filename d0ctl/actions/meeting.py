@@ -1,18 +1,23 @@
-"""Reach a node for the first time, once a person trusts its host keys."""
+"""Reach a node: for the first time, once a person trusts its host keys, or to check it."""
 
 import shlex
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
 from typing import Any, TypeVar
 
 from d0ctl.actions.action import Person
 from d0ctl.config import Home
-from d0ctl.errors import NodeUnreachable
+from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.model import Node
+from d0ctl.nodes import node_check
 from d0ctl.nodes.link import Site, open_link
+from d0ctl.nodes.node_check import Finding
 from d0ctl.nodes.transports import hostkeys
 from d0ctl.nodes.transports.resolve import by_hand
 from d0ctl.nodes.transports.transport import Address
+from d0ctl.store import opening
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import contact, registry
 from d0ctl.store.nodes.site import site_name
 from d0ctl.units import listed
 
@@ -116,6 +121,15 @@ def reach_login(
 
     _trusted(home, connect_once, address, accepted, advice, person)
     check_accepted(home, address, accepted, advice)
+
+
+def check(home: Home, row: Node, site: str) -> Generator[Finding, None, None]:
+    """Check a node, and yield the findings; if it was down but answers, it is tried at once."""
+    for finding in node_check.check(home, registry.address_of(row), site):
+        if row.state == "down" and finding.ok and finding.what == node_check.REACH:
+            with suppress(D0Error), opening.writer(home) as store, store.writing():
+                contact.try_now(store, row.id)
+        yield finding
 
 
 def _trusted(

@@ -68,16 +68,16 @@ class Nodes(NodeVerbs):
 
     def check(self) -> Iterator[tuple[str, "Finding"]]:
         """Check each node, and yield its name with each finding."""
-        from d0ctl.nodes.node_check import check
+        from d0ctl.actions.meeting import check
         from d0ctl.store.nodes.site import site_name
 
         with opening.reader(self.home) as store:
             site = site_name(store)
             names = self._matching([row.name for row in registry.nodes(store)])
-            addresses = [registry.address_of(registry.named(store, name)) for name in names]
-        for address in addresses:
-            for finding in check(self.home, address, site):
-                yield address.name, finding
+            rows = [registry.named(store, name) for name in names]
+        for row in rows:
+            for finding in check(self.home, row, site):
+                yield row.name, finding
 
     def _matching(self, known: list[str]) -> list[str]:
         """Return the selected names, including those that no node has yet; each once."""

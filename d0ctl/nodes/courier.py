@@ -64,6 +64,7 @@ class Courier:
         self.processors = processors
         self._report = report
         self._stopping = threading.Event()
+        self._waking = threading.Event()
         self._left_at = 0.0
         self._orders: queue.SimpleQueue[tuple[int, Frame] | None] = queue.SimpleQueue()
         self._transfers: queue.SimpleQueue[tuple[Any, TransferWork] | None] = queue.SimpleQueue()
@@ -104,6 +105,7 @@ class Courier:
             return
         self._left_at = time.monotonic()
         self._stopping.set()
+        self._waking.set()
         self._orders.put(None)
         self._transfers.put(None)
         threading.Thread(target=self._close, name=f"{self.address.name} leave", daemon=True).start()
@@ -145,6 +147,11 @@ class Courier:
         """Close a useless link without waiting, and try again later."""
         self._error = error
         threading.Thread(target=self._close, name=f"{self.address.name} close", daemon=True).start()
+
+    def try_now(self) -> None:
+        """Try to reach the node at once, if it waits for its next try."""
+        self._wait_s = FIRST_WAIT_S
+        self._waking.set()
 
     def order(self, frame: Frame) -> None:
         """Send a frame over the accepted link; it is lost if that breaks."""
@@ -190,11 +197,13 @@ class Courier:
             except Exception as failure:  # a node may send anything, and its courier survives
                 error = error_text(failure)
             self._close()
-            if not self._stopping.is_set():
-                # the cause, if another thread closed the link, not the error here
-                self._report(NodeDown(self.node, self._error or error))
+            self._waking.clear()
+            if self._stopping.is_set():
+                return
             wait_s, self._wait_s = self._wait_s, min(LONGEST_WAIT_S, self._wait_s * 2)
-            self._stopping.wait(wait_s)
+            # the cause, if another thread closed the link, not the error here
+            self._report(NodeDown(self.node, self._error or error, wait_s))
+            self._waking.wait(wait_s)
 
     def _read(self, link: Link) -> None:
         self.receiver.begin()

@@ -24,10 +24,11 @@ class NodeUp(Struct, frozen=True):
 
 
 class NodeDown(Struct, frozen=True):
-    """A node can't be reached, or its link broke; the courier keeps trying."""
+    """A node can't be reached, or its link broke; the courier tries again after `wait_s`."""
 
     node: int
     error: str
+    wait_s: float = 0.0
 
 
 class Received(Struct, frozen=True):

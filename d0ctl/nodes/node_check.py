@@ -31,6 +31,9 @@ AFTER_DROP_S = 2.0
 REMOVALS, REMOVE_AGAIN_S = 5, 0.5
 """How often to remove the files of a check: its relay may write some more meanwhile."""
 
+REACH = "reach"
+"""The check that comes first: without it, nothing else can be checked."""
+
 KNOWN_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "tcsh", "csh", "fish"})
 
 
@@ -60,11 +63,11 @@ def check(home: Home, address: Address, site: str) -> Generator[Finding, None, N
     except D0Error as error:
         where = address.destination
         advice = error.hint or (by_hand(where, address.identity) if where else "")
-        yield Finding(False, "reach", str(error), advice)
+        yield Finding(False, REACH, str(error), advice)
         return
     is_clean = False
     try:
-        yield Finding(True, "reach", f"relay ready after {time.monotonic() - began:.1f} s")
+        yield Finding(True, REACH, f"relay ready after {time.monotonic() - began:.1f} s")
         yield from _facts(link, address)
         yield _clock(link)
         found, is_clean = _detached(link, connect)

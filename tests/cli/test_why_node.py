@@ -1,7 +1,11 @@
 """`why` of a node says why it gets no packages, however it is asked."""
 
+import re
+import time
+
 import pytest
 
+from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.cli.test_standing import drive
 from tests.support.building import job, line, package, production
@@ -41,3 +45,24 @@ def test_why_takes_the_kind_of_a_thing_before_its_name_and_no_other_word(
     assert (refused.exit_code, refused.stderr) == (
         2, "d0ctl: unexpected argument `gen-1`\nd0ctl why prod:gen-1\n"
     )  # fmt: skip
+
+
+def test_a_node_that_is_down_says_when_it_is_tried_again(site: Site, d0ctl: Type) -> None:
+    node, now = registry.named(site.store, "localhost").id, time.time()
+    with site.store.writing():
+        contact.down(site.store, node, "no route to host", now=now, wait_s=3000.0)
+
+    assert "no route to host; next try in " in d0ctl("node", "list").stdout
+    why = " ".join(d0ctl("why", "localhost").stdout.split())
+    assert re.search("next try in (49|50) min .. s, or at once when `node check` reaches it", why)
+
+
+def test_a_node_that_is_resumed_is_tried_at_once(site: Site, d0ctl: Type) -> None:
+    node = registry.named(site.store, "localhost").id
+    with site.store.writing():
+        contact.down(site.store, node, "no route to host", now=time.time(), wait_s=3000.0)
+    d0ctl("node", "drain", "localhost")
+
+    d0ctl("node", "resume", "localhost")
+
+    assert registry.named(site.store, "localhost").next_try is None

@@ -67,7 +67,8 @@ def plan(store: Store, request: NodeRequest[AcceptOptions], now: float) -> Plan:
 
 
 def accept(store: Store, plan: Plan, by: Author) -> None:
-    """Count the files of a reinstalled machine as lost."""
+    """Have the node tried at once; count the files of a reinstalled machine as lost."""
+    contact.try_now(store, registry.named(store, plan.request.target.brief).id)
     if plan.request.options.met.is_other_machine and plan.request.options.reinstalled:
         contact.forget_machine(store, plan.request.target.brief, now=by.now)
 

@@ -8,7 +8,7 @@ from d0ctl.actions.nodes import _together
 from d0ctl.actions.option import Options
 from d0ctl.store.clusters import doubt
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import draining, registry
+from d0ctl.store.nodes import contact, draining, registry
 
 
 def plan(store: Store, request: NodeRequest[Options], now: float) -> Plan:
@@ -21,7 +21,9 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> Plan:
 
 def resume(store: Store, plan: Plan, by: Author) -> None:
     """Let it take packages again, with new statistics."""
-    draining.resume(store, registry.named(store, plan.request.target.brief).id)
+    node = registry.named(store, plan.request.target.brief).id
+    draining.resume(store, node)
+    contact.try_now(store, node)
 
 
 def describe(plan: Plan) -> Iterator[str]:

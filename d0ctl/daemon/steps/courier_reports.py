@@ -57,7 +57,8 @@ def _act_on_others(desk: Desk, turn: Turn, reports: Iterable[Report]) -> None:
                 name = desk.name_of(report.node)
                 log.warning("node `%s` is down: %s", name, clean(report.error))
                 desk.down_since.setdefault(report.node, time.monotonic())
-                contact.down(desk.store, report.node, report.error, now=turn.now)
+                contact.down(desk.store, report.node, report.error, now=turn.now,
+                             wait_s=report.wait_s)  # fmt: skip
             case Received():
                 _received(desk, turn, report.node, report.frame)
             case TransferEnded(name=ArchiveTransfer()):

@@ -51,7 +51,10 @@ def take_daemon_lease(desk: Desk, turn: Turn) -> None:
 
 
 def assign_couriers(desk: Desk, turn: Turn) -> None:
-    """Start couriers for nodes without one in any process; stop those of removed nodes."""
+    """Start couriers for nodes without one in any process; stop those of removed nodes.
+
+    A person who has checked a node that is down has it tried at once.
+    """
     rows = {row.id: row for row in registry.nodes(desk.store)}
     for node, courier in desk.couriers.items():
         if node not in rows:
@@ -59,6 +62,8 @@ def assign_couriers(desk: Desk, turn: Turn) -> None:
             turn.after(desk.end, node)
         elif _is_replaced(courier, rows[node]):
             turn.after(desk.end, node)
+        elif rows[node].state == "down" and rows[node].next_try is None:
+            turn.after(courier.try_now)
     for node, row in rows.items():
         if node in desk.couriers or not leases.take_lease(desk.store, f"node {node}", now=turn.now):
             continue

@@ -15,7 +15,7 @@ from d0ctl.show.explanation import explain
 from d0ctl.show.lists import packages
 from d0ctl.show.usage import use_plots
 from d0ctl.show.why.common import Explanation, full_disk, slots
-from d0ctl.show.why.phases.node_pauses import trial
+from d0ctl.show.why.phases.node_pauses import next_try, trial
 from d0ctl.store.history.use_samples import NodeSample
 from d0ctl.store.nodes.draining import BadNode
 from d0ctl.store.views.activity import NodeUse
@@ -73,6 +73,8 @@ def cells(
         notes.append((f"drained: {drain_note(row.drain_note) or 'no reason given'}", "warn"))
     if row.last_error:
         notes.append((row.last_error, "bad"))
+    if soon := next_try(row, now):
+        notes.append((soon, "plain"))
     if full := full_disk(row):
         notes.append((full, "bad"))
     state = signs.node_state(row.state, row.contact)

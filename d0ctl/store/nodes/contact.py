@@ -48,17 +48,22 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
     return None
 
 
-def down(store: Store, node: int, error: str, *, now: float) -> None:
-    """Record that a node does not answer.
+def down(store: Store, node: int, error: str, *, now: float, wait_s: float = 0.0) -> None:
+    """Record that a node does not answer, and how long until it is tried again.
 
     Packages assigned to it are scheduled again, launched ones are unreachable. Packages that were
     being killed there count as ended; the node learns of it when it returns.
     """
-    store.change("node_down", node=node, last_error=error, now=now)
+    store.change("node_down", node=node, last_error=error, now=now, next_try=now + wait_s)
     store.change("end_killing", node=node, now=now)
     store.change("cancel_killing", node=node, now=now)
     store.change("unassign_node", node=node, now=now, note=error)
     store.change("lose_contact", node=node, now=now, note=error)
+
+
+def try_now(store: Store, node: int) -> None:
+    """Have the process that drives a node try it at once, if it is down: it may answer again."""
+    store.change("try_node_now", node=node)
 
 
 def unknown(store: Store, node: int, *, now: float) -> None:

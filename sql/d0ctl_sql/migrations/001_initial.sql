@@ -1092,6 +1092,7 @@ create table node (
     since          real,                   -- of this state
     contact        real,                   -- its last answer
     last_error     text,                   -- why it is down
+    next_try       real,                   -- of reaching it while it is down; null: at once
     machine        text,                   -- machine id: two names of one host are refused
     boot           text,                   -- boot id: another one ends its attempts
     base           text,                   -- d0ctl's absolute folder there

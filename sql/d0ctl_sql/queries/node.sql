@@ -173,8 +173,12 @@ update node set contact = max(contact, :last_heard), load = coalesce(:load, load
 -- A node does not answer.
 update node
    set since = case when state = 'down' then since else :now end, state = 'down',
-       last_error = :last_error
+       last_error = :last_error, next_try = :next_try
  where id = :node;
+
+-- name: try_node_now
+-- Ask the process that drives a node that is down to try to reach it at once.
+update node set next_try = null where id = :node and state = 'down' and next_try is not null;
 
 -- name: requirement_pace
 -- The recent run time of such a package, smoothed, and that on a standard node; new ones

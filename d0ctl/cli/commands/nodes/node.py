@@ -138,16 +138,13 @@ def _drained(bad: BadNode | None) -> "nodes.DrainingFailures | None":
 @app.command()
 def check(name: options.NodeName, json: options.Json = False) -> None:
     """Check everything that packages need of a node."""
+    from d0ctl.actions import meeting
     from d0ctl.nodes.node_check import Finding
-    from d0ctl.nodes.node_check import check as check_node
     from d0ctl.show import direct_streams
 
     with session.reader() as store:
         row = registry.named(store, name)
-        address = registry.address_of(row)
         site = site_name(store)
-        home = store.home
         files = [Finding(None, "files", line) for line in direct_streams.lines(store, row.id, name)]
-    raise typer.Exit(
-        report(itertools.chain(check_node(home, address, site), files), json, node=name)
-    )
+    found = meeting.check(session.home(), row, site)
+    raise typer.Exit(report(itertools.chain(found, files), json, node=name))

@@ -9,7 +9,7 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.draining import BadNode, bad_node, drainings, outages
-from d0ctl.units import clean, count, listed, moment
+from d0ctl.units import clean, count, duration, listed, moment
 
 OUTAGES_S = 7 * 86400.0
 """How long outages of a node are shown."""
@@ -74,6 +74,13 @@ def drained(store: Store, row: Node, explanation: Explanation, now: float) -> No
         )
     explanation.facts.append(trial(bad, now))
     explanation.commands.append(f"d0ctl node check {row.name}")
+
+
+def next_try(row: Node, now: float) -> str:
+    """Say when a node that is down is tried again; empty if it is not known."""
+    if row.state != "down" or row.next_try is None or row.next_try <= now:
+        return ""
+    return f"next try in {duration(row.next_try - now)}"
 
 
 def trial(bad: BadNode, now: float) -> str:
