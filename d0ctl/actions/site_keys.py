@@ -37,6 +37,8 @@ class SetPlan(Plan):
     changed: Mapping[str, tuple[str, str]]
     entry: dict[str, Any]
     """All fields of the entry, with the new values."""
+    remarks: tuple[str, ...] = ()
+    """What a person should know of the new values."""
 
 
 def planned(
@@ -144,10 +146,12 @@ def undo_command(plan: SetPlan) -> str | None:
 
 def _describe(plan: SetPlan) -> Iterator[str]:
     yield wording.new_values("would change", plan.changed, plan.request.target.brief, "settings")
+    yield from plan.remarks
 
 
 def _report(plan: SetPlan) -> Iterator[str]:
     yield wording.new_values("changed", plan.changed, plan.request.target.brief, "settings")
+    yield from plan.remarks
 
 
 def set_action(

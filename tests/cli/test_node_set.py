@@ -52,6 +52,21 @@ def test_a_node_that_can_not_be_reached_has_no_benchmark(site: Site, d0ctl: Type
     assert d0ctl("node", "benchmark", "nowhere").exit_code == 3
 
 
+def test_a_setting_beyond_the_machine_is_accepted_with_what_the_machine_has(
+    site: Site, d0ctl: Type
+) -> None:
+    site.up(cpus=4)
+
+    planned = d0ctl("node", "set", "localhost", "cpus=999", "--dry-run").stdout
+    done = d0ctl("node", "set", "localhost", "cpus=999").stdout
+    usual = d0ctl("node", "set", "localhost", "cpus=4", "speed=9").stdout
+
+    remark = "cpus=999 is more than the machine has: 4 CPUs\n"
+    assert planned.endswith(remark) and done.endswith(remark)
+    assert node(d0ctl)["cpus"] == 4
+    assert "machine" not in usual
+
+
 def test_a_setting_takes_effect_and_can_be_undone(site: Site, d0ctl: Type) -> None:
     site.up(cpus=4)
 
