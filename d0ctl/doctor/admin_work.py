@@ -7,7 +7,7 @@ from d0ctl.model import Node
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes import draining, registry, site
-from d0ctl.units import count
+from d0ctl.units import count, duration
 
 
 def faulty_nodes(store: Store) -> Iterator[Finding]:
@@ -20,6 +20,15 @@ def faulty_nodes(store: Store) -> Iterator[Finding]:
             held = f" with {count(row.launched, 'package')}" if row.launched else ""
             detail = f"is down{held}: {row.last_error or 'it does not answer'}"
             yield Finding("node", row.name, detail, f"d0ctl node check {row.name}")
+
+
+def wrong_clocks(store: Store) -> Iterator[Finding]:
+    """Yield nodes in contact whose clocks are ahead or behind."""
+    for row in registry.nodes(store):
+        if row.state == "up" and row.clock:
+            side = "ahead of" if row.clock > 0 else "behind"
+            detail = f"is {duration(abs(row.clock))} {side} the clock of this machine"
+            yield Finding("clock", row.name, detail, f"d0ctl node check {row.name}")
 
 
 def _needs_a_person(row: Node) -> bool:

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.config import Home
-from d0ctl.doctor.admin_work import failing_transfers, faulty_nodes, undelivered
+from d0ctl.doctor.admin_work import failing_transfers, faulty_nodes, undelivered, wrong_clocks
 from d0ctl.doctor.dropbox import leftovers
 from d0ctl.doctor.finding import ANEW, Finding, repaired_at_start
 from d0ctl.doctor.home import failing_turns, home_files
@@ -54,7 +54,8 @@ def examine(store: Store, *, far: bool = False, checksums: bool = False) -> Chec
     nodes = Nodes(store, far=far, checksums=checksums)
     findings = [*broken_rules(store), *_lasting([*_parts(store, checksums), nodes.find_problems])]
     findings += [*caches_in_doubt(store), *full_disks(store), *unknown_files(store, nodes.seen)]
-    findings += [*faulty_nodes(store), *failing_transfers(store), *undelivered(store)]
+    findings += [*faulty_nodes(store), *wrong_clocks(store)]
+    findings += [*failing_transfers(store), *undelivered(store)]
     if has_daemon(store):
         findings = [
             replace(finding, advice=ANEW) if finding.heals else finding for finding in findings

@@ -59,6 +59,18 @@ def test_a_node_that_d0ctl_drained_is_reported(site: Site, found: Found, far: in
     assert nodes == [(detail, "d0ctl why --node far")]
 
 
+def test_a_node_with_a_wrong_clock_is_reported_while_it_is_in_contact(
+    site: Site, found: Found, far: int
+) -> None:
+    with site.store.writing():
+        contact.up(site.store, far, {"time": 1e9 - 7200.0}, now=1e9)
+
+    assert (only(found).check, only(found).subject) == ("clock", "far")
+    assert only(found).detail == "is 2 h 00 min behind the clock of this machine"
+    down(site, "connection refused")
+    assert found() == []
+
+
 def test_files_that_three_tries_could_not_transfer_are_reported(site: Site, found: Found) -> None:
     site.submit(production())
     file = value(site.store, "file", "id", name="gen-1")
