@@ -6,7 +6,8 @@ from shlex import quote
 from d0ctl.actions.action import Change, Plan
 from d0ctl.model import phase_word
 from d0ctl.select import quoted
-from d0ctl.units import count, size
+from d0ctl.store.files.remakes import Remade, Remakes
+from d0ctl.units import count, listed, size
 
 MOST_NAMED = 10
 """How many packages, files or jobs are named; the rest are counted."""
@@ -61,6 +62,38 @@ def unchanged(plan: Plan) -> Iterator[str]:
 def warnings(texts: Sequence[str]) -> Iterator[str]:
     """Say the first warnings of a job file that was submitted before."""
     yield from texts[:MOST_WARNINGS]
+
+
+def run_again(found: Remakes) -> str:
+    """Say how many packages run again because files that a job reads are gone or were changed."""
+    causes = [
+        *_cause(found.resized, "has another size now", "have other sizes now"),
+        *_cause(found.missing, "was removed", "were removed"),
+        *_cause(found.unrecorded, "is not kept any more", "are not kept any more"),
+    ]
+    again = listed(map(_remade, found.packages))
+    return f"{again} will run again, as {listed(causes)}{_put_back(found)}"
+
+
+def _put_back(found: Remakes) -> str:
+    """Say what avoids the work, or a part of it."""
+    by_hand = len(found.resized) + len(found.missing)
+    if not by_hand:
+        return ""
+    purpose = "to run fewer" if found.unrecorded else "to prevent it"
+    return f"; {purpose}, put {'it' if by_hand == 1 else 'them'} back first"
+
+
+def _remade(remade: Remade) -> str:
+    ended = ", which has ended," if remade.has_ended else ""
+    return f"{count(remade.packages, 'package')} of job `{remade.job}`{ended}"
+
+
+def _cause(files: Sequence[str], is_lost: str, are_lost: str) -> list[str]:
+    """Name the only file that is lost in this way, or count several."""
+    if len(files) < 2:
+        return [f"`{file}` {is_lost}" for file in files]
+    return [f"{count(len(files), 'file')} such as `{files[0]}` {are_lost}"]
 
 
 def jobs(plan: Plan) -> str:

@@ -101,8 +101,9 @@ def spec_of(
     advise(recipe, checked.files, faults.warnings, is_seen=is_seen)
     settings = settings_of(recipe, name, folder, source, submitter)
     return replace(
-        settings, named=named, stages=_stages(recipe, checked), packages=checked.packages
-    )
+        settings, named=named, stages=_stages(recipe, checked), packages=checked.packages,
+        others=checked.others,
+    )  # fmt: skip
 
 
 def _stages(recipe: JobRecipe, checked: Checked) -> tuple[StageSpec, ...]:

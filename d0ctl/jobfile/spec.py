@@ -6,7 +6,7 @@ The fields are those of the D0 Job Definition, section 2.
 """
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -229,6 +229,8 @@ class JobSpec(Struct, frozen=True):
     """The number of failed packages after which the job is held."""
     text: str = ""
     """The job file as it was read; empty if the job was made otherwise."""
+    others: Collection[str] = ()
+    """The files of other jobs that it reads, as `JOB:NAME`."""
     warnings: tuple[str, ...] = ()
     """One line for each thing that can run, but may be a mistake."""
     left_out: tuple[str, ...] = ()

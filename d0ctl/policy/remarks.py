@@ -145,9 +145,16 @@ class TrialSucceeded(Struct, frozen=True, tag_field="remark", tag="trial-succeed
     rests: int
 
 
+class RemadeFor(Struct, frozen=True, tag_field="remark", tag="remade-for"):
+    """Packages that had succeeded run again: other jobs read files of which no copy was left."""
+
+    readers: list[str]
+
+
 Valued = (
     NodeRemoved | NodeMoved | NodeAtFault | NodeFailing | InputsLate | TriedAgain | GivenUp
     | FailedAlike | RuleHolds | TooManyFailed | TrialFailed | TrialSucceeded
+    | RemadeFor
 )  # fmt: skip
 
 

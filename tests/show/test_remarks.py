@@ -14,6 +14,7 @@ from d0ctl.policy.remarks import (
     NodeFailing,
     NodeMoved,
     NodeRemoved,
+    RemadeFor,
     Remark,
     RuleHolds,
     TooManyFailed,
@@ -68,6 +69,11 @@ VALUED = (
     (TooManyFailed("sim", 4, 4), "4 packages of `sim` failed, and its `max-failures` is 4"),
     (TrialFailed(3600.0), "a trial package failed, too; the next trial is in 1 h 00 min"),
     (TrialSucceeded(2), "a trial package succeeded after 2 rests"),
+    (RemadeFor(["sim"]), "no good copy was left of files that `sim` reads"),
+    (
+        RemadeFor(["a", "b", "c", "d", "e"]),
+        "no good copy was left of files that `a`, `b`, `c` and 2 more read",
+    ),
 )
 
 

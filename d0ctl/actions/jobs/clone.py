@@ -50,6 +50,8 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
         folder = Path(browse.directory(store, jobs[0].id))
         spec = reader.read_text(_part(store, target, name), "-", folder, {}, known_names(store),
                                 submitter=request.originator)  # fmt: skip
+    again = submit.run_again(store, spec, target.brief)
+    spec = changed(spec, warnings=(*spec.warnings, *again))
     if options.name is not None:
         return spec
     stem = re.sub(r"-[0-9]{3,}$", "", name)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace as changed
 
+from d0ctl.actions import wording
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.errors import BadJobFile, BadUsage, Refused
@@ -15,6 +16,7 @@ from d0ctl.jobfile.site_names import KnownNames
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Group
 from d0ctl.store.connection import Store
+from d0ctl.store.files.remakes import remakes
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.nodes.registry import LOCAL
@@ -98,13 +100,21 @@ def read(
     Raises BadJobFile with every fault, or BadUsage with those of a command.
     """
     spec = _checked(store, file, values, submitter)
-    entries = setting(store, "stores") if store is not None else None
-    if not entries:
+    if store is None:
         return spec
-    from d0ctl.nodes.storage import asking  # only sites with stores pay for it
+    warnings = [*spec.warnings, *run_again(store, spec, file.brief)]
+    if entries := setting(store, "stores"):
+        from d0ctl.nodes.storage import asking  # only sites with stores pay for it
 
-    faults = [f"{file.brief}: warning: {fault}" for fault in asking.faults(spec, entries)]
-    return changed(spec, warnings=(*spec.warnings, *faults))
+        warnings += [f"{file.brief}: warning: {fault}" for fault in asking.faults(spec, entries)]
+    return changed(spec, warnings=tuple(warnings))
+
+
+def run_again(store: Store, spec: JobSpec, source: str) -> Iterator[str]:
+    """Warn if packages of other jobs run again because this one reads their files."""
+    found = remakes(store, spec.others) if spec.others else None
+    if found is not None:
+        yield f"{source}: warning: {wording.run_again(found)}"
 
 
 def _checked(

@@ -1,7 +1,7 @@
 """The check of a job as a whole: every file of every package of every line."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import chain, takewhile
 from operator import is_
@@ -15,13 +15,7 @@ from d0ctl.jobfile.checks.outside_inputs import OutsideInputs
 from d0ctl.jobfile.checks.package import PackageCheck
 from d0ctl.jobfile.checks.stage_sources import StageSources
 from d0ctl.jobfile.checks.waits import Waits
-from d0ctl.jobfile.input_files import (
-    BaseNames,
-    InputFile,
-    InputFiles,
-    Origin,
-    base_names,
-)
+from d0ctl.jobfile.input_files import BaseNames, InputFile, InputFiles, Origin, base_names
 from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.file_names import input_name
 from d0ctl.jobfile.language.name_index import too_long
@@ -46,6 +40,8 @@ class Checked(Struct, frozen=True):
     order: Order
     outputs: Mapping[str, Sequence[str]]
     """The names of the outputs of each stage, in the order of its lines."""
+    others: Collection[str]
+    """The files of other jobs that it reads, as `JOB:NAME`."""
 
 
 def check_job(
@@ -54,7 +50,9 @@ def check_job(
     """Expand a job and record every fault in it; the recipe is not changed."""
     check = _Check(job, name, directory, known, faults)
     check.run()
-    return Checked(check.layout.packages, check.files, check.order, check.outputs.by_stage())
+    others = check.outside.others | check.stages.others()
+    made = check.outputs.by_stage()
+    return Checked(check.layout.packages, check.files, check.order, made, others)
 
 
 class _Check:
@@ -73,14 +71,14 @@ class _Check:
         self._job, self._faults = job, faults
         self.outputs = outputs = Outputs(self.layout, faults)
         self._origins: defaultdict[InputRecipe, bytearray] = defaultdict(bytearray)
-        self._stages = stages = StageSources(outputs, known, faults)
+        self.stages = stages = StageSources(outputs, known, faults)
         self._groups: defaultdict[InputRecipe, list[bytes]] = defaultdict(list)
         self.files = InputFiles(
             directory, Globs(directory), self._origins, stages.found, outputs.late, self._groups
         )
         self._outside_origins: dict[InputRecipe, Origin] = {}
         """The origins of inputs from outside that are the same for all lines."""
-        self._outside = OutsideInputs(name, outputs, directory, known, faults)
+        self.outside = OutsideInputs(name, outputs, directory, known, faults)
         self._patterns_of = {
             file.name: pattern for pattern, files in known.late.items() for file in files
         }
@@ -106,7 +104,7 @@ class _Check:
             return
         for part in ranges:
             self._check_named_inputs(part)
-        self._stages.read(ranges, self._consumed)
+        self.stages.read(ranges, self._consumed)
         if self._inputs.count(ranges, of_stages=True):
             return
         for part in ranges:
@@ -176,7 +174,7 @@ class _Check:
         output = self._patterns_of.get(name, name)
         made = self.outputs.numbers.get(output)
         if made is None:
-            origin = self._outside.origin(recipe, name, values)
+            origin = self.outside.origin(recipe, name, values)
             if recipe.is_constant and origin != Origin.WRONG:
                 self._outside_origins[recipe] = origin
             return origin
@@ -252,16 +250,16 @@ class _Check:
                 advice = instead_of_glob(pattern, before)
                 problem += advice if not self.files.globs.matching(pattern) else ""
                 self._faults.add_similar(recipe.position, "glob", problem)
-        elif recipe in self._stages.found and self.outputs.are_known:
+        elif recipe in self.stages.found and self.outputs.are_known:
             if self.files.of_entry(recipe, values, at):
                 return
-            if "/" in (recipe.stage or "") and not self._stages.found[recipe].names:
+            if "/" in (recipe.stage or "") and not self.stages.found[recipe].names:
                 return  # reported where it was resolved, or the site is not known
             message = nothing_to_read(self._job.stages, recipe.stage or "")
             if recipe.match is not None:
                 pattern = recipe.match.render(values)
                 message = f"no output of stage {shown(recipe.stage or '')} matches {shown(pattern)}"
-                if self._stages.found[recipe].is_spent:
+                if self.stages.found[recipe].is_spent:
                     message = too_long(pattern)
             self._faults.add_similar(recipe.position, "from", message)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks.outputs import Outputs
@@ -28,11 +28,14 @@ class OutsideInputs(Struct, frozen=True):
     directory: str
     known: KnownNames
     faults: Faults
+    others: set[str] = field(default_factory=set)
+    """The files of other jobs that were named."""
 
     def origin(self, recipe: InputRecipe, name: str, values: LoopValues) -> Origin:
         """Return where such an input comes from; record a fault if it can't exist."""
         of_job = foreign(name)
         if of_job is not None:
+            self.others.add(name)
             return self._foreign(recipe, *of_job)
         try:
             fields = recipe.fields.get(values)

@@ -40,6 +40,15 @@ class StageSources:
                         opened[stage] = StageOutputs(unread(stage), self._outputs.late)
                     self.found[recipe] = opened[stage]
 
+    def others(self) -> set[str]:
+        """Return the files of other jobs; an entry whose `match` varies counts as taking all."""
+        files: set[str] = set()
+        for recipe, source in self.found.items():
+            if "/" in (recipe.stage or ""):
+                pattern = recipe.match.constant if recipe.match is not None else None
+                files.update(source.names if pattern is None else source.matching(pattern))
+        return files
+
     def _other_stage(self, recipe: InputRecipe) -> StageOutputs:
         """Return the outputs of a stage of another job, `JOB/STAGE`."""
         files, fault = of_stage(recipe.stage or "", self._known)

@@ -1,6 +1,6 @@
 """The words for the remarks that the store keeps as codes with values, and for outages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from d0ctl.policy.remarks import (
@@ -12,6 +12,7 @@ from d0ctl.policy.remarks import (
     NodeFailing,
     NodeMoved,
     NodeRemoved,
+    RemadeFor,
     Remark,
     RuleHolds,
     TooManyFailed,
@@ -21,7 +22,7 @@ from d0ctl.policy.remarks import (
     Verdict,
     read,
 )
-from d0ctl.units import count, duration, moment, size, times
+from d0ctl.units import count, duration, listed, moment, size, times
 
 if TYPE_CHECKING:
     from d0ctl.store.nodes.draining import Outage
@@ -45,6 +46,9 @@ AGAINST: Mapping[Against, str | Callable[[Any], str]] = {
 
 MOST_REASONS = 3
 """How many reasons for which packages failed on a node are named."""
+
+MOST_JOBS = 3
+"""How many jobs are named."""
 
 REMARKS: Mapping[Remark, str] = {
     Remark.REPACKAGED: "its files go into other packages",
@@ -94,7 +98,16 @@ def remark(note: str | None) -> str | None:
             return f"a trial package failed, too; the next trial is in {duration(rest_s)}"
         case TrialSucceeded(rests):
             return f"a trial package succeeded after {count(rests, 'rest')}"
+        case RemadeFor(readers):
+            return f"no good copy was left of files that {_jobs(readers)}"
     return note
+
+
+def _jobs(readers: Sequence[str]) -> str:
+    """Name the first jobs that read files."""
+    more = [f"{len(readers) - MOST_JOBS:,} more"] if len(readers) > MOST_JOBS else []
+    names = listed([*(f"`{job}`" for job in readers[:MOST_JOBS]), *more])
+    return f"{names} {'reads' if len(readers) == 1 else 'read'}"
 
 
 VERDICTS = {

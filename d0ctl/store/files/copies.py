@@ -62,11 +62,19 @@ def remake(store: Store, *, now: float) -> None:
             store.change("wait_again", now=now)
             if not store.change("lost_after_remake") and not remade:
                 break
+        _keep_remakes(store, now)
         store.change("plan_anew", now=now)
         store.change("end_lost_transfers")
         store.change("leave_out_lost")
         store.empty("lost_copy")
     store.change("release_packages", now=now)
+
+
+def _keep_remakes(store: Store, now: float) -> None:
+    """Record as actions that packages are remade for readers in other jobs."""
+    for row in store.rows("remade_for_jobs", now=now):
+        if not store.change("extend_remake", **dict(row), now=now):
+            store.change("keep_remake", **dict(row), now=now)
 
 
 class WantedTransfer(Struct, frozen=True, gc=False):

@@ -3,6 +3,17 @@
 insert into action (at, actor, verb, target, note, packages, undo)
 values (:now, :actor, :verb, :target, :note, :packages, :undo);
 
+-- name: keep_remake
+-- d0ctl has packages of a job run again for others.
+insert into action (at, actor, verb, target, note, packages)
+values (:now, 'd0ctl', 'remake', :job, :note, :packages);
+
+-- name: extend_remake
+-- Count more packages in the last action if it is the same.
+update action
+   set packages = packages + :packages, at = :now
+ where id = (select max(id) from action) and verb = 'remake' and target = :job and note = :note;
+
 -- name: actions_on
 -- Actions of people on a job; bounded. Software, nodes and so on may have the name of a job.
 select at, actor, verb, target, note, packages, undo from action

@@ -108,6 +108,28 @@ select distinct file.id, 0
   join file on file.id = input.file_id and file.present = 0 and file.package_id is not null
  where not exists (select 1 from lost_copy as known where known.file_id = file.id);
 
+-- name: remade_for_jobs
+-- How many packages of which job run again, as other jobs read their lost files; these jobs, in a
+-- remark.
+with remade as (
+    select distinct package.id, package.job_id
+      from lost_copy
+      join file on file.id = lost_copy.file_id
+      join package on package.id = file.package_id and package.phase = 'waiting'
+                  and package.changed = :now and package.note = 'output-lost')
+select job.name as job,
+       (select count(*) from remade as counted where counted.job_id = job.id) as packages,
+       json_object('remark', 'remade-for',
+                   'readers', json_group_array(distinct reader_job.name)) as note
+  from remade
+  join job on job.id = remade.job_id
+  join file on file.package_id = remade.id and file.present = 0
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+  join package as reader on reader.id = input.package_id and reader.job_id <> remade.job_id
+                        and reader.phase not in ('done', 'transferring', 'canceled', 'dropped')
+  join job as reader_job on reader_job.id = reader.job_id
+ group by job.id;
+
 -- name: wanted_transfers
 -- Transfers that are due, with the facts of their files.
 select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,

@@ -193,6 +193,39 @@ select file.id, file.present, file.dropped, file.job_id
   from file join job on job.id = file.job_id
  where job.name = :job and job.visible = 1 and file.name = :name and file.package_id is not null;
 
+-- name: made_files
+-- Those of these files, [job, name], that a package has made, and their copies: `here` is the path of
+-- the one on the control host.
+select file.id, job.name as job, file.name, file.present, file.size,
+       (select path from location
+         where location.file_id = file.id and location.cluster_id = 1) as here,
+       exists (select 1 from location
+                where location.file_id = file.id and location.cluster_id <> 1) as is_elsewhere
+  from json_each(:files) as wanted
+  join job on job.name = wanted.value ->> 0 and job.visible = 1
+  join file on file.job_id = job.id and file.name = wanted.value ->> 1 and file.late = 0
+  join package on package.id = file.package_id and package.phase = 'done'
+ order by file.id;
+
+-- name: packages_to_remake
+-- How many packages of which jobs run again if these files are lost, and whether the jobs have
+-- ended: the makers of the files, and those of their inputs that were removed, recursively.
+with recursive maker (package_id) as (
+    select file.package_id
+      from json_each(:files) as lost join file on file.id = lost.value
+    union
+    select package.id
+      from maker
+      join input on input.package_id = maker.package_id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.present = 0
+      join package on package.id = file.package_id and package.phase = 'done')
+select job.name as job, count(*) as packages, job.ended is not null as has_ended
+  from maker
+  join package on package.id = maker.package_id
+  join job on job.id = package.job_id
+ group by job.id
+ order by job.id;
+
 -- name: stages_named
 -- The stages of a job.
 select stage.id, stage.seq, stage.name

@@ -1,0 +1,62 @@
+"""Packages of other jobs that run again because a job that reads their files is submitted."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from d0ctl.jobfile.language.file_names import foreign
+from d0ctl.store.connection import Row, Store
+from d0ctl.store.rows import make_all
+
+
+class Remade(Struct, frozen=True):
+    """How many packages of a job run again, and whether the job has ended."""
+
+    job: str
+    packages: int
+    has_ended: int
+
+
+class Remakes(Struct, frozen=True):
+    """Files of which no good copy is left, and the packages that run again to make them.
+
+    Those that are `resized` or `missing` on this machine were changed or removed by hand, and have
+    paths; of the others, `JOB:NAME`, no copy is recorded.
+    """
+
+    resized: Sequence[str]
+    missing: Sequence[str]
+    unrecorded: Sequence[str]
+    packages: Sequence[Remade]
+
+
+def remakes(store: Store, files: Iterable[str]) -> Remakes | None:
+    """Return what reading these files, `JOB:NAME`, runs again; None if nothing.
+
+    Contents are not compared, so a file that was changed by hand counts only if its size differs.
+    """
+    lost: dict[str, list[str]] = {"resized": [], "missing": [], "unrecorded": []}
+    ids = []
+    for row in store.rows("made_files", files=json.dumps([*map(foreign, files)])):
+        if (how := _how_lost(row)) is not None:
+            ids.append(row["id"])
+            lost[how].append(row["here"] or f"{row['job']}:{row['name']}")
+    if not ids:
+        return None
+    rows = store.rows("packages_to_remake", files=json.dumps(ids))
+    return Remakes(packages=make_all(Remade, rows), **lost)
+
+
+def _how_lost(row: Row) -> str | None:
+    """Return in which way the last copy of a file is lost; None if there is a good one."""
+    if not row["present"]:
+        return "unrecorded"
+    if row["here"] is None or row["is_elsewhere"]:
+        return None
+    try:
+        length = Path(row["here"]).stat().st_size
+    except OSError:
+        return "missing"
+    return None if row["size"] in (None, length) or row["here"].endswith("/") else "resized"
