@@ -91,7 +91,15 @@ def _identity(value: str) -> str:
     path = Path(value).expanduser()
     if not value or not path.is_file():
         raise ValueError
+    if private := private_beside(path):
+        raise BadValueError(f"`{value}` is a public key; the private one is `{private}`")
     return str(path.absolute())
+
+
+def private_beside(identity: Path) -> Path | None:
+    """Return the private key beside a public one; None if there is none, or it is private."""
+    private = identity.with_suffix("")
+    return private if identity.suffix == ".pub" and private.is_file() else None
 
 
 def _cluster_name(value: str) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from d0ctl.actions import site_keys
@@ -95,8 +96,8 @@ def address(request: NodeRequest[AddOptions]) -> Address:
             raise BadUsage(f"{option} `{path}` may only contain letters, digits and `._/-`")
     if directory and not directory.startswith("/"):
         raise BadUsage(f"--dir `{directory}` is not absolute")
-    if identity and not Path(identity).expanduser().is_file():
-        raise BadUsage(f"`--identity`: there is no file `{identity}`")
+    if identity:
+        _check_identity(identity)
     return Address(
         name=name,
         kind="ssh" if destination else "local",
@@ -106,6 +107,18 @@ def address(request: NodeRequest[AddOptions]) -> Address:
         python=python or "",
         via=via,
     )
+
+
+def _check_identity(identity: str) -> None:
+    """Raise BadUsage if there is no such file, or if it is the public part of a key."""
+    from d0ctl.sitefile.nodes import private_beside  # late: it reads whole site files
+
+    path = Path(identity).expanduser()
+    if not path.is_file():
+        raise BadUsage(f"`--identity`: there is no file `{identity}`")
+    if private := private_beside(path):
+        raise BadUsage(f"`--identity`: `{identity}` is a public key",
+                       hint=f"--identity {quote(str(private))}")  # fmt: skip
 
 
 def meet(store: Store, request: NodeRequest[AddOptions], now: float) -> NodeRequest[AddOptions]:
