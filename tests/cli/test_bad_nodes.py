@@ -8,7 +8,7 @@ import pytest
 from d0ctl.model import Address
 from d0ctl.show.why.common import MOST
 from d0ctl.store.attempts import node_record
-from d0ctl.store.nodes import draining, leases, registry
+from d0ctl.store.nodes import contact, draining, leases, registry
 from tests.cli.conftest import Type
 from tests.support.acting import act
 from tests.support.building import document, production
@@ -64,6 +64,26 @@ def test_why_names_the_failed_packages_and_when_the_node_is_tried(
         "it failed because of `hole`, so it runs elsewhere" in d0ctl("history", "prod/1/8/1").stdout
     )
     assert "node `hole` is drained: by d0ctl: 3 packages" in d0ctl("why", "prod/1/8/1").stdout
+
+
+def test_a_drained_node_whose_disk_has_room_again_says_so(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=30))
+    registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    site.up("localhost", machine_id="a")
+    site.up("hole", machine_id="b", disk_free=2_000_000, disk_total=64_000_000)
+    for number in range(1, 8):
+        site.finish(f"prod/1/{number}/1")
+    for number in range(8, 11):
+        site.launch(f"prod/1/{number}/1", "hole")
+        site.end(f"prod/1/{number}/1", "failed", reason="disk-full", detail="no space left")
+    full = d0ctl("node", "list").stdout + d0ctl("why", "hole").stdout
+
+    contact.note_free_disk(site.store, registry.named(site.store, "hole").id, 53_200_000)
+
+    text = "its disk has room for 50 MB again: d0ctl node resume hole"
+    assert "drained by d0ctl: 3 packages" in full and "room" not in full
+    assert text in d0ctl("node", "list").stdout
+    assert text in d0ctl("why", "hole").stdout
 
 
 def test_a_job_explains_the_drain_of_a_node_once(burning: Site, d0ctl: Type) -> None:

@@ -15,7 +15,7 @@ from d0ctl.show.explanation import explain
 from d0ctl.show.lists import packages
 from d0ctl.show.usage import use_plots
 from d0ctl.show.why.common import Explanation, full_disk, slots
-from d0ctl.show.why.phases.node_pauses import next_try, trial
+from d0ctl.show.why.phases.node_pauses import next_try, room_again, trial
 from d0ctl.store.history.use_samples import NodeSample
 from d0ctl.store.nodes.draining import BadNode
 from d0ctl.store.views.activity import NodeUse
@@ -69,6 +69,7 @@ def cells(
     notes: list[Span] = []
     if bad is not None:
         notes += [(f"drained by d0ctl: {remark(bad.evidence)}", "warn"), (trial(bad, now), "plain")]
+        notes += [(room, "good")] if (room := room_again(row, bad)) else []
     elif row.drained:
         notes.append((f"drained: {drain_note(row.drain_note) or 'no reason given'}", "warn"))
     if row.last_error:

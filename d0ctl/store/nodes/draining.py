@@ -39,7 +39,10 @@ def readmit(
 
 
 class BadNode(Struct, frozen=True):
-    """Why d0ctl has drained a node, and the package that tries it now."""
+    """Why d0ctl has drained a node, and the package that tries it now.
+
+    `disk_spare` bytes of its disk are free beyond its reserve, if that is known.
+    """
 
     node_id: int
     job_id: int
@@ -52,6 +55,7 @@ class BadNode(Struct, frozen=True):
     next_try: float
     canary_id: int | None
     canary: str | None
+    disk_spare: int | None
 
 
 def bad_node(store: Store, node: int) -> BadNode | None:

@@ -138,12 +138,14 @@ select bad_node.*, node.name as node
  order by bad_node.since;
 
 -- name: bad_node
--- Why d0ctl has drained a node, and which package tries it now.
+-- Why d0ctl has drained a node, which package tries it now, and the room on its disk.
 select bad_node.*,
        (select package_path.path
           from package join package_path on package_path.package_id = package.id
          where package.id = bad_node.canary_id and package.node_id = bad_node.node_id
-           and package.is_live = 1) as canary
+           and package.is_live = 1) as canary,
+       (select disk_spare from node_space
+         where node_space.node_id = bad_node.node_id) as disk_spare
   from bad_node where node_id = :node;
 
 -- name: bad_nodes_of_selected

@@ -1,15 +1,15 @@
 """Nodes that a package avoids because of earlier failures there, and until when."""
 
-from d0ctl.model import Node, NodeCapacity
+from d0ctl.model import Node, NodeCapacity, Reason
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.show.drawing.remark_texts import drain_note, outage_times, remark
-from d0ctl.show.why.common import MOST, Explanation, Objection, ruled_out
+from d0ctl.show.why.common import MOST, Explanation, Objection, full_disk, ruled_out
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.draining import BadNode, bad_node, drainings, outages
-from d0ctl.units import clean, count, duration, listed, moment
+from d0ctl.units import clean, count, duration, listed, moment, size
 
 OUTAGES_S = 7 * 86400.0
 """How long outages of a node are shown."""
@@ -72,8 +72,17 @@ def drained(store: Store, row: Node, explanation: Explanation, now: float) -> No
         explanation.facts.append(
             f"{named}{more} failed there and run elsewhere; these failures are not counted"
         )
-    explanation.facts.append(trial(bad, now))
+    explanation.facts += [text for text in (trial(bad, now), room_again(row, bad)) if text]
     explanation.commands.append(f"d0ctl node check {row.name}")
+
+
+def room_again(row: Node, bad: BadNode) -> str:
+    """Say that a disk that was full has room again; empty if it has none, or was not full."""
+    values = read(bad.evidence)
+    was_full = isinstance(values, NodeFailing) and Reason.DISK_FULL in values.reasons
+    if not was_full or row.state != "up" or full_disk(row) or (bad.disk_spare or 0) <= 0:
+        return ""
+    return f"its disk has room for {size(bad.disk_spare)} again: d0ctl node resume {row.name}"
 
 
 def next_try(row: Node, now: float) -> str:
