@@ -86,8 +86,9 @@ def _add_run(document: _Document, run: Run, plan: str, person: str) -> None:
 
 def _add_file(document: _Document, file: FileFacts) -> str:
     return document.add(
-        "entity", _name("file", file.path), **{"prov:type": _term("term:File")}, label=file.name,
-        size=file.size, checksum=file.checksum, locator=list(file.locators) or None,
+        "entity", _name("file", file.version), **{"prov:type": _term("term:File")},
+        label=file.title, size=file.size,
+        checksum=file.checksum, locator=list(file.locators) or None,
     )  # fmt: skip
 
 

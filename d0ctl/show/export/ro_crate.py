@@ -76,7 +76,7 @@ def _action(crate: _Crate, run: Run, person: Record) -> Record:
 def _file(crate: _Crate, file: FileFacts) -> Record:
     urls = [locator for locator in file.locators if "://" in locator]
     return crate.add(
-        _id("file", file.path), "File", name=file.name, sha256=_sha256(file.checksum),
+        _id("file", file.version), "File", name=file.title, sha256=_sha256(file.checksum),
         contentSize=None if file.size is None else str(file.size), contentUrl=urls,
     )  # fmt: skip
 

@@ -226,5 +226,5 @@ def _keep_outputs(store: Store, now: float) -> None:
     store.change("purge_previous_copies")
     store.change("lose_previous_copies")
     store.change("keep_locations", now=now)
-    store.change("keep_files")
+    store.change("keep_files", now=now)
     store.change("wake_made_transfers", parked=PARKED)

@@ -722,7 +722,7 @@ create table file (
                                                                           -- ended before its time
     size           integer,
     checksum       text,
-    replaced       real,                   -- of one from outside: when other contents of it came
+    replaced       real,                   -- when other contents of it came, or were made
     stored         text,                   -- locators where it was stored
     unique (job_id, name)
 ) strict;

@@ -102,6 +102,7 @@ select package.id as package_id, package_path.path, binary.seq, binary.name, bin
        node.platform, coalesce(ran.started, attempt.started) as started,
        coalesce(ran.ended, attempt.ended) as ended, ran.exit_code,
        iif(attempt.began > binary.seq, attempt.began_why, null) as taken,
+       iif(package.early, attempt.ended, attempt.launched) as read_until,
        software.checksum as software_checksum
   from selected_package
   cross join package on package.id = selected_package.package_id
@@ -139,7 +140,8 @@ select file.id, job.name as job, file.name, file.package_id, file.binary, file.s
 select input.package_id, input.binary, file.id, job.name as job, file.name,
        file.package_id as maker, coalesce(file.size, input.size) as size,
        coalesce(file.checksum, input.checksum, file.checksum_asked) as checksum,
-       coalesce(input.locator, file.locator) as locator, input.local
+       coalesce(input.locator, file.locator) as locator, input.local,
+       iif(input.own, null, file.replaced) as replaced
   from selected_package
   cross join input on input.package_id = selected_package.package_id
   join file on file.id = input.file_id

@@ -309,8 +309,8 @@ select file.id, file.name, file.size, file.checksum, job.submitted
    and file.checksum > '';
 
 -- name: readers_of_earlier
--- The packages of a job that have read earlier contents of files from outside: of these, or of
--- files that came again with other contents.
+-- The packages of a job that have read earlier contents of files: of these from outside, or of
+-- files that came or were made again with other contents.
 select input.package_id, file.name
   from json_each(:files) as edited
   join file on file.id = edited.value
@@ -319,20 +319,26 @@ union
 select input.package_id, file.name
   from file
   join input on input.file_id = file.id and input.dropped = 0
-  join package on package.id = input.package_id
-  join attempt on attempt.id = package.attempt_id and attempt.launched < file.replaced
- where file.job_id = :job and file.package_id is null;
+  join package on package.id = input.package_id and package.job_id = :job
+  join attempt on attempt.id = package.attempt_id
+              and iif(package.early, attempt.ended, attempt.launched) < file.replaced
+ where file.job_id = :job and file.replaced is not null and input.own = 0;
 
 -- name: done_with_earlier
--- How many packages of a job have succeeded with earlier contents of files from outside: of those in
--- `edited`, or of one that came again with other contents; without those known to be out of date.
+-- How many packages of a job have succeeded with earlier contents of its files: of those from outside
+-- in `edited`, or of one that came or was made again with other contents; without those known to be
+-- out of date.
 select file.name, count(*) as packages
-  from file
-  join input on input.file_id = file.id and input.dropped = 0
+  from (select value as id from json_each(:edited)
+         union
+        select id from file where job_id = :job and replaced is not null) as other
+  join file on file.id = other.id
+  join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
   join package on package.id = input.package_id and package.phase = 'done'
+              and package.job_id = :job
   join attempt on attempt.id = package.attempt_id
- where file.job_id = :job and file.package_id is null
-   and (file.id in (select value from json_each(:edited)) or attempt.launched < file.replaced)
+ where (file.id in (select value from json_each(:edited))
+        or iif(package.early, attempt.ended, attempt.launched) < file.replaced)
    and not exists (select 1 from outdated_package where package_id = package.id)
  group by file.id;
 
@@ -340,9 +346,11 @@ select file.name, count(*) as packages
 -- Of the same, those that the database knows of: packages that ran before a file came again.
 select file.name, count(*) as packages
   from file
-  join input on input.file_id = file.id and input.dropped = 0
+  join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
   join package on package.id = input.package_id and package.phase = 'done'
-  join attempt on attempt.id = package.attempt_id and attempt.launched < file.replaced
+              and package.job_id = :job
+  join attempt on attempt.id = package.attempt_id
+              and iif(package.early, attempt.ended, attempt.launched) < file.replaced
  where file.job_id = :job and file.replaced is not null
    and not exists (select 1 from outdated_package where package_id = package.id)
  group by file.id;

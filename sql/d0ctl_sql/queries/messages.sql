@@ -272,7 +272,8 @@ select file.id, node.cluster_id, reported_output.path, node.id, :now, reported_o
 -- requested.
 update file
    set present = 1, size = reported_output.size, checksum = reported_output.checksum,
-       partial = reported_output.partial
+       partial = reported_output.partial,
+       replaced = iif(file.checksum <> reported_output.checksum, :now, file.replaced)
   from reported_output
   join package on package.id = reported_output.package_id
  where file.job_id = package.job_id and file.name = reported_output.name

@@ -7,6 +7,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import provenance
+from d0ctl.store.views.job_files.provenance import FileFacts
 from d0ctl.units import count, listed, moment
 
 LONGEST = 200
@@ -39,8 +40,7 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
     if run.parameters:
         parameters = listed(f"{key}={value}" for key, value in run.parameters.items())
         facts.append(f"its parameters were {_brief(parameters)}")
-    facts += [f"it was made from `{each.path}`{_checksum(each.checksum)}"
-              for each in run.read[:MOST]]  # fmt: skip
+    facts += [f"it was made from {_as_read(each, now)}" for each in run.read[:MOST]]
     if len(run.read) > MOST:
         facts.append(f"and from {count(len(run.read) - MOST, 'more file')}")
     explanation.details["origin"] = {
@@ -48,9 +48,16 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
         "platform": run.platform, "started": run.started, "ended": run.ended,
         "software": run.software, "software_checksum": run.software_checksum,
         "image": run.image, "command": run.command, "parameters": run.parameters,
-        "inputs": [{"file": each.path, "size": each.size, "checksum": each.checksum}
+        "inputs": [{"file": each.path, "size": each.size, "checksum": each.checksum,
+                    "is_earlier": each.earlier_of is not None}
                    for each in run.read[:MOST_INPUTS]],
     }  # fmt: skip
+
+
+def _as_read(file: FileFacts, now: float) -> str:
+    if file.earlier_of is None:
+        return f"`{file.path}`{_checksum(file.checksum)}"
+    return f"an earlier version of `{file.path}`, which was replaced {moment(file.replaced, now)}"
 
 
 def _checksum(text: str | None) -> str:

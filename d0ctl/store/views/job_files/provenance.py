@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.jobfile.language.quoting import arguments_with_inputs, with_inputs
@@ -25,11 +26,25 @@ class FileFacts(Struct, frozen=True):
     checksum: str | None
     locators: tuple[str, ...] = ()
     local: str | None = None
+    replaced: float | None = None
+    """When other contents of it came, or were made."""
+    earlier_of: str | None = None
+    """The run that read it when it had other contents, of which nothing is known."""
 
     @property
     def path(self) -> str:
         """Return a name for it that is valid anywhere."""
         return f"{self.job}:{self.name}"
+
+    @property
+    def version(self) -> str:
+        """Return a name for these contents: earlier ones are named by the run that read them."""
+        return self.path if self.earlier_of is None else f"{self.path}@{self.earlier_of}"
+
+    @property
+    def title(self) -> str:
+        """Return its name for people."""
+        return self.name if self.earlier_of is None else f"{self.name} (an earlier version)"
 
 
 class Run(Struct):
@@ -51,6 +66,8 @@ class Run(Struct):
     exit_code: int | None
     taken: str | None
     """Why it did not run, if its outputs are those of another job."""
+    read_until: float | None
+    """When it was launched, with its inputs; one that started early ended then."""
     image: str | None
     software: str | None
     software_checksum: str | None
@@ -74,7 +91,7 @@ def leading_to(runs: list[Run], file: int) -> list[Run]:
         run = makers.get(files.pop())
         if run is not None and id(run) not in found:
             found[id(run)] = run
-            files += [file.id for file in run.read]
+            files += [file.id for file in run.read if file.earlier_of is None]
     return [run for run in runs if id(run) in found]
 
 
@@ -103,7 +120,14 @@ def _runs(selected: Selection) -> list[Run]:
 def _run(row: Row, read: list[FileFacts], made: list[FileFacts]) -> Run:
     parameters = json.loads(row["parameters"] or "{}")
     return make(Run, row, parameters=parameters, command=_command(row, read),
-                read=read, made=made)  # fmt: skip
+                read=[_as_read(file, row) for file in read], made=made)  # fmt: skip
+
+
+def _as_read(file: FileFacts, run: Row) -> FileFacts:
+    """Return a file as a run has read it: without the facts of later contents."""
+    if file.replaced is None or file.replaced <= (run["read_until"] or 0.0):
+        return file
+    return replace(file, size=None, checksum=None, earlier_of=f"{run['path']}/{run['seq']}")
 
 
 def _command(row: Row, read: list[FileFacts]) -> str | None:
