@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from d0ctl.store.nodes import contact
 from tests.cli.conftest import Type
 from tests.cli.suggestions import suggested
 from tests.support.building import document, job, line, package, production
@@ -236,3 +237,19 @@ def test_failures_of_several_packages_are_no_accident_until_a_package_succeeds(
 
     assert [CERTAIN in text for text in (*several, *others, *after)] == [True, True, *[False] * 3]
     assert all(PERHAPS in text for text in (*others, *after))
+
+
+def test_a_package_that_waits_after_a_full_disk_says_when_there_is_room(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.up(disk_free=2_000_000, disk_total=64_000_000)
+    site.launch("prod/1/1/1")
+    site.end("prod/1/1/1", "failed", reason="disk-full", detail="no space left")
+    full = d0ctl("why", "prod/1/1/1").stdout
+
+    contact.note_free_disk(site.store, 1, 53_200_000)
+
+    text = "`localhost` has room for 50 MB now: `retry` does not wait until then"
+    assert "cooling off" in full and "has room" not in full
+    assert text in d0ctl("why", "prod/1/1/1").stdout

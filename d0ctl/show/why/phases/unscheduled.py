@@ -14,7 +14,7 @@ from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import capacities
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
-from d0ctl.units import count, duration, iso, listed, moment
+from d0ctl.units import count, duration, iso, listed, moment, size
 
 MOST_NAMED = 3
 """How many files on a node that is down are named."""
@@ -60,6 +60,11 @@ def cooloff(subject: Subject) -> None:
         attempts = one_package.attempts(subject.store, package.id)
         if attempts and attempts[-1].reason == Reason.DISK_FULL:
             subject.command(f"d0ctl node check {package.avoid}")
+            nodes = capacities(subject.store)
+            spare = next((node.disk_spare for node in nodes if node.name == package.avoid), None)
+            if spare is not None and spare > 0:
+                room = f"`{package.avoid}` has room for {size(spare)} now"
+                subject.fact(f"{room}: `retry` does not wait until then")
     subject.explanation.commands += [
         f"d0ctl {verb} {package.path}" for verb in ("retry", "hold", "policy show")
     ]
