@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from d0ctl import units
@@ -12,6 +13,7 @@ from d0ctl.select import Selector
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import scripts
 from d0ctl.store.jobs.scripts import Script
+from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files.known_names import known_names
 
@@ -62,14 +64,16 @@ def _request_options(selected: Selection, spec: JobSpec, job: str) -> list[str]:
 def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpec:
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
-    source = scripts.source(store, job)
-    if source is None:
-        raise browse.no_such_job(store, job)
-    if not source.path.is_file():
-        raise Refused(f"the job file of `{job}`, `{source.path}`, is missing, "
+    known, names = text_of(store, browse.job(store, job).id), known_names(store)
+    values = {**(known.parameters if known else {}), **parameters}
+    if known is not None and not known.has_file:
+        return reader.read_text(known.text, known.source, known.directory, values, names)
+    if known is None or not Path(known.source).is_file():
+        source = f", `{known.source}`," if known else ""
+        raise Refused(f"the job file of `{job}`{source} is missing, "
                       "so its parameters can't be changed",
                       hint="--env NAME=VALUE sets a variable of the environment")  # fmt: skip
-    return reader.read(source.path, {**source.parameters, **parameters}, known_names(store))
+    return reader.read(Path(known.source), values, names)
 
 
 def _packages(selected: Selection, spec: JobSpec, job: str) -> Iterator[tuple[int, PackageSpec]]:

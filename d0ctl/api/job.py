@@ -16,7 +16,7 @@ from d0ctl.api.done import Done
 from d0ctl.api.selection import Selection
 from d0ctl.config import find_home
 from d0ctl.errors import BadJobFile
-from d0ctl.jobfile.spec import JobSpec
+from d0ctl.jobfile.spec import JobSpec, without_file
 from d0ctl.units import format_time
 
 _PLACE = re.compile(r"^[^:]*:(\d+):(\d+): ", re.DOTALL)
@@ -120,10 +120,11 @@ class Job(Part):
             with opening.reader(found) as store:
                 known = known_names(store)
         try:
-            return reader.read_text(text, self._source, self.directory, {}, known)
+            spec = reader.read_text(text, self._source, self.directory, {}, known)
         except BadJobFile as error:
             places = _places(text)
             raise BadJobFile([_placed(fault, places) for fault in error.faults]) from None
+        return without_file(spec)
 
     @property
     def _source(self) -> str:

@@ -30,7 +30,7 @@ from d0ctl.jobfile.sections.loops import MAX_LISTED
 from d0ctl.jobfile.sections.stages import read_job
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.source import mapping_of, text_of
-from d0ctl.jobfile.spec import JobSpec, LineSpec, StageSpec
+from d0ctl.jobfile.spec import JobSpec, LineSpec, StageSpec, has_file
 from d0ctl.jobfile.yaml.faults import Faults, few_comparisons
 from d0ctl.units import REQUESTS
 
@@ -138,7 +138,7 @@ def settings_of(
         parameters=recipe.parameters,
         policy=recipe.policy,
         directory=folder,
-        source=local_files.absolute(source) if source != "-" else source,
+        source=local_files.absolute(source) if has_file(source) else source,
         stages=(),
         packages=0,
         mail=fields.get("mail"),

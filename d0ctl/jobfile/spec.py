@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 INPUTS = "\x01inputs\x01"
 """Stands for the inputs in a script or an argument until the launch, because a drop can shorten
@@ -24,6 +25,23 @@ def reserved_character(text: str) -> str | None:
     if "\x01" in text:
         return "\x01"
     return GROUP if GROUP in text else None
+
+
+STDIN = "-"
+"""The source of a job from stdin, which has no file."""
+
+WITHOUT_FILE = f"{STDIN} "
+"""Stands before the name of a job that was made by a command or a program, as its source."""
+
+
+def has_file(source: str) -> bool:
+    """Return whether a job was read from a file."""
+    return source != STDIN and not source.startswith(WITHOUT_FILE)
+
+
+def without_file(spec: "JobSpec") -> "JobSpec":
+    """Return a job whose text is in no file; jobs of the same name and folder are alike."""
+    return replace(spec, source=WITHOUT_FILE + spec.source) if has_file(spec.source) else spec
 
 
 class MailMode(enum.StrEnum):

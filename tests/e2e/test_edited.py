@@ -108,3 +108,19 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     for verb in ("results", "wait", "run"):
         told = site.d0ctl(verb, "edit").err
         assert "has changed since 1 finished package" in told and "2 packages of" in told
+
+
+def test_packages_of_a_command_run_again_with_a_changed_script(site: Site) -> None:
+    path = script(site, "echo old > $1.txt").rename(site.jobs / "sim")
+    words = ("--array", "1-2", "--output", "{n}.txt", "--", "./sim", "{n}")
+    assert site.d0ctl("run", "--as", "edit", *words).code == 0
+    assert "as it was submitted; it has no job file" in site.ok("update", "edit")
+    path.write_text("#!/bin/sh -e\n[ $1 = 2 ] && exit 3\necho new > $1.txt\n")
+    assert "`d0ctl update edit --again` runs them again" in site.d0ctl("results", "edit").err
+
+    site.ok("update", "edit", "--again")
+
+    assert site.d0ctl("run", "edit").code == 1
+    assert site.result("edit/1.txt") == "new\n"
+    assert "the job file" not in site.ok("retry", "edit:failed", "--dry-run")
+    assert "the job file" not in site.ok("why", "edit/1/2/1")

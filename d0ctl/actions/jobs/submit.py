@@ -13,7 +13,7 @@ from d0ctl.actions.action import Action, AnyRequest, Author, Plan
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
-from d0ctl.jobfile.spec import JobSpec
+from d0ctl.jobfile.spec import JobSpec, without_file
 from d0ctl.model import Group
 from d0ctl.store.connection import Store
 from d0ctl.store.files.remakes import remakes
@@ -126,14 +126,14 @@ def _checked(
     if file.text is None:
         return reader.read(Path(file.brief), values, known)
     if not file.is_command:
-        return reader.read_text(file.text, file.brief, Path.cwd(), values, known,
-                                submitter=submitter)  # fmt: skip
+        return without_file(reader.read_text(file.text, file.brief, Path.cwd(), values, known,
+                                             submitter=submitter))  # fmt: skip
     try:
         spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=False)
     except BadJobFile as error:  # a generated file
         first, *more = error.faults
         raise BadUsage(first, details=more) from error
-    return changed(spec, warnings=(*spec.warnings, *_of_a_command(spec)))
+    return without_file(changed(spec, warnings=(*spec.warnings, *_of_a_command(spec))))
 
 
 OWN_OPTIONS = ("--array", "--each-line", "--stdin", "--memory", "--cpus", "--wall-time", "--hold",

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Action, Author, Plan, Request, Way
@@ -11,21 +10,19 @@ from d0ctl.actions.new_requests import describe_change
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.jobfile.spec import JobSpec
+from d0ctl.jobfile.spec import JobSpec, has_file
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs import audit
-from d0ctl.store.jobs.correction import correct, planning
+from d0ctl.store.jobs.correction import correct, corrected_spec, planning
 from d0ctl.store.jobs.correction.changed_requests import RequestChange, changed_requests
 from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
-from d0ctl.store.jobs.correction.texts import has_text, keep_text, previous_text
+from d0ctl.store.jobs.correction.texts import has_text, keep_text
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.tasks.content_follower import has_task
-from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
 
@@ -75,9 +72,6 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
 
     Raises BadUsage, NotFound or Refused, and BadJobFile with every fault.
     """
-    from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
-    from d0ctl.jobfile.source import own_parameters, with_priority
-
     options = request.options
     if options.spec is not None:
         return request
@@ -85,34 +79,9 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
     if has_task(store, job.id):
         raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
                       hint=f"d0ctl task why {job.name}")  # fmt: skip
-    known = text_of(store, job.id)
-    if options.previous:
-        if options.file is not None:
-            raise BadUsage("--previous and --file exclude each other",
-                           hint=f"d0ctl history {job.name}")  # fmt: skip
-        previous = previous_text(store, job.id)
-        if previous is None:
-            raise _no_previous(store, job)
-        values = {**_set(previous.parameters, own_parameters(previous.text)), **options.parameters}
-        spec = reader.read_text(previous.text, previous.source, previous.directory, values,
-                                known_names(store, job.id))  # fmt: skip
-    else:
-        values = {**(_set(known.parameters, own_parameters(known.text)) if known else {}),
-                  **options.parameters}  # fmt: skip
-        path = _path(job, options.file, known.source if known else None)
-        spec = reader.read(path, values, known_names(store, job.id))
-    spec = with_priority(spec, job.priority, known.text if known else "")
+    spec = corrected_spec.read(store, job, options.file, options.previous, options.parameters)
     before = planning.read_before(store, job.id, spec)
     return replace(request, options=replace(options, spec=spec, before=before))
-
-
-def _no_previous(store: Store, job: JobSummary) -> Refused:
-    if audit.on_job_since(store, job.name, ["update"], 0) is None:
-        return Refused(f"job `{job.name}` was not updated, so it has no previous job file",
-                       hint=f"d0ctl history {job.name}")  # fmt: skip
-    return Refused(f"the updates of job `{job.name}` did not change its job file, so it has no "
-                   "previous one", hint="change the files that it reads back, then "
-                   f"`d0ctl update {job.name} --again`")  # fmt: skip
 
 
 def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
@@ -121,23 +90,6 @@ def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
         raise BadUsage(f"`{request.target.brief}` is not one job, but `update` takes just one",
                        hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
     return jobs[0]
-
-
-def _set(values: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters that the job has and the job file lacks."""
-    return {name: text for name, text in values.items() if own.get(name) != text}
-
-
-def _path(job: JobSummary, file: str | None, source: str | None) -> Path:
-    if file is not None:
-        return Path(file)
-    if source is None or source == "-":
-        raise Refused(f"job `{job.name}` was not submitted from a job file",
-                      hint=f"d0ctl update {job.name} --file FILE")  # fmt: skip
-    if not Path(source).exists():
-        raise Refused(f"the job file of `{job.name}` does not exist: {source}",
-                      hint=f"d0ctl update {job.name} --file FILE")  # fmt: skip
-    return Path(source)
 
 
 def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePlan:
@@ -196,8 +148,15 @@ def describe(plan: UpdatePlan) -> Iterator[str]:
 def report(plan: UpdatePlan) -> Iterator[str]:
     """Say what happened to which packages."""
     name = plan.request.target.brief
-    yield f"`{name}` already matches its job file" if plan.is_empty else f"updated `{name}`"
+    yield _unchanged(name, plan) if plan.is_empty else f"updated `{name}`"
     yield from _said(plan, named=False)
+
+
+def _unchanged(name: str, plan: UpdatePlan) -> str:
+    spec = plan.request.options.spec
+    if has_file(spec.source):
+        return f"`{name}` already matches its job file"
+    return f"`{name}` is as it was submitted; it has no job file"
 
 
 def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:

@@ -1,17 +1,8 @@
-"""The scripts of packages, and their job file."""
+"""The scripts of packages."""
 
-import json
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from d0ctl.store.connection import Selection, Store
-
-
-class Source(NamedTuple):
-    """The job file of a job, and the parameters with which it was read."""
-
-    path: Path
-    parameters: dict[str, Any]
 
 
 class Position(NamedTuple):
@@ -31,12 +22,6 @@ class Script(NamedTuple):
     script: str | None
     argv: str | None
     parameters: str | None
-
-
-def source(store: Store, job: str) -> Source | None:
-    """Return the job file of a job; None if there is no such job."""
-    row = store.row("job_source", job=job)
-    return None if row is None else Source(Path(row["source"]), json.loads(row["parameters"]))
 
 
 def positions(selected: Selection) -> list[Position]:

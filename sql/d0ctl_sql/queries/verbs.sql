@@ -336,10 +336,6 @@ update attempt
                 from selected_package join package on package.id = selected_package.package_id
                where package.phase = 'failed');
 
--- name: job_source
--- The origin of a job, and its parameters.
-select source, parameters from job where name = :job and visible = 1;
-
 -- name: scripts_of
 -- The scripts of the binaries of a package.
 select seq, script, argv, parameters from binary where package_id = :package order by seq;

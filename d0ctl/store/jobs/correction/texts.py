@@ -41,7 +41,7 @@ def keep_text(store: Store, job: int, spec: JobSpec) -> None:
 def is_changed_on_disk(store: Store, job: int) -> bool:
     """Return whether the job file of a job was changed after the job was submitted or updated."""
     known = text_of(store, job)
-    if known is None or known.source in (None, "-"):
+    if known is None or not known.has_file:
         return False
     path = Path(known.source)
     try:

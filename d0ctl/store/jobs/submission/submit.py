@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.collector import without_collector
-from d0ctl.jobfile.spec import JobSpec
+from d0ctl.jobfile.spec import JobSpec, has_file
 from d0ctl.schedule.estimates import NO_SIZES, Range, guess
 from d0ctl.store.attempts.history import estimates
 from d0ctl.store.connection import Store, as_json
@@ -204,6 +204,11 @@ class JobText(NamedTuple):
     source: str
     parameters: Mapping[str, str]
     """The text values of parameters, including those of `--set`."""
+
+    @property
+    def has_file(self) -> bool:
+        """Whether it was read from a file."""
+        return has_file(self.source)
 
 
 def text_of(store: Store, job: int) -> JobText | None:
