@@ -178,7 +178,8 @@ def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | Non
          note: str | None, now: float) -> None:  # fmt: skip
     """Drop the selected packages with their outputs (D0 Job Definition, section 5).
 
-    Successful packages stay successful; only their outputs are removed from the lists. The
+    Successful packages stay successful; only their outputs are removed from the lists, and packages
+    that have succeeded with these are out of date. The
     `requested` lines are dropped by name, others because an input of theirs is missing.
     """
     # Assigned packages become ready first: a list of inputs is cut only before it is launched.
@@ -189,6 +190,7 @@ def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | Non
     # The lists are cut by now, so `missing` says which packages have lost all existing ones.
     selected.change("wait_for_first", actor=actor, note=note, now=now)
     selected.change("drop_files")
+    selected.change("outdate_readers")
     selected.change("drop_lines", requested=json.dumps(requested), now=now)
     selected.change("drop_idle_packages", actor=actor, note=note, now=now)
     selected.change("kill_launched_packages", actor=actor, note=note, now=now,

@@ -22,8 +22,8 @@ stages:
         outputs: all.txt
 """
 SAID = (
-    "2 packages of `grow` are out of date, run with another recipe or other inputs than its job "
-    "file has now: `d0ctl update grow --again`"
+    "2 packages of `grow` are out of date, run with another recipe or other inputs than the job "
+    "has now: `d0ctl update grow --again`"
 )
 
 
@@ -42,7 +42,7 @@ def test_results_of_fewer_lines_than_the_job_has_are_called_out_of_date(site: Si
     assert site.result("grow/all.txt") == "1\n2\n"
     assert [SAID in answer.err for answer in (ran, waited, results, copied)] == [True] * 4
     assert SAID in site.ok("status", "grow") and SAID in site.ok("why", "grow")
-    fact = "out of date, run with another recipe or other inputs than its job file has now"
+    fact = "out of date, run with another recipe or other inputs than the job has now"
     for words in (["why", "grow:all.txt"], ["why", "grow/2/1/1"], ["status", "grow/2/1/1"]):
         assert fact in (answer := site.ok(*words)) and "d0ctl update grow --again" in answer
     assert fact not in site.ok("why", "grow/1/1/1")
@@ -63,3 +63,33 @@ def test_packages_that_ran_again_are_no_longer_out_of_date(site: Site) -> None:
     assert "out of date" not in results.err and "s-3.txt" not in results.out
     assert "out of date" not in site.ok("status", "grow")
     assert site.ok("doctor")
+
+
+def test_results_with_files_of_a_line_dropped_later_are_called_out_of_date(site: Site) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+
+    plan = site.ok("kill-line", "grow/1/2", "--drop-outputs", "--dry-run")
+    site.ok("kill-line", "grow/1/2", "--drop-outputs")
+
+    assert "2 packages have read these files, and will not run again by this" in plan
+    assert "to run them again without: d0ctl update grow --again" in plan
+    for words in (["results"], ["wait"], ["run"]):
+        assert SAID in site.d0ctl(*words, "grow").err
+    assert "1 package to run again: 1 successful" in site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+    assert site.result("grow/all.txt") == "1\n"
+    assert SAID not in site.d0ctl("results", "grow").err
+    assert "already matches" in site.ok("update", "grow")
+
+
+def test_packages_of_a_dropped_line_do_not_count_as_running_again(site: Site) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    site.ok("kill-line", "grow/1/2", "--drop-outputs")
+
+    plan = site.ok("set-status", "grow/2/1/1", "unscheduled", "--dry-run")
+
+    assert "1 package would run again, too" in plan and "grow/1/1/1" in plan, plan
+    site.ok("set-status", "grow/2/*", "unscheduled")
+    assert "1 package of `grow` is out of date" in site.d0ctl("results", "grow").err

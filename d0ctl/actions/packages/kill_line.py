@@ -194,6 +194,9 @@ def _readers(plan: KillLinePlan) -> Iterator[str]:
         has = count(plan.readers.number, "package has", "packages have")
         yield f"{has} read these files, and will not run again by this"
         yield from wording.few(plan.readers.first, plan.readers.number)
+        jobs = dict.fromkeys(path.partition("/")[0] for path in plan.readers.first)
+        again = "; ".join(f"d0ctl update {shlex.quote(job)} --again" for job in jobs)
+        yield f"to run them again without: {again}"
 
 
 def report(plan: KillLinePlan) -> Iterator[str]:

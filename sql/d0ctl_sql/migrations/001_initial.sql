@@ -1004,10 +1004,12 @@ create table past_acknowledgement (
 create index past_acknowledgement_of_package on past_acknowledgement (package_id);
 
 -- Successful packages that the last `update` of their job left as they were, although its job file
--- has another recipe or other inputs for them by now, and successful readers of their files.
+-- has another recipe or other inputs for them by now, and successful readers of their files; also
+-- those that have read files of lines dropped later.
 create table outdated_package (
     package_id integer primary key references package on delete cascade,
-    job_id     integer not null
+    job_id     integer not null,
+    by_recipe  integer not null check (by_recipe in (0, 1))  -- 0: it only has to run again
 ) strict;
 
 -- Those of a job.
@@ -2249,6 +2251,7 @@ when old.phase in ('transferring', 'done') and new.phase not in ('transferring',
 begin
     update package set missing = missing + 1
      where line_id = new.line_id and seq = new.seq + 1;
+    delete from outdated_package where package_id = new.id and by_recipe = 0;
 end;
 
 -- `missing`: a line before it has succeeded or is dropped, or that was undone.

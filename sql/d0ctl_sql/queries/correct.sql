@@ -125,12 +125,12 @@ select reader.id
 insert or ignore into selected_package (package_id)
 select maker.id
   from json_each(:files) as read
-  cross join file on file.id = read.value and file.present = 0
+  cross join file on file.id = read.value and file.present = 0 and file.dropped = 0
   join package as maker on maker.id = file.package_id and maker.phase = 'done'
 union
 select maker.id
   from json_each(:files) as read
-  cross join file on file.pattern_id = read.value and file.present = 0
+  cross join file on file.pattern_id = read.value and file.present = 0 and file.dropped = 0
   join package as maker on maker.id = file.package_id and maker.phase = 'done';
 
 -- name: choose_makers_again
@@ -139,7 +139,7 @@ insert or ignore into selected_package (package_id)
 select maker.id
   from selected_package
   join input on input.package_id = selected_package.package_id and input.own = 0 and input.dropped = 0
-  join file on file.id = input.file_id and file.present = 0
+  join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
   join package as maker on maker.id = file.package_id and maker.phase = 'done';
 
 -- name: correct_job
@@ -222,13 +222,23 @@ update package
        policy = ?, early = 0, gathered = 0, awaited = 0, accept = null
  where id = ?;
 
+-- name: readers_of_dropped
+-- The successful packages of a job that have read files of lines dropped since.
+select distinct package.id
+  from stage
+  join line on line.stage_id = stage.id
+  join package on package.line_id = line.id and package.phase = 'done'
+  join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id and file.dropped = 1
+ where stage.job_id = :job;
+
 -- name: forget_outdated_packages
 -- A correction decides anew which packages of a job are out of date.
 delete from outdated_package where job_id = :job;
 
 -- name: record_outdated
--- A successful package ran with another definition than the job file has now.
-insert into outdated_package (package_id, job_id) values (?, ?);
+-- A successful package ran with another definition or other inputs than the job file has now.
+insert into outdated_package (package_id, job_id, by_recipe) values (?, ?, ?);
 
 -- name: count_outdated
 -- How many successful packages of a job are out of date.

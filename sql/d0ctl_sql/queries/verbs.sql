@@ -394,13 +394,13 @@ with recursive maker (package_id) as (
       from selected_package
       join input on input.package_id = selected_package.package_id
                 and input.own = 0 and input.dropped = 0
-      join file on file.id = input.file_id and file.present = 0
+      join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
       join package on package.id = file.package_id and package.phase = 'done'
     union
     select package.id
       from maker
       join input on input.package_id = maker.package_id and input.own = 0 and input.dropped = 0
-      join file on file.id = input.file_id and file.present = 0
+      join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
       join package on package.id = file.package_id and package.phase = 'done')
 select count(*) over () as number, package_path.path
   from maker join package_path on package_path.package_id = maker.package_id

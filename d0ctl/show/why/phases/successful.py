@@ -18,7 +18,7 @@ from d0ctl.units import count, duration
 MOST_ACTIONS = 1000
 """How many of the latest actions on its job are searched."""
 
-OUTDATED = "out of date, run with another recipe or other inputs than its job file has now"
+OUTDATED = "out of date, run with another recipe or other inputs than the job has now"
 
 
 def done(subject: Subject) -> None:

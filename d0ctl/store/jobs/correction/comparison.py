@@ -1,6 +1,6 @@
 """The changes of a corrected job file to a submitted job."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct, field
 
@@ -88,6 +88,10 @@ class Comparison(Struct):
     """Those that ran, or failed, with another definition than the job file has now."""
     edited: Mapping[int, str] = field(default_factory=dict)
     """Packages that have read earlier contents of a file from outside, and its name."""
+    cut: Set[int] = frozenset()
+    """Packages that have succeeded with files of lines dropped since."""
+    earlier: set[int] = field(default_factory=set)
+    """The outdated ones whose definition is that of the job file."""
     requests: set[int] = field(default_factory=set)
     """Those that have succeeded, and would now ask for other resources, or start early."""
     busy: dict[int, Place] = field(default_factory=dict)
@@ -114,6 +118,8 @@ class Sides(Struct):
     """The files of the job that the packages of the others read."""
     edited: Mapping[int, str]
     """The packages that have read earlier contents of a file from outside, and its name."""
+    cut: Set[int]
+    """The packages that have succeeded with files of lines dropped since."""
 
 
 def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> Sides:
@@ -127,7 +133,8 @@ def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> S
             new[-1].append((line.name, _definitions(line)))
             reads.update(made_inputs(line))
     edited = {} if only_late else edited_files.readers_of_earlier(store, job)
-    return Sides(standing.read(store, job, left), new, left, reads, edited)
+    cut = frozenset[int]() if only_late else standing.readers_of_dropped(store, job)
+    return Sides(standing.read(store, job, left), new, left, reads, edited, cut)
 
 
 def made_inputs(line: LineSpec) -> Iterator[str]:
@@ -144,7 +151,7 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
     old = sides.old
     pairs = matching.stages([stage.name for stage in spec.stages], [stage.name for stage in old])
     count = len(old)
-    comparison = Comparison([], edited=sides.edited)
+    comparison = Comparison([], edited=sides.edited, cut=sides.cut)
     for of, pair, lines in zip(spec.stages, pairs, sides.new, strict=True):
         if pair is None:
             count += 1
@@ -236,7 +243,10 @@ def _sort(
         else:
             comparison.busy[package.id] = position
     elif package.phase == Phase.DONE:
-        if has_recipe and package.id not in comparison.edited:
+        is_earlier = package.id in comparison.edited or package.id in comparison.cut
+        if has_recipe and is_earlier:
+            comparison.earlier.add(package.id)
+        if has_recipe and not is_earlier:
             comparison.unchanged += 1
             if package.definition.whole != definition.whole:
                 comparison.requests.add(package.id)

@@ -38,7 +38,8 @@ def correct(
         known_files(store, job), unread=outline.unread,
     ).apply()  # fmt: skip
     store.change("forget_outdated_packages", job=job)
-    store.change_many("record_outdated", ((package, job) for package in outline.outdated))
+    store.change_many("record_outdated", ((package, job, int(package in outline.by_recipe))
+                                          for package in outline.outdated))  # fmt: skip
 
 
 class Correction(Struct):

@@ -34,6 +34,8 @@ class Outline(Struct):
     outdated: frozenset[int]
     """Packages that stay as they ran, although the job file has another definition of them or of
     a maker of their files, or a file from outside was changed since they read it."""
+    by_recipe: frozenset[int]
+    """Those of them that ran with another definition."""
     unread: frozenset[str]
     """The files that they would read if they ran again."""
 
@@ -83,11 +85,12 @@ def plan(
         if package.id in gone
     }
     outdated = _outdated(comparison_result).difference(rerun, written)
+    by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
     outdated.update(_readers_done(store, outdated))
     return Outline(
         comparison_result, readers, rerun, written, remade,
-        frozenset(outdated - comparison_result.unlisted - rerun), frozenset(unread),
+        frozenset(outdated - comparison_result.unlisted - rerun), by_recipe, frozenset(unread),
     )  # fmt: skip
 
 

@@ -128,3 +128,8 @@ def _grouped(rows: Iterable[Row], key: str = "package_id") -> defaultdict[int, S
     for row in rows:
         grouped[row[key]].append(row)
     return grouped  # type: ignore[return-value]
+
+
+def readers_of_dropped(store: Store, job: int) -> frozenset[int]:
+    """Return the successful packages of a job that have read files of lines dropped since."""
+    return frozenset(row["id"] for row in store.rows("readers_of_dropped", job=job))
