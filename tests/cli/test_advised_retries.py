@@ -245,7 +245,10 @@ def test_a_package_that_waits_after_a_full_disk_says_when_there_is_room(
     site.submit(production())
     site.up(disk_free=2_000_000, disk_total=64_000_000)
     site.launch("prod/1/1/1")
-    site.end("prod/1/1/1", "failed", reason="disk-full", detail="no space left")
+    took = {"binary": 1, "started": 1.0, "ended": 2.0, "exit_code": 1, "signal": None, "cpu": 1.0,
+            "rss": 1, "gap": 1.0, "disk": 10_000_000}  # fmt: skip
+    site.end("prod/1/1/1", "failed", reason="disk-full", detail="full", binaries=[took])
+    contact.note_free_disk(site.store, 1, 12_000_000)  # what it had taken itself
     full = d0ctl("why", "prod/1/1/1").stdout
 
     contact.note_free_disk(site.store, 1, 53_200_000)

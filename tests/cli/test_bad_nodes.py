@@ -73,12 +73,16 @@ def test_a_drained_node_whose_disk_has_room_again_says_so(site: Site, d0ctl: Typ
     site.up("hole", machine_id="b", disk_free=2_000_000, disk_total=64_000_000)
     for number in range(1, 8):
         site.finish(f"prod/1/{number}/1")
+    took = {"binary": 1, "started": 1.0, "ended": 2.0, "exit_code": 1, "signal": None, "cpu": 1.0,
+            "rss": 1, "gap": 1.0, "disk": 10_000_000}  # fmt: skip
     for number in range(8, 11):
         site.launch(f"prod/1/{number}/1", "hole")
-        site.end(f"prod/1/{number}/1", "failed", reason="disk-full", detail="no space left")
+        site.end(f"prod/1/{number}/1", "failed", reason="disk-full", binaries=[took])
+    hole = registry.named(site.store, "hole").id
+    contact.note_free_disk(site.store, hole, 12_000_000)  # what they had taken themselves
     full = d0ctl("node", "list").stdout + d0ctl("why", "hole").stdout
 
-    contact.note_free_disk(site.store, registry.named(site.store, "hole").id, 53_200_000)
+    contact.note_free_disk(site.store, hole, 53_200_000)
 
     text = "its disk has room for 50 MB again: d0ctl node resume hole"
     assert "drained by d0ctl: 3 packages" in full and "room" not in full

@@ -41,7 +41,8 @@ def readmit(
 class BadNode(Struct, frozen=True):
     """Why d0ctl has drained a node, and the package that tries it now.
 
-    `disk_spare` bytes of its disk are free beyond its reserve, if that is known.
+    `disk_spare` bytes of its disk are free beyond its reserve, if that is known; a package that
+    failed because it was full had taken `disk_taken`, which is free again.
     """
 
     node_id: int
@@ -56,6 +57,7 @@ class BadNode(Struct, frozen=True):
     canary_id: int | None
     canary: str | None
     disk_spare: int | None
+    disk_taken: int | None
 
 
 def bad_node(store: Store, node: int) -> BadNode | None:

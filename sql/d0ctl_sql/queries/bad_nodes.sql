@@ -145,7 +145,12 @@ select bad_node.*,
          where package.id = bad_node.canary_id and package.node_id = bad_node.node_id
            and package.is_live = 1) as canary,
        (select disk_spare from node_space
-         where node_space.node_id = bad_node.node_id) as disk_spare
+         where node_space.node_id = bad_node.node_id) as disk_spare,
+       (select max(binary_attempt.disk)
+          from attempt indexed by attempt_failed
+          join binary_attempt on binary_attempt.attempt_id = attempt.id
+         where attempt.outcome in ('failed', 'lost') and attempt.ended >= bad_node.began
+           and attempt.node_id = bad_node.node_id and attempt.reason = 'disk-full') as disk_taken
   from bad_node where node_id = :node;
 
 -- name: bad_nodes_of_selected

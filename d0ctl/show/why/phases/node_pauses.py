@@ -77,10 +77,12 @@ def drained(store: Store, row: Node, explanation: Explanation, now: float) -> No
 
 
 def room_again(row: Node, bad: BadNode) -> str:
-    """Say that a disk that was full has room again; empty if it has none, or was not full."""
+    """Say that a full disk has room again, beyond the files of packages that failed."""
     values = read(bad.evidence)
     was_full = isinstance(values, NodeFailing) and Reason.DISK_FULL in values.reasons
-    if not was_full or row.state != "up" or full_disk(row) or (bad.disk_spare or 0) <= 0:
+    if not was_full or row.state != "up" or full_disk(row):
+        return ""
+    if (bad.disk_spare or 0) <= (bad.disk_taken or 0):
         return ""
     return f"its disk has room for {size(bad.disk_spare)} again: d0ctl node resume {row.name}"
 

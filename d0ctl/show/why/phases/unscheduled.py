@@ -62,7 +62,7 @@ def cooloff(subject: Subject) -> None:
             subject.command(f"d0ctl node check {package.avoid}")
             nodes = capacities(subject.store)
             spare = next((node.disk_spare for node in nodes if node.name == package.avoid), None)
-            if spare is not None and spare > 0:
+            if (spare or 0) > one_package.peak_disk(subject.store, attempts[-1].id):
                 room = f"`{package.avoid}` has room for {size(spare)} now"
                 subject.fact(f"{room}: `retry` does not wait until then")
     subject.explanation.commands += [
