@@ -52,8 +52,9 @@ class StageLeft(Struct, frozen=True):
     """Seconds of the longest chain that begins in it."""
     sizes: Sizes = NO_SIZES
     """The memory and disk of one of its packages."""
-    is_measured: bool = True
-    """Whether packages at each position of its chains have succeeded, if nothing else is known."""
+    unmeasured: str | None = None
+    """A package at a position of its chains at which none has succeeded, while others have; empty
+    if that is in later lines."""
     stuck: int = 0
     """How many more of its packages wait for failed, canceled or held ones."""
     held: int = 0
@@ -131,7 +132,7 @@ class JobLeft(Struct, frozen=True):
         """The numbers of the stages without any estimate."""
         return [stage.seq for stage in self.stages
                 if (stage.packages + stage.stuck and stage.seconds is None)
-                or not stage.is_measured]  # fmt: skip
+                or stage.unmeasured is not None]  # fmt: skip
 
     def is_known(self, rank: float = 0.0) -> bool:
         """Return whether all stages have an estimate whose chains are at least as long."""

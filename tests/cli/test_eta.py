@@ -92,6 +92,21 @@ def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(
     assert "packages that have not begun" in rows
 
 
+def test_packages_at_a_position_that_has_not_succeeded_are_named(site: Site, d0ctl: Type) -> None:
+    lines = [line(make(f"a{n}"), make(f"b{n}", takes=[f"a{n}"])) for n in (1, 2)]
+    site.submit(job(("gen", lines), ("merge", [line(make("m", takes=["b1", "b2"]))]), name="mc"))
+    drive(site)
+    change(site.store, "requirement", {"id": 1}, pace=0.3)
+
+    page = d0ctl("eta", "mc").stdout
+
+    assert (
+        "the run time of packages of `merge` and of packages such as `mc/1/1/2` is unknown until "
+        "some are done" in page
+    )
+    assert "run time of some unknown, such as mc/1/1/2" in page
+
+
 def test_a_stage_has_an_end_while_the_run_time_of_a_later_one_is_unknown(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

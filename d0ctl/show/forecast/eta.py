@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from d0ctl.model import Counts
 from d0ctl.schedule import estimates
 from d0ctl.schedule.estimates import Range, Sizes
-from d0ctl.schedule.horizon import Horizon, JobLeft
+from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import estimate
 from d0ctl.store.views.job_files.eta import Audit, PackageTimes, at
@@ -108,7 +108,7 @@ def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: flo
         sheet.say(f"not counted: {_not_counted(left)}")
     stages: list[list[Cell]] = [
         [names.get(stage.seq, str(stage.seq)), count(stage.packages, "package"),
-         "run time unknown" if stage.seconds is None else each(stage.seconds),
+         each(stage),
          sizes(stage.sizes),
          f"from {count(stage.runs, 'run')}" if stage.runs and stage.seconds is not None else "",
          end(at(of.stage_end(job, stage.seq), now), now)]
@@ -163,8 +163,12 @@ def _work(left: JobLeft) -> str:
     return f"{known}, and {more}" if work.high else more
 
 
-def each(seconds: Range) -> str:
-    """Say how long a package takes."""
+def each(stage: StageLeft) -> str:
+    """Say how long a package of a stage takes."""
+    if stage.unmeasured:
+        return f"run time of some unknown, such as {stage.unmeasured}"
+    if (seconds := stage.seconds) is None:
+        return "run time unknown"
     low, high = duration(seconds.low), duration(seconds.high)
     return f"{duration(seconds.middle)} of CPU time each ({low} to {high})"
 
@@ -216,9 +220,16 @@ def verdict(
         return f"no estimate of its end: {waits(left.nodes_down)}"
     if not of.capacity.power:
         return "no estimate of its end: no node takes packages"
-    stages = listed(f"`{names.get(seq, str(seq))}`" for seq in left.unknown[:5])
-    unknown = f"the run time of packages of {stages} is unknown until some are done"
-    return f"no estimate of its end: {unknown}"
+    return f"no estimate of its end: {_unknown(left, names)}"
+
+
+def _unknown(left: JobLeft, names: Mapping[int, str]) -> str:
+    """Say of which packages the run time is unknown."""
+    stages = [stage for stage in left.stages if stage.seq in left.unknown][:5]
+    wholly = [f"`{names.get(of.seq, str(of.seq))}`" for of in stages if not of.unmeasured]
+    texts = [f"of packages of {listed(wholly)}"] if wholly else []
+    texts += [f"of packages such as `{of.unmeasured}`" for of in stages if of.unmeasured]
+    return f"the run time {listed(texts)} is unknown until some are done"
 
 
 def _not_counted(left: JobLeft) -> str:

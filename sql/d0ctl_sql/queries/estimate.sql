@@ -170,16 +170,24 @@ select package.job_id, stage.seq, count(*) as n
 
 -- name: eta_unmeasured
 -- Stages that have learned their run times from some of their packages, while none has succeeded at
--- another position of their chains.
-select distinct job_id, seq
-  from (select requirement.job_id, stage.seq, max(requirement.pace) as pace,
+-- another position of their chains, with a package there of the first lines; the longest chain comes
+-- last.
+select job_id, seq,
+       (select (select path from package_path where package_id = package.id)
+          from (select id from line where stage_id = kind.stage_id order by seq limit 50) as first
+               join package on package.line_id = first.id
+               join requirement on requirement.id = package.requirement_id
+         where requirement.chain = kind.chain limit 1) as sample
+  from (select requirement.job_id, stage.id as stage_id, stage.seq, requirement.chain,
+               max(requirement.rank) as rank, max(requirement.pace) as pace,
                max(max(requirement.pace)) over (partition by stage.id) as known
           from job
           join requirement on requirement.job_id = job.id
           join stage on stage.id = requirement.stage_id
          where job.visible = 1 and job.ended is null and requirement.expected = 1
-         group by stage.id, requirement.chain)
- where pace is null and known is not null;
+         group by stage.id, requirement.chain) as kind
+ where pace is null and known is not null
+ order by rank;
 
 -- name: eta_live
 -- The packages on nodes, and how long they may still take.

@@ -45,7 +45,10 @@ def horizon(store: Store, *, now: float) -> Horizon:
     row = store.row("eta_capacity")
     assert row is not None
     stages: dict[int, list[StageLeft]] = defaultdict(list)
-    unmeasured = {(counted["job_id"], counted["seq"]) for counted in store.rows("eta_unmeasured")}
+    unmeasured = {
+        (counted["job_id"], counted["seq"]): counted["sample"] or ""
+        for counted in store.rows("eta_unmeasured")
+    }
     counts = store.rows("eta_stages")
     stuck: dict[tuple[int, int], int] = {}
     if any(counted["waiting"] for counted in counts):
@@ -71,7 +74,7 @@ def horizon(store: Store, *, now: float) -> Horizon:
         chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
     for counted in counts:
         key = (counted["job_id"], counted["seq"])
-        stage = _stage(counted, stuck.get(key, 0), running[key], is_measured=key not in unmeasured)
+        stage = _stage(counted, stuck.get(key, 0), running[key], unmeasured.get(key))
         stages[counted["job_id"]].append(stage)
     for counted in store.rows("eta_ready"):
         chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
@@ -96,13 +99,13 @@ def horizon(store: Store, *, now: float) -> Horizon:
     return eta_limits.within(store, found, of_jobs, counts)
 
 
-def _stage(row: Row, stuck: int, running: float, *, is_measured: bool) -> StageLeft:
+def _stage(row: Row, stuck: int, running: float, unmeasured: str | None) -> StageLeft:
     mean = row["work"] / max(1, row["total"])
-    known = bool(row["is_timed"]) and is_measured
+    known = bool(row["is_timed"]) and unmeasured is None
     seconds = Range(row["drift_low"], row["drift"], row["drift_high"]).times(mean)
     return StageLeft(
         row["seq"], row["left"] - stuck, seconds if known else None, row["runs"],
-        row["rank"] or 0.0, sizes_of(row["sizes"]), is_measured, stuck, row["held"],
+        row["rank"] or 0.0, sizes_of(row["sizes"]), unmeasured, stuck, row["held"],
         running, row["cpus"] or 1.0,
     )  # fmt: skip
 
