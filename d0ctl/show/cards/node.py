@@ -69,7 +69,7 @@ def cells(
     notes: list[Span] = []
     if bad is not None:
         notes += [(f"drained by d0ctl: {remark(bad.evidence)}", "warn"), (trial(bad, now), "plain")]
-        notes += [(room, "good")] if (room := room_again(row, bad)) else []
+        notes += [(room, "good")] if (room := room_again(row, bad, now)) else []
     elif row.drained:
         notes.append((f"drained: {drain_note(row.drain_note) or 'no reason given'}", "warn"))
     if row.last_error:

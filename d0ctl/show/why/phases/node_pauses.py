@@ -11,6 +11,9 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.draining import BadNode, bad_node, drainings, outages
 from d0ctl.units import clean, count, duration, listed, moment, size
 
+DISK_REPORT_S = 60.0
+"""A node in contact reports the free space of its disk more often."""
+
 OUTAGES_S = 7 * 86400.0
 """How long outages of a node are shown."""
 
@@ -72,17 +75,25 @@ def drained(store: Store, row: Node, explanation: Explanation, now: float) -> No
         explanation.facts.append(
             f"{named}{more} failed there and run elsewhere; these failures are not counted"
         )
-    explanation.facts += [text for text in (trial(bad, now), room_again(row, bad)) if text]
+    explanation.facts += [text for text in (trial(bad, now), room_again(row, bad, now)) if text]
     explanation.commands.append(f"d0ctl node check {row.name}")
 
 
-def room_again(row: Node, bad: BadNode) -> str:
+def has_room(spare: int | None, taken: int | None, full_at: float, now: float) -> bool:
+    """Return whether a disk that was full then has more room than a failed package had taken.
+
+    Its files were removed. The free space may have been reported before the disk was full.
+    """
+    return now - full_at > DISK_REPORT_S and (spare or 0) > (taken or 0)
+
+
+def room_again(row: Node, bad: BadNode, now: float) -> str:
     """Say that a full disk has room again, beyond the files of packages that failed."""
     values = read(bad.evidence)
     was_full = isinstance(values, NodeFailing) and Reason.DISK_FULL in values.reasons
     if not was_full or row.state != "up" or full_disk(row):
         return ""
-    if (bad.disk_spare or 0) <= (bad.disk_taken or 0):
+    if not has_room(bad.disk_spare, bad.disk_taken, bad.since, now):
         return ""
     return f"its disk has room for {size(bad.disk_spare)} again: d0ctl node resume {row.name}"
 

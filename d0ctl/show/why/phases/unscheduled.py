@@ -7,6 +7,7 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST, gone_for_good, kept_back, speed, transfer_text
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
+from d0ctl.show.why.phases.node_pauses import has_room
 from d0ctl.show.why.subject import Subject, job_hold
 from d0ctl.store.files import links
 from d0ctl.store.lifecycle import PackageRequest
@@ -62,7 +63,8 @@ def cooloff(subject: Subject) -> None:
             subject.command(f"d0ctl node check {package.avoid}")
             nodes = capacities(subject.store)
             spare = next((node.disk_spare for node in nodes if node.name == package.avoid), None)
-            if (spare or 0) > one_package.peak_disk(subject.store, attempts[-1].id):
+            taken = one_package.peak_disk(subject.store, attempts[-1].id)
+            if has_room(spare, taken, attempts[-1].ended or subject.now, subject.now):
                 room = f"`{package.avoid}` has room for {size(spare)} now"
                 subject.fact(f"{room}: `retry` does not wait until then")
     subject.explanation.commands += [
