@@ -27,12 +27,12 @@ def submission(text: str, path: Path) -> tuple[str, list[str]]:
     """Return the command that submits a script, and its lines that the command lacks."""
     arguments, left_out = ["d0ctl", "submit"], []
     for line in _LINE.findall(text):
-        for name, value in _pairs(line):
-            written = _value(name, value)
-            if written:
-                arguments += [_OPTIONS[name], written]
+        for name, value, as_written in _options(line):
+            translated = _value(name, value)
+            if translated:
+                arguments += [_OPTIONS[name], translated]
             elif name not in _NEEDLESS and (name, value) not in {("nodes", "1"), ("ntasks", "1")}:
-                left_out.append(f"--{name}={value}" if value else f"--{name}")
+                left_out.append(as_written)
     for beside in _files(text, path):
         arguments += ["--input", beside]
     variables = [f"{_NUMBER}={{n}}"] if "--array" in arguments and _NUMBER in text else []
@@ -45,8 +45,8 @@ def submission(text: str, path: Path) -> tuple[str, list[str]]:
     return " ".join(quoted), left_out
 
 
-def _pairs(line: str) -> Iterator[tuple[str, str]]:
-    """Yield the options of a line with their values."""
+def _options(line: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the options of a line with their values, and as they are written."""
     options = iter(line.partition(" #")[0].split())
     for word in options:
         name, equals, value = word.lstrip("-").partition("=")
@@ -54,7 +54,8 @@ def _pairs(line: str) -> Iterator[tuple[str, str]]:
             name, value = name[0], name[1:]
         elif not equals:
             value = next(options, "")
-        yield _LONG.get(name, name), value.strip("\"'")
+            word = f"{word} {value}".rstrip()
+        yield _LONG.get(name, name), value.strip("\"'"), word
 
 
 def _value(name: str, value: str) -> str | None:

@@ -24,6 +24,10 @@ MOST_SAID = 500
 """The longest reason, in characters: it may quote a file."""
 
 
+MOST_READ = 100_000
+"""How many characters of a script are looked at."""
+
+
 class Imported(Struct, frozen=True):
     """The text of a job file, and a sentence for each thing that could not be converted."""
 
@@ -41,7 +45,8 @@ def read(path: Path, form: str | None = None) -> Imported:
     try:
         text = dag_file.text_of(path, str(path))
         form = form or _form_of(text)
-        _refuse_known(text, path)
+        if (other := other_way(text, path)) is not None:
+            raise Unreadable(other)
         if form == "dagman":
             dagman.read(path, draft)
         elif form == "wfcommons":
@@ -71,24 +76,25 @@ def _by_plugin(path: Path, form: str) -> Imported:
     return Imported(workflow[0], left_out)
 
 
-def _refuse_known(text: str, path: Path) -> None:
-    """Raise Unreadable with what to type for a file that people try to import, but can't."""
+def other_way(text: str, path: Path) -> str | None:
+    """Say what to type for a file that people try to import, but can't; None for other files."""
     name = quote(path.name)
     if "\0" in text:
-        raise Unreadable(f"{path.name} is a binary file")
+        return f"{path.name} is a binary file"
     if _SNAKEFILE.search(text):
-        raise Unreadable(f"{path.name} is a Snakefile, and only its graph can be read: "
-                         f"`snakemake -s {name} --dag > flow.dot`, then "
-                         "`d0ctl import flow.dot`")  # fmt: skip
+        return (
+            f"{path.name} is a Snakefile, and only its graph can be read: "
+            f"`snakemake -s {name} --dag > flow.dot`, then `d0ctl import flow.dot`"
+        )
     if re.search(r"^#SBATCH\s", text[:10_000], re.MULTILINE):
-        command, left_out = batch_script.submission(text[:100_000], path)
+        command, left_out = batch_script.submission(text[:MOST_READ], path)
         lacks = f"; not translated: {', '.join(left_out)}" if left_out else ""
-        raise Unreadable(f"{path.name} is a script of Slurm: `{command}` (more under \"Slurm "
-                         f"scripts\" in docs/comparison.md){lacks}")  # fmt: skip
+        return (f"{path.name} is a script of Slurm: `{command}` (more under \"Slurm "
+                f"scripts\" in docs/comparison.md){lacks}")  # fmt: skip
     if batch := _BATCH_LINE.search(text[:10_000]):
-        raise Unreadable(f"{path.name} is a script, and d0ctl runs it without its lines "
-                         f"`#{batch[1]}`: `d0ctl submit --cpus N --memory SIZE -- "
-                         f"./{name}`")  # fmt: skip
+        return (f"{path.name} is a script, and d0ctl runs it without its lines "
+                f"`#{batch[1]}`: `d0ctl submit --cpus N --memory SIZE -- ./{name}`")  # fmt: skip
+    return None
 
 
 def _form_of(text: str) -> str:

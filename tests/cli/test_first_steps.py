@@ -218,6 +218,20 @@ def test_a_script_in_place_of_a_job_file_is_answered_with_the_command_that_runs_
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("verb", ["run", "submit", "validate"])
+def test_a_script_of_slurm_in_place_of_a_job_file_is_answered_with_its_requests(
+    d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("array.sh").write_text("#!/bin/sh\n#SBATCH --array=1-6\necho $SLURM_ARRAY_TASK_ID\n")
+
+    answer = d0ctl(verb, "array.sh")
+
+    command = "d0ctl submit --array 1-6 -- env SLURM_ARRAY_TASK_ID={n} bash array.sh"
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith(f"d0ctl: array.sh is a script of Slurm: `{command}`")
+
+
 def test_faults_of_a_job_file_that_is_run_by_its_first_line_are_listed(
     d0ctl: Type, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ ARRAY = """\
 #SBATCH --time=00:10:00   # ten minutes
 #SBATCH --output=log-%a.txt
 #SBATCH --partition=long
+#SBATCH -p short
 # reads old.txt
 python3 sim.py $SLURM_ARRAY_TASK_ID
 """
@@ -36,7 +37,7 @@ def test_the_command_for_a_script_of_slurm_has_its_requests(tmp_path: Path) -> N
     assert refusal(script) == (
         "job.sh is a script of Slurm: `d0ctl submit --as sim --array 1-20%5 --cpus 2 --memory "
         "500MiB --wall-time 10m --input sim.py -- env SLURM_ARRAY_TASK_ID={n} bash job.sh` (more "
-        'under "Slurm scripts" in docs/comparison.md); not translated: --partition=long'
+        'under "Slurm scripts" in docs/comparison.md); not translated: --partition=long, -p short'
     )
 
 

@@ -19,6 +19,7 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.show.cards import job_files
 from d0ctl.store.connection import Store
 from d0ctl.store.views import names
+from d0ctl.units import clean
 
 
 @contextmanager
@@ -73,10 +74,19 @@ def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
 
 
 def _refuse_script(file: str, error: BadJobFile) -> None:
-    """Raise BadUsage if a file with faults is a script, which runs after `--`."""
+    """Raise BadUsage if a file with faults is a script, which runs after `--`.
+
+    A script of a batch system is answered as by `import`, with its requests.
+    """
+    from d0ctl.importers import formats  # seldom needed
+
     path = Path(file)
     is_yaml = path.suffix in (".yaml", ".yml", ".json") or not path.is_file()
     if not is_yaml and (path.suffix == ".sh" or path.read_bytes()[:2] == b"#!"):
+        with path.open(errors="replace") as script:
+            other = formats.other_way(script.read(formats.MOST_READ), path)
+        if other is not None:
+            raise BadUsage(clean(other)) from error
         command = file if "/" in file else f"./{file}"
         raise BadUsage(f"`{file}` is a script, not a job file",
                        hint=f"d0ctl run -- {quote(command)}") from error  # fmt: skip
