@@ -74,6 +74,16 @@ def test_an_input_whose_interpreter_is_missing_says_so(real_site: Site) -> None:
     assert "`sim.sh` is an input, so the program on its first line (`#!`) is missing" in answer
 
 
+def test_a_script_that_is_called_without_its_folder_is_not_retried(real_site: Site) -> None:
+    write(real_site.jobs / "sim.sh")
+    assert real_site.d0ctl("run", "--as", "one", "--", "sim.sh", "3").code == 1
+
+    answer = real_site.ok("why", "one/1/1/1")
+
+    assert "the PATH, which lacks the working directory: write `./sim.sh` for the input" in answer
+    assert "  $ d0ctl retry" not in answer
+
+
 def test_the_shell_message_is_not_printed_twice(real_site: Site) -> None:
     answer = why(real_site, "echo boom >&2; exit 3")
 

@@ -46,6 +46,26 @@ def test_a_script_that_is_called_but_not_executable_is_a_warning(
     assert warnings(called) == []
 
 
+@pytest.mark.parametrize("run", ["[sim.sh, 3]", "'sim.sh 3 > a'", "'date; sim.sh | sort'"])
+def test_a_script_that_is_called_without_its_folder_is_a_warning(
+    warnings: Warnings, folder: Path, run: str
+) -> None:
+    (folder / "sim.sh").write_text("echo")
+    (folder / "sim.sh").chmod(0o755)
+
+    assert warnings(line(f"{{run: {run}, inputs: sim.sh}}")) == [
+        "`sim.sh` is searched on the PATH of the node: write `./sim.sh`"
+    ]
+
+
+def test_a_script_that_is_an_argument_is_no_warning(warnings: Warnings, folder: Path) -> None:
+    (folder / "sim.sh").write_text("echo")
+    (folder / "sim.sh").chmod(0o755)
+
+    assert warnings(line("{run: [sh, sim.sh], inputs: sim.sh}")) == []
+    assert warnings(line('{run: "sh \\\\\\n sim.sh", inputs: sim.sh}')) == []
+
+
 def test_a_warning_has_the_position_of_its_word(job: Read, folder: Path) -> None:
     (folder / "sim.sh").write_text("echo")
 

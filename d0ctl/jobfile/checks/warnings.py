@@ -21,6 +21,9 @@ from d0ctl.units import without_unit
 _CALLED = re.compile(r"(?:^|[;&|(])[ \t]*\./([^\s;|&()<>\"'`/]+)", re.MULTILINE)
 """A file that a text calls by `./NAME`."""
 
+_SEARCHED = re.compile(r"(?:(?<!\\\n)^|[;&|(])[ \t]*([\w.+-]+)(?=[\s;&|<>]|$)", re.MULTILINE)
+"""A command that a text calls by its name alone."""
+
 _LISTS = ("D0CTL_INPUTS", INPUTS)
 
 
@@ -138,18 +141,25 @@ def _beside(
 def _not_executable(
     binary: BinaryRecipe, own: list[InputFile], text: str, files: InputFiles, warnings: Notes
 ) -> None:
-    """Warn of a script beside the job file that is called but not executable."""
+    """Warn of a script beside the job file that is called but not executable, or not found."""
+    is_shell = isinstance(binary.run, Script)
     called = set(_CALLED.findall(text[:1_000_000]))
+    searched = set(_SEARCHED.findall(text[:1_000_000]) if is_shell else text.split("\n", 1)[:1])
     for file in own:
-        path = files.absolute(file.file)
-        if (
-            file.local_name in called
-            and local_files.is_file(path)
-            and not local_files.is_program(path)
-        ):
-            word = f"./{file.local_name}"
-            warnings.add(_position(binary, word), f"{shown(word)} is not executable: chmod +x "
-                         f"{file.written or file.file}")  # fmt: skip
+        path, name = files.absolute(file.file), file.local_name
+        if name not in called | searched or not local_files.is_file(path):
+            continue
+        is_program = local_files.is_program(path)
+        if name in called and not is_program:
+            message = (
+                f"{shown(f'./{name}')} is not executable: chmod +x {file.written or file.file}"
+            )
+            warnings.add(_position(binary, f"./{name}"), message)
+        elif name in searched and (is_program or not is_shell):
+            message = (
+                f"{shown(name)} is searched on the PATH of the node: write {shown(f'./{name}')}"
+            )
+            warnings.add(_position(binary, name), message)
 
 
 def _named_and_listed(

@@ -27,6 +27,9 @@ _FILE_MESSAGES = (
 """Messages of python, C++ programs, the usual tools and ROOT, with the name of the file."""
 
 
+_NOT_STARTED = "can't start binary"
+"""The message of a program that runs without a shell and was not found."""
+
 _TOO_LONG = "Argument list too long"
 """The error of the kernel for arguments and an environment that it does not take."""
 
@@ -52,7 +55,7 @@ def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | 
     """Say which command or file was missing; None for other failures."""
     if _TOO_LONG in (last.message or ""):
         return Missing(f"correct the job file, then {again(store, package)}", may_retry=False)
-    if last.exit_code in (126, 127):
+    if last.exit_code in (126, 127) or _NOT_STARTED in (last.message or ""):
         return _command(store, package, last)
     return _file(store, package, last) if last.exit_code else None
 
@@ -88,7 +91,7 @@ def _command(store: Store, package: PackageView, last: AttemptView) -> Missing:
         word = "not executable" if last.exit_code == 126 else "not found"
         return Missing(f"a command was {word} on node `{last.node_name}`: its log says which")
     if "/" not in name:
-        return _on_the_path(name, last)
+        return _on_the_path(store, package, name, last)
     if name.startswith("/"):
         return _absolute(name, last)
     return _beside(store, package, name, last)
@@ -101,7 +104,12 @@ def _name(last: AttemptView) -> str | None:
     return None
 
 
-def _on_the_path(name: str, last: AttemptView) -> Missing:
+def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptView) -> Missing:
+    if any(Path(file.name).name == name for file in one_package.inputs(store, package.id)):
+        return Missing(
+            f"`{name}` is searched on the PATH, which lacks the working directory: write "
+            f"`./{name}` for the input, then {again(store, package)}", may_retry=False,
+        )  # fmt: skip
     if last.exit_code == 126:
         return Missing(
             f"`{name}` is on the PATH of node `{last.node_name}`, but is not executable there"
