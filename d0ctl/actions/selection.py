@@ -58,6 +58,20 @@ def has_ended(job: JobSummary) -> bool:
     return not (totals["unscheduled"] or totals["scheduled"] or totals["launched"])
 
 
+def canceled_before(store: Store, target: Selector, split: "Split") -> int:
+    """Count the canceled packages that `:canceled` of the parts to change would name, too.
+
+    Where that can't be seen from the selection, those of the whole jobs are counted.
+    """
+    parts = target.parts
+    if len(parts) > 1:
+        parts = tuple(selection.with_phases(split.selected, target, split.phases))
+    if parts == target.parts and not any(part.is_filtered for part in parts):
+        return split.unchanged.get(Phase.CANCELED, 0)
+    jobs = {job.name: job.counts for part in parts for job in browse.jobs(store, part.job)}
+    return sum(counts.get(Phase.CANCELED, 0) for counts in jobs.values())
+
+
 class Split(NamedTuple):
     """The packages of a selection: those that an action can change, and those it leaves alone."""
 

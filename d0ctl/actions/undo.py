@@ -1,7 +1,7 @@
 """Commands that undo what an action did."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from d0ctl.actions.action import Plan
 from d0ctl.select import MOST_NAMED, WILD, Selector
@@ -49,6 +49,24 @@ def in_state(plan: Plan, state: str) -> list[str]:
     if target.is_one and target.level == "package":
         return targets
     return [f"{path}:{state}" for path in targets]
+
+
+def of_cancel(plan: Plan, before: int) -> str | None:
+    """Return the command that retries what a plan cancels; None if it would retry more.
+
+    `before` counts those of the same parts that are canceled already.
+    """
+    if not before:
+        return command("retry", in_state(plan, "canceled"))
+    named = [change.path for change in plan.changes]
+    return command("retry", named) if len(named) == plan.packages else None
+
+
+def lasting(undo: str | None, before: int) -> Iterator[str]:
+    """Say why no command undoes that packages were canceled."""
+    if before and undo is None:
+        had = count(before, "package")
+        yield f"can't be undone by one command: {had} had been canceled before"
 
 
 def _parts(plan: Plan) -> Sequence[Selector]:

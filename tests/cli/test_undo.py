@@ -109,3 +109,28 @@ def test_each_of_several_jobs_is_named_with_the_priority_it_had(site: Site, d0ct
     refusal = "can't be undone by one command: the jobs had different priorities"
     assert change in plan and refusal in plan
     assert result.stdout.splitlines() == [change, refusal]
+
+
+@pytest.mark.parametrize("command", ["kill prod", "kill prod:ready", "finish prod", "kill prod/*"])
+def test_no_undo_brings_back_what_was_canceled_before(
+    site: Site, d0ctl: Type, command: str
+) -> None:
+    site.submit(production(lines=60))
+    d0ctl("kill", "prod/1/7", "--yes")
+
+    result = d0ctl(*command.split(), "--yes")
+
+    before = "can't be undone by one command: 2 packages had been canceled before"
+    assert before in result.stdout + result.stderr
+    assert "to undo" not in result.stderr
+
+
+def test_the_undo_names_a_few_killed_packages_beside_one_canceled_before(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=3))
+    d0ctl("kill", "prod/1/2", "--yes")
+
+    assert undone(d0ctl, "kill", "prod/1") == ("retry prod/1/1/1 prod/1/1/2 prod/1/3/1 prod/1/3/2")
+
+    assert site.phase("prod/1/2/1") == "canceled"

@@ -10,6 +10,7 @@ from d0ctl.actions.packages.kill import WAIT, being_killed, describe_grace, grac
 from d0ctl.actions.selection import (
     HOLDABLE,
     KILLABLE,
+    canceled_before,
     changeable,
     has_ended,
     is_whole_job,
@@ -48,6 +49,8 @@ class FinishPlan(Plan):
     """How many seconds binaries have to end by themselves, if their outputs are kept."""
     is_awaited: bool = False
     """Whether packages outside of a part that ends wait for it."""
+    before: int = 0
+    """How many packages of the same jobs or parts are canceled already."""
 
 
 def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> FinishPlan:
@@ -62,6 +65,7 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
         split = changeable(store, request.target, able, "finished", now, hastens=hastens)
         return FinishPlan(request=request, packages=split.packages, grace=time,
                           is_awaited=lifecycle.is_awaited(split.selected),
+                          before=canceled_before(store, request.target, split),
                           **split._asdict())  # fmt: skip
     jobs = jobs_of(store, request.target)
     free = [job for job in jobs if not has_ended(job) and _goes_beyond(job, options)]
@@ -75,6 +79,7 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
         launched=sum(sum(job.counts.get(phase, 0) for phase in LIVE) for job in free),
         emptied=tuple(job.name for job in free if any(job.counts.get(phase) for phase in ends)),
         grace=time,
+        before=sum(job.counts.get(Phase.CANCELED, 0) for job in free),
     )
 
 
@@ -122,8 +127,8 @@ def cancel_rest(store: Store, plan: FinishPlan, now: float) -> None:
 
 def undo_finish(plan: FinishPlan) -> str | None:
     """Return the command that undoes it; None if no package is canceled."""
-    if not plan.jobs:
-        return undo.command("retry", undo.in_state(plan, "canceled"))
+    if not plan.jobs or plan.before:
+        return undo.of_cancel(plan, plan.before)
     targets = [f"{name}:canceled" for name in plan.emptied]
     return undo.command("retry", targets) if targets else None
 
@@ -135,11 +140,13 @@ def describe(plan: FinishPlan) -> Iterator[str]:
         yield from describe_grace(plan.grace)
         if plan.is_awaited:
             yield WAIT
+        yield from undo.lasting(plan.undo, plan.before)
         return
     ends = "be killed" if plan.request.options.hard else "continue to its end"
     running = f"; {count(plan.launched, 'running package')} would {ends}" if plan.launched else ""
     yield f"would finish {wording.jobs(plan)}: {_number(plan.packages)} would be canceled{running}"
     yield from describe_grace(plan.grace)
+    yield from undo.lasting(plan.undo, plan.before)
 
 
 def report(plan: FinishPlan) -> Iterator[str]:
@@ -149,11 +156,13 @@ def report(plan: FinishPlan) -> Iterator[str]:
         state = "being killed" if plan.request.options.hard else "still running"
         running = f", {count(plan.launched)} {state}" if plan.launched else ""
         yield f"{_number(plan.packages)} canceled{running}"
+        yield from undo.lasting(plan.undo, plan.before)
         return
     yield from wording.report_packages(plan, "finish", "finished")
     if plan.request.options.hard:
         yield from being_killed(plan)
     yield from wording.unchanged(plan)
+    yield from undo.lasting(plan.undo, plan.before)
 
 
 def _number(packages: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
-from d0ctl.actions.selection import KILLABLE, changeable
+from d0ctl.actions.selection import KILLABLE, canceled_before, changeable
 from d0ctl.model import LIVE, Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -31,6 +31,8 @@ class KillPlan(Plan):
     """How many seconds binaries have to end by themselves, if their outputs are kept."""
     is_awaited: bool = False
     """Whether other packages wait for these."""
+    before: int = 0
+    """How many packages of the same parts are canceled already."""
 
 
 def plan_kill(store: Store, request: Request[KillOptions], now: float) -> KillPlan:
@@ -38,7 +40,9 @@ def plan_kill(store: Store, request: Request[KillOptions], now: float) -> KillPl
     partial = request.options.partial
     split = changeable(store, request.target, KILLABLE, "killed", now, hastens=not partial)
     return KillPlan(request=request, packages=split.packages, grace=grace(store, partial),
-                    is_awaited=lifecycle.is_awaited(split.selected), **split._asdict())  # fmt: skip
+                    is_awaited=lifecycle.is_awaited(split.selected),
+                    before=canceled_before(store, request.target, split),
+                    **split._asdict())  # fmt: skip
 
 
 def grace(store: Store, partial: bool) -> float | None:
@@ -58,6 +62,7 @@ def describe(plan: KillPlan) -> Iterator[str]:
     yield from describe_grace(plan.grace)
     if plan.packages and plan.is_awaited:
         yield WAIT
+    yield from undo.lasting(plan.undo, plan.before)
 
 
 def describe_grace(grace: float | None) -> Iterator[str]:
@@ -72,6 +77,7 @@ def report(plan: KillPlan) -> Iterator[str]:
     yield from wording.report_packages(plan, "kill", "killed")
     yield from being_killed(plan)
     yield from wording.unchanged(plan)
+    yield from undo.lasting(plan.undo, plan.before)
 
 
 def being_killed(plan: Plan) -> Iterator[str]:
@@ -96,7 +102,7 @@ ACTION = Action(
     options=KillOptions,
     plan=plan_kill,
     act=kill,
-    undo=lambda plan: undo.command("retry", undo.in_state(plan, "canceled")),
+    undo=lambda plan: undo.of_cancel(plan, plan.before),
     describe=describe,
     report=report,
     question="kill them?",

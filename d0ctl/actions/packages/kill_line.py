@@ -145,8 +145,9 @@ def undo_kill_line(plan: KillLinePlan) -> str | None:
         return None
     if plan.request.options.drop_outputs:
         return undo.command(RESTORE, paths)
-    return undo.command("retry", [f"{path}:canceled,failed" for path in paths]) if (
-        plan.packages) else None  # fmt: skip
+    if not plan.packages or plan.unchanged.get(Phase.CANCELED):
+        return None
+    return undo.command("retry", [f"{path}:canceled,failed" for path in paths])
 
 
 def describe(plan: KillLinePlan) -> Iterator[str]:
@@ -209,6 +210,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         yield from wording.report_packages(plan, verb, past)
     yield from being_killed(plan)
     yield from wording.unchanged(plan)
+    yield from undo.lasting(plan.undo, 0 if drops else plan.unchanged.get(Phase.CANCELED, 0))
     if not drops and plan.packages and plan.is_awaited:
         yield from _way_on(plan)
     if plan.also:
