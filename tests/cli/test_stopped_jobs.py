@@ -141,3 +141,13 @@ def test_failures_are_named_beside_a_job_that_a_person_holds(site: Site, d0ctl: 
     assert (result.exit_code, result.stdout) == (
         1, "failures: 1 package failed in `broken`; `kept` is held\n",
     )  # fmt: skip
+
+
+def test_a_hold_names_the_packages_that_start_nevertheless(site: Site, d0ctl: Type) -> None:
+    site.submit(production("kept"))
+    site.send("kept/1/1/1")
+
+    plan, done = d0ctl("hold", "kept", "--dry-run").stdout, d0ctl("hold", "kept").stdout
+
+    rest = "1 package queued on a node starts nevertheless: `d0ctl pause kept --running` suspends"
+    assert rest in plan and rest in done

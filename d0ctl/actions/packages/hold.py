@@ -1,6 +1,8 @@
 """hold: keep jobs or packages from being scheduled."""
 
+import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
@@ -14,6 +16,17 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
+
+QUEUED = (Phase.STARTING, Phase.STAGING_IN)
+"""Phases of packages that are on a node, where they start by themselves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldPlan(Plan):
+    """What holding would do."""
+
+    queued: int = 0
+    """How many packages of whole jobs are queued on nodes, and start."""
 
 
 def plan(store: Store, request: Request[Options], now: float) -> Plan:
@@ -31,7 +44,9 @@ def plan(store: Store, request: Request[Options], now: float) -> Plan:
                           hint=f"d0ctl release {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is {job.status}, so it can't be held",
                       hint=f"d0ctl status {job.name}")  # fmt: skip
-    return of_jobs(request, free, "held")
+    held = of_jobs(request, free, "held")
+    queued = sum(job.counts.get(phase, 0) for job in free for phase in QUEUED)
+    return HoldPlan(request=request, jobs=held.jobs, packages=held.packages, queued=queued)
 
 
 def of_packages(
@@ -64,14 +79,30 @@ def describe(plan: Plan) -> Iterator[str]:
     if plan.jobs:
         idle = count(plan.packages, "package")
         yield f"would hold {wording.jobs(plan)}: {idle} would not start; running packages continue"
+        yield from _queued(plan)
     else:
         yield from wording.describe_packages(plan, "hold")
+
+
+def report(plan: Plan) -> Iterator[str]:
+    """Say which jobs or packages are held."""
+    yield from wording.report_both(plan, "hold", "held", *_queued(plan))
+
+
+def _queued(plan: Plan) -> Iterator[str]:
+    """Say that packages which nodes have already start there, and how to stop them."""
+    if isinstance(plan, HoldPlan) and plan.queued:
+        start = count(plan.queued, "package queued on a node starts",
+                      "packages queued on nodes start")  # fmt: skip
+        names = shlex.join(plan.jobs)
+        yield f"{start} nevertheless: `d0ctl pause {names} --running` suspends all that nodes have"
 
 
 ACTION = Action(
     name="hold",
     help="Keep jobs or packages from being scheduled.",
-    more_help="Running packages continue. Holding a whole job does not change its packages.",
+    more_help="Packages on nodes continue, also those queued there. Holding a whole job does not "
+    "change its packages.",
     example="'reco001/2/*:failed' --reason 'bad calibration'",
     past="held",
     options=Options,
@@ -79,7 +110,7 @@ ACTION = Action(
     act=hold,
     undo=lambda plan: undo.command("release", undo.in_state(plan, "held")),
     describe=describe,
-    report=lambda plan: wording.report_both(plan, "hold", "held"),
+    report=report,
     is_flag=True,
     conflicts=frozenset({"release", "finish", "remove"}),
     key="H",

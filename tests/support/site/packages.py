@@ -73,16 +73,20 @@ class Packages(Machines):
 
     def launch(self, path: str, node: str = "localhost") -> int:
         """ready -> starting -> running; the attempt."""
+        self.send(path, node)
+        attempt = one_package.attempts(self.store, self.id_of(path))[-1].id
+        start = {"attempt": attempt, "kind": "start", "seq": 1, "time": time.time()}
+        self.tell({**start, "utc_offset": 0, "phase": "running"})
+        return attempt
+
+    def send(self, path: str, node: str = "localhost") -> None:
+        """ready -> starting."""
         row = registry.named(self.store, node)
         if row.state != "up":
             self.up(node)
         self.assign(path, node)
         with self.store.writing():
             launches.launch(self.store, [row.id], limit=10, now=time.time())
-        attempt = one_package.attempts(self.store, self.id_of(path))[-1].id
-        start = {"attempt": attempt, "kind": "start", "seq": 1, "time": time.time()}
-        self.tell({**start, "utc_offset": 0, "phase": "running"})
-        return attempt
 
     def tell(self, message: Any) -> None:
         """A message arrives."""
