@@ -66,6 +66,38 @@ def test_a_script_that_is_an_argument_is_no_warning(warnings: Warnings, folder: 
     assert warnings(line('{run: "sh \\\\\\n sim.sh", inputs: sim.sh}')) == []
 
 
+def test_a_loop_name_that_is_left_to_the_shell_is_a_warning(warnings: Warnings) -> None:
+    loop = "for: {seed: [1, 2]}, outputs: 'gen-{seed}.txt'"
+
+    assert warnings(line(f"{{{loop}, run: 'echo {{seed}} >> gen-${{seed}}.txt'}}")) == [
+        "`${seed}` is left to the shell, where it is empty; write `{seed}`"
+    ]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "run: 'seed={seed}; echo $seed'",
+        "run: 'for seed in 1 2; do echo ${seed}; done'",
+        "run: 'while read -r seed; do echo ${seed}; done'",
+        "run: 'echo ${seed} $seeds', environment: {seed: '{seed}'}",
+        "run: [echo, '${seed}']",
+        "run: \"perl -e 'print ${seed}'\"",
+    ],
+)
+def test_a_variable_that_has_a_value_is_no_warning(warnings: Warnings, entry: str) -> None:
+    assert warnings(line(f"{{for: {{seed: [1, 2]}}, {entry}}}")) == []
+
+
+def test_a_parameter_that_is_left_to_the_shell_is_a_warning(job: Read, folder: Path) -> None:
+    text = "parameters: {run: 7}\nstages: [{lines: [{run: 'echo $run'}]}]\n"
+
+    (answer,) = job(text).warnings
+
+    assert answer.endswith(":2:31: warning: `$run` is left to the shell, where it is empty; "
+                           "write `{run}`")  # fmt: skip
+
+
 def test_a_warning_has_the_position_of_its_word(job: Read, folder: Path) -> None:
     (folder / "sim.sh").write_text("echo")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from d0ctl.jobfile import local_files
-from d0ctl.jobfile.checks import undeclared
+from d0ctl.jobfile.checks import shell_names, undeclared
 from d0ctl.jobfile.checks.command_text import CommandText
 from d0ctl.jobfile.checks.pattern_of import pattern_of
 from d0ctl.jobfile.input_files import BinaryFiles, InputFile, InputFiles, Origin
@@ -40,6 +40,7 @@ def advise(job: JobRecipe, files: InputFiles, warnings: Notes, *, is_seen: bool 
             if values is not None:
                 others = undeclared.Others(made, stage, line)
                 for package in line.packages:
+                    shell_names.advise(job, line, package, values, warnings)
                     _package(package, values, files, warnings, is_seen, others)
 
 
