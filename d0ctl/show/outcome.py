@@ -52,8 +52,15 @@ def ended(name: str, state: str, counts: Counts) -> str:
     if state == Group.CANCELED:
         return f"`{name}` is {state}: {count(by_status(counts)['successful'])} of {packages} done"
     if state == Group.FAILED:
-        return f"`{name}` failed: {listed(_unsuccessful(counts))} of {packages}"
+        return f"`{name}` {_stays(state, counts)}: {listed(_unsuccessful(counts))} of {packages}"
     return f"`{name}` is {state}"
+
+
+def _stays(state: str, counts: Counts) -> str:
+    """Return the verb for a state; a part in which nothing has failed is blocked."""
+    if state != Group.FAILED:
+        return f"is {state}"
+    return "failed" if counts.get(Phase.FAILED) else "is blocked"
 
 
 def _unsuccessful(counts: Counts) -> list[str]:
@@ -97,9 +104,8 @@ def in_one_line(name: str, state: str, counts: Counts, stops: bool, stragglers: 
     done = f"{count(totals['successful'])} of {count(sum(counts.values()), 'package')} done"
     failed = f", {count(totals['failed'])} failed" if totals["failed"] else ""
     stands = " and stands still" if stops else ""
-    stays = state if state == Group.FAILED else f"is {state}"
     late = f", {count(stragglers, 'straggler')}" if stragglers else ""
-    return f"`{name}` {stays}{stands}: {done}{failed}{late}"
+    return f"`{name}` {_stays(state, counts)}{stands}: {done}{failed}{late}"
 
 
 def after_time_limit(

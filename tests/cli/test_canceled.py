@@ -120,8 +120,8 @@ def test_wait_counts_the_canceled_and_blocked_packages_of_a_failed_job(
     status = d0ctl("status", "prod", "-q")
 
     assert waited.exit_code == 1
-    assert waited.stdout == "`prod` failed: 1 canceled and 1 blocked of 4 packages\n"
-    assert status.stdout.startswith("`prod` failed: 2 of 4 packages done")
+    assert waited.stdout == "`prod` is blocked: 1 canceled and 1 blocked of 4 packages\n"
+    assert status.stdout.startswith("`prod` is blocked: 2 of 4 packages done")
 
 
 def test_a_merge_that_has_not_run_will_run_without_the_dropped_line(

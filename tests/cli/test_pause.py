@@ -119,6 +119,7 @@ def test_a_stopped_wrapper_reports_it_and_continues_on_request(site: Site, d0ctl
     assert "1 suspended" in d0ctl("status").stdout
     assert "1 running" not in d0ctl("status").stdout
     assert launches.requested(site.store, here) == {}
+    assert d0ctl("wait", "prod").stdout == "`prod` is paused\n"
 
     d0ctl("resume", "prod")
     assert launches.requested(site.store, here) == {attempt: "resume"}

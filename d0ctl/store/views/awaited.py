@@ -44,7 +44,7 @@ class Awaited(Struct, frozen=True):
     def state(self) -> str:
         """The word for its standing."""
         status = self.status
-        if status != Group.SUBMITTED or not self.found.standing.is_settled:
+        if status not in (Group.SUBMITTED, Group.RUNNING) or not self.found.standing.is_settled:
             return status
         if self.job.hold or self.found.standing.cause is Cause.HELD:
             return "held"
