@@ -206,6 +206,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         progress=progress.job,
         settings=browse.settings(store, job.id),
         estimate=eta.at(horizon.end(job.id), now),
+        stuck=horizon.jobs[job.id].stuck if job.id in horizon.jobs else 0,
         nodes_down=horizon.nodes_down(job.id),
         is_late=horizon.is_late(job.id),
         stage_progress=progress.stages,

@@ -190,7 +190,7 @@ def test_packages_that_only_a_retry_runs_are_not_estimated(
 
     d0ctl("kill", "mc/1/1/1")
     after = document(d0ctl("eta", "mc", "--json").stdout)
-    page = d0ctl("eta", "mc").stdout
+    page, status = d0ctl("eta", "mc").stdout, d0ctl("status", "mc").stdout
     merge = document(d0ctl("status", "mc/2/1/1", "--json").stdout)
     d0ctl("retry", "mc/1/1/1")
     again = document(d0ctl("eta", "mc", "--json").stdout)
@@ -199,6 +199,7 @@ def test_packages_that_only_a_retry_runs_are_not_estimated(
     assert [stage["left"] for stage in after["stages"]] == [19, 0]
     assert after["longest_chain"] < before["longest_chain"]
     assert "not counted: 1 package waits for failed, canceled or held ones" in page
+    assert ", without 1 blocked package" in status
     assert merge["estimated_start"] is None
     assert [stage["left"] for stage in again["stages"]] == [20, 1]
 

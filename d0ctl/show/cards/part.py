@@ -69,6 +69,8 @@ class Part(Struct, frozen=True):
     progress: RunningProgress = NO_PROGRESS
     settings: JobSettings | None = None
     estimate: Range | None = None
+    stuck: int = 0
+    """How many packages of a job the estimate leaves out: they wait for a person."""
     nodes_down: Sequence[str] = ()
     """The nodes that are down and have files that a job waits for."""
     is_late: bool = False
@@ -135,7 +137,8 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     if isinstance(row, JobSummary):
         length = duration((job.ended or now) - job.submitted)
         facts.append(f"took {length}" if job.ended else f"{length} so far")
-    end = eta.end(part.estimate, now) or eta.waits(part.nodes_down) or eta.LATE * part.is_late
+    end = eta.end_without(part.estimate, part.stuck, now) or eta.waits(part.nodes_down)
+    end = end or eta.LATE * part.is_late
     facts += [end] if end and part.cause is None else []
     sheet.flow(signs.mark(state, sheet.glyphs), facts)
     if isinstance(row, JobSummary):

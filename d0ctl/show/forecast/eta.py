@@ -36,6 +36,12 @@ def end(interval: Range | None, now: float) -> str:
     return "" if interval is None else f"ends {estimate(interval, now)}"
 
 
+def end_without(interval: Range | None, stuck: int, now: float) -> str:
+    """Say when a job ends, and that some packages have not run then; empty if unknown."""
+    lacking = f", without {count(stuck, 'blocked package')}" if stuck else ""
+    return "" if interval is None else f"{end(interval, now)}{lacking}"
+
+
 def waits(nodes: Sequence[str]) -> str:
     """Say which nodes have to come back before anybody knows when a job ends; empty if none."""
     if not nodes:
