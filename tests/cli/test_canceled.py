@@ -1,5 +1,7 @@
 """What is said of packages that are blocked by canceled ones, and what continues them."""
 
+from pathlib import Path
+
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
@@ -138,6 +140,28 @@ def test_a_merge_that_has_not_run_will_run_without_the_dropped_line(
 
     assert "prod/2/1/1 will run with 2 of 3 inputs, missing: x2" in blocked
     assert "prod/2/1/1 runs with 2 of 3 inputs, missing: x2" in running
+
+
+def test_results_and_wait_say_which_inputs_of_others_a_package_lacked(
+    d0ctl: Type, tmp_path: Path, site: Site
+) -> None:
+    (tmp_path / "sum.sh").write_text("cat x* > sum\n")
+    file = tmp_path / "mc.yaml"
+    file.write_text(
+        "job: mc\nstages:\n"
+        "- {name: a, lines: [{for: {n: [1, 2]}, run: 'echo > x{n}', outputs: 'x{n}'}]}\n"
+        "- {name: b, lines: [{run: sh sum.sh, inputs: [sum.sh, {from: a}], outputs: sum}]}\n"
+    )
+    d0ctl("submit", str(file))
+    site.finish("mc/1/1/1")
+    planned = d0ctl("kill-line", "mc/1/2", "--drop-outputs", "--dry-run")
+    d0ctl("kill-line", "mc/1/2", "--drop-outputs")
+    site.finish("mc/2/1/1")
+
+    assert "mc/2/1/1 loses 1 input, keeps 1" in planned.stdout
+    for verb in ("results", "wait"):
+        told = d0ctl(verb, "mc").stderr
+        assert "mc/2/1/1 ran with 1 of 2 inputs, missing: x2" in told
 
 
 def test_several_killed_lines_are_lines(site: Site, d0ctl: Type) -> None:

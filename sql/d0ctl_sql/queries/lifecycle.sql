@@ -129,10 +129,11 @@ select exists (select 1
 
 -- name: choose_losing
 -- Packages that lose inputs because of the selection and continue without them: how many they lose
--- and keep, and whether these were the last that they waited for.
+-- and keep of those that packages make, and whether these were the last that they waited for.
 select package_path.path,
        losing.lost,
-       (select count(*) from input
+       (select count(*)
+          from input join file on file.id = input.file_id and file.package_id is not null
          where input.package_id = package.id and input.own = 0 and input.dropped = 0)
        - losing.lost as left,
        package.phase = 'waiting' and package.early = 0

@@ -219,11 +219,14 @@ select file.id, 0
   join file on file.package_id = package.id and file.present = 0;
 
 -- name: keep_left_out
--- Record the missing inputs of attempts just begun: how many they get, of how many, and names.
+-- Record the missing inputs of attempts just begun: how many they get, of how many that packages
+-- make, and names.
 update attempt
    set (inputs, inputs_asked) =
-           (select count(distinct case when dropped = 0 then file_id end), count(distinct file_id)
-              from input where input.package_id = attempt.package_id and input.own = 0),
+           (select count(distinct case when input.dropped = 0 then file_id end),
+                   count(distinct file_id)
+              from input join file on file.id = input.file_id and file.package_id is not null
+             where input.package_id = attempt.package_id and input.own = 0),
        left_out = (select json_group_array(name)
                      from (select distinct file.name
                              from input join file on file.id = input.file_id
@@ -245,9 +248,10 @@ select distinct file.name
 
 -- name: count_inputs
 -- How many files a package gets from others, and how many it requests.
-select count(distinct case when dropped = 0 then file_id end) as given,
+select count(distinct case when input.dropped = 0 then file_id end) as given,
        count(distinct file_id) as asked
-  from input where package_id = :package and own = 0;
+  from input join file on file.id = input.file_id and file.package_id is not null
+ where input.package_id = :package and own = 0;
 
 -- name: short_packages
 -- A few packages of a job that lack files of dropped lines.

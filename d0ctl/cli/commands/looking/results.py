@@ -71,7 +71,7 @@ def results(
     else:
         table([_cells(row, job, home) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
-        for text in out_of_date(job):
+        for text in remarks(job):
             say(text)
 
 
@@ -81,15 +81,18 @@ def _cells(row: FileRow, job: JobSummary, home: Home) -> list[Cell]:
     return outcome.result_cells(row, job, local_path(home, row), is_resized=is_other)
 
 
-def out_of_date(job: JobSummary) -> list[str]:
-    """Say what is out of date, and which files from outside have other contents by now."""
+def remarks(job: JobSummary) -> list[str]:
+    """Say what its results lack, what is out of date, and which files from outside have changed."""
     from d0ctl.actions.wording import earlier_readers
+    from d0ctl.show.why.common import runs_with
     from d0ctl.show.why.phases.successful import outdated
     from d0ctl.store.files.edited_files import done_with_earlier
+    from d0ctl.store.views.left_out import short_packages
 
     with session.reader() as store:
         found = done_with_earlier(store, job.id)
-        lines = outdated(store, job)
+        lines = [f"{short.path} {runs_with(short)}" for short in short_packages(store, job.id)]
+        lines += outdated(store, job)
     return lines + [earlier_readers(job.name, name, number) for name, number in found.items()]
 
 
@@ -143,7 +146,7 @@ def _copy(
                    "bytes": size, "failed": failures})  # fmt: skip
     else:
         emit(outcome.copied(str(folder), copied, unchanged, size))
-        for text in out_of_date(job):
+        for text in remarks(job):
             say(text)
         for why, names in _alike(failed).items():
             say(outcome.not_copied(names, why))

@@ -269,7 +269,7 @@ def _print_standing(store: Store, job: JobSummary, *, is_new: bool) -> None:
     files = sorted(name for name in made if (folder / name).exists())
     for line in outcome.results(str(folder), files):
         emit(line)
-    from d0ctl.cli.commands.looking.results import out_of_date  # only at the end
+    from d0ctl.cli.commands.looking.results import remarks  # only at the end
 
-    for line in out_of_date(job):
+    for line in remarks(job):
         say(line)

@@ -166,7 +166,7 @@ def _say_end(store: Store, name: str, part: Awaited) -> None:
     elif part.state in ("held", "paused"):
         say(outcome.way_back(part.job))
     else:
-        from d0ctl.cli.commands.looking.results import out_of_date  # only at the end
+        from d0ctl.cli.commands.looking.results import remarks  # only at the end
 
-        for line in out_of_date(part.job):
+        for line in remarks(part.job):
             say(line)
