@@ -170,6 +170,12 @@ def test_failures_happen_as_often_as_before_and_their_policy_answers(
     assert "by 16 earlier attempts" in page
     assert "never run 1 package, whose inputs are missing then" in " ".join(page.split())
 
+    alone = "nodes: {n1: {destination: n1, cpus: 1}}\n"
+    Path(site).write_text(alone)
+    found = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)
+    assert found["failures"]["never_run"] == 1
+    assert found["work"] <= found["makespan"] * 1.000001
+
     policy = "policy: {exit-code: {tries: 3, delay: 1m}}\n"
     Path(site).write_text(SITE + policy)
     failures = document(d0ctl("rehearse", job, "--site", site, "--json").stdout)["failures"]

@@ -97,16 +97,31 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
     has_failed = bool(outcome.retried or outcome.failed)
     smooth = run(nodes, is_lucky=True) if has_failed else outcome
     other = run(more, is_lucky=False)
-    chain_s = max(critical_path.ranks(seconds, steps.before), default=0.0)
-    capacity = sum(node.cpus * node.speed for node in nodes)
-    by_id = {requirement.id: requirement.load for requirement in work.requirements}
-    needed = sum(task.seconds * by_id.get(task.requirement, 0) for task in work.tasks)
+    chain_s, work_s = _bounds(work, steps, outcome, nodes)
     return Rehearsed(
         spec.name, spec.packages, nodes, clusters, outcome, _stages(spec, steps, outcome),
-        chain_s / max(node.speed for node in nodes), needed / capacity,
-        model.name, other.makespan_s, smooth.makespan_s, failures.attempts,
+        chain_s, work_s, model.name, other.makespan_s, smooth.makespan_s, failures.attempts,
         earlier.job if earlier else None,
     )  # fmt: skip
+
+
+def _bounds(
+    work: Work, steps: Steps, outcome: Outcome, nodes: Sequence[NodeRoom]
+) -> tuple[float, float]:
+    """Return how long the longest chain takes on the fastest node, and all work on all CPUs.
+
+    Packages that never run take no time, and failed ones only that of their last attempt.
+    """
+    speeds = {node.id: node.speed for node in nodes}
+    loads = {requirement.id: requirement.load for requirement in work.requirements}
+    seconds = [
+        (end - start) * speeds.get(node, 0.0)
+        for start, end, node in zip(outcome.starts, outcome.ends, outcome.nodes, strict=True)
+    ]
+    chain = max(critical_path.ranks(seconds, steps.before), default=0.0)
+    tasks = zip(seconds, work.tasks, strict=True)
+    needed = sum(took * loads.get(task.requirement, 0) for took, task in tasks)
+    return chain / max(speeds.values()), needed / sum(node.cpus * node.speed for node in nodes)
 
 
 def _conditions(spec: JobSpec, site: Site, work: Work) -> Conditions:
