@@ -54,7 +54,7 @@ def note(attempt: int, seq: int) -> Message:
     return more(attempt, "note", seq, binary=1, text=f"note {seq}")
 
 
-def apply(store: Store, batch: list[Message]) -> messages.Applied:
+def apply(store: Store, batch: list[Message], *, at: float = NOW + 5) -> messages.Applied:
     """Apply a batch in a transaction of its own."""
     with store.writing():
-        return messages.apply(store, batch, now=NOW + 5)
+        return messages.apply(store, batch, now=at)

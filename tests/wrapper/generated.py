@@ -108,7 +108,7 @@ fields: dict[str, st.SearchStrategy[Message]] = {
     "start": st.fixed_dictionaries(
         {"pid": ids, "boot_id": words, "utc_offset": offsets, "phase": phases}
     ),
-    "state": st.fixed_dictionaries({"phase": phases, "why": lines}),
+    "state": st.fixed_dictionaries({"phase": phases, "why": lines, "suspended": spans}),
     "progress": st.fixed_dictionaries(
         {
             **dict.fromkeys(("done", "total"), st.none() | amounts),
@@ -126,6 +126,7 @@ fields: dict[str, st.SearchStrategy[Message]] = {
         {
             "started": times,
             "ended": times,
+            "suspended": spans,
             "utc_offset": offsets,
             "binary": st.none() | ids,
             "detail": words,
@@ -169,6 +170,7 @@ END: Message = {
     "outcome": "failed",
     "started": 1,
     "ended": 2,
+    "suspended": 0.0,
     "utc_offset": -3600,
     "binary": 1,
     "reason": "exit-code",

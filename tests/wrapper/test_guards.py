@@ -109,13 +109,16 @@ def test_suspended_time_does_not_count_as_wall_time(node: Client) -> None:
     node.launch(launch(1, binary("sleep", "300"), guards={"wall_time": 4}))
     node.started(1)
     node.send("pause", attempts=[1], grace=0)
-    state(node, "suspended")
+    assert state(node, "suspended")["suspended"] == 0.0
 
     other = node.run(binary("sleep", "300"), attempt=2, guards={"wall_time": 4})
     assert other["reason"] == "wall-time"
     assert not (node.folder(1) / "end").exists()
     node.send("resume", attempts=[1])
-    assert node.end(1)["reason"] == "wall-time"
+    continues = state(node, "running")
+    end = node.end(1)
+    assert end["reason"] == "wall-time"
+    assert end["suspended"] == continues["suspended"] >= 4.0
 
 
 def test_more_memory_than_asked_for_is_out_of_memory_with_the_peak(node: Client) -> None:

@@ -222,7 +222,7 @@ def straggler(package: "Straggler", now: float) -> str:
     """Say how long a straggler has been running, and how long was expected."""
     return (
         f"it is a straggler: it has been running on `{package.node}` for "
-        f"{duration(now - package.started)}; {duration(package.expected)} were expected, "
+        f"{duration(package.ran(now))}; {duration(package.expected)} were expected, "
         f"at most {duration(package.high)}"
     )
 
@@ -231,7 +231,7 @@ def stragglers(packages: "Sequence[Straggler]", now: float) -> list[str]:
     """Name the first stragglers, and count the rest."""
     sentences = [
         f"straggler: `{package.path}` has been running on `{package.node}` for "
-        f"{duration(now - package.started)}; at most {duration(package.high)} were expected"
+        f"{duration(package.ran(now))}; at most {duration(package.high)} were expected"
         for package in packages[:MOST_STRAGGLERS]
     ]
     more = len(packages) - MOST_STRAGGLERS

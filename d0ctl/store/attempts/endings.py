@@ -45,10 +45,10 @@ def ended_by_control(
     """Return the end of an attempt that its wrapper does not report: nothing more is known."""
     return {
         "attempt": attempt, "kind": "end", "outcome": outcome, "started": None, "ended": now,
-        "utc_offset": None, "binary": None, "reason": reason, "detail": detail, "exit_code": None,
-        "signal": None, "cpu": None, "rss": None, "stderr": "", "binaries": [], "outputs": [],
-        "missing": [], "partial": False, "staged": [], "stored": [], "began": 1, "began_why": "",
-        "retained": None, "events": [],
+        "suspended": 0.0, "utc_offset": None, "binary": None, "reason": reason, "detail": detail,
+        "exit_code": None, "signal": None, "cpu": None, "rss": None, "stderr": "", "binaries": [],
+        "outputs": [], "missing": [], "partial": False, "staged": [], "stored": [], "began": 1,
+        "began_why": "", "retained": None, "events": [],
     }  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def duration(end: "Ending", context: Row, now: float) -> float | None:
 
 def _lasted_s(end: "Ending") -> float:
     began = end["started"] if end["started"] is not None else end["ended"]
-    return max(0.0, end["ended"] - began)
+    return max(0.0, end["ended"] - began - end.get("suspended", 0.0))
 
 
 def control_host_time(time: float | None, context: Row) -> float | None:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 class _State(NamedTuple):
-    """When an attempt started, if that is known, and its latest phase."""
+    """When an attempt started, if that is known, its suspended seconds, and its latest phase."""
 
     attempt: int
     started: float | None
     utc_offset: int | None
+    suspended: float
     seq: int
     phase: str
     why: str | None
@@ -49,6 +50,7 @@ class _End(NamedTuple):
     phase: str
     started: float | None
     ended: float
+    suspended: float
     utc_offset: int | None
     binary: int | None
     exit_code: int | None
@@ -122,9 +124,10 @@ def add_states(store: Store, messages: "Sequence[Message]", contexts: Mapping[in
     for attempt, state in latest.items():
         start = starts.get(attempt)
         at, offset = (start["time"], start["utc_offset"]) if start else (None, None)
-        why = None if state["kind"] == "start" else state["why"]
-        rows.append(_State(attempt, control_host_time(at, contexts[attempt]), offset, state["seq"],
-                           state["phase"], why))  # fmt: skip
+        why, suspended = ((None, 0.0) if state["kind"] == "start"
+                          else (state["why"], state.get("suspended", 0.0)))  # fmt: skip
+        rows.append(_State(attempt, control_host_time(at, contexts[attempt]), offset, suspended,
+                           state["seq"], state["phase"], why))  # fmt: skip
     store.insert_many("report_state", rows, _State._fields.index("why"))
 
 
@@ -192,6 +195,7 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
         phase=str(answer.phase if answer else verdicts.phase_after(end, context)),
         started=control_host_time(end["started"], context),
         ended=ended(end, context),
+        suspended=end.get("suspended", 0.0),
         utc_offset=end["utc_offset"],
         binary=end["binary"],
         exit_code=end["exit_code"],

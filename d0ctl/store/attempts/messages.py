@@ -200,6 +200,7 @@ def _keep(store: Store, ends: Sequence[endings.End], now: float) -> None:
     passed = store.change("mark_passed") if ends else 0
     store.change("start_packages", now=now)
     store.change("keep_progress", now=now)
+    store.change("forget_eta")
     if not ends:
         return
     store.change("forget_progress")

@@ -45,7 +45,7 @@ def requirements(store: Store, job: int | None = None) -> list[Requirement]:
 def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
     """Return the packages on each node, and how long they may still take; read while deciding."""
     found: dict[int, list[Busy]] = {}
-    for row in store.rows("busy_slots"):
+    for row in store.rows("busy_slots", now=now):
         left = left_s(row, now) * row["cpu"] / 100
         after = row["rank"] - (row["seconds"] or 0.0)
         package = Busy(row["cpus"], left, bool(row["queued"]), row["job_id"], after)

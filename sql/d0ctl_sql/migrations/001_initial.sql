@@ -862,6 +862,7 @@ create table attempt (
     launched     real not null,
     started      real,
     ended        real,
+    suspended    real not null default 0,  -- seconds for which it was suspended, until it last continued
     utc_offset   integer,                  -- seconds, on the node
     delivers     integer not null default 0
                  check (delivers in (0, 1)),  -- 1: delivers outputs and runs no binary

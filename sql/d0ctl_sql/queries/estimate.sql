@@ -10,11 +10,13 @@ on conflict do update
 
 -- name: binary_runs
 -- The use of the binaries of some attempts, in seconds of a standard node; at most the time since
--- the launch, as a node may have a wrong clock.
+-- the launch, as a node may have a wrong clock. The seconds of those that were suspended are null, as
+-- it is unknown during which binary.
 select job.source, stage.name as stage, package.seq as package, binary.seq as binary,
        binary.software || coalesce('/' || binary.version, '') as software, binary.runtime,
-       min(binary_attempt.ended - binary_attempt.started, :now - attempt.launched)
-       * coalesce(node.speed, 1) as seconds,
+       iif(attempt.suspended > 0.0, null,
+           min(binary_attempt.ended - binary_attempt.started, :now - attempt.launched)
+           * coalesce(node.speed, 1)) as seconds,
        binary_attempt.rss, binary_attempt.disk,
        (select sum(file.size) from file
          where file.package_id = package.id and file.binary = binary.seq and file.present = 1)
@@ -31,7 +33,7 @@ select job.source, stage.name as stage, package.seq as package, binary.seq as bi
 -- name: package_runs
 -- The same of whole packages, with the estimates.
 select package.job_id, package.stage_id, requirement.expected,
-       min(attempt.ended - attempt.started, :now - attempt.launched)
+       max(0.0, min(attempt.ended - attempt.started, :now - attempt.launched) - attempt.suspended)
        * coalesce(node.speed, 1) as seconds, attempt.rss,
        (select max(disk) from binary_attempt where attempt_id = attempt.id) as disk,
        (select sum(file.size) from file
@@ -190,16 +192,22 @@ select job_id, seq,
  order by rank;
 
 -- name: eta_live
--- The packages on nodes, and how long they may still take.
+-- The packages on nodes, and how long they may still take; those that were suspended count as begun
+-- so much later.
 select package.id, package.job_id,
        (select seq from stage where stage.id = package.stage_id) as stage,
        requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
-       coalesce(node.speed, 1.0) as speed, package.changed as since, null as spread,
+       coalesce(node.speed, 1.0) as speed, null as spread,
+       case when package.phase = 'suspended' and attempt.started is not null
+            then attempt.started + attempt.suspended + :now - package.changed
+            when attempt.suspended > 0.0 then attempt.started + attempt.suspended
+            else package.changed end as since,
        progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
   left join node on node.id = package.node_id
+  left join attempt on attempt.id = package.attempt_id
   left join progress on progress.package_id = package.id
  where package.is_live = 1 and package.node_id in (select id from node);
 
@@ -251,11 +259,14 @@ select package.job_id, down.name
  order by 1, 2;
 
 -- name: eta_package
--- The run time of a package that has not ended on a standard node, and when it began to run.
+-- The run time of a package that has not ended on a standard node, and when it began to run; if it
+-- was suspended, so much later.
 select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds,
        requirement.seconds * stage.drift_low / stage.drift as low,
        requirement.seconds * stage.drift_high / stage.drift as high, stage.sizes,
-       node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null) as began,
+       node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null)
+                   + attempt.suspended
+                   + iif(package.phase = 'suspended', :now - package.changed, 0.0) as began,
        progress.eta, iif(package.phase = 'cooloff', package.not_before, null) as not_before,
        iif(package.phase = 'running', package.wall_time, null) as wall_time
   from package
@@ -296,12 +307,12 @@ select 1 as needs_person
  limit 1;
 
 -- name: stragglers
--- Packages that run much longer than expected on their nodes, the longest first; of
--- all jobs, or of one. Of the first of a stage nothing was known at their launch, so they are
+-- Packages that run much longer than expected on their nodes, without the time for which they were
+-- suspended, the first started first; of all jobs, or of one. Of the first of a stage nothing was known at their launch, so they are
 -- compared with what is known now. Packages that wait for inputs after an early start are omitted.
 select package_path.path, late.*
   from (select package.id, package.job_id as job, package.stage_id as stage,
-               package.line_id as line, node.name as node, attempt.started,
+               package.line_id as line, node.name as node, attempt.started, attempt.suspended,
                coalesce(attempt.expected, requirement.seconds / node.speed) as expected,
                coalesce(attempt.expected_high, requirement.seconds / node.speed
                                                * stage.drift_high / stage.drift) as high
@@ -312,8 +323,8 @@ select package_path.path, late.*
           join node on node.id = package.node_id
          where package.is_live = 1 and package.phase = 'running' and package.early = 0
            and (:job is null or package.job_id = :job)
-           and :now - attempt.started > :factor * high
-           and :now - attempt.started > :least + high
+           and :now - attempt.started - attempt.suspended > :factor * high
+           and :now - attempt.started - attempt.suspended > :least + high
          order by attempt.started
          limit :limit) as late
   join package_path on package_path.package_id = late.id and package_path.visible = 1
@@ -336,7 +347,8 @@ select name, first_end - submitted as expected, first_low - submitted as low,
 -- name: audit_packages
 -- The latest successful attempts whose run time was estimated.
 select job.name as job, stage.name as stage, attempt.expected, attempt.expected_low as low,
-       attempt.expected_high as high, attempt.ended - attempt.started as happened
+       attempt.expected_high as high,
+       attempt.ended - attempt.started - attempt.suspended as happened
   from (select * from attempt
          where :job is null or package_id in (select id from package where job_id = :job)
          order by id desc limit :limit) as attempt

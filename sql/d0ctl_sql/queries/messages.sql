@@ -22,9 +22,10 @@ select node_id from attempt where id = :attempt and outcome is null;
 select node_name from attempt where id = :attempt;
 
 -- name: report_state
--- When an attempt started, if it reported that, and the last phase that it reported.
-insert into reported_state (attempt_id, started, utc_offset, seq, phase, why)
-values (?, ?, ?, ?, ?, ?);
+-- When an attempt started, if it reported that, for how long it was suspended, and the last phase
+-- that it reported.
+insert into reported_state (attempt_id, started, utc_offset, suspended, seq, phase, why)
+values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: report_progress
 -- The last progress that an attempt reported.
@@ -84,16 +85,17 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: report_end
 -- An end with the verdict on it.
-insert or ignore into reported_end (attempt_id, package_id, outcome, phase, started, ended,
+insert or ignore into reported_end (attempt_id, package_id, outcome, phase, started, ended, suspended,
                                 utc_offset, binary, exit_code, cpu, rss, partial, reason, message,
                                 signal, stderr, not_before, answer, requirement_id, wall_time, note)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: start_attempts
 -- Record when attempts started, and the last phase that they reported.
 update attempt
    set started = coalesce(attempt.started, reported_state.started),
        utc_offset = coalesce(attempt.utc_offset, reported_state.utc_offset),
+       suspended = max(attempt.suspended, reported_state.suspended),
        phase = case when reported_state.seq > attempt.phase_seq then reported_state.phase
                     else attempt.phase end,
        phase_seq = max(attempt.phase_seq, reported_state.seq)
@@ -159,6 +161,14 @@ on conflict do update
        cpu = excluded.cpu, rss = excluded.rss
  where excluded.attempt_id > progress.attempt_id or excluded.seq > progress.seq;
 
+-- name: forget_eta
+-- The end that a program estimated before it was suspended is unknown.
+update progress set eta = null
+  from reported_state
+  join attempt on attempt.id = reported_state.attempt_id
+ where reported_state.phase = 'suspended' and progress.package_id = attempt.package_id
+   and progress.attempt_id = attempt.id and progress.seq < reported_state.seq;
+
 -- name: forget_progress
 -- Remove the progress of ended attempts.
 delete from progress where attempt_id in (select attempt_id from reported_end);
@@ -167,7 +177,8 @@ delete from progress where attempt_id in (select attempt_id from reported_end);
 -- Record how attempts ended; an end that is already known changes nothing.
 update attempt
    set outcome = reported_end.outcome, started = coalesce(reported_end.started, attempt.started),
-       ended = reported_end.ended, utc_offset = coalesce(reported_end.utc_offset, attempt.utc_offset),
+       ended = reported_end.ended, suspended = max(attempt.suspended, reported_end.suspended),
+       utc_offset = coalesce(reported_end.utc_offset, attempt.utc_offset),
        binary = reported_end.binary, reason = reported_end.reason, message = reported_end.message,
        exit_code = reported_end.exit_code, signal = reported_end.signal, cpu = reported_end.cpu,
        rss = reported_end.rss, stderr = reported_end.stderr, partial = coalesce(reported_end.partial, 0),

@@ -110,13 +110,18 @@ select id from package
 -- name: busy_slots
 -- The packages that use CPUs of nodes or will: how long each takes on a standard node, since when it
 -- runs, how wide the range of its estimate is, and when it expects to end. Its start is
--- reported a moment later, so that is when it began if it was not suspended or staging in.
+-- reported a moment later, so that is when it began if it was not staging in; if it was suspended, it
+-- counts as begun so much later.
 select package.node_id, package.job_id, requirement.cpus, requirement.cpu, requirement.seconds,
        requirement.rank, node.speed,
-       case when package.changed - attempt.started < 1.0
+       case when package.phase = 'suspended' and attempt.started is not null
+            then attempt.started + attempt.suspended + :now - package.changed
+            when attempt.suspended > 0.0 then attempt.started + attempt.suspended
+            when package.changed - attempt.started < 1.0
             then max(attempt.launched, min(attempt.started, package.changed))
             else package.changed end as since,
-       attempt.expected_high - attempt.expected_low as spread, progress.eta,
+       attempt.expected_high - attempt.expected_low as spread,
+       progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id and requirement.stay is null

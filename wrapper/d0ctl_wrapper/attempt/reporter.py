@@ -41,6 +41,7 @@ class Reporter:
         self.started = self.now()
         self.utc_offset = time.localtime(self.started).tm_gmtoff
         self.phase, self.why, self.phase_since = "", "", self.started
+        self._suspended_s = 0.0
         self.current: "ProgressReport | None" = None
         """The progress of the binary that is running or ran last."""
         self.binary: "int | None" = None
@@ -81,7 +82,8 @@ class Reporter:
     def state(self, phase: str, why: str) -> None:
         """Send the phase of the attempt, and its reason."""
         self._enter(phase, one_line(why))
-        self._add("state", {"phase": self.phase, "why": self.why})
+        suspended = round(self._suspended_s, 3)
+        self._add("state", {"phase": self.phase, "why": self.why, "suspended": suspended})
         self.send()
 
     def progress(self, fields: "Dict[str, Any]", cpu: float, rss: int) -> None:
@@ -167,10 +169,12 @@ class Reporter:
         """
         if is_full(self.folder.node.base):
             self.state("suspended", END_WAITS)
+        self._enter(self.phase, self.why)
         last = self.records[-1] if self.records and not self.is_open() else {}
         end = {
             "started": self.started,
             "ended": self.now(),
+            "suspended": round(self._suspended_s, 3),
             "utc_offset": self.utc_offset,
             "binary": self.binary,
             "reason": None,
@@ -212,7 +216,10 @@ class Reporter:
         return name, text
 
     def _enter(self, phase: str, why: str) -> None:
-        self.phase, self.why, self.phase_since = phase, why, self.now()
+        now = self.now()
+        if self.phase == "suspended":
+            self._suspended_s += now - self.phase_since
+        self.phase, self.why, self.phase_since = phase, why, now
 
     def _stderr(self) -> str:
         if self.binary is None:

@@ -272,7 +272,9 @@ _END = {
 
 _OTHERS: "Dict[str, Dict[str, Tuple[shape.Check, Any]]]" = {
     "start": {"phase": (_phase, "running")},
+    "state": {"suspended": (_span, 0.0)},
     "end": {
+        "suspended": (_span, 0.0),
         "partial": (shape.boolean, False),
         "staged": (shape.many(_ITEMS["staged"]), []),
         "stored": (shape.many(_ITEMS["stored"]), []),

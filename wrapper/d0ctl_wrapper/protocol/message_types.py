@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         kind: Literal["state"]
         phase: str
         why: str
+        suspended: float
 
     class Progress(_Common):
         """The progress of a binary."""
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
         outcome: str
         started: Optional[float]
         ended: float
+        suspended: float
         utc_offset: Optional[int]
         binary: Optional[int]
         reason: Optional[str]

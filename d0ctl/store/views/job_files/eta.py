@@ -36,8 +36,13 @@ class Straggler(Struct, frozen=True):
     line: int
     node: str
     started: float
+    suspended: float
     expected: float
     high: float
+
+    def ran(self, now: float) -> float:
+        """Return how long it has been running, without the time for which it was suspended."""
+        return now - self.started - self.suspended
 
 
 def horizon(store: Store, *, now: float) -> Horizon:
@@ -58,7 +63,7 @@ def horizon(store: Store, *, now: float) -> Horizon:
     slow = straggler_ids(store, None, now=now)
     late: dict[int, Counter[int]] = defaultdict(Counter)
     running: dict[tuple[int, int], float] = defaultdict(float)
-    for counted in store.rows("eta_live"):
+    for counted in store.rows("eta_live", now=now):
         if counted["id"] in slow:
             late[counted["job_id"]][counted["stage"]] += 1
             if (counted["eta"] or 0.0) <= now:
@@ -112,7 +117,7 @@ def _stage(row: Row, stuck: int, running: float, unmeasured: str | None) -> Stag
 
 def sizes_of_package(store: Store, package: int) -> Sizes:
     """Return the memory and disk of a package that has not ended, as far as known."""
-    row = store.row("eta_package", package=package)
+    row = store.row("eta_package", package=package, now=0.0)
     return NO_SIZES if row is None else sizes_of(row["sizes"])
 
 
@@ -159,7 +164,7 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     One that is held, or needs a file of a held, failed or canceled one, begins only when a person
     has acted: unknown.
     """
-    row = store.row("eta_package", package=package)
+    row = store.row("eta_package", package=package, now=now)
     if row is None or row["seconds"] is None:
         return None
     whole = Range(row["low"], row["seconds"], row["high"])
