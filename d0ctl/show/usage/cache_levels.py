@@ -28,8 +28,9 @@ def _line(profile: Profile, now: float) -> list[Cell]:
         grows = f"up to {size(peak)} at {moment(now + peak_s, now)}"
     full: Cell = ""
     if profile.full_s is not None:
+        when = f"in {duration(profile.full_s)}" if profile.full_s else "now"
         full = (
-            f"full in {duration(profile.full_s)}, {size(peak - (cache.space or 0))} too much",
+            f"full {when}, {size(peak - (cache.space or 0))} too much",
             "bad",
         )
     return [(cache.name, "strong"), f"{size(cache.used)}{holds}", grows, full]

@@ -34,8 +34,8 @@ def draw(page: Sheet, report: Report, selector: str | None, now: float) -> None:
     for key, rows in report.groups.items():
         if rows:
             page.head(f"by {key}")
-            page.rows([_row(alike, now, shown) for alike in rows], indent=2)
-            if len(rows) == MOST_SHOWN:
+            page.rows([_row(alike, now, shown) for alike in rows[:MOST_SHOWN]], indent=2)
+            if len(rows) > MOST_SHOWN:
                 page.add(("  and more: --json prints all", "faint"))
     what = f" {shlex.quote(selector)}" if selector else ""
     page.add()

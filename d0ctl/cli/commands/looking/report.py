@@ -84,7 +84,7 @@ def failures(
     now, period = time.time(), length(since)
     began = 0.0 if period is None else now - period
     with session.reader() as store, store.reading():
-        limit = MOST_IN_DOCUMENT if json else MOST_SHOWN
+        limit = MOST_IN_DOCUMENT if json else MOST_SHOWN + 1
         report = read(store, wanted, now=now, limit=limit, apart=not json, since=began)
     if json:
         emit_json({"selector": None if wanted is None else str(wanted), **_document(report)})

@@ -1,0 +1,18 @@
+"""The page of `report failures`."""
+
+from tests.cli.conftest import Type
+from tests.support.building import job, line, package
+from tests.support.site import Site
+
+
+def test_only_a_table_that_leaves_out_rows_says_so(d0ctl: Type, site: Site) -> None:
+    reasons = ["exit-code", "seg-fault", "out-of-memory", "wall-time", "stage-in", "stage-out",
+               "looping", "missing-output", "disk-full"]  # fmt: skip
+    site.submit(job(("a", [line(package(reason)) for reason in reasons])))
+    for number, reason in enumerate(reasons[:8], start=1):
+        site.fail(f"prod/1/{number}/1", reason=reason)
+    assert "and more" not in d0ctl("report", "failures").stdout
+
+    site.fail("prod/1/9/1", reason=reasons[8])
+
+    assert "and more: --json prints all" in d0ctl("report", "failures").stdout

@@ -1,0 +1,15 @@
+"""How full caches become, as people read it."""
+
+from d0ctl.schedule.disk_profile import Cache, Change, profiles
+from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.usage import cache_levels
+
+
+def test_a_cache_that_is_full_at_once_is_full_now() -> None:
+    full, later = Cache(2, "farm", 100, 120), Cache(3, "lab", 100, 0)
+    sheet = Sheet(100)
+
+    cache_levels.draw(sheet, profiles([full, later], [Change(60.0, 3, 110)]), 0.0, is_whole=False)
+
+    first, second = [text.split("  ")[-1] for text in sheet.text.splitlines()[1:]]
+    assert (first, second) == ("full now, 20 B too much", "full in 1 min 00 s, 10 B too much")
