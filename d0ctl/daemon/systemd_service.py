@@ -44,6 +44,13 @@ After=network-online.target
 """
 
 
+class NoSystemd(Refused):
+    """This machine was not booted by systemd, or has none."""
+
+    def __init__(self) -> None:
+        super().__init__("this machine has no systemd", hint="d0ctl daemon start")
+
+
 @dataclass(frozen=True)
 class Service:
     """An installed service, by the file of its unit."""
@@ -63,10 +70,12 @@ class Service:
             subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                            errors="replace", timeout=ANSWER_S, check=True)  # fmt: skip
         except FileNotFoundError:
-            raise Refused("this machine has no systemd", hint="d0ctl daemon start") from None
+            raise NoSystemd from None
         except subprocess.TimeoutExpired:
             raise Refused(f"`{' '.join(command)}` has not ended in {ANSWER_S:g} s") from None
         except subprocess.CalledProcessError as error:
+            if not runs_here():
+                raise NoSystemd from None
             lines = error.stderr.strip().splitlines() or [f"exit code {error.returncode}"]
             raise Refused(f"`{' '.join(command)}` failed: {lines[0]}",
                           hint="d0ctl daemon start") from None  # fmt: skip
@@ -136,9 +145,10 @@ def write(home: Home, service: Service, *, journal: bool) -> None:
 
     Raises Refused if systemd does not answer; then nothing stays.
     """
-    is_new = not service.unit.exists()
+    is_new, folder = not service.unit.exists(), service.unit.parent
+    absent = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        service.unit.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         service.unit.write_text(unit(home, is_system=service.is_system, journal=journal))
     except PermissionError:
         raise Refused(f"can't write `{service.unit}`: permission denied",
@@ -148,6 +158,8 @@ def write(home: Home, service: Service, *, journal: bool) -> None:
     except Refused:
         if is_new:
             service.unit.unlink()
+        for path in absent:
+            path.rmdir()
         raise
 
 

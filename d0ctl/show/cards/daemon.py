@@ -21,9 +21,18 @@ _AS_ROOT = "`d0ctl daemon uninstall`, then `d0ctl daemon install --system`"
 
 def without_systemd(home: Path) -> str:
     """Say which line has cron start the daemon, which knows neither PATH nor $D0CTL_HOME."""
+    return ("  the daemon does not start after a reboot: this machine has no systemd; "
+            f"{_by_cron(home)}")  # fmt: skip
+
+
+def start_without_systemd(home: Path) -> str:
+    """Say how to start the daemon now and after a reboot."""
+    return f"d0ctl daemon start; after a reboot {_by_cron(home)}"
+
+
+def _by_cron(home: Path) -> str:
     command = [sys.executable, "-m", "d0ctl", "--home", str(home), "daemon", "start"]
-    return ("  the daemon does not start after a reboot: this machine has no systemd; cron starts"
-            f" it by the line `@reboot {shlex.join(command)}`")  # fmt: skip
+    return f"cron starts it by the line `@reboot {shlex.join(command)}`"
 
 
 def ends_at_logout(*, is_root: bool) -> list[str]:

@@ -12,7 +12,7 @@ import typer
 from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import draw, emit, emit_json, emit_text, say
-from d0ctl.errors import BadUsage, ExitCode, NotFound
+from d0ctl.errors import BadUsage, ExitCode, NotFound, Refused
 from d0ctl.show.cards import daemon
 from d0ctl.units import iso
 
@@ -113,7 +113,10 @@ def install(
     if dry_run:
         emit(daemon.would_install(made.name, str(made.unit)))
         return
-    systemd_service.write(home, made, journal=journal)
+    try:
+        systemd_service.write(home, made, journal=journal)
+    except systemd_service.NoSystemd as error:
+        raise Refused(str(error), hint=daemon.start_without_systemd(home.root)) from error
     if account is not None:
         made.call("enable", "--now", made.name)
         emit(daemon.installed(made.name, str(made.unit)))
