@@ -126,6 +126,12 @@ def test_a_name_without_its_kind_is_completed(site: Site, d0ctl: Type) -> None:
     assert answer.endswith("d0ctl throttle set node localhost --max-running 50\n")
 
 
+def test_a_kind_and_a_name_may_be_one_word(site: Site, d0ctl: Type) -> None:
+    said = d0ctl("throttle", "set", "node localhost", "--max-running", "1").stdout
+
+    assert "`node localhost`" in said
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [(["emmy"], "researcher emmy"), (["user", "emmy"], "researcher emmy"),

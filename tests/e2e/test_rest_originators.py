@@ -35,9 +35,12 @@ def test_the_originator_is_the_token_unless_the_file_names_one(
     site.ok("throttle", "set", "researcher", originator, "--max-running", "1")
 
 
-def test_a_throttle_is_set_by_the_words_of_the_command_line(site: Site, server: Server) -> None:
+@pytest.mark.parametrize("target", ["node localhost", ["node localhost"], ["node", "localhost"]])
+def test_a_throttle_is_set_by_the_words_of_the_command_line(
+    site: Site, server: Server, target: object
+) -> None:
     with server.client(secret(site, "admin")) as client:
-        limit = {"target": "node localhost", "max_running": 1}
+        limit = {"target": target, "max_running": 1}
         read(client.post("actions/throttle/set", json=limit))
 
     assert "localhost" in site.ok("throttle", "list")

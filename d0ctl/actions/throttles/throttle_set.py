@@ -55,12 +55,13 @@ def parse(arguments: Sequence[str]) -> ThrottleName:
 
     Raises BadUsage.
     """
-    if len(arguments) == 1 and arguments[0] not in KINDS and len(arguments[0].split()) == 1:
-        return ThrottleName("", arguments[0])
-    if len(arguments) != 2 or arguments[0] not in KINDS or len(arguments[1].split()) != 1:
-        name = arguments[-1] if arguments and arguments[-1] not in KINDS else "farm02"
-        raise _without_kind(" ".join(arguments), ThrottleName(_nearest_kind(arguments), name))
-    return ThrottleName(*arguments)
+    parts = " ".join(arguments).split()
+    if len(parts) == 1 and parts[0] not in KINDS:
+        return ThrottleName("", parts[0])
+    if len(parts) != 2 or parts[0] not in KINDS:
+        name = parts[-1] if parts and parts[-1] not in KINDS else "farm02"
+        raise _without_kind(" ".join(parts), ThrottleName(_nearest_kind(parts), name))
+    return ThrottleName(*parts)
 
 
 def _without_kind(typed: str, meant: ThrottleName) -> BadUsage:
