@@ -3,11 +3,18 @@
 import json
 import time
 
+import pytest
+
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.show.why import group
+from d0ctl.show.why import node as why_node
+from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse
 from tests.show.asking import why
 from tests.support.jobs import job, simple
 from tests.support.site import Site
+
+LIFT = "d0ctl throttle set {} --max-running none --max-launches none"
 
 
 def throttled(site: Site, name: str, **keys: object) -> None:
@@ -68,3 +75,46 @@ def test_a_throttle_that_allows_more_is_not_named(site: Site) -> None:
 
     answer = group.job(site.store, browse.job(site.store, "prod"), time.time())
     assert not [fact for fact in answer.facts if "throttle" in fact]
+
+
+def test_why_of_a_throttled_node_names_the_throttle_and_the_command_that_lifts_it(
+    site: Site,
+) -> None:
+    throttled(site, "node local*", max_running=2, max_launches="9/1h")
+
+    answer = why_node.node(site.store, "localhost", time.time())
+
+    assert answer.answer == (
+        "node `localhost` is up, with 6 of 8 slots free, but takes no more packages now:"
+        " 2 packages are on nodes, and throttle `node local*` allows 2"
+    )
+    assert LIFT.format("node 'local*'") in answer.commands
+
+
+def test_why_of_a_node_of_which_the_throttle_allows_more_does_not_name_it(site: Site) -> None:
+    throttled(site, "node local*", max_running=3)
+
+    answer = why_node.node(site.store, "localhost", time.time())
+
+    assert answer.answer == "node `localhost` is up, with 6 of 8 slots free"
+
+
+@pytest.mark.parametrize("name", ["node localhost", "job prod", "researcher ada@lab"])
+def test_why_of_a_throttled_package_names_the_command_that_lifts_the_throttle(
+    site: Site, name: str
+) -> None:
+    throttled(site, name, max_running=2, max_launches="9/1h")
+
+    assert LIFT.format(name) in why(site, "prod/1/3/1").commands
+
+
+def test_a_full_node_is_not_called_throttled_nor_a_throttled_one_full(site: Site) -> None:
+    throttled(site, "node local*", max_running=2)
+    registry.add(site.store, Address("farm", "ssh", "farm"), cpus=1)
+    site.up("farm", cpus=1)
+    site.submit(job("other", [simple()]))
+    site.launch("other/1/1/1", "farm")
+
+    answer = why(site, "prod/1/3/1").answer
+
+    assert answer.endswith("no slot is free on `farm` and throttles hold it back on `localhost`")

@@ -213,9 +213,9 @@ def _moving(
             explanation.facts.append(f"and {count(running - len(rows))} more")
         explanation.listed += explanation.facts[known:]
         if setting(store, "throttles"):
-            from d0ctl.show.why.phases.job_throttle import add as add_throttle  # late: few have any
+            from d0ctl.show.why.phases import throttle_limits  # late: few have any
 
-            add_throttle(store, part, explanation, now)
+            throttle_limits.add(store, part, explanation, now)
         explanation.commands.append(f"d0ctl status {part.job.name} --watch")
     if silent:
         lost = count(silent, "package is", "packages are")

@@ -15,7 +15,7 @@ from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import named
-from d0ctl.store.nodes.site import overflows
+from d0ctl.store.nodes.site import overflows, setting
 from d0ctl.store.nodes.standstill import node_views, production
 from d0ctl.store.views import browse, dependencies
 from d0ctl.units import clean, count, duration, moment, size
@@ -71,6 +71,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.answer = f"node `{name}` is up and full"
     else:
         explanation.answer = f"node `{name}` is up, with {free:g} of {count(row.cpus, 'slot')} free"
+        _throttle(store, row, explanation, now)
         explanation.facts += _ready_packages(store, name, now)
     if room.used:
         explanation.facts.append(usage(store, room))
@@ -92,6 +93,17 @@ def node(store: Store, name: str, now: float) -> Explanation:
     node_pauses.add_drainings(store, name, explanation, now)
     node_pauses.add_outages(store, name, explanation, now)
     return explanation
+
+
+def _throttle(store: Store, row: Node, explanation: Explanation, now: float) -> None:
+    """Add the throttle that keeps a node with free slots from taking packages, if one does."""
+    if not setting(store, "throttles"):
+        return
+    from d0ctl.show.why.phases import throttle_limits  # late: few sites have throttles
+
+    if used := throttle_limits.of_node(store, row.id, row.name, now):
+        explanation.answer += f", but {throttle_limits.on_node(store, used, now)}"
+        throttle_limits.add_commands(explanation, used.throttle)
 
 
 def _has_short_disk(store: Store, name: str) -> bool:

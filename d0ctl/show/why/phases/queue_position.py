@@ -10,6 +10,7 @@ from d0ctl.schedule.place import WORTH
 from d0ctl.schedule.quota import Allowance, Allowances
 from d0ctl.schedule.resources import Requirement
 from d0ctl.show.why.common import MOST, named, speed, usage
+from d0ctl.show.why.phases import throttle_limits
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters import throttles
@@ -42,8 +43,10 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     lacks = {row.name: lack for row in fits if (lack := _lacks(row, requirement))}
     lacking = {name: lack.text for name, lack in lacks.items()}
     allowed = allowances(subject, fits)
-    throttled = {row.name: why for row in fits if (why := of_node(subject, allowed, row))}
-    lacking |= throttled
+    at_limit = {row.name: used for row in fits
+                if (used := throttle_limits.spent(allowed.nodes.get(row.id, ())))}  # fmt: skip
+    lacking |= {name: throttle_limits.on_node(subject.store, used, subject.now)
+                for name, used in at_limit.items()}  # fmt: skip
     explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
     free = [
         row for row in fits if row.cpus - row.used >= requirement.load and row.name not in lacking
@@ -52,15 +55,7 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     costs = compare(subject, fits, requirement)
     if not free:
         explanation.details["is_no_node_free"] = True
-        if throttled and len(lacking) == len(fits):
-            return f"throttles hold it back on {named(fits[:MOST], 'and')}"
-        if len(lacking) == len(fits):
-            explanation.commands += _free(subject, fits, lacks)
-            resources = listed(dict.fromkeys(lack.resource for lack in lacks.values()), "or")
-            return f"it waits for {resources} on {named(fits[:MOST], 'or')}"
-        if len(fits) > MOST:
-            return f"no slot is free on any of {len(fits)} nodes"
-        return f"no slot is free on {named(fits)}"
+        return _none_free(subject, fits, lacks, at_limit)
     if limit := _limit(subject) or of_job(subject, allowed):
         return limit
     if first := dependencies.ready_before(subject.store, package.id):
@@ -75,6 +70,29 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     if better := later(costs, {row.name for row in free}):
         return better
     return f"it starts on {named(free[:MOST], 'or')} when its turn comes"
+
+
+def _none_free(
+    subject: Subject, fits: Sequence[NodeCapacity], lacks: Mapping[str, Lack],
+    at_limit: Mapping[str, Allowance],
+) -> str:  # fmt: skip
+    """Say that the nodes are full, are throttled, or lack something else."""
+    throttles = {used.throttle.name: used.throttle for used in at_limit.values()}
+    for throttle in list(throttles.values())[:MOST]:
+        throttle_limits.add_commands(subject.explanation, throttle)
+    full = [row for row in fits if row.name not in lacks and row.name not in at_limit]
+    held = [row for row in fits if row.name in at_limit]
+    texts = []
+    if full:
+        where = f"any of {len(full)} nodes" if len(full) > MOST else named(full)
+        texts.append(f"no slot is free on {where}")
+    if held:
+        texts.append(f"throttles hold it back on {named(held[:MOST], 'and')}")
+    if short := [row for row in fits if row.name in lacks and row.name not in at_limit]:
+        subject.explanation.commands += _free(subject, short, lacks)
+        resources = listed(dict.fromkeys(lacks[row.name].resource for row in short), "or")
+        texts.append(f"it waits for {resources} on {named(short[:MOST], 'or')}")
+    return listed(texts)
 
 
 def _limit(subject: Subject) -> str | None:
@@ -148,32 +166,16 @@ def allowances(subject: Subject, rows: Sequence[NodeCapacity]) -> Allowances:
     return throttles.allowances(subject.store, nodes, [subject.job.id], now=subject.now)
 
 
-def of_node(subject: Subject, allowed: Allowances, row: NodeCapacity) -> str | None:
-    """Return the throttle that keeps a node from taking packages now; None if there is none."""
-    used = [allowance for allowance in allowed.nodes.get(row.id, ()) if not allowance.left]
-    return f"takes no more packages now: {_reached(subject, used[0])}" if used else None
-
-
 def of_job(subject: Subject, allowed: Allowances) -> str | None:
     """Return the throttle that keeps packages of the job from starting now; None if none."""
-    used = [allowance for allowance in allowed.jobs.get(subject.job.id, ()) if not allowance.left]
-    if not used:
+    allowance = throttle_limits.spent(allowed.jobs.get(subject.job.id, ()))
+    if allowance is None:
         return None
-    allowance = used[0]
     subject.explanation.details["throttle"] = allowance.throttle.name
-    subject.explanation.commands.append("d0ctl throttle list")
+    throttle_limits.add_commands(subject.explanation, allowance.throttle)
     whose = "its job" if allowance.throttle.kind == "job" else f"researcher `{allowance.name}`"
-    return f"{whose} starts no more packages now: {_reached(subject, allowance)}"
-
-
-def _reached(subject: Subject, allowance: Allowance) -> str:
-    rule, name = allowance.throttle, f"throttle `{allowance.throttle.name}`"
-    if rule.max_running is not None and allowance.running >= rule.max_running:
-        on_nodes = count(allowance.running, "package is", "packages are")
-        return f"{on_nodes} on nodes, and {name} allows {rule.max_running:,}"
-    wait = throttles.next_launch(subject.store, allowance, now=subject.now)
-    return (f"{count(allowance.launched, 'package')} in the last {duration(rule.per_s)}, the most "
-            f"that {name} allows; the next in {duration(wait)}")  # fmt: skip
+    reached = throttle_limits.reached(subject.store, allowance, subject.now)
+    return f"{whose} starts no more packages now: {reached}"
 
 
 def compare(

@@ -1,0 +1,67 @@
+"""The throttles that keep a node or a job from starting more packages now."""
+
+from collections.abc import Iterable
+from shlex import quote
+
+from d0ctl.model import Phase
+from d0ctl.schedule.quota import Allowance, Throttle
+from d0ctl.show.why.common import Explanation, GroupPart
+from d0ctl.store.clusters import throttles
+from d0ctl.store.connection import Store
+from d0ctl.units import count, duration
+
+
+def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
+    """Add how many ready packages wait for a throttle of the job, if any do."""
+    ready, job = part.counts.get(Phase.READY, 0), part.job
+    if not ready or job.hold or job.pause:
+        return
+    allowed = throttles.allowances(store, {}, [job.id], now=now).jobs.get(job.id, ())
+    if used := spent(allowed):
+        throttle = used.throttle
+        explanation.facts.append(
+            f"{count(ready)} ready: throttle `{throttle.name}` allows {_most(throttle)}"
+        )
+        add_commands(explanation, throttle)
+
+
+def of_node(store: Store, node: int, name: str, now: float) -> Allowance | None:
+    """Return the throttle that keeps a node from taking packages now; None if none does."""
+    return spent(throttles.allowances(store, {node: name}, [], now=now).nodes.get(node, ()))
+
+
+def spent(allowed: Iterable[Allowance]) -> Allowance | None:
+    """Return the first of these that allows no more packages now."""
+    return next((allowance for allowance in allowed if not allowance.left), None)
+
+
+def on_node(store: Store, allowance: Allowance, now: float) -> str:
+    """Say that a node takes no more packages because of a throttle."""
+    return f"takes no more packages now: {reached(store, allowance, now)}"
+
+
+def reached(store: Store, allowance: Allowance, now: float) -> str:
+    """Say which limit of a throttle is reached."""
+    rule, name = allowance.throttle, f"throttle `{allowance.throttle.name}`"
+    if rule.max_running is not None and allowance.running >= rule.max_running:
+        on_nodes = count(allowance.running, "package is", "packages are")
+        return f"{on_nodes} on nodes, and {name} allows {rule.max_running:,}"
+    wait = throttles.next_launch(store, allowance, now=now)
+    return (f"{count(allowance.launched, 'package')} in the last {duration(rule.per_s)}, the most "
+            f"that {name} allows; the next in {duration(wait)}")  # fmt: skip
+
+
+def add_commands(explanation: Explanation, throttle: Throttle) -> None:
+    """Add the commands that show the throttles and lift this one."""
+    limits = [] if throttle.max_running is None else ["--max-running none"]
+    limits += [] if throttle.launches is None else ["--max-launches none"]
+    lift = f"d0ctl throttle set {throttle.kind} {quote(throttle.pattern)} {' '.join(limits)}"
+    explanation.commands += ["d0ctl throttle list", lift]
+
+
+def _most(throttle: Throttle) -> str:
+    """Return the limits of a throttle in words."""
+    limits = [] if throttle.max_running is None else [count(throttle.max_running)]
+    if throttle.launches is not None:
+        limits.append(f"{count(throttle.launches)} in {duration(throttle.per_s)}")
+    return " and ".join(limits)
