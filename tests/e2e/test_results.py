@@ -109,19 +109,24 @@ def test_why_of_a_result_that_was_removed_by_hand_says_that_it_is_gone(site: Sit
     answer = site.ok("why", "fix:1.txt")
 
     assert answer.startswith("file `1.txt` of job `fix` is recorded, but its copy is gone: ")
-    assert "a copy is missing on this machine: " in answer
+    assert "a copy on this machine is gone: " in answer
     assert "$ d0ctl set-status fix/1/1/1 unscheduled" in answer
 
 
-def test_results_say_that_one_was_changed_by_hand(site: Site) -> None:
+def test_results_and_why_say_that_one_was_changed_by_hand(site: Site) -> None:
     run(site, 1)
     before = site.ok("results", "fix")
 
-    with (site.home.root / "results/fix/1.txt").open("a") as file:
+    path = site.home.root / "results/fix/1.txt"
+    with path.open("a") as file:
         file.write("more")
 
     assert "changed after its delivery" in site.ok("results", "fix")
     assert "changed" not in before
+    answer = site.ok("why", "fix:1.txt")
+    assert answer.startswith("file `1.txt` of job `fix` is recorded, but its copy was changed: ")
+    assert f"a copy on this machine was changed: it has {path.stat().st_size} B now: " in answer
+    assert "$ d0ctl set-status fix/1/1/1 unscheduled" in answer
 
 
 def test_a_list_of_files_says_that_a_result_was_removed_by_hand(site: Site) -> None:

@@ -10,9 +10,9 @@ from d0ctl.model import STATUS_OF, Phase, Status, phase_word
 from d0ctl.select import parse
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.files.file_copies import (
+    by_hand,
     copy_fact,
     found_fact,
-    is_gone,
     spread_fact,
     transfer_fact,
 )
@@ -107,11 +107,12 @@ def _present(about: _AboutFile) -> None:
             f"`{file.name}` of job `{file.job}` stands for {files} that `{file.maker}` has made"
         )
     else:
-        are_gone = bool(about.copies) and all(map(is_gone, about.copies))
-        state = "is recorded, but its copy is gone" if are_gone else "exists"
+        faults = [by_hand(copy, file.size) for copy in about.copies]
+        is_lost = bool(faults) and all(faults)
+        state = f"is recorded, but its copy {faults[0].partition(':')[0]}" if is_lost else "exists"
         about.explanation.answer = f"{_name(file)} {state}: {_size(file)}made by `{file.maker}`"
-        if are_gone:
-            _gone(about)
+        if is_lost:
+            _lost_copies(about)
         if "retain-indef" in (file.disposition or file.dispositions):
             fact = "it is kept even if no package needs it (`retain-indef`)"
             about.explanation.facts.append(fact)
@@ -120,15 +121,16 @@ def _present(about: _AboutFile) -> None:
     about.explanation.commands.append(f"d0ctl status {file.maker}")
 
 
-def _gone(about: _AboutFile) -> None:
-    """Say how a file is found or made again whose copies are all gone."""
+def _lost_copies(about: _AboutFile) -> None:
+    """Say how a file is found or made again whose copies are all gone or were changed."""
     explanation = about.explanation
     if before := previous_home(about.store):
         explanation.facts.append(f"the home was moved from {before}, where its copies are recorded")
         explanation.commands.append("d0ctl daemon start")
     else:
         again = f"d0ctl set-status {about.file.maker} unscheduled"
-        explanation.facts.append(f"to count the packages that make it again: {again} --dry-run")
+        explanation.facts.append("put it back, or make it again; to count the packages that do: "
+                                 f"{again} --dry-run")  # fmt: skip
         explanation.commands.append(again)
 
 
@@ -210,7 +212,7 @@ def _size(file: FileView) -> str:
 def _locations(about: _AboutFile) -> None:
     """Add its copies, its transfers, and its disposition."""
     facts, file = about.explanation.facts, about.file
-    facts += [copy_fact(copy) for copy in about.copies[:MOST]]
+    facts += [copy_fact(copy, file.size) for copy in about.copies[:MOST]]
     if len(about.copies) > MOST:
         facts.append(f"and {count(len(about.copies) - MOST, 'more copy', 'more copies')}")
     facts += [found_fact(copy, about.now) for copy in about.found_copies]

@@ -1,27 +1,40 @@
 """What is said of the copies of a file, and of those that are requested."""
 
 from pathlib import Path
+from stat import S_ISREG
 
 from d0ctl.store.clusters import replicas
 from d0ctl.store.clusters.replicas import SpreadCopy
 from d0ctl.store.files.inventory import FoundCopy
 from d0ctl.store.views.file_locations import CopyView, TransferView
-from d0ctl.units import count, duration, moment
+from d0ctl.units import count, duration, moment, size
 
 FOUND = {"vanished": "was removed, but not by d0ctl", "changed": "was changed, but not by d0ctl"}
 """The findings of inventories about copies."""
 
 
-def is_gone(copy: CopyView) -> bool:
-    """Return whether a copy on this machine was removed, but not by d0ctl."""
-    return copy.node is None and not Path(copy.path).exists()
+def by_hand(copy: CopyView, recorded: int | None) -> str:
+    """Say how a copy on this machine was removed or changed, but not by d0ctl; empty if it was not.
+
+    Only its size is compared.
+    """
+    if copy.node is not None:
+        return ""
+    try:
+        status = Path(copy.path).stat()
+    except OSError:
+        return "is gone"
+    is_other = S_ISREG(status.st_mode) and recorded not in (None, status.st_size)
+    return f"was changed: it has {size(status.st_size)} now" if is_other else ""
 
 
-def copy_fact(copy: CopyView) -> str:
+def copy_fact(copy: CopyView, recorded: int | None) -> str:
     """Say where a copy is."""
     if copy.node is None:
-        where = "is missing" if is_gone(copy) else "is"
-        return f"a copy {where} on this machine: {copy.path}"
+        fault = by_hand(copy, recorded)
+        return (
+            f"a copy {f'on this machine {fault}' if fault else 'is on this machine'}: {copy.path}"
+        )
     away = ", which does not answer now" if copy.state == "down" else ""
     spare = "; it is removed when space is needed" if copy.spare else ""
     if copy.is_doubted:
