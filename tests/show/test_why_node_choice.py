@@ -1,8 +1,11 @@
 """`why` of a package on a node: why that node."""
 
+from collections.abc import Sequence
+
 from d0ctl.daemon.steps.schedule import decide
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.nodes import placement, registry
+from d0ctl.units import iso
 from tests.show.asking import NOW, why
 from tests.support.jobs import binary, job, package
 from tests.support.site import Site
@@ -15,10 +18,12 @@ def site_of_two(site: Site) -> None:
     site.up("other", cpus=4)
 
 
-def schedule(site: Site) -> None:
-    """Give ready packages to nodes, as the daemon does."""
+def schedule(site: Site, packages: Sequence[int] = (), now: float = NOW) -> None:
+    """Give ready packages to nodes, as the daemon does; or only these."""
     with site.store.writing():
-        placement.assign(site.store, decide(site.store, now=NOW), now=NOW)
+        decisions = [found for found in decide(site.store, now=now)
+                     if not packages or found.package in packages]  # fmt: skip
+        placement.assign(site.store, decisions, now=now)
 
 
 def test_a_package_on_a_node_says_why_that_node(site: Site) -> None:
@@ -36,6 +41,19 @@ def test_a_package_on_a_node_says_why_that_node(site: Site) -> None:
         "it went to `other`: no other node that was up and not drained met its request (decided at "
     )
     assert [fact for fact in why(site, "only/1/1/1").facts if fact.startswith(only)]
+
+
+def test_a_later_package_that_went_to_a_node_for_the_same_reason_has_its_own_time(
+    site: Site,
+) -> None:
+    site_of_two(site)
+    site.submit(job("prod", [package(binary(), nodes=("other",)) for _ in range(2)]))
+    schedule(site, [1], NOW)
+    schedule(site, [2], NOW + 100)
+
+    times = [why(site, f"prod/1/{line}/1").details["node_choice"]["at"] for line in (1, 2)]
+
+    assert times == [iso(NOW), iso(NOW + 100)]
 
 
 def test_a_package_without_a_node_says_nothing_of_one(site: Site) -> None:

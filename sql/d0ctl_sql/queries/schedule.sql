@@ -297,9 +297,13 @@ values (:requirement, :node, :now, :rule, :able, :fits, :rival, :mine, :theirs)
 returning id;
 
 -- name: choice_of_package
--- Why a package got its last node.
-select node.name as node, node_choice.at, node_choice.rule, node_choice.able, node_choice.fits,
-       node_choice.rival, node_choice.mine, node_choice.theirs
+-- Why a package got its last node, and when: others may have got it for this reason before.
+select node.name as node,
+       coalesce((select max(event.at) from event
+                  where event.package_id = package.id and event.new = 'assigned'),
+                node_choice.at) as at,
+       node_choice.rule, node_choice.able, node_choice.fits, node_choice.rival, node_choice.mine,
+       node_choice.theirs
   from package
   join node_choice on node_choice.id = package.choice_id
   join node on node.id = node_choice.node_id
