@@ -16,7 +16,7 @@ from d0ctl.jobfile.source import mapping_of, text_of
 from d0ctl.jobfile.yaml.faults import Faults, Position, few_comparisons
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
 from d0ctl.sitefile.people.researchers import check_private
-from d0ctl.sitefile.people.shares import check_known
+from d0ctl.sitefile.people.shares import check_known, check_throttled
 from d0ctl.sitefile.platforms import check_platforms
 from d0ctl.sitefile.settings import SETTINGS
 from d0ctl.sitefile.software import read_software
@@ -57,6 +57,8 @@ def read_text(
         check_clusters(nodes, clusters, reading)
     if "platforms" in level:
         check_platforms(level, reading)
+    if throttles := level.get("throttles"):
+        check_throttled(throttles, settings.get("researchers", {}), reading)
     if researchers := level.get("researchers"):
         check_private(researchers, level.get("clusters"), reading)
         if shares := level.get("shares"):

@@ -96,6 +96,24 @@ def test_faults_of_throttles_are_found_by_site_check(d0ctl: Type, tmp_path: Path
     assert "`max-launches` takes a number and a time from 1s to 31d" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("ada", ": add it, or write `researcher ada@*`"), ("emy", " (did you mean `emmy`?)"),
+     ("emmy", None), ("ada@*", None), ("ada@lab", None)],
+)  # fmt: skip
+def test_site_check_warns_of_a_throttle_of_a_login_that_is_no_researcher(
+    d0ctl: Type, tmp_path: Path, name: str, hint: str | None
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("researchers:\n  emmy: {mail: emmy@lab}\n"
+                    f"throttles:\n  researcher {name}: {{max-running: 2}}\n")  # fmt: skip
+
+    said = d0ctl("site", "check", str(file)).output
+
+    assert (f"jobs of `{name}@HOST` are not limited" in said) is (hint is not None)
+    assert hint is None or hint in said
+
+
 def test_a_limit_of_a_node_that_is_not_there_says_so(site: Site, d0ctl: Type) -> None:
     unknown = d0ctl("throttle", "set", "node", "localhst", "--max-running", "1").stdout
     known = d0ctl("throttle", "set", "node", "local*", "--max-running", "1").stdout

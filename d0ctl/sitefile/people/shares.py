@@ -110,3 +110,14 @@ def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
             message = f"{shown(key.text)} takes keys of a throttle, not {kind_of(entry)}"
             reading.fault(entry.position, message)
     return throttles
+
+
+def check_throttled(throttles: Node, researchers: Mapping[str, Any], reading: Reading) -> None:
+    """Warn of throttles of accounts that are named like researchers, but are not among them."""
+    for key, _ in throttles.items.values() if isinstance(throttles, MappingNode) else ():
+        kind, _, name = key.text.partition(" ")
+        if kind == "researcher" and name not in researchers and not set("@*?[") & set(name):
+            hint = did_you_mean(name, researchers) or f": add it, or write `researcher {name}@*`"
+            message = (f"{shown(name)} is not one of the `researchers`, so jobs of "
+                       f"{shown(f'{name}@HOST')} are not limited{hint}")  # fmt: skip
+            reading.faults.warnings.add(key.position, message)
