@@ -133,6 +133,26 @@ def test_a_missing_output_says_which_files_were_made_the_most_alike_first(
     assert end["detail"].endswith(f", {others}"), end["detail"]
 
 
+@pytest.mark.parametrize(
+    ("script", "outputs", "expected"),
+    [
+        ("echo > a; mkdir d; echo > d/b", [], ["`a` and `d/b`"]),
+        ("touch a b c d", [], ["`a`, `b`, `c` and 1 other"]),
+        ("echo > a; echo > log", [output("log")], []),
+        ("cat raw.dat", [], []),
+    ],
+)
+def test_a_package_without_outputs_notes_which_files_are_not_kept(
+    node: Client, tmp_path: Path, script: str, outputs: list[dict[str, object]], expected: list[str]
+) -> None:
+    (tmp_path / "raw.dat").touch()
+    end = node.run(binary(script=script, outputs=outputs), inputs=[given(tmp_path / "raw.dat")])
+
+    assert end["outcome"] == "successful"
+    notes = [one["text"] for one in node.messages(1) if one["kind"] == "note"]
+    assert notes == [f"not kept, as the package has no `outputs`: {files}" for files in expected]
+
+
 def test_an_output_below_a_link_that_leads_out_is_missing(node: Client, tmp_path: Path) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign/x").write_text("precious")

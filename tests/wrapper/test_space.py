@@ -41,7 +41,7 @@ def test_more_disk_than_asked_for_is_disk_full(node: Client) -> None:
 
 
 def test_more_scratch_than_estimated_is_noted_once(node: Client) -> None:
-    grows = "for n in 1 2 3; do head -c 3M /dev/zero > scratch$n; sleep 0.8; done"
+    grows = "for n in 1 2 3; do head -c 3M /dev/zero > scratch$n; sleep 0.8; done; rm scratch*"
     end = node.run(binary(script=grows, work_size=2_000_000))
 
     assert end["outcome"] == "successful"

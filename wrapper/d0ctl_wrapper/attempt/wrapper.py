@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Iterator, List
 from d0ctl_wrapper.attempt import ending, orders, status_file
 from d0ctl_wrapper.attempt.chain import late_outputs
 from d0ctl_wrapper.attempt.chain.chain import Chain
-from d0ctl_wrapper.attempt.deliver import outputs
+from d0ctl_wrapper.attempt.deliver import outputs, unexpected
 from d0ctl_wrapper.attempt.deliver.lease_wait import LeaseWait
 from d0ctl_wrapper.attempt.deliver.stageout import StageOut
 from d0ctl_wrapper.attempt.guards import cpu_request
@@ -122,6 +122,8 @@ class Wrapper:
             self._run_chain()
             self.tree.end(lambda: LEFTOVER_GRACE_S)
             self._check_inputs()
+            for remark in unexpected.not_kept(self.folder.work, self.launch, self.inputs):
+                self.report.remark(remark)
             self.outputs = self._keep(self.launch["keep"])
             return {"outcome": "successful", **self._done(), **self._deliver()}
         except Failed as failed:

@@ -1,8 +1,9 @@
-"""Files made by a binary whose declared output is missing."""
+"""Files that binaries made without declaring them."""
 
 import os
-from typing import Iterator, List, Set
+from typing import Iterable, Iterator, List, Set
 
+from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import to_text
 from d0ctl_wrapper.protocol.text import one_line
 
@@ -18,12 +19,27 @@ def sentence(work: bytes, name: str, known: "Set[str]") -> str:
     names = [found for found in _files(work) if not _is_known(found, known)]
     if not names:
         return "and there is no other file"
-    named = ["`%s`" % one_line(found) for found in _by_likeness(name, names)[:NAMED]]
+    listed = _listed(_by_likeness(name, names))
+    return "but there %s %s" % ("are" if len(names) > 1 else "is", listed)
+
+
+def not_kept(work: bytes, launch: Launch, inputs: "Iterable[str]") -> "Iterator[str]":
+    """Yield a remark on files that are not kept, as their package has no outputs at all."""
+    if any(binary["outputs"] for binary in launch["binaries"]):
+        return
+    known = {name.rstrip("/") for name in inputs}
+    names = [found for found in _files(work) if not _is_known(found, known)]
+    if names:
+        yield "not kept, as the package has no `outputs`: %s" % _listed(names)
+
+
+def _listed(names: "List[str]") -> str:
+    """Name the first files, and count the others."""
+    named = ["`%s`" % one_line(found) for found in names[:NAMED]]
     if len(names) > NAMED:
         more = len(names) - NAMED
         named.append("%d %s" % (more, "other" if more == 1 else "others"))
-    listed = ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]
-    return "but there %s %s" % ("are" if len(names) > 1 else "is", listed)
+    return ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]
 
 
 def _is_known(found: str, known: "Set[str]") -> bool:
