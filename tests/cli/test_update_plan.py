@@ -59,3 +59,19 @@ def test_the_plan_names_the_requests_that_it_takes_back_from_a_retry(
     assert "secret" not in plan
     assert taken in d0ctl("update", "mc").stdout
     assert "1GB" not in d0ctl("update", "mc").stdout
+
+
+def test_packages_of_other_jobs_that_run_again_are_not_subtracted_from_the_unchanged_ones(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    reader = file.with_name("reader.yaml")
+    reader.write_text("stages: [{lines: [{run: cat all.txt, inputs: ['mc:all.txt']}]}]\n")
+    d0ctl("submit", str(reader))
+    for path in ("mc/1/1/1", "mc/1/2/1", "mc/2/1/1", "reader-001/1/1/1"):
+        site.finish(path)
+    file.write_text(FIRST.replace("cat {inputs}", "sort {inputs}"))
+
+    plan = d0ctl("update", "mc", "--again", "--dry-run").stdout
+
+    assert "to run again, too: 1 package that has read their files\n" in plan
+    assert plan.splitlines()[-1] == "unchanged: 2 packages"

@@ -198,7 +198,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if found.unlisted:
         done = count(len(found.unlisted), "package")
         yield f"{done} successful, but no longer in the job file"
-    moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
+    moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.own_readers
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"

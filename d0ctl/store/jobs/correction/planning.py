@@ -25,6 +25,8 @@ class Outline(Struct):
     found: Comparison
     readers: frozenset[int]
     """Packages that have succeeded with files of outdated ones."""
+    own_readers: frozenset[int]
+    """Those of them in this job."""
     again: frozenset[int]
     """Packages that will run again, and have succeeded or failed."""
     written: frozenset[int]
@@ -88,8 +90,15 @@ def plan(
     by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
     outdated.update(_readers_done(store, outdated))
+    own_readers = frozenset(
+        package.id
+        for stage in (sides.old if readers else ())
+        for line in stage.lines
+        for package in line.packages
+        if package.id in readers
+    )
     return Outline(
-        comparison_result, readers, rerun, written, remade,
+        comparison_result, readers, own_readers, rerun, written, remade,
         frozenset(outdated - comparison_result.unlisted - rerun), by_recipe, frozenset(unread),
     )  # fmt: skip
 
