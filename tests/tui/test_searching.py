@@ -83,6 +83,23 @@ def test_a_regular_expression_that_would_take_for_ever_is_given_up(site: Site) -
         list(wide_search.search(site.store, pattern))
 
 
+def test_messages_that_differ_only_in_their_exit_code_are_one_choice(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=3))
+    for number in (1, 2):
+        detail = f"binary 1 (tool) ended with exit code {number}: no geometry"
+        site.fail(f"prod/1/{number}/1", detail=detail, exit_code=number)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("slash")
+        await desk.type("geometry")
+        await desk.sees("message no geometry", "2 packages failed")
+        assert "\n".join(desk.lines("results")).count("message no geometry") == 1
+
+    dashboard(script)
+
+
 def test_a_node_leads_to_what_ran_there(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.finish("prod/1/2/1")

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from d0ctl import select
 from d0ctl.errors import BadUsage, D0Error
 from d0ctl.store.connection import Store
@@ -102,13 +104,29 @@ def deeper(screen: Reach, typed: str) -> Iterator[tuple[Sequence[Choice], float]
             for number, pattern in enumerate(patterns):
                 found: list[Choice] = []
                 for step in wide_search.search(store, pattern):
-                    found = [wide for match in step.found for wide in _wide(screen, match)]
+                    matches = _without_repeats(step.found)
+                    found = [wide for match in matches for wide in _wide(screen, match)]
                     yield found, min(step.share, 0.99)
                 if found or number == len(patterns) - 1:
                     yield found, 1.0
                     return
     except D0Error as error:
         yield [Choice(str(error), role="bad", do=lambda: None)], 1.0
+
+
+def _without_repeats(found: Sequence[Match]) -> list[Match]:
+    """Return matches with one of all messages that are shown alike, for the packages of each."""
+    matches: list[Match] = []
+    messages: dict[str, Match] = {}
+    for match in found:
+        text = gist(match.text)
+        if match.kind == "message" and text in messages:
+            messages[text].packages += match.packages
+            continue
+        matches.append(replace(match, packages=[*match.packages]))
+        if match.kind == "message":
+            messages[text] = matches[-1]
+    return matches
 
 
 def _wide(screen: Reach, match: Match) -> list[Choice]:
