@@ -195,7 +195,7 @@ def open_link(
     `base` is d0ctl's folder there, if a new relay would take another one.
     Raises NodeUnreachable.
     """
-    transport = _reach(address, site)
+    transport = reach(address, site)
     try:
         base = base or base_of(address, site, transport.home())
         hello = {
@@ -214,7 +214,8 @@ def open_link(
         raise
 
 
-def _reach(address: Address, site: Site) -> Transport:
+def reach(address: Address, site: Site) -> Transport:
+    """Connect to a node. Raises NodeUnreachable."""
     if address.kind == "local":
         return LocalTransport(address.name)
     from d0ctl.nodes.transports.connect import connect

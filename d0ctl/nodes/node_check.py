@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from d0ctl.config import NETWORK_DISKS, Home
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.nodes.link import Frame, Link, Site, open_link
+from d0ctl.nodes.link import Frame, Link, Site, base_of, open_link, reach
+from d0ctl.nodes.ship import CannotKeep
 from d0ctl.nodes.transports.resolve import by_hand
-from d0ctl.nodes.transports.transport import Address
+from d0ctl.nodes.transports.transport import Address, Transport
 from d0ctl.schedule.resources import is_nearly_full
 from d0ctl.units import size
 
@@ -64,6 +65,9 @@ def check(home: Home, address: Address, site: str) -> Generator[Finding, None, N
         where = address.destination
         advice = error.hint or (by_hand(where, address.identity) if where else "")
         yield Finding(False, REACH, str(error), advice)
+        if isinstance(error, CannotKeep):
+            with suppress(D0Error):
+                _remove(address, nodes_site)
         return
     is_clean = False
     try:
@@ -213,15 +217,22 @@ def _clean(link: Link) -> None:
     folder = shlex.quote(link.base.rpartition("/")[0])
     for _ in range(REMOVALS):
         with suppress(NodeUnreachable):
-            _output(link, f"exec rm -rf {folder}")
-            if not _output(link, f"exec ls -d {folder}"):
+            _output(link.transport, f"exec rm -rf {folder}")
+            if not _output(link.transport, f"exec ls -d {folder}"):
                 return
         time.sleep(REMOVE_AGAIN_S)
 
 
-def _output(link: Link, command: str) -> bytes:
+def _remove(address: Address, site: Site) -> None:
+    """Remove the folder of a check whose relay could not start."""
+    with closing(reach(address, site)) as transport:
+        folder = base_of(address, site, transport.home()).rpartition("/")[0]
+        _output(transport, f"exec rm -rf {shlex.quote(folder)}")
+
+
+def _output(transport: Transport, command: str) -> bytes:
     """Return what a command prints on the node."""
-    stream, output = link.transport.start(command), b""
+    stream, output = transport.start(command), b""
     while data := stream.read():
         output += data
     stream.close()

@@ -124,12 +124,16 @@ CANNOT_KEEP = (
 """Parts of errors of nodes that can't store a file, and their meaning."""
 
 
-def cannot_keep(address: Address, path: str, cause: str) -> NodeUnreachable:
+class CannotKeep(NodeUnreachable):
+    """A node that answers, but can't store the wrapper."""
+
+
+def cannot_keep(address: Address, path: str, cause: str) -> CannotKeep:
     """Return the error that a node can't store the wrapper, with what helps."""
     fault = next((fault for sign, fault in CANNOT_KEEP if sign in cause), None)
     if fault is None:
-        return NodeUnreachable(f"node `{address.name}` can't take the wrapper: {cause}")
-    return NodeUnreachable(
+        return CannotKeep(f"node `{address.name}` can't take the wrapper: {cause}")
+    return CannotKeep(
         f"node `{address.name}`: {fault}: `{path.rpartition('/')[0]}`",
         hint="free space or give write permission there, or add the node with another --dir",
     )

@@ -1,5 +1,6 @@
 """Nodes that can keep no file: `node add` names the fault of the disk, and leaves nothing."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,20 @@ def test_a_full_or_read_only_disk_of_a_node_is_reported(
         )
         assert [path for path in disk.rglob("*") if path.is_file()] == []
     assert [node["node"] for node in site.json("node", "list")["nodes"]] == ["localhost"]
+
+
+@needs_root
+def test_the_check_of_a_node_whose_disk_is_full_leaves_nothing_there(
+    site: Site, tmp_path: Path
+) -> None:
+    sshd = site.start_sshd("farm")
+    with mounted(tmp_path / "disk", "4m") as disk:
+        site.add("farm", sshd, "--dir", disk / "d0")
+        with suppress(OSError), (disk / "big").open("wb", buffering=0) as big:
+            while big.write(b"x" * 10_000):
+                pass
+
+        done = site.d0ctl("node", "check", "farm")
+
+        assert "its disk is full" in done.out + done.err
+        assert not list(disk.rglob("check-*"))
