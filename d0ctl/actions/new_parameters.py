@@ -67,7 +67,8 @@ def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpe
     known, names = text_of(store, browse.job(store, job).id), known_names(store)
     values = {**(known.parameters if known else {}), **parameters}
     if known is not None and not known.has_file:
-        return reader.read_text(known.text, known.source, known.directory, values, names)
+        return reader.read_text(known.text, known.source, known.directory, values, names,
+                                is_seen=False)  # fmt: skip
     if known is None or not Path(known.source).is_file():
         source = f", `{known.source}`," if known else ""
         raise Refused(f"the job file of `{job}`{source} is missing, "

@@ -31,7 +31,8 @@ def read(
     values = {**(_set(stored) if stored else {}), **parameters}
     names = known_names(store, job.id)
     if stored is not None and (previous or (file is None and not stored.has_file)):
-        spec = reader.read_text(stored.text, stored.source, stored.directory, values, names)
+        spec = reader.read_text(stored.text, stored.source, stored.directory, values, names,
+                                is_seen=stored.has_file)  # fmt: skip
     else:
         spec = reader.read(_path(job, file, stored), values, names)
     return with_priority(spec, job.priority, known.text if known else "")
