@@ -166,7 +166,7 @@ def test_a_key_on_the_screen_of_nodes_opens_the_dialog_of_its_action(
         await desk.sees("what each does")
         await desk.press(key)
         if verb == "node free":
-            await desk.sees("node free: How much to free")
+            await desk.sees("node free localhost: How much to free")
             return
         if verb == "node accept-key":
             await desk.sees("fingerprint")

@@ -142,3 +142,36 @@ def test_a_retry_of_many_says_how_many_are_refused_and_why(site: Site, dashboard
     dashboard(script)
 
     assert [site.phase(f"prod/1/{n}/1") for n in (5, 6)] == ["ready", "failed"]
+
+
+def test_marks_end_with_the_action_on_them_and_stay_through_others(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=9))
+    site.fail("prod/1/9/1")
+
+    async def act(desk: Desk, verb: str, plan: str) -> None:
+        await desk.press(verb)
+        await desk.sees(plan)
+        await desk.press("enter")
+        await desk.sees("to undo")
+        await desk.press("escape")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("space", "space", "F")
+        await act(desk, "Y", "acknowledge prod/1/9/1")
+        await desk.press("escape")
+        await desk.sees("2 marked")
+        await act(desk, "u", "would withdraw the acknowledgement of 1 package")
+        await desk.sees("2 marked")
+        await desk.press("P")
+        await desk.sees("priority prod/1/1-2: ")
+        await desk.press("escape", "H")
+        await desk.sees("hold prod/1/1-2")
+        await desk.press("enter")
+        await desk.sees("to undo")
+        await desk.press("H")
+        await desk.sees("hold prod/1/3")
+        await desk.misses("marked")
+
+    dashboard(script, start="prod/1/1")

@@ -57,7 +57,7 @@ def test_keys_after_an_answer_are_for_the_box_that_the_answer_opens(
 
     async def script(desk: Desk) -> None:
         await desk.press("P")
-        await desk.sees("priority: ")
+        await desk.sees("priority prod: ")
         type_at_once(desk, "80\r")
         for _ in range(after):
             await asyncio.sleep(0)

@@ -271,12 +271,12 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
             return
         ask_action.on_other(self, verb, node)
 
-    def plan(self, action: PlannedAction) -> None:
-        """Show what an action would do, and do it on request."""
+    def plan(self, action: PlannedAction, marks: Marks | None = None) -> None:
+        """Show what an action would do, do it on request, and then remove its marks."""
 
         def end(done: bool | None) -> None:
-            if done:
-                self.main.tree_view.marks.clear()
+            if done and marks is not None:
+                marks.clear()
                 self.main.update()
 
         self.push_screen(PlanDialog(self, action), end)

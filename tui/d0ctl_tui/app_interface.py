@@ -114,8 +114,8 @@ class AppInterface(Protocol):
     def plan_other(self, verb: str, node: str | None = None) -> None:
         """Show what an action on something other than rows would do; ask for its target."""
 
-    def plan(self, action: PlannedAction) -> None:
-        """Show what an action would do, and do it on request."""
+    def plan(self, action: PlannedAction, marks: Marks | None = None) -> None:
+        """Show what an action would do, do it on request, and then remove its marks."""
 
     def hand_on(self, keys: Sequence[Key]) -> None:
         """Give keys that a box got to the screen in front, before all that wait."""

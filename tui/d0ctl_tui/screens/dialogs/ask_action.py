@@ -51,7 +51,7 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
         if several:
             on_tasks(dashboard, verb, several, marks)
         elif ACTIONS[verb].level == "task":
-            on_other(dashboard, verb, task)
+            on_other(dashboard, verb, task, marks)
         else:
             on_rows(dashboard, verb, marks)
 
@@ -79,7 +79,7 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
     """Show what an action would do to marked rows; to tasks, if these are rows of tasks."""
     if own := of_task(verb):
         if dashboard.source.is_task(marks.only):
-            on_other(dashboard, own, marks.only)
+            on_other(dashboard, own, marks.only, marks)
             return
         if len(marks) > 1 and (several := dashboard.source.tasks_among(marks.names)):
             on_tasks(dashboard, own, several, marks)
@@ -90,7 +90,7 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
     elif too_high := misfit(verb, marks, wanted):
         dashboard.show_notice(too_high)
     else:
-        _with_argument(dashboard, verb, wanted)
+        _with_argument(dashboard, verb, wanted, marks)
 
 
 def on_tasks(dashboard: AppInterface, verb: str, names: Sequence[str], marks: Marks) -> None:
@@ -100,7 +100,7 @@ def on_tasks(dashboard: AppInterface, verb: str, names: Sequence[str], marks: Ma
         why = "tasks and other rows are marked: mark only one kind"
         dashboard.plan(RefusedAction(planned[0].request, why))
     else:
-        dashboard.plan(together(planned))
+        dashboard.plan(together(planned), marks)
 
 
 def of_task(verb: str) -> str:
@@ -133,14 +133,16 @@ def undo_last(dashboard: AppInterface) -> None:
             dashboard.plan(undone[0] if len(undone) == 1 else together(undone))
 
 
-def on_other(dashboard: AppInterface, verb: str, name: str | None) -> None:
+def on_other(
+    dashboard: AppInterface, verb: str, name: str | None, marks: Marks | None = None
+) -> None:
     """Show what an action would do to a node, task, files or a job file; ask which one."""
 
     def go(written: str | None) -> None:
         if not written:
             return
         try:
-            _with_argument(dashboard, verb, target(verb, written.strip()))
+            _with_argument(dashboard, verb, target(verb, written.strip()), marks)
         except D0Error as error:
             dashboard.show_notice(str(error))
 
@@ -160,12 +162,12 @@ def on_other(dashboard: AppInterface, verb: str, name: str | None) -> None:
         _choose(dashboard, f"{verb}: which {asked}", partial(known, dashboard), go)
 
 
-def _with_argument(dashboard: AppInterface, verb: str, wanted: Target) -> None:
+def _with_argument(dashboard: AppInterface, verb: str, wanted: Target, marks: Marks | None) -> None:
     """Ask for the argument of an action if it has one, and show what it would do."""
     fields = fields_of(ACTIONS[verb].options)
     argument = next((each for each in fields if each.option.is_argument), None)
     if argument is None:
-        dashboard.plan(first_way(verb, wanted))
+        dashboard.plan(first_way(verb, wanted), marks)
         return
     name, option, default = argument
 
@@ -178,9 +180,9 @@ def _with_argument(dashboard: AppInterface, verb: str, wanted: Target) -> None:
 
     def go(written: str | None) -> None:
         if written is not None:
-            dashboard.plan(first_way(verb, wanted, **read(written)))
+            dashboard.plan(first_way(verb, wanted, **read(written)), marks)
 
-    title = f"{verb}: {option.help.rstrip('.')}"
+    title = f"{verb} {wanted.brief}: {option.help.rstrip('.')}"
     if option.choices:
         _choose(dashboard, title, partial(search_results.known_words, option.choices), go)
     else:
