@@ -199,7 +199,7 @@ def test_many_failures_are_grouped_by_the_property_that_was_asked_for_last(
         await desk.sees("4 localhost")
         await desk.press("tab", "tab", "tab", "tab")
         await desk.sees("4 localhost", "3 alike")
-        await desk.press("left")
+        await desk.press("shift+tab")
         await desk.sees("3 exit-code", "1 seg-fault")
         assert not written
 

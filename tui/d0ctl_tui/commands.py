@@ -171,7 +171,7 @@ TIMELINE = (
     Command("right,l", "shift(1)", "the cursor to a later time", "look", name="cursor-later"),
     Command("plus", "zoom(-1)", "a shorter time", "look", foot="zoom", name="zoom-in"),
     Command("minus", "zoom(1)", "a longer time", "look", name="zoom-out"),
-    Command("tab", "rows", "slots of nodes, or lines of the job", "look", foot="rows"),
+    Command("tab,shift+tab", "rows", "slots of nodes, or lines of the job", "look", foot="rows"),
     Command(
         "c", "colours", "colours of states, or of stages", "look", foot="colours", name="colours"
     ),
@@ -184,7 +184,7 @@ TIMELINE = (
 FAILURES = (
     Command("tab,right,l", "group(1)", "group by the next property", "look", foot="group by",
             name="next-grouping"),
-    Command("left,h", "group(-1)", "group by the previous property", "look",
+    Command("shift+tab,left,h", "group(-1)", "group by the previous property", "look",
             name="previous-grouping"),
     Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
     Command("space", "fold", "open or close a group", "look", name="open-group"),
