@@ -129,7 +129,7 @@ def test_the_palette_drains_a_node_and_says_where_nothing_is_found(
 
 
 NODE_KEYS = {
-    "A": "node add", "K": "node accept-key", "d": "node drain", "u": "node resume",
+    "A": "node add", "K": "node accept-key", "d": "node drain", "C": "node resume",
     "f": "node free", "X": "node remove", "b": "node benchmark", "e": "node set",
     "l": "node accept-loss",
 }  # fmt: skip

@@ -33,6 +33,7 @@ def test_a_drained_node_is_up_only_if_it_is_connected(
 
 def test_the_cursor_stays_on_a_node_that_moves_up_the_list(site: Site, dashboard: Open) -> None:
     site.submit(production())
+    site.fail("prod/1/1/1")
     with site.store.writing():
         registry.add(site.store, Address("zeta", "ssh", "nobody@127.0.0.1:1"), cpus=1)
     for name in ("localhost", "zeta"):
@@ -47,8 +48,14 @@ def test_the_cursor_stays_on_a_node_that_moves_up_the_list(site: Site, dashboard
         await desk.sees("drained `zeta`")
         await desk.press("enter")
         await desk.until(lambda: "zeta" in desk.lines("nodelist")[0], "drained nodes are first")
-        await desk.press("u")
+        await desk.press("C")
         await desk.sees("would resume `zeta`")
+        await desk.press("escape", "F")
+        await desk.sees("failures of all jobs", "1 localhost")
+        await desk.press("escape", "u")
+        await desk.sees("would resume `zeta`")
+        await desk.press("enter")
+        await desk.sees("resumed `zeta`", "u undo")
 
     dashboard(script)
 

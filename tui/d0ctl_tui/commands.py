@@ -221,12 +221,14 @@ NODES = (
     Command("tab", "app.focus_next", "to the packages, and back", "look", foot="packages",
             name="next-pane"),
     Command("s", "sort", "sort the nodes", "look", foot="sort"),
+    Command("F", "failures", "failures by node", "look"),
     Command("exclamation_mark", "shell", "a shell on the node", "look", foot="shell"),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
                 foot=action.name.removeprefix("node "))
         for action in by_need(FIRST_OF_NODES, "node", "new node")
     ),
+    replace(UNDO, foot="undo"),
 )  # fmt: skip
 
 TASKS = (

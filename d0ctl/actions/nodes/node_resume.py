@@ -46,6 +46,6 @@ ACTION = Action(
     level="node",
     several=True,
     starts_packages=True,
-    key="u",
+    key="C",
     title="resume: let it take packages again",
 )

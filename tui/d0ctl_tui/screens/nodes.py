@@ -15,7 +15,9 @@ from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import NODES, SUB, bindings
 from d0ctl_tui.draw import strips
 from d0ctl_tui.read.snapshot import NodeLine
+from d0ctl_tui.screens.dialogs import ask_action
 from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
+from d0ctl_tui.screens.failed.failures import FailuresScreen
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
 from d0ctl_tui.widgets.status_lines import Page
@@ -127,6 +129,14 @@ class NodesScreen(SubScreen):
     def action_sort(self) -> None:
         """Choose the order of the nodes."""
         ask_order(self.dashboard, "nodes", self.list.sorting, self.update)
+
+    def action_failures(self) -> None:
+        """Show all failures by node."""
+        self.app.push_screen(FailuresScreen(self.dashboard, None, None, by="node"))
+
+    def action_undo(self) -> None:
+        """Plan what undoes the last action of this person."""
+        ask_action.undo_last(self.dashboard)
 
     def action_shell(self) -> None:
         """Open a shell on the node, in d0ctl's folder there."""

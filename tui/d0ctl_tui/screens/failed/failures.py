@@ -45,12 +45,14 @@ class FailuresScreen(SubScreen):
     BINDINGS = bindings(FAILURES, SUB)
     COMMANDS_HERE = FAILURES
 
-    def __init__(self, dashboard: AppInterface, job: str | None, job_id: int | None) -> None:
+    def __init__(
+        self, dashboard: AppInterface, job: str | None, job_id: int | None, by: str = "reason"
+    ) -> None:
         super().__init__(dashboard)
         self.job = job
         self.job_id = job_id
         self.only = job, job_id
-        self.by = next(iter(PROPERTIES))
+        self.by = by
         self.groups = GroupList(dashboard)
         self.heads = StatusLine("columns", self._heads, dashboard.glyphs)
         self.details = GroupDetails(dashboard)
