@@ -6,9 +6,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.lists import failure, likeness, same_in
+from d0ctl.show.lists import failure, same_in
 from d0ctl.store.views.shapes import FailureView
-from d0ctl.units import count
+from d0ctl.units import count, likeness
 
 MOST_LOGS = 5
 """How many different logs are shown for a reason."""
@@ -43,8 +43,8 @@ def grouped(failures: Sequence[FailureView], lines: int) -> Logs:
     logs: dict[tuple[str, str, str], FailedLog] = {}
     for failed in failures:
         last = (failed.stderr or "").rstrip().splitlines()[-lines:]
-        message, text = likeness(failed.message, "\n".join(last))
-        key = (failed.reason or "unknown", message, text)
+        text = likeness("\n".join(last))
+        key = (failed.reason or "unknown", likeness(failed.message), text)
         if key in logs:
             logs[key].alike.append(failed.path)
         else:

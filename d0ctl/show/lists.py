@@ -1,6 +1,5 @@
 """Lists of packages and failures, and the short texts that cards share."""
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from d0ctl.show.drawing.sheet import Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import cut
 from d0ctl.show.why.common import NOT_PRODUCED
 from d0ctl.store.views.shapes import FailureView, LineSummary, PackageRow, StageSummary
-from d0ctl.units import count, duration, moment
+from d0ctl.units import count, duration, likeness, moment
 
 if TYPE_CHECKING:
     from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
@@ -30,8 +29,6 @@ MOST_BAR, LEAST_BAR = 24, 8
 
 MOST_NAMED = 4
 """How many packages are named whose failure is alike."""
-
-_NUMBER = re.compile(r"(?i)0x[0-9a-f]+|\d+")
 
 
 def packages(
@@ -99,19 +96,13 @@ NOTHING_FAILED = "nothing has failed"
 
 def failures(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:
     """Add failures with their reasons and the last lines of stderr; those that are alike once."""
-    groups: dict[tuple[str, ...], list[FailureView]] = {}
+    groups: dict[tuple[str, str, str], list[FailureView]] = {}
     for view in failed:
-        groups.setdefault((view.reason or "", *likeness(view.message, view.stderr)), []).append(
-            view
-        )
+        alike = view.reason or "", likeness(view.message), likeness(view.stderr)
+        groups.setdefault(alike, []).append(view)
     for first, *others in groups.values():
         failure(sheet, first, now, STDERR_LINES)
         same_in(sheet, [view.path for view in others])
-
-
-def likeness(*texts: str | None) -> list[str]:
-    """Return texts without what differs between failures for the same cause: their numbers."""
-    return [_NUMBER.sub("0", text or "") for text in texts]
 
 
 def same_in(sheet: Sheet, paths: Sequence[str]) -> None:

@@ -157,6 +157,7 @@ def _connect(
         cached_statements=STATEMENTS,
     )
     connection.row_factory = sqlite3.Row
+    connection.create_function("likeness", 1, _likeness, deterministic=True)
     connection.execute("pragma foreign_keys = on")
     connection.execute("pragma temp_store = memory")
     if not read_only:
@@ -165,6 +166,12 @@ def _connect(
         connection.execute("pragma synchronous = full")
         connection.execute(f"pragma cache_size = -{cache_kib}")
     return connection
+
+
+def _likeness(text: str | None) -> str:
+    from d0ctl.units import likeness  # late: few commands compare messages
+
+    return likeness(text)
 
 
 def schema_version(connection: sqlite3.Connection) -> str:

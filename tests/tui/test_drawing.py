@@ -104,7 +104,7 @@ def test_a_clock_that_jumps_breaks_no_rate() -> None:
 
 def test_failures_are_grouped_the_largest_group_first() -> None:
     def failed(id: int, reason: str, node: str) -> Failed:
-        return Failed(id, reason, node, None, "tool", None, float(id), f"words {id}")
+        return Failed(id, reason, node, "reco/v1", None, float(id), f"words {id}")
 
     found = grouped([failed(1, "signal", "a"), failed(2, "lost", "a"), failed(3, "lost", "b")],
                      "reason")  # fmt: skip
@@ -244,7 +244,7 @@ def test_the_last_line_always_offers_help_and_the_way_out(
 
 def test_a_group_of_failures_shows_the_message_of_the_latest() -> None:
     def failed(id: int, ended: float, words: str) -> Failed:
-        return Failed(id, "signal", "a", None, "tool", None, ended, words)
+        return Failed(id, "signal", "a", "reco/v1", None, ended, words)
 
     (found,) = grouped([failed(1, 5.0, "old"), failed(2, 9.0, "new"), failed(3, 7.0, "mid")],
                         "reason")  # fmt: skip

@@ -150,7 +150,7 @@ def test_the_past_offers_nothing_to_type(site: Site, dashboard: Open) -> None:
 
 def test_messages_that_differ_only_in_numbers_are_shown_once() -> None:
     def failed(id: int, message: str) -> Failed:
-        return Failed(id, "signal", "a", None, "tool", None, float(id), message, job="prod")
+        return Failed(id, "signal", "a", "reco/v1", None, float(id), message, job="prod")
 
     (group,) = grouped([failed(1, "run 1"), failed(3, "no disk"), failed(2, "run 2")], "reason")
     card = group.summary()
@@ -162,7 +162,7 @@ def test_messages_that_differ_only_in_numbers_are_shown_once() -> None:
 def test_the_card_of_many_failures_reads_a_few_of_them() -> None:
     jobs, number = 400, 3 * failure_groups.COMPARED
     failures = [
-        Failed(id, "signal", "a", None, "tool", None, float(id), "no disk",
+        Failed(id, "signal", "a", "reco/v1", None, float(id), "no disk",
                job=f"job{id % jobs}", tries=1 + id % 3)
         for id in range(1, number + 1)
     ]  # fmt: skip
@@ -208,10 +208,8 @@ def test_many_failures_are_grouped_by_the_property_that_was_asked_for_last(
 
 @pytest.mark.parametrize("job", ["alpha", "beta"])
 def test_a_job_and_a_node_of_the_same_name_have_cells_of_their_own(job: str) -> None:
-    one = Failed(1, "signal", "beta", None, None, None, 1.0, "no disk", job=job)
-    groups = grouped(
-        [one, Failed(2, "lost", "beta", None, None, None, 2.0, "x", job="b")], "reason"
-    )
+    one = Failed(1, "signal", "beta", "reco/v1", None, 1.0, "no disk", job=job)
+    groups = grouped([one, Failed(2, "lost", "beta", "reco/v1", None, 2.0, "x", job="b")], "reason")
     columns = GroupColumns.of(groups, 120, "reason")
 
     heads = text(failure_groups.heads(columns, 120, "reason"))
@@ -227,7 +225,7 @@ def test_a_job_and_a_node_of_the_same_name_have_cells_of_their_own(job: str) -> 
     [("number", "failed ↓"), ("name", "reason ↓"), ("nodes", "where ↓"), ("last", "last ↓")],
 )
 def test_the_column_by_which_the_groups_are_sorted_is_marked(order: str, marked: str) -> None:
-    groups = grouped([Failed(1, "lost", "n", None, None, None, 1.0, "x", job="a")], "reason")
+    groups = grouped([Failed(1, "lost", "n", "reco/v1", None, 1.0, "x", job="a")], "reason")
     columns = GroupColumns.of(groups, 120, "reason")
 
     plain = failure_groups.heads(columns, 120, "reason")

@@ -44,8 +44,7 @@ class Failed(Struct, frozen=True):
     id: int
     reason: str | None
     node: str | None
-    software: str | None
-    name: str | None
+    software: str
     input: str | None
     ended: float | None
     message: str | None

@@ -17,7 +17,8 @@ select job.name as job, attempt.reason, count(*) as count,
        count(case when package.phase = 'failed' and package.attempt_id = attempt.id then 1 end)
            as failed,
        count(distinct attempt.node_name) as nodes, attempt.node_name as node,
-       max(attempt.ended) as last, attempt.message, count(distinct attempt.message) as messages
+       max(attempt.ended) as last, attempt.message,
+       count(distinct likeness(attempt.message)) as messages
   from attempt indexed by attempt_failed
   cross join package on package.id = attempt.package_id
   cross join job on job.id = package.job_id and job.visible = 1

@@ -255,7 +255,8 @@ select package_row.*
 -- name: outline_failed_packages
 -- Failed packages of some jobs, with the facts of their last attempts and the input that sets them
 -- apart most; bounded.
-select package.id, attempt.reason, attempt.node_name as node, binary.software, binary.name,
+select package.id, attempt.reason, attempt.node_name as node,
+       coalesce(binary.software, '(no software)') as software,
        (select file.name
           from input
           cross join suspect on suspect.file_id = input.file_id
@@ -273,7 +274,7 @@ select package.id, attempt.reason, attempt.node_name as node, binary.software, b
   join package on package.id = some.id
   join job on job.id = package.job_id
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
-  left join binary on binary.package_id = package.id and binary.seq = attempt.binary;
+  left join binary on binary.package_id = package.id and binary.seq = coalesce(attempt.binary, 1);
 
 -- name: report_failed_packages
 -- Collect the last attempts of failed packages of some jobs; bounded.

@@ -51,7 +51,7 @@ select count(*) as count, count(distinct attempt.package_id) as packages,
 select failing.reason as name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample,
-       count(distinct attempt.message) as messages,
+       count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing cross join attempt on attempt.id = failing.attempt_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
@@ -63,7 +63,7 @@ select attempt.node_name as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample,
-       count(distinct attempt.message) as messages,
+       count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing cross join attempt on attempt.id = failing.attempt_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
@@ -76,7 +76,7 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample,
-       count(distinct attempt.message) as messages,
+       count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
@@ -90,7 +90,7 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last, attempt.id as sample,
-       count(distinct attempt.message) as messages,
+       count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id

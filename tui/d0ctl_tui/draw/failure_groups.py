@@ -12,15 +12,14 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, spread
 from d0ctl.show.failures.alike import MOST_KINDS
 from d0ctl.show.failures.failure_group import GroupCard
-from d0ctl.show.lists import likeness
 from d0ctl.store.views.activity import Failed
-from d0ctl.units import count
+from d0ctl.units import count, likeness
 from d0ctl_tui.draw.row_cells import clock, gist
 
 PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
     "reason": lambda failed: failed.reason,
     "node": lambda failed: failed.node,
-    "software": lambda failed: failed.software or failed.name,
+    "software": lambda failed: failed.software,
     "input": lambda failed: failed.input or "(none in common)",
 }
 """The properties by which failures can be grouped, with functions that return them."""
@@ -97,13 +96,12 @@ class FailedPackages(Struct):
         )  # fmt: skip
 
     def _compare(self) -> dict[str, int]:
-        numbers: Counter[tuple[str, ...]] = Counter()
-        latest: dict[tuple[str, ...], str] = {}
+        numbers: Counter[str] = Counter()
+        latest: dict[str, str] = {}
         for failure in sorted(self.failures[:COMPARED], key=_when):
-            message = gist(failure.message)
-            alike = tuple(likeness(message))
+            alike = likeness(failure.message)
             numbers[alike] += 1
-            latest[alike] = message
+            latest[alike] = gist(failure.message)
         return {latest[alike]: number for alike, number in numbers.items()}
 
 

@@ -1,0 +1,25 @@
+"""Failures are grouped by the dashboard as by `report failures`."""
+
+import time
+
+from d0ctl.select import parse
+from d0ctl.store.views import activity, failure_counts
+from d0ctl_tui.draw.failure_groups import PROPERTIES, grouped
+from tests.support.building import production
+from tests.support.site import Site
+
+
+def test_groups_and_numbers_of_messages_are_those_of_the_report(site: Site) -> None:
+    site.submit(production(lines=5))
+    for number in (1, 2, 3):
+        site.fail(f"prod/1/{number}/1", detail=f"no calibration for run {number}")
+    site.fail("prod/1/4/1", detail="no disk")
+
+    report = failure_counts.failures(site.store, parse("prod"), now=time.time(), limit=8)
+    failed = activity.failed(site.store, [1], 8)
+
+    assert list(PROPERTIES) == list(report.groups)
+    for by in ("reason", "node", "software"):
+        (counted,), (group,) = report.groups[by], grouped(failed, by)
+        assert (group.name, len(group.ids)) == (counted.name, 4)
+        assert len(group.summary().causes) == counted.messages == 2
