@@ -20,6 +20,7 @@ from d0ctl.show.why import group
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
+from d0ctl.store.nodes.site import ended_tasks
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views import activity, browse, dependencies, file_locations, one_package, outline
 from d0ctl.store.views.activity import NO_PROGRESS
@@ -192,7 +193,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
     return Part(
         job.name, job, job, group.job(store, job, now, driven=driven),
         cause=_cause(site, job),
-        task=next((task.status or "" for task in site.tasks if task.name == job.name), ""),
+        task=ended_tasks(store, [job.id]).get(job.id, ""),
         live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
         kept_back=browse.in_phases(store, job.id, [Phase.HELD, Phase.COOLOFF], MOST_KEPT_BACK),
         failed=browse.failures(store, job.id, MOST_FAILED),

@@ -13,6 +13,7 @@ from d0ctl.show.drawing.archived import is_possible
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.why.production import Obstacle, obstacles
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import site
 from d0ctl.store.nodes.standstill import production
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.job_files import eta
@@ -49,7 +50,8 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
         troubled = all_jobs.failures or {job.name for job in all_jobs.stopped}
         troubled = {*troubled, *(task.name for task in all_jobs.tasks)}
         horizon = _horizon(store, shown_jobs, now)
-        jobs.draw(page, shown_jobs, all_jobs, now, horizon)
+        tasks = site.ended_tasks(store, [job.id for job in shown_jobs])
+        jobs.draw(page, shown_jobs, all_jobs, now, horizon, tasks)
         if shown_jobs:
             order = [job for job in shown_jobs if job.name in troubled]
             order += [job for job in shown_jobs if horizon.stragglers(job.id)]

@@ -37,6 +37,17 @@ def test_status_counts_it_as_needing_a_person(d0ctl: Type) -> None:
     assert (one.exit_code, one.stdout) == (1, "`demo` is broken: 0 of 0 packages done\n")
 
 
+def test_an_ended_task_has_one_word_in_all_lists(site: Site, d0ctl: Type) -> None:
+    making.submit(site.store, now=NOW, inputs="{seeds: {range: [1, 8]}}")
+    making.work(site.store, NOW)
+    d0ctl("task", "kill", "demo")
+    making.work(site.store, NOW)
+
+    assert "demo  aborted" in d0ctl("task", "list").stdout
+    assert "demo  ⊘ aborted" in d0ctl("status").stdout
+    assert d0ctl("status", "demo").stdout.splitlines()[1].startswith("⊘ aborted")
+
+
 @pytest.mark.usefixtures("file")
 def test_an_acknowledged_one_needs_nobody(d0ctl: Type) -> None:
     d0ctl("task", "acknowledge", "demo")

@@ -165,6 +165,21 @@ def test_tasks_that_ended_in_vain_need_a_person(site: Site, dashboard: Open) -> 
     dashboard(script, start="good", size=(140, 30))
 
 
+def test_a_broken_task_is_first_on_the_wall_with_its_fault(site: Site, dashboard: Open) -> None:
+    making.submit(site.store, now=time.time(), name="bad", files="[none.sh]")
+    making.work(site.store, time.time())
+    for name in ("some", "more"):
+        site.submit(production(name))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("Z")
+        await desk.sees("bad ✘ broken", "✘ task.yaml:7:12: no package makes `none.sh`")
+        shown = "".join(desk.lines("wall"))
+        assert shown.index("bad") < shown.index("more")
+
+    dashboard(script, size=(120, 36))
+
+
 def test_an_acknowledged_task_leaves_the_header_and_says_who_has_seen_it(
     site: Site, dashboard: Open
 ) -> None:

@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from d0ctl.model import Counts, Group, Phase, by_status
 from d0ctl.schedule.horizon import NO_HORIZON, Horizon
@@ -47,10 +48,11 @@ def draw(
     production: Production,
     now: float,
     horizon: Horizon = NO_HORIZON,
+    tasks: Mapping[int, str] = MappingProxyType({}),
 ) -> None:
     """Draw what stops production or single jobs, the numbers of all, and a line per job.
 
-    `horizon` tells when jobs end, as far as known.
+    `horizon` tells when jobs end, as far as known; `tasks` has the statuses of ended tasks by job.
     """
     if not jobs:
         sheet.say(NO_JOBS)
@@ -63,8 +65,7 @@ def draw(
         sheet.add()
     _totals(sheet, jobs, production, horizon)
     causes = {job.name: job.standing.cause for job in production.jobs}
-    in_vain = {task.name: task.status for task in production.tasks}
-    states = [in_vain.get(job.name) or state(job, causes.get(job.name)) for job in jobs]
+    states = [tasks.get(job.id) or state(job, causes.get(job.name)) for job in jobs]
     rows = [_row(sheet, job, word, horizon, now)
             for job, word in zip(jobs, states, strict=True)]  # fmt: skip
     bar = _room_for_bars(sheet, rows)

@@ -52,7 +52,7 @@ class Part(Struct, frozen=True):
     why: Explanation
     cause: Cause | None = None
     task: str = ""
-    """The status of its task, if that needs a person."""
+    """The status of its task, if that has ended or is broken."""
     live: list[PackageRow] = field(default_factory=list)
     packages: list[PackageRow] = field(default_factory=list)
     kept_back: list[PackageRow] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """The site: its settings in force, their defaults, and what is wrong with its parts."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
@@ -151,6 +151,12 @@ def needing_a_person(store: Store) -> list[TaskInVain | FailingTransfers]:
 def failing_transfers(store: Store) -> list[FailingTransfers]:
     """Return the jobs with files that several tries could not transfer."""
     return make_all(FailingTransfers, store.rows("failing_transfers"))
+
+
+def ended_tasks(store: Store, jobs: Iterable[int]) -> dict[int, str]:
+    """Return the statuses of ended and broken tasks, by the ids of their jobs."""
+    rows = store.rows("statuses_of_ended_tasks", jobs=as_json(list(jobs)))
+    return {row["job_id"]: row["status"] for row in rows}
 
 
 def tasks_in_vain(store: Store) -> list[TaskInVain]:

@@ -55,6 +55,13 @@ select task.job_id, job.name, task.status, task.note
                                                         and task.acknowledged is null
   join job on job.id = task.job_id and job.visible = 1;
 
+-- name: statuses_of_ended_tasks
+-- The statuses of the tasks of jobs that have ended or are broken.
+select task.job_id, task.status
+  from json_each(:jobs) as wanted
+  join task on task.job_id = wanted.value
+ where task.ended is not null or task.status = 'broken';
+
 -- name: acknowledge_task
 -- A person has seen that a task ended in vain; without an actor that is withdrawn.
 update task

@@ -11,6 +11,7 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign, pad, width
 from d0ctl.show.tasks import task_card, task_part
 from d0ctl.show.tasks.task_why import MEANING
+from d0ctl.store.nodes.site import IN_VAIN
 from d0ctl.store.tasks.views import TaskJob, TaskSummary
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 
@@ -72,6 +73,18 @@ def about(row: Group) -> str:
     done = signs.short(row.task.files.get("finished", 0))
     why = foreign(without_folder(why))
     return f"{done}/{signs.short(whole)}  {why}" if whole else why
+
+
+def is_in_vain(row: Group) -> bool:
+    """Return whether it is a task that has ended in vain, which nobody has acknowledged."""
+    return isinstance(row, TaskJob) and row.task.status in IN_VAIN and row.task.acknowledged is None
+
+
+def fault(row: Group) -> str:
+    """Return what is wrong with a broken task; empty for others."""
+    if not isinstance(row, TaskJob) or row.task.status != "broken":
+        return ""
+    return without_folder(row.task.note or "")
 
 
 def without_folder(why: str) -> str:

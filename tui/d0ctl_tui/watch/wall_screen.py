@@ -108,7 +108,8 @@ class WallScreen(SubScreen):
         self.jobs = [
             WallJob(row, task_rows.status(row, source.job_hold(path)), source.progress(path),
                     *facts.get(row.id, (None, None, (), None)), row.id in source.followed,
-                    source.stopped.get(row.id, ""), source.stragglers.of(row.id))
+                    task_rows.fault(row) or source.stopped.get(row.id, ""),
+                    source.stragglers.of(row.id))
             for path, row in shown
         ]  # fmt: skip
         for band in self.bands:
@@ -144,8 +145,8 @@ def _facts(store: Store, jobs: list[JobSummary], now: float, *, has_ends: bool) 
 
 
 def _is_open(job: JobSummary) -> bool:
-    """Return whether a job is active, or has ended with a failure for a person to look at."""
-    return job.ended is None or _has_failed(job)
+    """Return whether a job is active, or has ended with something for a person to look at."""
+    return job.ended is None or _has_failed(job) or task_rows.is_in_vain(job)
 
 
 def _has_failed(job: JobSummary) -> bool:
@@ -156,7 +157,7 @@ def _has_failed(job: JobSummary) -> bool:
 def _needs_a_person(job: JobSummary) -> bool:
     """Return whether a job belongs before the others on a wall."""
     stuck = job.counts.keys() & {"held", "unreachable"}
-    return _has_failed(job) or job.blocked or bool(stuck)
+    return _has_failed(job) or job.blocked or bool(stuck) or task_rows.is_in_vain(job)
 
 
 def _whole(rates: Iterable[StageRate]) -> StageRate | None:

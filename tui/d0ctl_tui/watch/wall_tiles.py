@@ -52,7 +52,7 @@ class WallJob(Struct, frozen=True):
     trouble: FailureView | None = None
     is_followed: bool = False
     obstacle: str = ""
-    """What stops it, if it stands still."""
+    """What stops it, if it stands still or is a broken task."""
     stragglers: Sequence[Straggler] = ()
 
     @property
