@@ -98,6 +98,8 @@ def tui(
     terminals = all(is_terminal(stream) for stream in (sys.stdin, sys.stdout, sys.stderr))
     if not terminals and not is_served:
         raise BadUsage("`tui` needs a terminal", hint="d0ctl status --watch")
+    with session.reader():
+        home = session.home()
     os.environ.setdefault("ESCDELAY", ESCAPE_MS)
     from d0ctl_tui.app import Dashboard
     from d0ctl_tui.terminal import Terminal
@@ -128,7 +130,7 @@ def tui(
         own.columns,
         own.keys,
     )
-    dashboard = Dashboard(session.home(), terminal, session.actor(), selector)
+    dashboard = Dashboard(home, terminal, session.actor(), selector)
     dashboard.run(mouse=not slow)
     raise typer.Exit(dashboard.return_code or 0)
 
