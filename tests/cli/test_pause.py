@@ -106,6 +106,33 @@ def test_only_pause_with_running_suspends_running_packages(site: Site, d0ctl: Ty
     assert "- it was asked to pause; if it does not" in d0ctl("why", "prod/1/1/1").stdout
 
 
+def test_the_plan_of_pause_running_counts_packages_that_a_guard_has_suspended(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    nothing_runs = d0ctl("pause", "prod/1/2", "--running", "--dry-run").stdout
+    say(site, attempt, "suspended", 2)
+
+    whole = d0ctl("pause", "prod", "--running", "--dry-run").stdout
+    part = d0ctl("pause", "prod/1/1", "--running", "--dry-run").stdout
+    d0ctl("pause", "prod/1/1", "--running")
+    again = d0ctl("pause", "prod/1/1", "--running", "--dry-run")
+
+    assert "; 1 suspended package would stay so until `d0ctl resume`" in whole
+    assert "running packages continue" not in whole
+    assert "1 suspended" in part and "suspended" not in nothing_runs
+    assert "1 suspended" not in again.stdout
+
+
+def test_the_plan_of_pause_running_says_that_nothing_runs(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+
+    said = d0ctl("pause", "prod", "--running", "--dry-run").stdout
+
+    assert "; 0 running packages would be suspended" in said
+
+
 def test_a_stopped_wrapper_reports_it_and_continues_on_request(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")

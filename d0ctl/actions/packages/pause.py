@@ -41,6 +41,8 @@ class PausePlan(Plan):
 
     launched: int = 0
     """How many packages would be suspended, or would continue."""
+    suspended: int = 0
+    """How many packages of the jobs are suspended already, which would stay so."""
     with_running: bool = False
     """Whether what is resumed was paused with its running packages."""
 
@@ -51,7 +53,8 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
         running = request.options.running
 
         def can_pause(phase: str, is_parked: bool, is_asked: bool) -> bool:
-            return phase in HOLDABLE or (running and phase in SUSPENDABLE and not is_asked)
+            can_stay = phase in SUSPENDABLE or phase == Phase.SUSPENDED
+            return phase in HOLDABLE or (running and can_stay and not is_asked)
 
         return of_part(store, request, can_pause, "paused", now)
     jobs = jobs_of(store, request.target)
@@ -64,6 +67,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
         jobs=tuple(job.name for job in free),
         packages=sum(idle(job) for job in free),
         launched=launched if request.options.running else 0,
+        suspended=sum(job.counts.get(Phase.SUSPENDED, 0) for job in free),
     )
 
 
@@ -136,10 +140,20 @@ def describe(plan: PausePlan) -> Iterator[str]:
     if not plan.jobs:
         yield from wording.describe_packages(plan, "pause")
         return
-    running = count(plan.launched, "package")
-    rest = f"{running} would be suspended" if plan.launched else "running packages continue"
     idle = count(plan.packages, "package")
+    rest = "; ".join(_with_running(plan))
     yield f"would pause {wording.jobs(plan)}: {idle} would not start; {rest}"
+
+
+def _with_running(plan: PausePlan) -> Iterator[str]:
+    """Say what becomes of packages that are running, and of those that are suspended already."""
+    if not plan.request.options.running:
+        yield "running packages continue"
+        return
+    if plan.launched or not plan.suspended:
+        yield f"{count(plan.launched, 'running package')} would be suspended"
+    if plan.suspended:
+        yield f"{count(plan.suspended, 'suspended package')} would stay so until `d0ctl resume`"
 
 
 def report_both(plan: PausePlan, verb: str, past: str, running: str) -> Iterator[str]:

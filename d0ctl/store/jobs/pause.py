@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
+from d0ctl_wrapper.protocol.text import PAUSED
 
 
 class Pausable(NamedTuple):
@@ -14,7 +15,7 @@ class Pausable(NamedTuple):
     is_parked: bool
     """Whether a pause holds them."""
     is_asked: bool
-    """Whether they were asked to pause and have not answered."""
+    """Whether they were asked to pause."""
     number: int
 
 
@@ -22,7 +23,7 @@ def pausable(selected: Selection) -> list[Pausable]:
     """Count the selected packages by the effect of pause and resume on them."""
     return [
         Pausable(row["phase"], bool(row["parked"]), bool(row["asked"]), row["n"])
-        for row in selected.rows("selected_pausable")
+        for row in selected.rows("selected_pausable", paused=PAUSED)
     ]
 
 

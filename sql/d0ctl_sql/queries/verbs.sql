@@ -57,10 +57,14 @@ update package
  where id in (select package_id from selected_package) and phase = 'held' and parked = 1;
 
 -- name: selected_pausable
--- The selected packages by phase, whether pause holds them, and whether they are asked to pause.
-select package.phase, package.parked, package.request is 'pause' as asked, count(*) as n
+-- The selected packages by phase, whether pause holds them, and whether they are asked to pause, or are
+-- suspended as a person asked for it and not by a guard of their node.
+select package.phase, package.parked,
+       package.request is 'pause'
+       or (package.phase = 'suspended' and package.note glob :paused || '*') as asked,
+       count(*) as n
   from selected_package join package on package.id = selected_package.package_id
- group by package.phase, package.parked, package.request is 'pause';
+ group by 1, 2, 3;
 
 -- name: finish_job
 -- Launch no more packages of a job; a hard end replaces a soft one.
