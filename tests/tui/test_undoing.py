@@ -112,6 +112,6 @@ def test_why_nothing_is_undone_is_said(site: Site, dashboard: Open) -> None:
         await desk.sees("emmy has done nothing yet that could be undone")
         act(site, "retry", "prod/1/2/1")
         await desk.press("u")
-        await desk.sees("your last action, `retry prod/1/2/1`, can't be undone")
+        await desk.sees("can't undo your last action: `retry prod/1/2/1`")
 
     dashboard(script)

@@ -123,7 +123,7 @@ def undo_last(dashboard: AppInterface) -> None:
         dashboard.show_notice(f"{actor} has done nothing yet that could be undone")
     elif not commands:
         what = f"{entries[-1].verb} {brief(entries[-1].target)}"
-        dashboard.show_notice(f"your last action, `{what}`, can't be undone")
+        dashboard.show_notice(f"can't undo your last action: `{what}`")
     else:
         try:
             undone = [PlannedAction(undoing.request_of(command)) for command in commands]
