@@ -69,7 +69,7 @@ def test_a_key_shows_the_failures_of_all_jobs_or_again_of_one(site: Site, dashbo
         await desk.press("f")
         await desk.sees("failures of other", "1 failed package", "f all jobs")
 
-    dashboard(script, start="other", size=(120, 40))
+    dashboard(script, start="other", size=(80, 24))
 
 
 def test_failures_that_are_those_of_all_jobs_anyway_offer_no_other_job(

@@ -188,6 +188,8 @@ FAILURES = (
             name="previous-grouping"),
     Command("enter", "open", "show the packages of a group, or go to a package", "look", "open"),
     Command("space", "fold", "open or close a group", "look", name="open-group"),
+    Command("f", "scope", "failures of all jobs, or only of this one", "look",
+            foot="all jobs", name="failures-of-all-jobs"),
     *(
         Command(ACTIONS[name].key, f"verb('{name}')", ACTIONS[name].title, "act", verb=name,
                 foot=foot)
@@ -195,8 +197,6 @@ FAILURES = (
     ),
     replace(UNDO, foot="undo"),
     Command("t", "log", "the log of a package", "look", foot="log"),
-    Command("f", "scope", "failures of all jobs, or only of this one", "look",
-            foot="all jobs", name="failures-of-all-jobs"),
     Command("s", "sort", "sort the groups", "look", foot="sort"),
     Command("v", "view", "the details on the whole screen", "look", foot="details"),
     Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
