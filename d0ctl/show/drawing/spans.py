@@ -148,7 +148,7 @@ def spread(left: Sequence[Span], right: Sequence[Span], columns: int) -> Line:
     room = columns - width(right)
     if room < 4:
         return fit((*left, ("  ", ""), *right), columns)
-    front = fit(left, room - 1)
+    front = fit(left, room - bool(right and width(right)))
     return (*front, (" " * (room - width(front)), ""), *right)
 
 

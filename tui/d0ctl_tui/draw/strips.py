@@ -66,6 +66,7 @@ def header(
     for spans, clock_text in (
         ([*driver, *nodes, *slots, *problems], last), ([*driver, *nodes, *slots, *problems], ""),
         ([*short, *nodes, *slots, *problems], ""), ([*short, *nodes, *problems], ""),
+        *[([*short, *nodes, *numbers], "")] * any(role == "bad" for _, role in nodes),
         ([*driver, *problems], ""), ([*short, *problems], ""), ([*short, *numbers], ""),
     ):  # fmt: skip
         if width(base) + width(spans) + len(clock_text) + bool(clock_text) <= columns:
