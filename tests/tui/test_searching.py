@@ -148,6 +148,28 @@ def test_the_search_says_how_far_it_is_and_stops_for_another_text(
     dashboard(script)
 
 
+def test_enter_before_the_first_result_takes_it_when_it_comes(dashboard: Open) -> None:
+    goes_on = threading.Event()
+    taken: list[Choice | None] = []
+
+    def deeper(words: str) -> Iterator[tuple[Sequence[Choice], float]]:
+        yield [], 0.4
+        assert goes_on.wait(PATIENCE_S)
+        yield [Choice(f"first {words}")], 1.0
+
+    async def script(desk: Desk) -> None:
+        box = Finder(desk.app, "find", lambda words: [], slow=True, deeper=deeper)
+        desk.app.push_screen(box, taken.append)
+        await desk.sees("type a text")
+        await desk.type("a")
+        await desk.sees("40% searched")
+        await desk.press("enter")
+        goes_on.set()
+        await desk.until(lambda: taken == [Choice("first a")], "it is taken")
+
+    dashboard(script)
+
+
 def test_results_of_a_search_whose_box_was_closed_are_dropped(site: Site, dashboard: Open) -> None:
     site.submit(production())
 

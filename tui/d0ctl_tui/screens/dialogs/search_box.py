@@ -177,8 +177,8 @@ class Finder(Dialog[Choice]):
         self._ask(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the highlighted choice; if the text is still searched for, the first one found."""
-        self._is_entered = self._shown != self._typed
+        """Take the highlighted choice; if none is found yet, the first one that will be."""
+        self._is_entered = self._shown != self._typed or not self.results.choices
         if not self._is_entered:
             self._take(self.results.highlighted)
 
