@@ -14,7 +14,7 @@ from d0ctl.show.cards import package as package_card
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import text
 from d0ctl.show.why.production import Obstacle
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import placement, registry
 from tests.cli.conftest import Type
 from tests.cli.test_standing import down, drive
 from tests.support.building import job, line, package, production
@@ -248,3 +248,14 @@ def test_two_job_files_are_answered_with_a_command_for_each(
     assert refused.stderr == (
         "d0ctl: one job file at a time\nd0ctl submit a.yaml && d0ctl submit b.yaml\n"
     )
+
+
+def test_status_adds_up_failures_when_all_jobs_have_ended(site: Site, d0ctl: Type) -> None:
+    for name in ("one", "two"):
+        site.submit(job(("only", [line(package("x"))]), name=name))
+        site.fail(f"{name}/1/1/1")
+    placement.end_jobs(site.store, now=time.time())
+
+    said = d0ctl("status").stdout
+
+    assert "2 failed   " in said and "of 1 node up" in said and "active job" not in said

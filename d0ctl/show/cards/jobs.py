@@ -28,7 +28,7 @@ WIDE = 100
 """From how many columns on there is room for the estimated ends of jobs."""
 
 LEAST_TOTALED = 2
-"""From how many active jobs on their numbers are added up."""
+"""From how many jobs on that are active or have failures their numbers are added up."""
 
 STANDS_STILL = "stands still"
 """The word for a job that something stops; a person only if the word is another."""
@@ -82,18 +82,19 @@ def _totals(
     Failures of ended jobs that nobody has acknowledged count, too: they need a person.
     """
     active = [job.counts for job in jobs if job.ended is None]
-    if len(active) < LEAST_TOTALED:
+    failed = [max(0, job.counts.get(Phase.FAILED, 0) - job.acknowledged)
+              for job in jobs if job.ended is not None]  # fmt: skip
+    if len(active) + sum(map(bool, failed)) < LEAST_TOTALED:
         return
     counts: Counter[str] = Counter()
     for phases in active:
         counts.update(phases)
     done, packages = by_status(counts)["successful"], sum(counts.values())
-    for job in jobs:
-        if job.ended is not None:
-            counts[Phase.FAILED] += max(0, job.counts.get(Phase.FAILED, 0) - job.acknowledged)
-    of = f"{count(done)} of {count(packages, 'package')} done"
-    nodes = _nodes_up(production)
-    summary = f"{of}   {nodes}   {count(len(active), 'active job')}"
+    counts[Phase.FAILED] += sum(failed)
+    summary = _nodes_up(production)
+    if active:
+        of = f"{count(done)} of {count(packages, 'package')} done"
+        summary = f"{of}   {summary}   {count(len(active), 'active job')}"
     stragglers = sum(horizon.stragglers(job.id) for job in jobs)
     tally = [*signs.tally_text(counts), *late(stragglers)]
     if cell_width(tally) + 3 + len(summary) <= sheet.columns:
