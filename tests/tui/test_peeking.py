@@ -1,6 +1,6 @@
 """The folder of an attempt, seen from the dashboard."""
 
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 from tests.tui.test_log import write_log
@@ -50,8 +50,43 @@ def test_a_folder_that_is_gone_and_a_package_that_has_none_are_reported(
         desk.app.go_to("prod/1/2/1")
         await desk.press("p")
         await desk.sees("package `prod/1/2/1` has not run yet")
-        desk.app.go_to("prod")
+        desk.app.go_to("prod/1")
         await desk.press("p")
-        await desk.sees("only a package has a folder: choose one")
+        await desk.sees("only a package has a folder, and a job has results: choose one")
 
     dashboard(script, start="prod/1/1/1")
+
+
+def test_p_on_a_job_lists_its_results_and_where_they_are(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))]), name="prod"))
+    site.launch("prod/1/1/1")
+    site.end("prod/1/1/1")
+    path = site.store.home.result("prod", "x")
+    path.parent.mkdir(parents=True)
+    path.write_text("0123456789")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("p")
+        await desk.sees("results of prod", f"{path}", "not made yet: prod/1/2/1 is ready", "1 made")
+        await desk.press("y")
+        await desk.sees(f"copied: {path}")
+        await desk.press("enter")
+        await desk.sees("file", "prod:x", "prod/1/1/1")
+        await desk.press("escape", "down", "y")
+        await desk.sees("this file is not on this machine")
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.main, "back")
+
+    dashboard(script, start="prod", size=(160, 40))
+
+
+def test_a_job_without_results_says_so(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package(name="x"))]), name="bare"))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("p")
+        await desk.sees("job `bare` has no final outputs")
+        await desk.press("y")
+        await desk.sees("no file")
+
+    dashboard(script, start="bare")

@@ -117,7 +117,7 @@ OUTSIDE = (
     Command("y", "copy", "copy path, command or folder", "look"),
     Command("exclamation_mark", "shell", "a shell on its node, in its folder",
             "look"),
-    Command("p", "peek", "the files in its folder", "look"),
+    Command("p", "peek", "the files in its folder; of a job, its results", "look"),
     Command("equals_sign", "compare", "compare two attempts", "look"),
     Command("vertical_line", "read_with('pager')", "the log in $PAGER", "look", name="pager"),
     Command("e", "read_with('editor')", "the log in $EDITOR", "look", name="editor"),
@@ -247,6 +247,12 @@ PEEK = (
     Command("r", "reload", "read it again", "look", foot="again"),
 )
 
+RESULTS = (
+    Command("enter,right,l", "open", "the card of the file", "look", "open", name="open-result"),
+    Command("y", "copy", "copy the path of the file", "look", foot="copy path", name="copy-result"),
+    Command("r", "reload", "read the list again", "look", foot="again", name="reload-results"),
+)
+
 CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)
 
 LOG = (
@@ -275,6 +281,7 @@ SCREENS = {
     "failures": (*MOVE, *FAILURES, *SUB), "nodes": (*MOVE, *NODES, *SUB),
     "the wall": (*MOVE, *WALL, *SUB),
     "tasks": (*MOVE, *TASKS, *SUB), "the files of an attempt": (*MOVE, *PEEK, *SUB),
+    "the results of a job": (*MOVE, *RESULTS, *SUB),
     "a card": (*MOVE, *CARD, *SUB), "a log": (*MOVE, *LOG, *SUB),
 }  # fmt: skip
 """The commands of each screen, whose keys can be set; a key there has one command."""

@@ -10,6 +10,7 @@ from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.comparison_screen import ComparisonScreen
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from d0ctl_tui.screens.peek_screen import PeekScreen
+from d0ctl_tui.screens.results_screen import ResultsScreen
 from d0ctl_tui.screens.tasks_screen import TasksScreen
 from d0ctl_tui.screens.timeline_screen import TimelineScreen
 from d0ctl_tui.widgets.about_pane import AboutPane
@@ -62,8 +63,11 @@ class RowKeys:
         self.dashboard.app.push_screen(ComparisonScreen(self.dashboard, packages))
 
     def action_peek(self) -> None:
-        """Show the files in the folder of the last attempt at the selected package."""
-        log = self._log("only a package has a folder: choose one")
+        """Show the files in the folder of the last attempt at a package; of a job, its results."""
+        if self.selector is not None and parse(self.selector).level == "job":
+            self.dashboard.app.push_screen(ResultsScreen(self.dashboard, self.selector))
+            return
+        log = self._log("only a package has a folder, and a job has results: choose one")
         if log is not None:
             self.dashboard.app.push_screen(PeekScreen(self.dashboard, log))
 
