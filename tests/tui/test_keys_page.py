@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from d0ctl_tui.commands import SCREENS, Command, sign_of
+from d0ctl_tui.commands import SCREENS, Command
+from d0ctl_tui.key_names import sign_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tui.md").read_text()
 

@@ -114,7 +114,7 @@ def test_the_list_of_actions_on_a_task_has_those_that_would_not_be_refused(
         await desk.misses(ACTIONS["task retry"].title, ACTIONS["kill"].title)
         await desk.type("reassign")
         await desk.press("enter")
-        await desk.sees("task reassign: Nodes to run on")
+        await desk.sees("task reassign demo: Nodes to run on")
         await desk.type("localhost")
         await desk.press("enter")
         await desk.sees("$ d0ctl task reassign demo localhost", "2 packages not launched yet")

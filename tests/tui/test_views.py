@@ -26,7 +26,7 @@ def test_failures_are_grouped_and_open_to_their_packages(site: Site, dashboard: 
         await desk.press("tab")
         await desk.sees("4 localhost")
         await desk.press("tab")
-        await desk.sees("4 tool")
+        await desk.sees("4 (no software)")
         await desk.press("h", "h", "space", "j", "j", "enter")
         await desk.until(lambda: desk.main.tree_view.selector == "prod/1/2/1", "the package")
 

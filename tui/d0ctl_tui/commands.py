@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
-from textual.keys import key_to_character
 
 from d0ctl.actions import ACTIONS
 from d0ctl.actions.action import Action
+from d0ctl_tui.key_names import shown
 
 
 class Command(Struct, frozen=True):
@@ -42,27 +42,6 @@ class Command(Struct, frozen=True):
         """Its first key as people read it."""
         return shown(self.keys.partition(",")[0])
 
-
-def shown(key: str) -> str:
-    """Return a key as people read it."""
-    return NAMES.get(key) or sign_of(key)
-
-
-def sign_of(key: str) -> str:
-    """Return the character of a key; its name if that can't be seen."""
-    sign = key_to_character(key) or NAMES.get(key, "")
-    return sign if len(sign) == 1 and sign.isprintable() and sign != " " else key
-
-
-NAMES = {
-    "question_mark": "?", "slash": "/", "colon": ":", "apostrophe": "'", "space": "space",
-    "asterisk": "*", "minus": "-", "plus": "+", "escape": "esc", "pageup": "pgup",
-    "pagedown": "pgdn", "ctrl+p": "^p", "ctrl+z": "^z", "ctrl+l": "^l", "greater_than_sign": ">",
-    "ctrl+f": "^f", "ctrl+b": "^b", "ctrl+d": "^d", "ctrl+u": "^u", "ctrl+s": "^s",
-    "backspace": "bksp", "up": "up", "ctrl+q": "^q", "shift+tab": "shift-tab",
-    "exclamation_mark": "!", "vertical_line": "|", "right_square_bracket": "]",
-    "left_square_bracket": "[", "equals_sign": "=", "comma": ",", "at": "@", "full_stop": ".",
-}  # fmt: skip
 
 MOVE = (
     Command("up,k", "cursor(-1)", "one line up", "move", name="line-up"),
@@ -181,6 +160,13 @@ TIMELINE = (
     Command("full_stop", "app.step(1)", "as it was later", "look", name="later"),
 )
 
+
+def on_failures(name: str, foot: str) -> Command:
+    """Return the command of an action on failed packages."""
+    action = ACTIONS[name]
+    return Command(action.key, f"verb('{name}')", action.title, "act", verb=name, foot=foot)
+
+
 FAILURES = (
     Command("tab,right,l", "group(1)", "group by the next property", "look", foot="group by",
             name="next-grouping"),
@@ -190,12 +176,10 @@ FAILURES = (
     Command("space", "fold", "open or close a group", "look", name="open-group"),
     Command("f", "scope", "failures of all jobs, or only of this one", "look",
             foot="all jobs", name="failures-of-all-jobs"),
-    *(
-        Command(ACTIONS[name].key, f"verb('{name}')", ACTIONS[name].title, "act", verb=name,
-                foot=foot)
-        for name, foot in (("retry", "retry"), ("kill-line", "drop"), ("acknowledge", "seen"))
-    ),
+    on_failures("retry", "retry"),
     replace(UNDO, foot="undo"),
+    on_failures("kill-line", "drop"),
+    on_failures("acknowledge", "seen"),
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("s", "sort", "sort the groups", "look", foot="sort"),
     Command("v", "view", "the details on the whole screen", "look", foot="details"),
@@ -248,9 +232,9 @@ PEEK = (
 )
 
 RESULTS = (
-    Command("enter,right,l", "open", "the card of the file", "look", "open", name="open-result"),
-    Command("y", "copy", "copy the path of the file", "look", foot="copy path", name="copy-result"),
-    Command("r", "reload", "read the list again", "look", foot="again", name="reload-results"),
+    replace(PEEK[0], title="the card of the file"),
+    Command("y", "copy", "copy the path of the file", "look", foot="copy"),
+    PEEK[-1],
 )
 
 CARD = (Command("enter", "go", "go to its package", "look", foot="package"),)

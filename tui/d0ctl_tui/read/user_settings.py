@@ -15,7 +15,8 @@ from d0ctl.jobfile.yaml.document import Mapping as Tree
 from d0ctl.jobfile.yaml.document import Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 from d0ctl_tui import themes
-from d0ctl_tui.commands import COMMANDS, NAMES, SCREENS, sign_of
+from d0ctl_tui.commands import COMMANDS, SCREENS
+from d0ctl_tui.key_names import NAMES, sign_of
 from d0ctl_tui.read import saved_views
 from d0ctl_tui.terminal import CHOICES
 

@@ -14,6 +14,7 @@ from d0ctl_tui import commands as tables
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import COMMANDS, MAIN, MOVE, SUB, Command
 from d0ctl_tui.draw import strips
+from d0ctl_tui.key_names import shown
 from d0ctl_tui.screens.dialogs.help import Help
 from d0ctl_tui.terminal import Terminal
 
@@ -59,7 +60,7 @@ class KeyLine:
         app = cast("App[Any]", self)
         if not app.screen.is_modal and event.key not in app.screen.active_bindings:
             keys = self.key_of("help")
-            self.show_notice(f"no command on `{tables.shown(event.key)}`: `{keys}` lists the keys")
+            self.show_notice(f"no command on `{shown(event.key)}`: `{keys}` lists the keys")
 
     def _renew_last_line(self) -> None:
         with suppress(ScreenStackError):  # the dashboard is ending
