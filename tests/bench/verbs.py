@@ -9,7 +9,7 @@ from d0ctl.actions import Request, request
 from d0ctl.select import parse
 from d0ctl.store import Store, open_store
 from d0ctl.store.jobs.submission.submit import submit
-from d0ctl_tui.marks import Marks
+from d0ctl_tui.read.marks import Marks
 from tests.bench.measure import Figure, Options, timed
 from tests.bench.site import job, passing_home
 

@@ -151,3 +151,14 @@ def test_a_hold_names_the_packages_that_start_nevertheless(site: Site, d0ctl: Ty
 
     rest = "1 package queued on a node starts nevertheless: `d0ctl pause kept --running` suspends"
     assert rest in plan and rest in done
+
+
+def test_a_job_with_several_held_packages_releases_all_of_them(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(production("kept"))
+    d0ctl("hold", "kept/*")
+
+    answer = d0ctl("why", "kept").stdout
+
+    assert answer.startswith("no package of job `kept` is running now: ")
+    assert "d0ctl release kept:held" in answer and "d0ctl release kept/" not in answer

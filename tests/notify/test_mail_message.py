@@ -15,6 +15,8 @@ from d0ctl.notify.compose import document, mail_message, make_id
 from d0ctl.select import parse
 from d0ctl.show.job_end import Ending, Segment
 from d0ctl.show.notifications import mail
+from d0ctl.store import Store
+from d0ctl.store.mail import mail_queue
 from d0ctl.store.mail.mail_queue import Notice
 
 HEADERS = [
@@ -126,3 +128,14 @@ def test_a_subject_is_one_line_of_the_raw_mail() -> None:
 
     assert f"\r\nSubject: {words_of_it}\r\n".encode() in raw
     assert b"=C3=A9" in raw
+
+
+def test_equal_notices_have_the_earliest_and_the_latest_time(store: Store) -> None:
+    with store.writing():
+        for first, last in ((5.0, 6.0), (3.0, 4.0)):
+            notice = Notice("eve", "failures", 1, "prod", first, last, 9.0, reason="x")
+            mail_queue.add(store, notice)
+
+    (merged,) = mail_queue.notices(store, "eve")
+
+    assert (merged.first, merged.last, merged.count) == (3.0, 6.0, 2)

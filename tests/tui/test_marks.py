@@ -11,7 +11,7 @@ from d0ctl.actions import preview, request
 from d0ctl.select import Selector, parse
 from d0ctl.select.condense import condense
 from d0ctl.store.views import browse, outline
-from d0ctl_tui.marks import Marks, beside, filtered
+from d0ctl_tui.read.marks import Marks, beside, filtered
 from tests.support.building import job, line, package, production
 from tests.support.rows import change
 from tests.support.site import Site

@@ -23,11 +23,11 @@ from d0ctl_tui.app_events import Changed, PathClicked, ReadFailed, ThreadResult
 from d0ctl_tui.draw import strips
 from d0ctl_tui.draw.rates import KEPT, STRETCH_S, Rates
 from d0ctl_tui.lean_driver import lean_driver
-from d0ctl_tui.marks import Marks
 from d0ctl_tui.outside import Outside
 from d0ctl_tui.past import Past
 from d0ctl_tui.poller import Poller
 from d0ctl_tui.read import snapshot
+from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source

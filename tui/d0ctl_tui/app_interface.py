@@ -14,8 +14,8 @@ from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span
 from d0ctl_tui.commands import Command
 from d0ctl_tui.draw.rates import Rates
-from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.logs import Log
+from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.read.places import Places
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source

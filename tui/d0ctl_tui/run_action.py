@@ -22,7 +22,7 @@ from d0ctl.store.jobs import audit
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.units import clean, count
-from d0ctl_tui.marks import Marks
+from d0ctl_tui.read.marks import Marks
 
 Lines = Sequence[tuple[str, str]]
 """Lines with the role of each."""

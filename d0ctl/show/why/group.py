@@ -230,9 +230,8 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
     if status in (Group.SUCCESSFUL, Group.CANCELED):
         _ended(store, part, explanation, status)
         return
-    has_run = any(part.counts.get(phase) for phase in ("done", "canceled", "cooloff"))
-    problem = (f"no package of {part.title} is running now" if has_run
-             else f"no package of {part.title} is running yet")  # fmt: skip
+    has_begun = any(map(part.counts.get, (Phase.DONE, Phase.CANCELED, Phase.COOLOFF, Phase.HELD)))
+    problem = f"no package of {part.title} is running {'now' if has_begun else 'yet'}"
     if status == Group.FAILED:
         problem = f"{part.title} can't continue"
     for phases in ((Phase.ASSIGNED,), (Phase.READY,), (Phase.COOLOFF,), (Phase.HELD,),

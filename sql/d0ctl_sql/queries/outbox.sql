@@ -11,7 +11,8 @@ values (:recipient, :kind, :subject_id, :subject, :reason, :count, :failed, :hel
         :due, :problem, :samples)
 on conflict do update
    set count = notice.count + excluded.count, failed = notice.failed + excluded.failed,
-       held = notice.held + excluded.held, last = excluded.last,
+       held = notice.held + excluded.held, first = min(notice.first, excluded.first),
+       last = max(notice.last, excluded.last),
        due = min(notice.due, excluded.due), problem = coalesce(excluded.problem, notice.problem),
        samples = excluded.samples;
 

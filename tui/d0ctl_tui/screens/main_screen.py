@@ -11,8 +11,8 @@ from d0ctl.show.drawing.spans import Line, Span
 from d0ctl_tui.app_events import ColumnsMoved, CursorMoved, RowChosen, RowOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import ACT, LOOK, MOVE, OUTSIDE, REST, TREE, WATCH, Command, bindings
-from d0ctl_tui.marks import Marks
 from d0ctl_tui.read import walk
+from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.screens.details_keys import DetailsKeys
 from d0ctl_tui.screens.dialogs import ask_action, finding_choices, search_results

@@ -5,12 +5,12 @@ from functools import partial
 from d0ctl.select import parse
 from d0ctl.show.drawing import sheet
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.marks import Marks
 from d0ctl_tui.read.logs import Log
+from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.screens.comparison_screen import ComparisonScreen
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
-from d0ctl_tui.screens.peek_screen import PeekScreen
-from d0ctl_tui.screens.results_screen import ResultsScreen
+from d0ctl_tui.screens.files.peek_screen import PeekScreen
+from d0ctl_tui.screens.files.results_screen import ResultsScreen
 from d0ctl_tui.screens.tasks_screen import TasksScreen
 from d0ctl_tui.screens.timeline_screen import TimelineScreen
 from d0ctl_tui.widgets.about_pane import AboutPane

@@ -7,7 +7,7 @@ from d0ctl.store.views.shapes import PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.app_events import RowChosen
 from d0ctl_tui.draw.tree_rows import Row
-from d0ctl_tui.marks import MarkedList, Marks, beside, filtered, these
+from d0ctl_tui.read.marks import MarkedList, Marks, beside, filtered, these
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.lines import LineView

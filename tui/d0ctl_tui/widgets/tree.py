@@ -21,7 +21,7 @@ from d0ctl_tui.draw.columns import Columns, Need
 from d0ctl_tui.draw.estimate import Estimates
 from d0ctl_tui.draw.row_cells import RowContext
 from d0ctl_tui.draw.tree_rows import Row
-from d0ctl_tui.marks import Marks
+from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.read.outline import Outline, Path
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import PAGE, Source

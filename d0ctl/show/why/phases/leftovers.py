@@ -1,5 +1,7 @@
 """How many packages of a job or a part of it are held, cooling off, blocked or dropped."""
 
+from shlex import quote
+
 from d0ctl.model import Phase
 from d0ctl.show.why.common import MOST, NOT_PRODUCED, Explanation, GroupPart, retry_canceled
 from d0ctl.units import count, listed
@@ -13,6 +15,12 @@ def add(part: GroupPart, explanation: Explanation) -> None:
             explanation.facts.append(
                 f"{count(counts[phase], 'package is', 'packages are')} {description}"
             )
+    if counts.get("held", 0) > 1:
+        single = f"d0ctl release {part.path}/"
+        all_held = f"d0ctl release {quote(part.path + ':held')}"
+        explanation.commands[:] = dict.fromkeys(
+            all_held if command.startswith(single) else command for command in explanation.commands
+        )
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(counts["waiting"]))
         _canceled(part, explanation)

@@ -14,7 +14,7 @@ from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.marks import Marks
+from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.run_action import (
     MOST_TRIED,
     QUESTIONS,

@@ -19,7 +19,7 @@ from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, Command, bindings
 from d0ctl_tui.draw import failure_groups
 from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, FailedPackages, grouped
-from d0ctl_tui.marks import Marks
+from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.screens.dialogs import ask_action
 from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
 from d0ctl_tui.screens.failed.group_details import GroupDetails

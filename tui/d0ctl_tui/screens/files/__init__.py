@@ -1,0 +1,1 @@
+"""Screens of files: folders of attempts, results of jobs."""
