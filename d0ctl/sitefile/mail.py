@@ -217,6 +217,8 @@ def _no_program(path: str) -> str | None:
         return None
     if path.startswith("/") and Path(path).is_file():
         return f"the program of `command` is not executable: chmod +x {shlex.quote(path)}"
+    if path.startswith("/"):
+        return f"the program of `command` does not exist: {shown(path)}"
     return f"`command` takes the absolute path of a program, not {shown(path)}"
 
 

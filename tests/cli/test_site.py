@@ -48,7 +48,7 @@ def test_the_site_file_of_the_home_is_the_default(d0ctl: Type, site: Site, home:
     home.site_file.write_text("defaults: {nice: 1}")
 
     assert d0ctl("site", "diff").stdout == "+ setting defaults: nice 1\n"
-    assert d0ctl("site", "apply").stdout == "+ setting defaults\n1 added\n"
+    assert d0ctl("site", "apply").stdout == "+ setting defaults: nice 1\n1 added\n"
 
 
 def test_values_that_differ_are_printed_as_people_write_them(
@@ -71,8 +71,11 @@ def test_values_that_differ_are_printed_as_people_write_them(
 def test_a_site_is_applied_shown_and_undone(
     d0ctl: Type, site_file: Path, home: Home, tmp_path: Path
 ) -> None:
-    plan = "~ node localhost: cpus, services\n+ software reco/v1\n"
-    answer = f"+ cluster farm\n{plan}+ setting code-server\n+ setting defaults\n"
+    answer = (
+        "+ cluster farm\n~ node localhost: cpus none -> 3, services none -> SAM\n"
+        f"+ software reco/v1\n+ setting code-server: {site_file.parent}\n"
+        "+ setting defaults: nice 3, grace 1s\n"
+    )
     dry = d0ctl("site", "apply", str(site_file), "--dry-run")
     assert dry.stdout == answer + "would be: 4 added, 1 changed\n"
     assert not home.exists()
@@ -104,8 +107,8 @@ def test_removed_entries_go_and_entries_added_by_commands_stay(
         "- cluster farm",
         "- node localhost",
         "- software reco/v1",
-        "~ setting defaults",
-        "- setting code-server",
+        "~ setting defaults: nice 3 -> 4, grace 1s -> none",
+        f"- setting code-server: {site_file.parent} -> none",
         "1 changed, 4 removed",
     ]
     left = document(d0ctl("site", "show", "--json").stdout)

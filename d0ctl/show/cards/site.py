@@ -39,7 +39,7 @@ def comparison(changes: Sequence[Difference]) -> list[str]:
         pairs = [
             f"{key} {_word(key, will)}".strip()
             if difference.verb == "add"
-            else f"{key} {_word(key, was)} -> {_word(key, will)}"
+            else f"{key} {_word(key, was)} -> {_word(key, will)}".strip()
             for name, value in zip(difference.keys, difference.values, strict=True)
             for key, was, will in _pairs(difference.kind, name, value)
         ]
@@ -78,7 +78,7 @@ def outcome(planned: Sequence[Difference], *, would: bool) -> Iterator[str]:
     if not planned:
         yield SAME
         return
-    yield from differences(planned)
+    yield from comparison(planned)
     numbers = {verb: sum(difference.verb == verb for difference in planned) for verb in PAST}
     changes = ", ".join(f"{count(n)} {PAST[verb]}" for verb, n in numbers.items() if n)
     yield f"would be: {changes}" if would else changes

@@ -161,8 +161,12 @@ def _differences(
             values = tuple((now[name][k], entry[k]) for k in keys)
             written = tuple(k.replace("_", "-") for k in keys)
             differences.append(Difference("change", kind, name, written, values))
-    gone = [name for name in (now if kind == "setting" else before) if name not in wanted]
-    return differences + [Difference("remove", kind, name) for name in gone]
+    for name in now if kind == "setting" else before:
+        if name not in wanted:
+            lost = now[name] if kind == "setting" else {}
+            values = tuple((value, None) for value in lost.values())
+            differences.append(Difference("remove", kind, name, tuple(lost), values))
+    return differences
 
 
 def to_meet(site: Site, differences: Collection[Difference]) -> list[NodeEntry]:
