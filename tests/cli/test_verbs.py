@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, value
@@ -71,6 +71,18 @@ def test_an_ended_package_is_not_held(site: Site, d0ctl: Type) -> None:
         "d0ctl: job `prod` is successful, so it can't be held"
     )
     assert d0ctl("hold", "prod/1/1/1").exit_code == 4
+
+
+def test_a_package_on_a_node_that_is_down_runs_on_until_it_is_back(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        contact.down(site.store, 1, "connection refused", now=time.time())
+
+    plan, done = d0ctl("kill", "prod/1/1/1", "--dry-run"), d0ctl("kill", "prod/1/1/1")
+
+    runs_on = "1 package runs on until its node can be reached again, and then ends"
+    assert runs_on in plan.stdout and runs_on in done.stdout
 
 
 def test_a_launched_package_is_killed_by_its_wrapper(site: Site, d0ctl: Type) -> None:

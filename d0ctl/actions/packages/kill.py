@@ -11,7 +11,7 @@ from d0ctl.model import LIVE, Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.site import default
-from d0ctl.units import duration
+from d0ctl.units import count, duration
 
 WAIT = "packages that need their outputs will keep waiting"
 
@@ -59,6 +59,7 @@ def kill(store: Store, plan: KillPlan, by: Author) -> None:
 def describe(plan: KillPlan) -> Iterator[str]:
     """Say what a kill would do."""
     yield from wording.describe_packages(plan, "kill")
+    yield from out_of_reach(plan)
     yield from describe_grace(plan.grace)
     if plan.packages and plan.is_awaited:
         yield WAIT
@@ -87,11 +88,17 @@ def being_killed(plan: Plan) -> Iterator[str]:
     """
     by_wrapper = set(LIVE) - {Phase.UNREACHABLE, Phase.TRANSFERRING}
     if ending := sum(number for phase, number in plan.phases.items() if phase in by_wrapper):
-        yield f"{wording.packages_are(ending)} being killed on {_nodes(ending)}"
+        node = "its node" if ending == 1 else "their nodes"
+        yield f"{wording.packages_are(ending)} being killed on {node}"
+    yield from out_of_reach(plan)
 
 
-def _nodes(packages: int) -> str:
-    return "its node" if packages == 1 else "their nodes"
+def out_of_reach(plan: Plan) -> Iterator[str]:
+    """Say that packages on nodes that do not answer run on there until these do."""
+    if silent := plan.phases.get(Phase.UNREACHABLE, 0):
+        runs = count(silent, "package runs", "packages run")
+        node = "its node" if silent == 1 else "their nodes"
+        yield f"{runs} on until {node} can be reached again, and then end{'s' * (silent == 1)}"
 
 
 ACTION = Action(
