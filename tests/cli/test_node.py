@@ -244,15 +244,20 @@ def test_a_node_can_be_added_after_its_key_is_accepted(
         line = unknown.stderr.splitlines()[1].partition("   #")[0]
         added = d0ctl(*line.split()[1:])
         again = d0ctl("node", "accept-key", "n1", line.split()[-1])
-        other = d0ctl("node", "accept-key", "n1", "SHA256:another")
+        other = d0ctl("node", "accept-key", "n1", f"SHA256:{'a' * 43}")
+        misspelt = d0ctl("node", "accept-key", "n1", "new sshd", "--dry-run")
 
     assert (again.exit_code, again.stdout) == (
         0, "nothing to do: the host key of `n1` is trusted already\n"
     )  # fmt: skip
     assert (other.exit_code, other.stdout, other.stderr.splitlines()) == (6, "", [
         f"d0ctl: the host key of `n1` is {line.split()[-1]}, which is trusted already, "
-        "not SHA256:another",
+        f"not SHA256:{'a' * 43}",
         "d0ctl node drain n1   # if that is the wrong machine",
+    ])  # fmt: skip
+    assert (misspelt.exit_code, misspelt.stderr.splitlines()) == (2, [
+        "d0ctl: `new sshd` is no fingerprint: write `SHA256:` and 43 characters",
+        "d0ctl node check n1 prints it",
     ])  # fmt: skip
     assert unknown.exit_code == 6
     assert "is not accepted yet: ssh-" in unknown.stderr
@@ -267,7 +272,7 @@ def test_a_node_can_be_added_after_its_key_is_accepted(
 
 
 def test_this_machine_has_no_host_key(site: Site, d0ctl: Type) -> None:
-    result = d0ctl("node", "accept-key", "localhost", "SHA256:another")
+    result = d0ctl("node", "accept-key", "localhost", f"SHA256:{'a' * 43}")
 
     assert result.exit_code == 2
     assert result.stderr.startswith(

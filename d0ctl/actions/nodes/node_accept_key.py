@@ -1,5 +1,6 @@
 """node accept-key: trust the new host key of a node."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -8,6 +9,8 @@ from d0ctl.actions.option import Options, arguments, flag
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import contact, registry
+
+_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ def meet(
     """
     from d0ctl.actions import meeting
 
+    _check(request)
     row = registry.named(store, request.target.brief)
     address = registry.address_of(row)
     if not address.destination:
@@ -59,11 +63,20 @@ def meet(
 
 
 def plan(store: Store, request: NodeRequest[AcceptOptions], now: float) -> Plan:
-    """Plan to record that the key is trusted. Raises NotFound."""
+    """Plan to record that the key is trusted. Raises NotFound and BadUsage."""
+    _check(request)
     registry.named(store, request.target.brief)
     met = request.options.met
     is_new = met.is_other_machine and request.options.reinstalled
     return Plan(request=request, is_empty=not met.accepted and not is_new)
+
+
+def _check(request: NodeRequest[AcceptOptions]) -> None:
+    """Raise BadUsage for a text that is no fingerprint."""
+    for text in request.options.fingerprints:
+        if not _FINGERPRINT.fullmatch(text):
+            raise BadUsage(f"`{text}` is no fingerprint: write `SHA256:` and 43 characters",
+                           hint=f"d0ctl node check {request.target.brief} prints it")  # fmt: skip
 
 
 def accept(store: Store, plan: Plan, by: Author) -> None:
