@@ -17,7 +17,7 @@ NOT_HERE: Mapping[str, str] = {
     **dict.fromkeys(("daemon start", "daemon restart", "daemon stop"), OUTLIVES),
     **dict.fromkeys(("run", "wait", "daemon run", "serve"), FOREGROUND),
     **dict.fromkeys((
-        "results", "report usage", "report metrics", "report disk", "policy show", "archives",
+        "report usage", "report metrics", "report disk", "policy show", "archives",
         "file list", "cluster list", "researcher list", "throttle list", "software list",
         "software where", "store list", "store locate", "plugins", "notify list", "notify show",
         "site show", "token list", "daemon status", "doctor",
