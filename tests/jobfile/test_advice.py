@@ -12,7 +12,7 @@ def test_a_script_beside_the_job_file_that_is_no_input_is_a_warning(
 ) -> None:
     (folder / "sim.sh").write_text("echo")
 
-    assert warnings(line("{for: {seed: [1, 2]}, run: './sim.sh {seed} > sim-{seed}'}")) == [
+    assert warnings(line("{for: {seed: [1, 2]}, run: './sim.sh {seed} | sort'}")) == [
         "`./sim.sh` is beside the job file, but not an input: it will not be on the node; "
         "add `inputs: sim.sh`"
     ]
@@ -38,7 +38,7 @@ def test_a_script_that_is_called_but_not_executable_is_a_warning(
     warnings: Warnings, folder: Path
 ) -> None:
     (folder / "sim.sh").write_text("echo")
-    called = line("{for: {n: [1, 2]}, run: 'date; ./sim.sh {n} > a-{n}', inputs: sim.sh}")
+    called = line("{for: {n: [1, 2]}, run: 'date; ./sim.sh {n} > /dev/null', inputs: sim.sh}")
 
     assert warnings(called) == ["`./sim.sh` is not executable: chmod +x sim.sh"]
     assert warnings(line("{run: 'sh ./sim.sh', inputs: sim.sh}")) == []
@@ -46,7 +46,7 @@ def test_a_script_that_is_called_but_not_executable_is_a_warning(
     assert warnings(called) == []
 
 
-@pytest.mark.parametrize("run", ["[sim.sh, 3]", "'sim.sh 3 > a'", "'date; sim.sh | sort'"])
+@pytest.mark.parametrize("run", ["[sim.sh, 3]", "'sim.sh 3 > /dev/null'", "'date; sim.sh | sort'"])
 def test_a_script_that_is_called_without_its_folder_is_a_warning(
     warnings: Warnings, folder: Path, run: str
 ) -> None:
@@ -109,7 +109,7 @@ def test_a_warning_has_the_position_of_its_word(job: Read, folder: Path) -> None
     "entry",
     [
         "{run: './sim.sh 3', inputs: sim.sh}",
-        "{run: 'echo > sim.sh'}",
+        "{run: 'echo > sim.sh; sh sim.sh'}",
         "{run: 'make sim.sh', outputs: sim.sh}",
         "{run: 'echo sim a.b'}",
         "{for: {f: {glob: '*.sh'}}, run: 'bash {f}', inputs: '{f}'}",

@@ -38,6 +38,10 @@ stages:
          ["`*.txt` matches `s-1.txt`, an output of stage `sim`, but not an input: it will not be "
           "on the node; add `inputs: {from: sim}`"]),
         ("{run: 'date; echo done'}", []),
+        ("{for: {m: [1, 2]}, run: 'date > o-{m}.txt'}",
+         ["`o-1.txt` is written, but the package has no `outputs`, so only its log is kept; add "
+          "`outputs: o-{m}.txt`"]),
+        ("{run: 'date > table; sort table'}", []),
     ],
 )  # fmt: skip
 def test_files_of_a_merge_that_are_not_declared_are_a_warning(

@@ -70,17 +70,15 @@ class Others(NamedTuple):
         return f"add `{entry}` to its `inputs`" if has_inputs else f"add `inputs: {entry}`"
 
 
-def kept_by_none(
-    package: PackageRecipe, command: CommandText, *, reads_others: bool
-) -> Iterator[tuple[str, str]]:
-    """Yield the file that a package without outputs writes from files of others, with a warning.
+def kept_by_none(package: PackageRecipe, command: CommandText) -> Iterator[tuple[str, str]]:
+    """Yield the file that a package without outputs writes, with a warning.
 
-    A package that only stores or checks files writes none.
+    A package that only stores or checks files writes none, or reads again what it writes.
     """
-    if not reads_others or any(binary.outputs for binary in package.binaries):
+    if any(binary.outputs for binary in package.binaries):
         return
     for name, word in command.written.items():
-        if name[:1].isalpha():
+        if name[:1].isalpha() and command.text.count(name) == 1:
             yield (
                 word,
                 (

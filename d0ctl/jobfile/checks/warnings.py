@@ -87,10 +87,7 @@ def _package(
             run_words, known_now = command.possible_names, known.union(command.written)
             _beside(binary, own, run_words, known_now, files, warnings)
             unread = [*others.unread(command, known_now, has_inputs=bool(own))]
-            kept_by_none = undeclared.kept_by_none(
-                package, command, reads_others=bool(unread) or _reads_others(package, files)
-            )
-            for word, message in (*unread, *kept_by_none):
+            for word, message in (*unread, *undeclared.kept_by_none(package, command)):
                 warnings.add(_position(binary, word), message)
             _not_executable(binary, own, text, files, warnings)
             _named_and_listed(binary, own, run_words, files, warnings)
