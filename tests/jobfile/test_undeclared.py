@@ -42,6 +42,9 @@ stages:
          ["`o-1.txt` is written, but the package has no `outputs`, so only its log is kept; add "
           "`outputs: o-{m}.txt`"]),
         ("{run: 'date > table; sort table'}", []),
+        ("{for: {m: [1, 2]}, run: 'cat s-{m}.txt'}",
+         ["`s-1.txt` is an output of stage `sim`, but not an input: it will not be on the node; "
+          "add `inputs: s-{m}.txt`"]),
     ],
 )  # fmt: skip
 def test_files_of_a_merge_that_are_not_declared_are_a_warning(

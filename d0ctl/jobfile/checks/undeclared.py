@@ -61,8 +61,14 @@ class Others(NamedTuple):
             )
 
     def _remedy(self, command: CommandText, word: str, made: Made, *, has_inputs: bool) -> str:
-        """Say what to add to the inputs; a stage can't take its own outputs by `from`."""
+        """Say what to add to the inputs.
+
+        A stage can't take its own outputs by `from`; a name that varies by line is one of them, not
+        all outputs of the other stage.
+        """
         entry = f"{{from: {made.stage}}}"
+        if "*" not in word and "{" in (name := command.as_in_file(word)):
+            entry = name
         if made.stage == self.stage.name:
             if "*" in word and made.line is not self.line:
                 return f"move this line to a later stage, with `inputs: {entry}`"
