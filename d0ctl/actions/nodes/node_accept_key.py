@@ -45,8 +45,8 @@ def meet(
     """
     from d0ctl.actions import meeting
 
-    _check(request)
     row = registry.named(store, request.target.brief)
+    _check(request)
     address = registry.address_of(row)
     if not address.destination:
         raise BadUsage(f"`{address.name}` is reached without ssh, so it has no host key")
@@ -64,8 +64,8 @@ def meet(
 
 def plan(store: Store, request: NodeRequest[AcceptOptions], now: float) -> Plan:
     """Plan to record that the key is trusted. Raises NotFound and BadUsage."""
-    _check(request)
     registry.named(store, request.target.brief)
+    _check(request)
     met = request.options.met
     is_new = met.is_other_machine and request.options.reinstalled
     return Plan(request=request, is_empty=not met.accepted and not is_new)
