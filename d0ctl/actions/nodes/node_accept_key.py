@@ -1,6 +1,5 @@
 """node accept-key: trust the new host key of a node."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -9,8 +8,6 @@ from d0ctl.actions.option import Options, arguments, flag
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import contact, registry
-
-_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +70,15 @@ def plan(store: Store, request: NodeRequest[AcceptOptions], now: float) -> Plan:
 
 def _check(request: NodeRequest[AcceptOptions]) -> None:
     """Raise BadUsage for a text that is no fingerprint."""
+    from d0ctl.sitefile.nodes import FINGERPRINT  # reads job files, too
+
     for text in request.options.fingerprints:
-        if not _FINGERPRINT.fullmatch(text):
-            raise BadUsage(f"`{text}` is no fingerprint: write `SHA256:` and 43 characters",
-                           hint=f"d0ctl node check {request.target.brief} prints it")  # fmt: skip
+        try:
+            FINGERPRINT.convert(text)
+        except ValueError:
+            hint = f"d0ctl node check {request.target.brief} prints it"
+            message = f"`{text}` is no fingerprint: write `SHA256:` and 43 characters"
+            raise BadUsage(message, hint=hint) from None
 
 
 def accept(store: Store, plan: Plan, by: Author) -> None:

@@ -202,23 +202,8 @@ update file set dropped = 1
 -- name: outdate_readers
 -- Packages that have succeeded with outputs of the selected ones, recursively, are out of date.
 insert or ignore into outdated_package (package_id, job_id, by_recipe)
-with recursive reader (package_id) as (
-    select package.id
-      from selected_package
-      join file on file.package_id = selected_package.package_id
-      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-      join package on package.id = input.package_id and package.phase = 'done'
-    union
-    select package.id
-      from reader
-      join file on file.package_id = reader.package_id
-      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-      join package on package.id = input.package_id and package.phase = 'done')
-select reader.package_id, stage.job_id, 0
-  from reader
-  join package on package.id = reader.package_id
-  join stage on stage.id = package.stage_id
- where reader.package_id not in (select package_id from selected_package);
+select package.id, package.job_id, 0
+  from selected_package_reader join package on package.id = selected_package_reader.package_id;
 
 -- name: drop_idle_packages
 -- not launched -> dropped; successful ones stay.

@@ -7,6 +7,21 @@ select selected_package.package_id, package.job_id, package.stage_id, package.li
   from selected_package
   join package on package.id = selected_package.package_id
   left join phase on phase.name = package.phase;
+-- Other packages that have succeeded with files of the selected ones, recursively.
+create temp view selected_package_reader as
+with recursive reader (package_id) as (
+    select package.id
+      from selected_package
+      join file on file.package_id = selected_package.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done'
+    union
+    select package.id
+      from reader
+      join file on file.package_id = reader.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done')
+select package_id from reader where package_id not in (select package_id from selected_package);
 create temp table moment (at real, last integer);
 create temp table needed (package_id integer primary key);
 create temp table split_content (content_id integer primary key);

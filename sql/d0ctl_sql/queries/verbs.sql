@@ -429,20 +429,7 @@ select count(*) over () as number, package_path.path
 -- name: readers_done
 -- How many other packages have succeeded with files of the selected ones, recursively, and the first
 -- ones.
-with recursive reader (package_id) as (
-    select package.id
-      from selected_package
-      join file on file.package_id = selected_package.package_id
-      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-      join package on package.id = input.package_id and package.phase = 'done'
-    union
-    select package.id
-      from reader
-      join file on file.package_id = reader.package_id
-      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-      join package on package.id = input.package_id and package.phase = 'done')
 select count(*) over () as number, package_path.path
-  from reader join package_path on package_path.package_id = reader.package_id
- where reader.package_id not in (select package_id from selected_package)
- order by reader.package_id
+  from selected_package_reader join package_path on package_path.package_id = selected_package_reader.package_id
+ order by selected_package_reader.package_id
  limit 10;
