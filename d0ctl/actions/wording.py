@@ -68,6 +68,7 @@ def run_again(found: Remakes) -> str:
     """Say how many packages run again because files that a job reads are gone or were changed."""
     causes = [
         *_cause(found.resized, "has another size now", "have other sizes now"),
+        *_cause(found.rewritten, "has other contents now", "have other contents now"),
         *_cause(found.missing, "was removed", "were removed"),
         *_cause(found.unrecorded, "is not kept any more", "are not kept any more"),
     ]
@@ -77,7 +78,7 @@ def run_again(found: Remakes) -> str:
 
 def _put_back(found: Remakes) -> str:
     """Say what avoids the work, or a part of it."""
-    by_hand = len(found.resized) + len(found.missing)
+    by_hand = len(found.resized) + len(found.rewritten) + len(found.missing)
     if not by_hand:
         return ""
     purpose = "to run fewer" if found.unrecorded else "to prevent it"

@@ -37,6 +37,9 @@ COST = "--dry-run counts the packages"
 MOST_SELECTORS = 10
 """How many selectors a command names."""
 
+MOST_READ = 1_000_000_000
+"""How many bytes of results are read that were written after their delivery."""
+
 MOST = 20
 """How many files are listed one by one."""
 
@@ -46,13 +49,14 @@ def deliveries(store: Store, now: float, *, checksums: bool = False) -> Iterator
     known: dict[str, set[str]] = defaultdict(set)
     folder = store.home.results
     jobs = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    comparison = _Comparison(checksums)
     faulty: dict[tuple[str, str], list[KnownResult]] = defaultdict(list)
     for row in results(store):
         # of a million files few may be results: only these are worth a path
         if row.job in jobs:
             known[row.job].add(row.name)
         path = store.home.result(row.job, row.name)
-        if (row.is_copy or row.is_due) and (fault := _fault(path, row, checksums)):
+        if (row.is_copy or row.is_due) and (fault := comparison.fault(path, row)):
             faulty[row.job, fault].append(row)
     for (job, fault), rows in faulty.items():
         yield _not_as_delivered(store, job, fault, rows)
@@ -60,19 +64,37 @@ def deliveries(store: Store, now: float, *, checksums: bool = False) -> Iterator
         yield from _unknown(store.home.results / job, names, now)
 
 
-def _fault(path: Path, row: KnownResult, checksums: bool) -> str:
-    """Return how a file differs from the one that was delivered; empty if it does not."""
-    try:
-        status = path.lstat()
-        if not stat.S_ISREG(status.st_mode):
-            return ""
-        if row.size not in (None, status.st_size):
-            return RESIZED
-        is_read = checksums and row.checksum is not None
-        is_other = is_read and _digest(str(path), str(row.checksum)) != row.checksum
-    except OSError:
-        return GONE
-    return REWRITTEN if is_other else ""
+class _Comparison:
+    """Compares results with those that were delivered.
+
+    Those written after their delivery are read, too, until MOST_READ bytes; with `checksums` all.
+    """
+
+    def __init__(self, checksums: bool) -> None:
+        self._checksums = checksums
+        self._left = MOST_READ
+
+    def fault(self, path: Path, row: KnownResult) -> str:
+        """Return how a file differs from the one that was delivered; empty if it does not."""
+        try:
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode):
+                return ""
+            if row.size not in (None, status.st_size):
+                return RESIZED
+            is_other = row.checksum and self._is_read(status, row) and (
+                _digest(str(path), row.checksum) != row.checksum)  # fmt: skip
+        except OSError:
+            return GONE
+        return REWRITTEN if is_other else ""
+
+    def _is_read(self, status: os.stat_result, row: KnownResult) -> bool:
+        if self._checksums:
+            return True
+        if row.delivered is None or status.st_mtime <= row.delivered:
+            return False
+        self._left -= status.st_size
+        return self._left >= 0
 
 
 def _not_as_delivered(store: Store, job: str, fault: str, rows: Sequence[KnownResult]) -> Finding:

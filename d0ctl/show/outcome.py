@@ -8,7 +8,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
-from d0ctl.store.files.selected_files import CONTROL, FileRow
+from d0ctl.store.files.selected_files import CONTROL, RESIZED, WRITTEN_AGAIN, FileRow
 from d0ctl.store.nodes.standstill import JobStanding, node_views
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration, listed, size
@@ -151,21 +151,28 @@ def results(folder: str, files: Sequence[str]) -> list[str]:
     return [f"results in {clean(folder)}", *named, *more]
 
 
-RESIZED = " (it has another size now: it was changed after its delivery)"
-"""What is said of a result that is not the one that was delivered."""
+CHANGED = {
+    "": "",
+    RESIZED: " (it has another size now: it was changed after its delivery)",
+    WRITTEN_AGAIN: " (it was written again after its delivery; `doctor --checksums` compares)",
+}
+"""What is said of a result that may not be the one that was delivered."""
 
 
 def result_cells(
-    file: FileRow, job: JobSummary, location: str | None, *, is_resized: bool = False
+    file: FileRow, job: JobSummary, location: str | None, difference: str = ""
 ) -> list[Cell]:
-    """Return the line of a final output of a job, in columns; `location` is its path here."""
+    """Return the line of a final output of a job, in columns; `location` is its path here.
+
+    `difference` says how the file there differs from the one that was delivered.
+    """
     checksum = cut(file.checksum, CHECKSUM) if file.checksum else ""
     where = ", ".join([*([location] if location else []), *file.stored])
     return [
         (file.name, "strong"),
         size(file.size) if file.present else "",
         (checksum, "faint"),
-        f"{where}{RESIZED if is_resized else ' (partial)' if file.partial else ''}"
+        f"{where}{CHANGED[difference] or (' (partial)' if file.partial else '')}"
         if where
         else (why_absent(file, job), "faint"),
     ]

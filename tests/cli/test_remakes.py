@@ -1,6 +1,8 @@
 """What is said when a new job has packages of a job that has ended run again."""
 
+import hashlib
 import json
+import os
 import time
 from pathlib import Path
 
@@ -34,7 +36,7 @@ def result(site: Site, home: Home) -> Path:
     path = home.results / "load" / "all"
     path.parent.mkdir(parents=True)
     path.write_text("0123456789")
-    change(site.store, "location", {"file_id": files["all"]}, path=str(path))
+    change(site.store, "location", {"file_id": files["all"]}, path=str(path), made=time.time())
     delete(site.store, "location", file_id=files["raw"])
     change(site.store, "file", {"id": files["raw"]}, present=0)
     change(site.store, "job", ended=time.time())
@@ -65,6 +67,20 @@ def test_a_result_that_was_changed_by_hand_runs_its_makers_again(
 
     assert f"{reader}: warning: 2 packages {ENDED} `{result}` has another size now; " in said
     assert "to prevent it, put it back first\n" in said
+
+
+def test_so_does_one_that_was_written_again_with_the_same_size(
+    site: Site, result: Path, reader: Path, d0ctl: Type
+) -> None:
+    digest = hashlib.sha256(b"0123456789").hexdigest()
+    change(site.store, "file", {"name": "all"}, size=10, checksum=f"sha256:{digest}")
+    assert "warning" not in d0ctl("validate", str(reader)).output
+
+    result.write_text("9876543210")
+    os.utime(result, (time.time() + 1, time.time() + 1))  # the clock of files is coarse
+
+    said = d0ctl("validate", str(reader)).stderr
+    assert f"2 packages {ENDED} `{result}` has other contents now; to prevent it" in said
 
 
 def test_so_does_one_that_was_removed_and_the_document_says_so(

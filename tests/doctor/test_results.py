@@ -119,10 +119,33 @@ def test_a_result_with_other_contents_is_reported_if_all_copies_are_read(
     assert reported(site, path, checksums=True) == []
 
     path.write_text("trap")
-
-    assert found() == []
     detail = "was delivered, but has other contents now"
     assert reported(site, path, checksums=True) == [("results", detail)]
+
+    os.utime(path, (0, 0))  # before its delivery, so only `checksums` reads it
+
+    assert found() == []
+
+
+def test_a_result_that_was_written_after_its_delivery_is_read(
+    site: Site, home: Home, found: Found
+) -> None:
+    site.submit(production())
+    path = home.results / "prod" / "plot.png"
+    path.parent.mkdir()
+    path.write_text("plot")
+    damage(
+        site,
+        f"update file set present = 1, size = 4, checksum = '{checksum_of(path)[1]}'"
+        " where name = 'plot.png'",
+        f"insert into location (file_id, cluster_id, path, made) select id, 1, '{path}', 1"
+        " from file where name = 'plot.png'",
+    )
+    assert found() == []
+
+    path.write_text("trap")
+
+    assert only(found).detail == "was delivered, but has other contents now"
 
 
 def test_results_of_a_job_that_are_gone_are_reported_together(

@@ -1,5 +1,8 @@
 """results/JOB has the files of one job, whatever else was there under its name."""
 
+import os
+import time
+
 from tests.support.site import Site
 
 JOB = """
@@ -9,6 +12,13 @@ JOB = """
           - for: {{n: {{range: [1, {n}]}}}}
             run: "echo {{n}} > {{n}}.txt"
             outputs: "{{n}}.txt"
+"""
+
+READER = """
+    job: reader
+    stages:
+      - lines:
+          - {run: "cat {inputs} > copy.txt", inputs: "fix:1.txt", outputs: copy.txt}
 """
 
 
@@ -137,3 +147,21 @@ def test_a_list_of_files_says_that_a_result_was_removed_by_hand(site: Site) -> N
 
     assert "missing from results/" in site.ok("file", "list", "fix:1.txt")
     assert "in results/" in before and "missing" not in before
+
+
+def test_a_result_that_was_written_again_with_the_same_size_is_made_again_for_a_reader(
+    site: Site,
+) -> None:
+    run(site, 1)
+    path = site.home.root / "results/fix/1.txt"
+    before = path.read_text()
+    path.write_text(before.replace("1", "7"))
+    assert len(path.read_text()) == len(before) and path.read_text() != before
+    os.utime(path, (time.time() + 1, time.time() + 1))  # the clock of files is coarse
+
+    assert "written again after its delivery" in site.ok("results", "fix")
+    assert "its copy was changed: " in site.ok("why", "fix:1.txt")
+    site.ok("run", site.write(READER))
+
+    assert (site.home.root / "results/reader/copy.txt").read_text() == before
+    assert path.read_text() == before

@@ -107,7 +107,7 @@ def _present(about: _AboutFile) -> None:
             f"`{file.name}` of job `{file.job}` stands for {files} that `{file.maker}` has made"
         )
     else:
-        faults = [by_hand(copy, file.size) for copy in about.copies]
+        faults = [by_hand(copy, file) for copy in about.copies]
         is_lost = bool(faults) and all(faults)
         state = f"is recorded, but its copy {faults[0].partition(':')[0]}" if is_lost else "exists"
         about.explanation.answer = f"{_name(file)} {state}: {_size(file)}made by `{file.maker}`"
@@ -212,7 +212,7 @@ def _size(file: FileView) -> str:
 def _locations(about: _AboutFile) -> None:
     """Add its copies, its transfers, and its disposition."""
     facts, file = about.explanation.facts, about.file
-    facts += [copy_fact(copy, file.size) for copy in about.copies[:MOST]]
+    facts += [copy_fact(copy, file) for copy in about.copies[:MOST]]
     if len(about.copies) > MOST:
         facts.append(f"and {count(len(about.copies) - MOST, 'more copy', 'more copies')}")
     facts += [found_fact(copy, about.now) for copy in about.found_copies]

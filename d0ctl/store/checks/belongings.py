@@ -15,13 +15,14 @@ PAGE = 5_000
 
 
 class KnownResult(Struct, frozen=True, gc=False):
-    """A file for results/, whether a copy is recorded there and whether one is due."""
+    """A file for results/, whether a copy is recorded there, since when, and whether one is due."""
 
     id: int
     job: str
     name: str
     size: int | None
     checksum: str | None
+    delivered: float | None
     is_copy: int
     is_due: int
 

@@ -1,6 +1,7 @@
 """Packages of other jobs that run again because a job that reads their files is submitted."""
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from msgspec import Struct
 from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make_all
+from d0ctl_wrapper.protocol.checksum import is_rewritten
 
 
 class Remade(Struct, frozen=True):
@@ -22,11 +24,12 @@ class Remade(Struct, frozen=True):
 class Remakes(Struct, frozen=True):
     """Files of which no good copy is left, and the packages that run again to make them.
 
-    Those that are `resized` or `missing` on this machine were changed or removed by hand, and have
-    paths; of the others, `JOB:NAME`, no copy is recorded.
+    Those that are `resized`, `rewritten` or `missing` on this machine were changed or removed by
+    hand, and have paths; of the others, `JOB:NAME`, no copy is recorded.
     """
 
     resized: Sequence[str]
+    rewritten: Sequence[str]
     missing: Sequence[str]
     unrecorded: Sequence[str]
     packages: Sequence[Remade]
@@ -35,9 +38,9 @@ class Remakes(Struct, frozen=True):
 def remakes(store: Store, files: Iterable[str]) -> Remakes | None:
     """Return what reading these files, `JOB:NAME`, runs again; None if nothing.
 
-    Contents are not compared, so a file that was changed by hand counts only if its size differs.
+    Contents are compared only of files that were written after their delivery.
     """
-    lost: dict[str, list[str]] = {"resized": [], "missing": [], "unrecorded": []}
+    lost: dict[str, list[str]] = {"resized": [], "rewritten": [], "missing": [], "unrecorded": []}
     ids = []
     for row in store.rows("made_files", files=json.dumps([*map(foreign, files)])):
         if (how := _how_lost(row)) is not None:
@@ -55,8 +58,14 @@ def _how_lost(row: Row) -> str | None:
         return "unrecorded"
     if row["here"] is None or row["is_elsewhere"]:
         return None
+    path, checksum = row["here"], row["checksum"]
     try:
-        length = Path(row["here"]).stat().st_size
+        length = Path(path).stat().st_size
+        if path.endswith("/"):
+            return None
+        if row["size"] not in (None, length):
+            return "resized"
+        is_other = checksum is not None and is_rewritten(os.fsencode(path), row["made"], checksum)
     except OSError:
         return "missing"
-    return None if row["size"] in (None, length) or row["here"].endswith("/") else "resized"
+    return "rewritten" if is_other else None

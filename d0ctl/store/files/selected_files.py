@@ -28,7 +28,8 @@ class FileTotals(NamedTuple):
 class FileRow(NamedTuple):
     """A selected file: `dispositions` are from the job file, `disposition` was set by a person.
 
-    `acquired` says how its readers get a file from outside.
+    `acquired` says how its readers get a file from outside, `delivered` since when a copy is on
+    this machine.
     """
 
     id: int
@@ -48,6 +49,7 @@ class FileRow(NamedTuple):
     maker: str | None
     maker_phase: str | None
     copies: list[dict[str, str | None]]
+    delivered: float | None
 
 
 def select(
@@ -124,14 +126,22 @@ def is_missing(home: Home, row: FileRow) -> bool:
     return bool(is_delivered) and not os.path.lexists(home.result(row.job, row.name))
 
 
-def is_resized(home: Home, row: FileRow) -> bool:
-    """Return whether a file in results/ has another size than the one delivered; ask the disk."""
+RESIZED, WRITTEN_AGAIN = "resized", "written again"
+"""How a file in results/ can differ from the one delivered, as far as its metadata shows."""
+
+
+def difference(home: Home, row: FileRow) -> str:
+    """Return how a file in results/ differs from the one delivered, or ""; ask the disk."""
     try:
         status = home.result(row.job, row.name).lstat()
     except OSError:
-        return False
-    is_whole = row.present and not row.partial and stat.S_ISREG(status.st_mode)
-    return bool(is_whole) and row.size not in (None, status.st_size)
+        return ""
+    if not row.present or row.partial or not stat.S_ISREG(status.st_mode):
+        return ""
+    if row.size not in (None, status.st_size):
+        return RESIZED
+    is_newer = row.delivered is not None and status.st_mtime > row.delivered
+    return WRITTEN_AGAIN if is_newer else ""
 
 
 def dispositions(selected: FileSelection) -> list[str | None]:

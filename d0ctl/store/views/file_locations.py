@@ -67,6 +67,7 @@ class CopyView(Struct, frozen=True):
 
     cluster: str
     path: str
+    made: float
     spare: int
     node: str | None
     state: str | None

@@ -116,11 +116,12 @@ select binary.package_id, binary.seq, binary.name, binary.script, binary.shell, 
 -- The inputs of the packages to launch, and their paths on their nodes.
 select input.package_id, input.binary, input.own, input.acquire, input.required,
        input.locator, input.size as size_asked, input.checksum as checksum_asked, input.writable,
-       input.local, here.path as here, here.inode, here.mtime, node.cluster_id as cluster,
+       input.local, here.path as here, here.inode, here.mtime, here.made, node.cluster_id as cluster,
        (select cluster_id from node as far
          where far.name = substr(input.locator, 1, instr(input.locator, ':') - 1)) as far,
        file.name, file.package_id as maker,
        case when file.package_id is not null then file.size end as size,
+       case when file.package_id is not null then file.checksum end as checksum,
        case when file.package_id is null and (node.cluster_id = 1 or input.acquire <> 'pre-fetch')
             then file.name
             when file.package_id is null then coalesce(here.path, file.name)

@@ -401,15 +401,15 @@ select job.name as subject, 'counts as ended, and has packages in ' || stage_cou
 -- name: results_page
 -- The files of a page in results/: known copies, and delivered ones.
 select file.id, job.name as job, file.name, file.size, file.checksum,
-       exists (select 1 from location
-                where location.file_id = file.id and location.cluster_id = 1
-                  and location.path = :results || job.name || '/' || file.name) as is_copy,
+       here.made as delivered, here.path is not null as is_copy,
        maker.phase in ('done', 'transferring') and file.present = 1
            and not exists (select 1 from transfer
                             where transfer.file_id = file.id and transfer.result = 1) as is_due
   from file
   join job on job.id = file.job_id and job.visible = 1
   join package as maker on maker.id = file.package_id
+  left join location as here on here.file_id = file.id and here.cluster_id = 1
+        and here.path = :results || job.name || '/' || file.name
  where file.id > :after and file.id <= :upto and file.result = 1 and file.late = 0;
 
 -- name: makers_of_files

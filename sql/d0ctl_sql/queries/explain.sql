@@ -27,7 +27,7 @@ select file.name from job join file on file.job_id = job.id
 
 -- name: copies_of_file
 -- The places of a file's copies, and whether these machines answer.
-select cluster.name as cluster, location.path, location.spare, node.name as node, node.state,
+select cluster.name as cluster, location.path, location.made, location.spare, node.name as node, node.state,
        coalesce(node.doubted is not null, 0) as is_doubted
   from location
   join cluster on cluster.id = location.cluster_id

@@ -53,7 +53,10 @@ select file.id, job.name as job, file.name, file.present, file.dropped, file.par
           from location
           join cluster on cluster.id = location.cluster_id
           left join node on node.id = location.node_id
-         where location.file_id = file.id) as copies
+         where location.file_id = file.id) as copies,
+       (select made from location
+         where location.file_id = file.id and location.cluster_id = 1 and location.node_id is null
+       ) as delivered
   from selected_file
   join file on file.id = selected_file.file_id
   join job on job.id = file.job_id

@@ -196,15 +196,15 @@ select file.id, file.present, file.dropped, file.job_id
 -- name: made_files
 -- Those of these files, [job, name], that a package has made, and their copies: `here` is the path of
 -- the one on the control host.
-select file.id, job.name as job, file.name, file.present, file.size,
-       (select path from location
-         where location.file_id = file.id and location.cluster_id = 1) as here,
+select file.id, job.name as job, file.name, file.present, file.size, file.checksum,
+       here.path as here, here.made,
        exists (select 1 from location
                 where location.file_id = file.id and location.cluster_id <> 1) as is_elsewhere
   from json_each(:files) as wanted
   join job on job.name = wanted.value ->> 0 and job.visible = 1
   join file on file.job_id = job.id and file.name = wanted.value ->> 1 and file.late = 0
   join package on package.id = file.package_id and package.phase = 'done'
+  left join location as here on here.file_id = file.id and here.cluster_id = 1
  order by file.id;
 
 -- name: packages_to_remake

@@ -1,6 +1,7 @@
 """Checksums as people write them: `NAME:HEX`."""
 
 import hashlib
+import os
 import re
 import zlib
 from typing import Any, Callable, Dict
@@ -40,6 +41,18 @@ def check(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("is not text")
     return normal(value)
+
+
+def is_rewritten(
+    path: bytes, at: float, recorded: str, pause_point: "Callable[[], None]" = lambda: None
+) -> bool:
+    """Return whether a file was written after the time `at` and has another checksum now.
+
+    A file that is older is not read. `pause_point` is called before each piece, and may raise to
+    give up. Raises OSError if the file can't be read.
+    """
+    is_newer = os.stat(path).st_mtime > at
+    return is_newer and digest_by(path, recorded, pause_point)[0] != recorded
 
 
 def digest_by(

@@ -62,6 +62,10 @@ _INPUT_EXTRAS: "Dict[str, Tuple[shape.Check, Any]]" = {
     **stamp.FIELDS,
     "locator": (shape.maybe(lambda value: locator.check(shape.filled(value))), None),
     "checksum": (shape.maybe(lambda value: checksum.check(shape.filled(value))), None),
+    "delivered": (
+        shape.maybe(shape.record({"at": shape.number, "checksum": checksum.check})),
+        None,
+    ),
 }
 
 _DELIVERY = shape.record(

@@ -20,7 +20,7 @@ from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.show import outcome
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.store.connection import Store
-from d0ctl.store.files.selected_files import FileRow, FileTotals, is_resized, local_path
+from d0ctl.store.files.selected_files import FileRow, FileTotals, difference, local_path
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import listed
 
@@ -77,8 +77,7 @@ def results(
 
 def _cells(row: FileRow, job: JobSummary, home: Home) -> list[Cell]:
     """Return the line of a result, which may have been changed by hand."""
-    is_other = is_resized(home, row)
-    return outcome.result_cells(row, job, local_path(home, row), is_resized=is_other)
+    return outcome.result_cells(row, job, local_path(home, row), difference(home, row))
 
 
 def remarks(job: JobSummary) -> list[str]:

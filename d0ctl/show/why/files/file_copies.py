@@ -1,37 +1,44 @@
 """What is said of the copies of a file, and of those that are requested."""
 
+import os
 from pathlib import Path
 from stat import S_ISREG
 
 from d0ctl.store.clusters import replicas
 from d0ctl.store.clusters.replicas import SpreadCopy
 from d0ctl.store.files.inventory import FoundCopy
-from d0ctl.store.views.file_locations import CopyView, TransferView
+from d0ctl.store.views.file_locations import CopyView, FileView, TransferView
 from d0ctl.units import count, duration, moment, size
+from d0ctl_wrapper.protocol.checksum import is_rewritten
 
 FOUND = {"vanished": "was removed, but not by d0ctl", "changed": "was changed, but not by d0ctl"}
 """The findings of inventories about copies."""
 
 
-def by_hand(copy: CopyView, recorded: int | None) -> str:
+def by_hand(copy: CopyView, file: FileView) -> str:
     """Say how a copy on this machine was removed or changed, but not by d0ctl; empty if it was not.
 
-    Only its size is compared.
+    Its contents are compared only if it was written after its delivery.
     """
     if copy.node is not None:
         return ""
     try:
         status = Path(copy.path).stat()
+        if not S_ISREG(status.st_mode):
+            return ""
+        if file.size not in (None, status.st_size):
+            return f"was changed: it has {size(status.st_size)} now"
+        known = file.checksum
+        is_other = known is not None and is_rewritten(os.fsencode(copy.path), copy.made, known)
     except OSError:
         return "is gone"
-    is_other = S_ISREG(status.st_mode) and recorded not in (None, status.st_size)
-    return f"was changed: it has {size(status.st_size)} now" if is_other else ""
+    return "was changed: it has other contents now" if is_other else ""
 
 
-def copy_fact(copy: CopyView, recorded: int | None) -> str:
+def copy_fact(copy: CopyView, file: FileView) -> str:
     """Say where a copy is."""
     if copy.node is None:
-        fault = by_hand(copy, recorded)
+        fault = by_hand(copy, file)
         return (
             f"a copy {f'on this machine {fault}' if fault else 'is on this machine'}: {copy.path}"
         )

@@ -35,6 +35,8 @@ def _link(row: Row, name: str) -> dict[str, Any]:
         link |= {"path": row["here"], "original": row["name"]}
     if link["path"] is not None and link["path"] == row["here"]:
         link |= {"inode": row["inode"], "mtime": row["mtime"]}
+        if row["mtime"] is None and row["checksum"] is not None and row["cluster"] == 1:
+            link["delivered"] = {"at": row["made"], "checksum": row["checksum"]}
     return link
 
 

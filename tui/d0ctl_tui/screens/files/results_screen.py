@@ -128,8 +128,8 @@ class ResultsScreen(SubScreen):
         rows = []
         for file in files:
             path = selected_files.local_path(home, file)
-            resized = selected_files.is_resized(home, file)
-            cells = outcome.result_cells(file, job, path, is_resized=resized)
+            difference = selected_files.difference(home, file)
+            cells = outcome.result_cells(file, job, path, difference)
             rows.append(Result(file.name, path, cells))
         about = outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows))
         nothing = f"job `{self.job}` has no final outputs"

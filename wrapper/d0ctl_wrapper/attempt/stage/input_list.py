@@ -95,7 +95,7 @@ class InputList:
 
     def _add(self, entries: "List[Dict[str, Any]]") -> None:
         linked = [entry for entry in entries if entry["path"] is not None]
-        staged_inputs.check(linked)
+        staged_inputs.check(linked, self._pause_point)
         for entry in linked:
             staged_inputs.link(self.folder, entry, self._pause_point)
         self.linked += linked

@@ -11,6 +11,7 @@ from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import FULL, copy_pieces
 from d0ctl_wrapper.host import packing, software_archive
 from d0ctl_wrapper.protocol import stamp
+from d0ctl_wrapper.protocol.checksum import is_rewritten
 from d0ctl_wrapper.protocol.launch import Launch
 from d0ctl_wrapper.protocol.paths import AttemptFolder, inside, is_below, to_path, to_text
 from d0ctl_wrapper.protocol.text import one_line
@@ -46,7 +47,7 @@ def prepare(
 def _link_all(
     folder: AttemptFolder, launch: Launch, slot: Slot, pause_point: "Callable[[], None]"
 ) -> None:
-    check(_obeying(launch["inputs"], pause_point))
+    check(launch["inputs"], pause_point)
     try:
         slot.make_folder(folder.work)
         for entry in _obeying(launch["inputs"], pause_point):
@@ -67,9 +68,13 @@ def _obeying(
             pause_point()
 
 
-def check(entries: "Iterable[Dict[str, Any]]") -> None:
-    """Raise Failed unless all these inputs exist."""
-    faults = [(entry["path"], fault) for entry in entries for fault in _faults(entry)]
+def check(entries: "List[Dict[str, Any]]", pause_point: "Callable[[], None]") -> None:
+    """Raise Failed unless all these inputs exist and are what they were when recorded."""
+    faults = [
+        (entry["path"], fault)
+        for entry in _obeying(entries, pause_point)
+        for fault in _faults(entry, pause_point)
+    ]
     if faults:
         missing = tuple(path for path, _ in faults)
         rest = " (and %d more)" % (len(faults) - 1) if len(faults) > 1 else ""
@@ -227,7 +232,7 @@ def _size_and_stamp(path: bytes) -> "Dict[str, int] | None":
     return {"size": status.st_size, **stamp.of(status)} if stat.S_ISREG(status.st_mode) else None
 
 
-def _faults(entry: "Dict[str, Any]") -> "list[str]":
+def _faults(entry: "Dict[str, Any]", pause_point: "Callable[[], None]") -> "list[str]":
     """Return what is wrong with an input, in a list of at most one sentence."""
     shown = "input `%s`" % one_line(entry["path"])
     try:
@@ -239,4 +244,17 @@ def _faults(entry: "Dict[str, Any]") -> "list[str]":
         return ["%s has %d bytes, not %d" % (shown, status.st_size, size)]
     if not stamp.is_same(status, entry):
         return ["%s has changed since it was recorded" % shown]
+    if stat.S_ISREG(status.st_mode) and _is_rewritten(entry, pause_point):
+        return ["%s has other contents than were delivered" % shown]
     return []
+
+
+def _is_rewritten(entry: "Dict[str, Any]", pause_point: "Callable[[], None]") -> bool:
+    """Return whether a result on the control host was changed by hand, with the same size."""
+    known = entry.get("delivered")
+    if known is None:
+        return False
+    try:
+        return is_rewritten(to_path(entry["path"]), known["at"], known["checksum"], pause_point)
+    except OSError:
+        return False  # the copy of it will say why
