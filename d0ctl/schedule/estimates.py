@@ -1,6 +1,7 @@
 """Estimates from earlier runs: a middle value, and a range that holds eight of ten."""
 
 import json
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -37,6 +38,12 @@ class Range(Struct, frozen=True):
     def times(self, factor: float) -> "Range":
         """Return its multiple."""
         return Range(self.low * factor, self.middle * factor, self.high * factor)
+
+    def sum_of(self, number: int, runs: int) -> "Range":
+        """Return the sum of so many values, based on `runs`, which varies less than each."""
+        part = 1.0 / math.sqrt(min(number, runs + 1))
+        low, high = (self.middle - self.low) * part, (self.high - self.middle) * part
+        return Range(self.middle - low, self.middle, self.middle + high).times(number)
 
     def at_least(self, least: float) -> "Range":
         """Return the same values, but none below this."""

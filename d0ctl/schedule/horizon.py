@@ -3,39 +3,15 @@
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes
-
-if TYPE_CHECKING:
-    from d0ctl.schedule.quota import Limit, LimitedNode
+from d0ctl.schedule.quota import Capacity, Limit
 
 AT_ONCE_S = 120.0
 """An end that is estimated sooner is unknown while stragglers run, which may take any time."""
-
-
-class Capacity(Struct, frozen=True):
-    """The nodes that take packages: their CPUs, these times speed, and the highest speed.
-
-    Those with throttles are also listed one by one.
-    """
-
-    cpus: int
-    power: float
-    fastest: float
-    limited: "Sequence[LimitedNode]" = ()
-
-    def usable(self, cpus: float, seconds: float, limits: "Iterable[Limit]") -> float:
-        """Return the CPUs times speed that packages with limits may use together.
-
-        They take these CPUs and CPU seconds each.
-        """
-        speed = self.power / max(1, self.cpus)
-        power = self.power - sum(node.lost(cpus, seconds) for node in self.limited)
-        return min([power, *(limit.power(cpus, seconds, speed) for limit in limits)])
 
 
 class StageLeft(Struct, frozen=True):
@@ -63,7 +39,7 @@ class StageLeft(Struct, frozen=True):
     """In how many seconds the last of its packages on nodes ends."""
     cpus: float = 1.0
     """The most CPUs that one of its packages takes."""
-    limits: "Sequence[Limit]" = ()
+    limits: Sequence[Limit] = ()
     """Limits for its packages alone."""
 
     @property
@@ -77,12 +53,7 @@ class StageLeft(Struct, frozen=True):
         """CPU seconds of its packages together, which vary less than those of one."""
         if self.seconds is None or not self.packages:
             return NOTHING
-        seconds, part = self.seconds, 1.0 / math.sqrt(min(self.packages, self.runs + 1))
-        return Range(
-            seconds.middle - (seconds.middle - seconds.low) * part,
-            seconds.middle,
-            seconds.middle + (seconds.high - seconds.middle) * part,
-        ).times(self.packages)
+        return self.seconds.sum_of(self.packages, self.runs)
 
 
 class JobLeft(Struct, frozen=True):
@@ -102,7 +73,7 @@ class JobLeft(Struct, frozen=True):
     """Seconds until the packages that cool off have done so, with the chains that begin then."""
     stragglers: Mapping[int, int] = field(default_factory=dict)
     """How many packages of stages run much longer than expected: `begun` is without their rest."""
-    limits: "Sequence[Limit]" = ()
+    limits: Sequence[Limit] = ()
 
     @property
     def has_any(self) -> bool:
@@ -134,6 +105,12 @@ class JobLeft(Struct, frozen=True):
                 if (stage.packages + stage.stuck and stage.seconds is None)
                 or stage.unmeasured is not None]  # fmt: skip
 
+    @property
+    def unknown_packages(self) -> int:
+        """How many packages of these stages have not begun."""
+        unknown = self.unknown
+        return sum(stage.packages for stage in self.stages if stage.seq in unknown)
+
     def is_known(self, rank: float = 0.0) -> bool:
         """Return whether all stages have an estimate whose chains are at least as long."""
         unknown = self.unknown
@@ -163,6 +140,17 @@ class Horizon(Struct, frozen=True):
         ahead = takewhile(lambda other: other != job, self.jobs)
         return [left for other in ahead if not (left := self.jobs[other]).is_halted]
 
+    def unknown_ahead(self, job: int) -> JobLeft | None:
+        """Return a job whose packages of unknown run time take all CPUs before one can go on."""
+        blind = [left for left in self._ahead(job) if left.unknown_packages]
+        many = sum(left.unknown_packages for left in blind) >= self.capacity.cpus
+        waits = any(stage.packages for stage in self.jobs[job].stages)
+        return blind[0] if blind and many and waits else None
+
+    def _is_known(self, job: int, rank: float = 0.0) -> bool:
+        """Return whether run times that matter for chains of a job of this length are known."""
+        return self.jobs[job].is_known(rank) and self.unknown_ahead(job) is None
+
     def stragglers(self, job: int, stage: int | None = None) -> int:
         """Return how many packages of a job or stage take much longer than expected."""
         job_left = self.jobs.get(job)
@@ -182,7 +170,7 @@ class Horizon(Struct, frozen=True):
         It is unknown if packages are held, or if not much more than stragglers is left.
         """
         job_left = self._going(job)
-        if job_left is None or job_left.held or not job_left.is_known():
+        if job_left is None or job_left.held or not self._is_known(job):
             return None
         return _unless_late(self._whole(job, job_left), self.stragglers(job))
 
@@ -216,7 +204,7 @@ class Horizon(Struct, frozen=True):
         late = self.stragglers(job, stage)
         if not own.packages:
             return _unless_late(own.last_end, late) if own.running else None
-        if not job_left.is_known(own.rank):
+        if not self._is_known(job, own.rank):
             return None
         if not any(of.packages for of in job_left.stages if of.rank < own.rank):
             return _unless_late(self._whole(job, job_left), late)
@@ -250,7 +238,7 @@ class Horizon(Struct, frozen=True):
         self,
         job_left: JobLeft,
         stages: Iterable[StageLeft],
-        limits: "Collection[Limit] | None" = None,
+        limits: Collection[Limit] | None = None,
     ) -> float:
         """Return how many seconds stages of a job and what has begun take, within some limits or
         all of its own.
@@ -277,7 +265,7 @@ class Horizon(Struct, frozen=True):
         `before` it; if that is unknown, a part of them.
         """
         job_left = self._going(job)
-        if job_left is None or not job_left.is_known(rank):
+        if job_left is None or not self._is_known(job, rank):
             return None
         whole = self._whole(job, job_left)
         longer = [of for of in job_left.stages if of.seq != stage and of.rank > rank]

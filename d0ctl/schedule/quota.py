@@ -170,3 +170,24 @@ class Quota(Struct):
             self.jobs[job] -= 1
         for throttle in self.throttled.get(job, ()):
             throttle.taken += 1
+
+
+class Capacity(Struct, frozen=True):
+    """The nodes that take packages: their CPUs, these times speed, and the highest speed.
+
+    Those with throttles are also listed one by one.
+    """
+
+    cpus: int
+    power: float
+    fastest: float
+    limited: Sequence[LimitedNode] = ()
+
+    def usable(self, cpus: float, seconds: float, limits: Iterable[Limit]) -> float:
+        """Return the CPUs times speed that packages with limits may use together.
+
+        They take these CPUs and CPU seconds each.
+        """
+        speed = self.power / max(1, self.cpus)
+        power = self.power - sum(node.lost(cpus, seconds) for node in self.limited)
+        return min([power, *(limit.power(cpus, seconds, speed) for limit in limits)])

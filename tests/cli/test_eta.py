@@ -75,57 +75,6 @@ def test_submit_says_what_packages_take_only_if_it_is_more_memory_than_they_requ
     assert (warning in submitted.stderr) == (memory == "1GB"), submitted.stderr
 
 
-def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    (tmp_path / "mc.yaml").write_text(
-        JOB.replace(", runtime: 10m", "").replace(", runtime: 1h", "")
-    )
-    drive(site)
-    d0ctl("submit", str(tmp_path / "mc.yaml"))
-
-    head, left, *rows = d0ctl("eta", "mc").stdout.splitlines()
-
-    assert head.startswith("mc  no estimate of its end")
-    assert [row for row in rows if "longest chain" in row or "before it" in row] == []
-    assert left.split(maxsplit=3)[3] == "21 packages whose run time is unknown"
-    assert "packages that have not begun" in rows
-
-
-def test_packages_at_a_position_that_has_not_succeeded_are_named(site: Site, d0ctl: Type) -> None:
-    lines = [line(make(f"a{n}"), make(f"b{n}", takes=[f"a{n}"])) for n in (1, 2)]
-    site.submit(job(("gen", lines), ("merge", [line(make("m", takes=["b1", "b2"]))]), name="mc"))
-    drive(site)
-    change(site.store, "requirement", {"id": 1}, pace=0.3)
-
-    page = d0ctl("eta", "mc").stdout
-
-    assert (
-        "the run time of packages of `merge` and of packages such as `mc/1/1/2` is unknown until "
-        "some are done" in page
-    )
-    assert "run time of some unknown, such as mc/1/1/2" in page
-
-
-def test_a_stage_has_an_end_while_the_run_time_of_a_later_one_is_unknown(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    (tmp_path / "mc.yaml").write_text(JOB.replace(", runtime: 1h", ""))
-    drive(site)
-    d0ctl("submit", str(tmp_path / "mc.yaml"))
-
-    gen, merge = document(d0ctl("eta", "mc", "--json").stdout)["stages"]
-    head, *rows = d0ctl("eta", "mc").stdout.splitlines()
-
-    assert head.startswith("mc  no estimate of its end")
-    assert gen["end"]["low"] < gen["end"]["at"] < gen["end"]["high"] and merge["end"] is None
-    assert [row.split()[0] for row in rows if "ends about" in row] == ["gen"]
-    assert "ends about" in d0ctl("status", "mc/1").stdout
-    assert "ends" not in d0ctl("status", "mc/2").stdout
-    package = document(d0ctl("status", "mc/1/1/1", "--json").stdout)
-    assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [(["node", "local*", "--max-running", "1"], "1 node throttled"),

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from d0ctl.schedule import estimates
 from d0ctl.schedule.estimates import MOST_RUNS, Range, guess, merged, run_time
-from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
-from d0ctl.schedule.quota import Limit, LimitedNode
+from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
+from d0ctl.schedule.quota import Capacity, Limit, LimitedNode
 from d0ctl.schedule.rehearsal.records import Task
 from d0ctl.schedule.rehearsal.run import LAUNCH_S, rehearse
 from d0ctl.schedule.resources import NodeRoom, Requirement
@@ -217,6 +217,22 @@ def test_a_stage_ends_after_those_before_it_and_the_last_one_with_its_job(
     assert first.low <= first.middle <= first.high and first.middle <= last.middle
     assert last == whole
     assert of.stage_end(1, 3) is None
+
+
+def test_nothing_is_estimated_behind_so_many_packages_of_unknown_run_time_as_there_are_cpus() -> (
+    None
+):
+    capacity, own = Capacity(2, 2.0, 1.0), left(8, 60.0)
+    blind, few = JobLeft("new", [StageLeft(1, 2, None)]), JobLeft("new", [StageLeft(1, 1, None)])
+    of = Horizon(capacity, {1: blind, 2: own})
+
+    assert of.unknown_ahead(2) is blind
+    assert (of.end(2), of.stage_end(2, 1), of.start(2, 1, 60.0)) == (None, None, None)
+    assert Horizon(capacity, {1: few, 2: own}).end(2) is not None
+    assert Horizon(capacity, {1: own, 2: blind}).end(1) is not None
+    last = StageLeft(1, 0, Range(5, 10, 20), running=6.0)
+    running = JobLeft("old", [last], begun=Range(3, 6, 12))
+    assert Horizon(capacity, {1: blind, 2: running}).stage_end(2, 1) == Range(3.0, 6.0, 12.0)
 
 
 def test_a_stage_ends_although_a_later_one_is_not_known() -> None:

@@ -162,11 +162,15 @@ def _work(left: JobLeft) -> str:
         f"{duration(work.middle)} of CPU time ({duration(work.low)} to {duration(work.high)}) "
         "on a standard node"
     )
-    unknown = sum(stage.packages for stage in left.stages if stage.seq in left.unknown)
-    more = f"{count(unknown, 'package')} whose run time is unknown"
-    if not unknown:
+    if not left.unknown_packages:
         return known
+    more = unknown_packages(left)
     return f"{known}, and {more}" if work.high else more
+
+
+def unknown_packages(left: JobLeft) -> str:
+    """Say how many packages of a job have an unknown run time."""
+    return f"{count(left.unknown_packages, 'package')} whose run time is unknown"
 
 
 def each(stage: StageLeft) -> str:
@@ -226,6 +230,9 @@ def verdict(
         return f"no estimate of its end: {waits(left.nodes_down)}"
     if not of.capacity.power:
         return "no estimate of its end: no node takes packages"
+    if left.is_known() and (ahead := of.unknown_ahead(job)) is not None:
+        first = f"{unknown_packages(ahead)}, and comes before it"
+        return f"no estimate of its end: job `{ahead.name}` has {first}"
     return f"no estimate of its end: {_unknown(left, names)}"
 
 

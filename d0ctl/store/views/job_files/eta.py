@@ -7,7 +7,8 @@ from typing import Literal
 from msgspec import Struct
 
 from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, sizes_of, work_of
-from d0ctl.schedule.horizon import Capacity, Horizon, JobLeft, StageLeft
+from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
+from d0ctl.schedule.quota import Capacity
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import doubt, left_s
 from d0ctl.store.nodes.site import throttle_rules
