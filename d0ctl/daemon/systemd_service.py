@@ -103,7 +103,7 @@ def installed(home: Home) -> Service | None:
 
 def unit(home: Home, *, is_system: bool, journal: bool) -> str:
     """Return the text of a unit; the daemon logs to the journal, or to its file in the home."""
-    account = pwd.getpwuid(home.root.stat().st_uid).pw_name
+    account = pwd.getpwuid(_owner(home)).pw_name
     return UNIT.format(
         home=str(home.root).replace("%", "%%"),
         after=AFTER_NETWORK if is_system else "",
@@ -116,8 +116,13 @@ def unit(home: Home, *, is_system: bool, journal: bool) -> str:
 
 def other_owner(home: Home) -> str | None:
     """Return the user to whom a home belongs, if that is not this one."""
-    owner = home.root.stat().st_uid if home.root.exists() else os.geteuid()
+    owner = _owner(home)
     return None if owner == os.geteuid() else pwd.getpwuid(owner).pw_name
+
+
+def _owner(home: Home) -> int:
+    """Return the id of the user to whom a home belongs, or will."""
+    return home.root.stat().st_uid if home.root.exists() else os.geteuid()
 
 
 def planned(home: Home, name: str, *, is_system: bool) -> Service:

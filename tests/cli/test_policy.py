@@ -150,6 +150,8 @@ def test_why_of_a_package_held_by_the_policy_shows_reason_and_end(d0ctl: Type, s
     answer = d0ctl("why", "prod/1/1/1").stdout
     assert "has been held by the policy since" in answer
     assert "the policy releases it in" in answer
+    assert "released as it is, it would most likely fail again" in answer
+    assert "$ d0ctl logs prod/1/1/1" in answer
     assert "the policy releases it in" in d0ctl("status", "prod/1/1/1").stdout
     assert d0ctl("release", "prod/1/1/1").exit_code == 0
     assert site.phase("prod/1/1/1") == "ready"

@@ -196,3 +196,13 @@ def test_a_running_job_names_a_package_whose_maker_was_canceled(site: Site, d0ct
     answer = d0ctl("why", "prod").stdout
     assert "is running: 1 package is launched" in answer
     assert "waits for" in answer and "canceled" in answer, answer
+
+
+def test_a_failure_that_was_acknowledged_says_by_whom_and_why(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    d0ctl("acknowledge", "prod/1/1/1", "--reason", "asked Emmy")
+
+    said = d0ctl("why", "prod/1/1/1").stdout
+    assert re.search(f"acknowledged by \\S+ at {TIME}: asked Emmy\n", said)

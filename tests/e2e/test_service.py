@@ -79,7 +79,9 @@ def test_a_preview_names_the_service_and_changes_nothing(site: Site, account: Pa
     assert said == (
         f"would install and start the service `d0ctl`: {unit}; `--print` shows its text\n"
     )
+    site.ok("--home", str(site.folder / "new"), "daemon", "install", "--print")
     assert not unit.exists() and not (account / "calls").exists()
+    assert not (site.folder / "new").exists()
 
     site.ok("daemon", "install")
     said = site.ok("daemon", "uninstall", "--dry-run")

@@ -29,6 +29,22 @@ def test_n_goes_by_group_and_the_bracket_by_package(site: Site, dashboard: Open)
     dashboard(script, start="wide")
 
 
+def test_n_takes_failures_of_one_reason_with_different_messages_one_by_one(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(job(("one", [line(package()) for _ in range(4)]), name="wide"))
+    messages = ("exit code 1", "exit code 1", "exit code 42: no table", "exit code 43: no table")
+    for number, message in enumerate(messages, 1):
+        site.fail(f"wide/1/{number}/1", detail=message)
+
+    async def script(desk: Desk) -> None:
+        for number in (1, 3, 1):
+            await desk.press("n")
+            assert desk.main.tree_view.selector == f"wide/1/{number}/1"
+
+    dashboard(script, start="wide")
+
+
 def test_an_acknowledged_failure_leaves_the_header_and_the_walk(
     site: Site, dashboard: Open
 ) -> None:

@@ -66,7 +66,7 @@ TREE = (
 )
 
 LOOK = (
-    Command("n", "problem(1)", "next problem: other stage, state or reason", "look",
+    Command("n", "problem(1)", "next problem: other stage, state or cause", "look",
             foot="next problem", name="next-problem"),
     Command("N", "problem(-1)", "the previous one", "look", name="previous-problem"),
     Command("right_square_bracket", "problem(1, True)", "next package that needs a person", "look",

@@ -19,6 +19,7 @@ from d0ctl.store.views.shapes import (
     PackageRow,
     StageSummary,
 )
+from d0ctl.units import likeness
 
 COUNTED = 5_000
 """This many packages of a line are counted; of a longer one, the first."""
@@ -168,8 +169,8 @@ def in_phases(
     return packages
 
 
-Alike = tuple[int, str, str | None]
-"""What packages of a group have in common: stage, phase and reason."""
+Alike = tuple[int, str, str | None, str]
+"""What packages of a group have in common: stage, phase, reason, and the likeness of messages."""
 
 
 def groups(store: Store, job: int, phases: Iterable[str]) -> dict[Alike, int]:
@@ -179,13 +180,20 @@ def groups(store: Store, job: int, phases: Iterable[str]) -> dict[Alike, int]:
     """
     rows = store.rows("outline_first_of_groups", job=job, phases=json.dumps(list(phases)),
                       window=GROUPED)  # fmt: skip
-    return {(row["stage_id"], row["phase"], row["reason"]): row["id"] for row in rows}
+    firsts: dict[Alike, int] = {}
+    for row in rows:
+        firsts.setdefault(_alike(row), row["id"])
+    return firsts
 
 
 def group_of(store: Store, package: int) -> Alike | None:
     """Return the group of a package; None if it was removed."""
     row = store.row("outline_group", package=package)
-    return None if row is None else (row["stage_id"], row["phase"], row["reason"])
+    return None if row is None else _alike(row)
+
+
+def _alike(row: Row) -> Alike:
+    return row["stage_id"], row["phase"], row["reason"], likeness(row["message"])
 
 
 def totals(store: Store, jobs: Iterable[int]) -> dict[str, int]:

@@ -102,9 +102,9 @@ select package.id
  order by package.id;
 
 -- name: outline_first_of_groups
--- Packages of a job in these phases by stage, phase and reason, without acknowledged failures: the
--- first of each group, of a bounded number of packages.
-select min(some.id) as id, some.stage_id, some.phase, attempt.reason
+-- Packages of a job in these phases by stage, phase, reason and message, without acknowledged
+-- failures: the first of each group, of a bounded number of packages.
+select min(some.id) as id, some.stage_id, some.phase, attempt.reason, attempt.message
   from (select package.id, package.stage_id, package.phase, package.attempts
           from json_each(:phases) as wanted
           cross join package indexed by package_in_phase
@@ -112,12 +112,12 @@ select min(some.id) as id, some.stage_id, some.phase, attempt.reason
          where not exists (select 1 from acknowledgement where package_id = package.id)
          limit :window) as some
   left join attempt on attempt.package_id = some.id and attempt.number = some.attempts
- group by some.stage_id, some.phase, attempt.reason
+ group by some.stage_id, some.phase, attempt.reason, attempt.message
  order by 1;
 
 -- name: outline_group
--- The group of a package: its stage, phase and reason.
-select package.stage_id, package.phase, attempt.reason
+-- The group of a package: its stage, phase, reason and message.
+select package.stage_id, package.phase, attempt.reason, attempt.message
   from package
   left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
  where package.id = :package;

@@ -43,8 +43,8 @@ def next_problem(
 ) -> Path | None:
     """Return the next one, across the end to the beginning; None if nothing needs a person.
 
-    By group, it is the first of the next stage, phase or reason. The row of a task, by its job, is
-    one of its own, as is that of a job whose files can't be transferred.
+    By group, it is the first of the next stage, phase, reason or message. The row of a task, by its
+    job, is one of its own, as is that of a job whose files can't be transferred.
     """
     rows = {*snapshot.tasks, *snapshot.untransferred}
     package = _next_package(source, snapshot, here, forward=forward, by_group=by_group)
@@ -150,5 +150,5 @@ def _groups(store: Store, job: int, needs: Needs) -> dict[outline.Alike, int]:
     """Return the first package of each group; stragglers of a stage are one."""
     firsts: dict[outline.Alike, int] = {}
     for package in sorted(needs.stragglers.values(), key=lambda each: each.id):
-        firsts.setdefault((package.stage, RUNNING, None), package.id)
+        firsts.setdefault((package.stage, RUNNING, None, ""), package.id)
     return outline.groups(store, job, needs.phases) | firsts

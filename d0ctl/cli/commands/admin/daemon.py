@@ -103,7 +103,7 @@ def install(
                        "and has only letters, digits, `.`, `_` and `-`")  # fmt: skip
     home = session.home()
     account = systemd_service.other_owner(home)
-    if account is None and (only_print or not dry_run):
+    if account is None and not (only_print or dry_run):
         with session.open_or_create():
             pass
     if only_print:

@@ -40,6 +40,9 @@ def failed(subject: Subject) -> None:
     explanation.answer = f"{subject.name} failed: {explanation.reason}"
     if last:
         _last_attempt(subject, last)
+    if (seen := one_package.acknowledgement(subject.store, package.id)) is not None:
+        because = f": {seen.note}" if seen.note else ""
+        subject.fact(f"acknowledged by {seen.actor} at {moment(seen.at, subject.now)}{because}")
     consumers = dependencies.readers_of(subject.store, package.id, MOST)
     if consumers:
         more = " and others" if len(consumers) == MOST else ""

@@ -87,7 +87,7 @@ def rule(policy: Policy, reason: str) -> str:
             return f"{text}: `policy: {{{reason}: {{escalate: {{{key}}}}}}}` would, with more"
         return text
     tries = count(rule.tries, "other try", "other tries")
-    return f"the policy ({origin}) has {tries} for `{reason}`"
+    return f"the policy ({origin}) allows {tries} for `{reason}`"
 
 
 def ends_by_itself_until(store: Store, package: PackageView) -> float | None:

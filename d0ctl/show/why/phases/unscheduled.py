@@ -92,6 +92,13 @@ def held(subject: Subject) -> None:
     if fact := recovery.held(package.actor, package.not_before, subject.now):
         subject.fact(fact)
     if is_by_policy:
+        from d0ctl.show.why.advice import DETERMINISTIC  # late: few packages are held by a policy
+
+        tries = one_package.attempts(subject.store, package.id)
+        if tries and tries[-1].reason in DETERMINISTIC:
+            subject.fact("released as it is, it would most likely fail again")
+        if tries:
+            subject.command(f"d0ctl logs {package.path}")
         subject.command(f"d0ctl policy show {package.path}")
 
 
