@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from d0ctl.errors import BadUsage
+from d0ctl.store.views import search
 from d0ctl.store.views.finding import wide_search
 from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
@@ -28,6 +29,13 @@ def test_the_letters_of_a_name_in_their_order_find_it(site: Site, dashboard: Ope
         await desk.sees("calibration: 3", "prod/1/3/1 calibration")
 
     dashboard(script)
+
+
+def test_the_job_of_this_name_comes_before_newer_ones_with_longer_names(site: Site) -> None:
+    for name in ("top", "top2"):
+        site.submit(job(("make", [line(package("x"))]), name=name))
+
+    assert [found.name for found in search.jobs(site.store, "top")] == ["top", "top2"]
 
 
 def test_the_name_of_a_line_finds_its_row(site: Site, dashboard: Open) -> None:

@@ -67,6 +67,18 @@ def test_a_tile_has_all_facts_in_any_size(
 
 
 @pytest.mark.parametrize("height", [6, 8, 12])
+def test_a_tile_of_a_held_job_says_who_holds_it_and_why(
+    site: Site, job: WallJob, height: int
+) -> None:
+    apply(site.store, request("hold", parse("prod")), actor="emmy", note="disks", now=time.time())
+    held = replace(job, job=browse.job(site.store, "prod"), status="held")
+
+    shown = "\n".join(map(text, wall_tiles.tile(held, 60, height, time.time(), UNICODE)))
+
+    assert "held by emmy since " in shown and ": disks" in shown and "prod/1/2/1" in shown
+
+
+@pytest.mark.parametrize("height", [6, 8, 12])
 def test_a_tile_has_one_number_of_failed_packages(job: WallJob, height: int) -> None:
     counts = {**job.job.counts, "failed": 17}
     job = replace(job, job=replace(job.job, counts=counts, acknowledged=12))

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from d0ctl.model import Counts, Group, Phase, by_status
@@ -229,12 +229,18 @@ def limits(row: JobSummary | StageSummary) -> list[str]:
 
 def kept_back(sheet: Sheet, job: JobSummary, now: float) -> None:
     """Say who holds, paused or finishes the job, since when and why."""
+    for text in kept_back_by(job, now):
+        sheet.say(text, "warn")
+
+
+def kept_back_by(job: JobSummary, now: float) -> Iterator[str]:
+    """Say who holds, paused or finishes a job, since when and why."""
     if job.hold:
         why = f": {remark(job.hold_note)}" if job.hold_note else ""
-        sheet.say(f"held by {job.hold_actor} since {moment(job.hold_since, now)}{why}", "warn")
+        yield f"held by {job.hold_actor} since {moment(job.hold_since, now)}{why}"
     if job.pause:
         why = f": {job.pause_note}" if job.pause_note else ""
-        sheet.say(f"paused by {job.pause_actor} since {moment(job.pause_since, now)}{why}", "warn")
+        yield f"paused by {job.pause_actor} since {moment(job.pause_since, now)}{why}"
     if job.finish and not job.ended:
         since = moment(job.finish_since, now)
-        sheet.say(f"being finished ({job.finish}) by {job.finish_actor} since {since}", "warn")
+        yield f"being finished ({job.finish}) by {job.finish_actor} since {since}"

@@ -321,10 +321,11 @@ select job.name as job, file.name, file.package_id as package, file.present, pac
 select name, state from node where name like '%' || :word || '%' order by name limit :limit;
 
 -- name: outline_search_jobs
--- Jobs whose names or titles contain a word, the newest first; of a task its status.
+-- Jobs whose names or titles contain a word, first the one of this name, then the newest; of a task
+-- its status.
 select name, title, (select task.status from task where task.job_id = job.id) as task from job
  where visible = 1 and (name like '%' || :word || '%' or title like '%' || :word || '%')
- order by id desc limit :limit;
+ order by name = :word desc, id desc limit :limit;
 
 -- name: outline_search_stages
 -- Stages whose names contain a word, of the newest jobs first.

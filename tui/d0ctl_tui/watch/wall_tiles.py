@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from d0ctl.model import Counts, by_status
 from d0ctl.schedule.estimates import Range
-from d0ctl.show.cards.jobs import STOPPED
+from d0ctl.show.cards.jobs import STOPPED, kept_back_by
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import ASCII, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
@@ -148,6 +148,7 @@ def tile(wall_job: WallJob, columns: int, height: int, now: float, glyphs: Glyph
     body += [
         numbers,
         _rate(wall_job, glyphs, is_tallied=is_tallied),
+        *([(foreign(text), "warn")] for text in kept_back_by(job, now)),
         _trouble(wall_job, now, glyphs),
     ]
     body += [()] * (height - len(body))
