@@ -1,5 +1,6 @@
 """The bad input of failure and recovery, as it is typed and as it is refused."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,15 @@ def test_an_ended_package_is_not_killed(
     assert result.exit_code == 4
     assert expected in result.stderr
     assert f"d0ctl why {path}" in result.stderr
+
+
+def test_a_job_that_was_removed_is_said_to_have_been(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("remove", "prod", "--yes")
+
+    for words in (["status", "prod"], ["history", "prod"], ["kill", "prod"]):
+        said = d0ctl(*words).stderr
+        assert re.search(r"there is no job `prod`: \S+ removed it at \d\d:\d\d", said), said
 
 
 @pytest.mark.parametrize(

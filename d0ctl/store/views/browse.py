@@ -1,6 +1,7 @@
 """Jobs, stages, lines and packages for display: every read is limited, none counts rows."""
 
 import json
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
@@ -22,7 +23,7 @@ from d0ctl.store.views.shapes import (
     PackageRow,
     StageSummary,
 )
-from d0ctl.units import count
+from d0ctl.units import count, moment
 
 if TYPE_CHECKING:
     from d0ctl.store.views.shapes.of_package import PackageView
@@ -80,10 +81,12 @@ def no_such_job(store: Store, name: str) -> NotFound:
         return error
     if name in names.nodes(store):
         return NotFound(f"there is no job `{name}`", hint=f"`{name}` is a node: d0ctl why {name}")
-    known = names.jobs(store)
+    known, lacks = names.jobs(store), f"there is no job `{name}`"
+    if row := store.row("removal_of_job", job=name):
+        lacks += f": {row['actor']} removed it at {moment(row['at'], time.time())}"
     if not known:
-        return NotFound(f"there is no job `{name}`", hint="there are no jobs yet: d0ctl run FILE")
-    return NotFound(f"there is no job `{name}`", hint=nearest(name, known) or "d0ctl status")
+        return NotFound(lacks, hint="there are no jobs yet: d0ctl run FILE")
+    return NotFound(lacks, hint=nearest(name, known) or "d0ctl status")
 
 
 def archived(store: Store, name: str) -> Archived | None:

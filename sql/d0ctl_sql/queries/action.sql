@@ -24,6 +24,13 @@ select at, actor, verb, target, note, packages, undo from action
        ('software ', 'node ', 'cluster ', 'researcher ', 'throttle ', 'store ', 'token ', 'site ')
  order by id desc limit :limit;
 
+-- name: removal_of_job
+-- Who removed a job of this name last, and when; among the latest actions.
+select at, actor
+  from (select at, actor, verb, target from action order by id desc limit 1000)
+ where verb = 'remove' and target = :job
+ limit 1;
+
 -- name: last_action
 -- The number of the last action of anybody.
 select coalesce(max(id), 0) from action;
