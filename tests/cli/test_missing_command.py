@@ -59,6 +59,18 @@ def test_a_script_without_its_exec_bit_comes_with_chmod(real_site: Site, shell: 
     assert f"`./sim.sh` is not executable: chmod +x {script}" in answer
 
 
+def test_a_script_that_is_executable_by_now_may_be_retried(real_site: Site) -> None:
+    script = write(real_site.folder / "sim.sh", mode=0o644)
+    why(real_site, "./sim.sh", f"{script}")
+    script.chmod(0o755)
+
+    answer = real_site.ok("why", "one/1/1/1")
+
+    assert f"`./sim.sh` was not executable, but {script} is by now" in answer
+    assert "  $ d0ctl retry one/1/1/1" in answer
+    assert "fail again" not in answer
+
+
 @SHELLS
 def test_an_absolute_path_that_is_not_there_says_on_which_node(real_site: Site, shell: str) -> None:
     answer = why(real_site, "/opt/no-such-reco/bin/reco", shell=shell)

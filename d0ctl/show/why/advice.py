@@ -109,6 +109,8 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
         peak = one_package.peak_disk(store, last.id)
         return Advice(more=Raise("--disk", _grown(max(package.disk, peak))))
     if problem := missing(store, package, last):
+        if problem.is_fixed:
+            return Advice((problem.fact,))
         return _against(problem.fact, fixes=(_fix(target),) if problem.may_retry else ())
     if last.reason in BY_JOB_FILE:
         fix = _fix(target, is_certain=_fails_again(store, package, last))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from d0ctl.jobfile.local_files import is_program
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
@@ -39,6 +40,8 @@ class Missing(Struct, frozen=True):
 
     fact: str
     may_retry: bool = True
+    is_fixed: bool = False
+    """Whether it was corrected since, so that a plain retry helps."""
 
 
 def again(store: Store, package: PackageView) -> str:
@@ -126,6 +129,14 @@ def _absolute(name: str, last: AttemptView) -> Missing:
     return Missing(f"`{name}` does not exist on node `{last.node_name}`")
 
 
+def _is_executable_since(path: Path, at: float) -> bool:
+    """Return whether a file is executable, and was changed, or its mode, after a moment.
+
+    One that is as it was failed for something else, such as the format of a binary.
+    """
+    return path.is_file() and is_program(str(path)) and path.stat().st_ctime > at
+
+
 def _beside(store: Store, package: PackageView, name: str, last: AttemptView) -> Missing:
     """Return a script that should be in the folder of the attempt."""
     folder = browse.directory(store, package.job_id)
@@ -133,6 +144,8 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
     base = here.name
     is_input = any(Path(file.name).name == base for file in one_package.inputs(store, package.id))
     if last.exit_code == 126:
+        if _is_executable_since(here, last.ended or 0.0):
+            return Missing(f"`{name}` was not executable, but {here} is by now", is_fixed=True)
         where = f": chmod +x {here}" if here.is_file() else ""
         return Missing(f"`{name}` is not executable{where}")
     if is_input:
