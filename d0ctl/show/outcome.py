@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from d0ctl.model import STATUS_OF, Counts, Group, Phase, Status, by_status
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
@@ -54,6 +55,21 @@ def ended(name: str, state: str, counts: Counts) -> str:
     if state == Group.FAILED:
         return f"`{name}` {_stays(state, counts)}: {listed(_unsuccessful(counts))} of {packages}"
     return f"`{name}` is {state}"
+
+
+def held_or_paused(name: str, state: str, job: JobSummary) -> str:
+    """Say that a job or a part of it is held or paused, and why if d0ctl holds it."""
+    why = f" by {job.hold_actor}: {remark(job.hold_note)}" if _is_held_by_d0ctl(job) else ""
+    return f"`{name}` is {state}{why}"
+
+
+def _is_held_by_d0ctl(job: JobSummary) -> bool:
+    """Return whether d0ctl holds a job, for its failures or a fault; `why` says what helps."""
+    if not job.hold:
+        return False
+    from d0ctl.store.attempts import alike_failures  # most jobs are not held
+
+    return job.hold_actor == alike_failures.ACTOR
 
 
 def _stays(state: str, counts: Counts) -> str:
@@ -235,12 +251,17 @@ def held(names: Sequence[str]) -> str:
 
 def kept_back(job: JobSummary) -> str:
     """Say that a job that is waited for starts nothing more before a person lets it."""
-    state = "held" if job.hold else "paused"
-    return f"`{job.name}` is {state}, so nothing more of it starts: {way_back(job)}"
+    state = held_or_paused(job.name, "held" if job.hold else "paused", job)
+    return f"{state}, so nothing more of it starts: {way_back(job)}"
 
 
 def way_back(job: JobSummary) -> str:
-    """Return the command that lets a job go on that is held or paused, or its held packages."""
+    """Return the command that lets a job go on that is held or paused, or its held packages.
+
+    If d0ctl holds it, `why` comes first: a release alone would start more packages that fail.
+    """
+    if _is_held_by_d0ctl(job):
+        return ask_why(job.name)
     name = shlex.quote(job.name)
     if job.hold or not job.pause:
         return f"d0ctl release {name if job.hold else shlex.quote(f'{job.name}:held')}"

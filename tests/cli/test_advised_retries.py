@@ -133,6 +133,38 @@ def test_a_job_held_for_alike_failures_suggests_a_retry_before_a_release(
     assert document(d0ctl("status", "prod", "--json").stdout)["held"] is None
 
 
+def test_a_wait_for_a_job_held_for_alike_failures_says_why_and_names_no_release(
+    site: Site, d0ctl: Type
+) -> None:
+    _hold_for_alike_failures(site)
+
+    said = d0ctl("wait", "prod")
+
+    assert (said.exit_code, said.stdout, said.stderr) == (
+        1,
+        "`prod` is held by d0ctl: "
+        "3 packages of `prod/1` failed alike (exit-code), none succeeded\n",
+        "d0ctl why prod\n",
+    )
+
+
+def test_a_file_of_a_job_held_for_alike_failures_advises_the_retry_of_the_failed_makers(
+    site: Site, d0ctl: Type
+) -> None:
+    makers = [line(package(f"f{n}")) for n in range(1, 6)]
+    merge = [line(package("all", needs=[f"f{n}" for n in range(1, 6)]))]
+    site.submit(job(("a", makers), ("b", merge), max_alike_failures=3))
+    for number in (1, 2, 3):
+        site.fail(f"prod/1/{number}/1", reason="exit-code")
+
+    answers = [document(d0ctl("why", asked, "--json").stdout) for asked in ("prod:all", "prod:f5")]
+
+    for answer in answers:
+        assert answer["commands"][:2] == ["d0ctl why prod", "d0ctl retry 'prod:failed'"]
+        assert not [text for text in answer["commands"] if text.startswith("d0ctl release")]
+    assert "once their cause is fixed" in " ".join(answers[0]["facts"])
+
+
 def test_a_retry_in_a_job_that_is_not_held_mentions_no_release(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x"))])))
     site.fail("prod/1/1/1")

@@ -46,5 +46,23 @@ class Subject(Struct, frozen=True):
 def job_hold(subject: Subject) -> None:
     """Say why its whole job starts no packages, if that is so."""
     if why := kept_back(subject.job, subject.now):
-        subject.explanation.facts.append(why[0])
-        subject.explanation.commands.append(why[1])
+        subject.fact(why[0])
+        continue_job(subject, why[1])
+
+
+def continue_job(subject: Subject, usual: str) -> None:
+    """Suggest the usual command that lets its job go on; a retry if d0ctl holds it for failures.
+
+    A release alone would start more packages that fail.
+    """
+    from d0ctl.store.attempts import alike_failures  # most jobs are not held
+
+    job = subject.job
+    if job.hold and job.counts.get("failed") and job.hold_actor == alike_failures.ACTOR:
+        subject.fact(
+            "once their cause is fixed, a retry of the failed packages releases the job, too"
+        )
+        subject.command(f"d0ctl why {job.name}")
+        subject.command(f"d0ctl retry '{job.name}:failed'")
+    else:
+        subject.command(usual)

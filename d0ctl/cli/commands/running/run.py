@@ -157,7 +157,7 @@ def _drive(name: str, interrupts: _Interrupts) -> None:
     with session.reader() as store:
         job = browse.job(store, name)
     if job.hold:
-        say(outcome.held([name]))
+        say(outcome.kept_back(job))
     if job.ended is not None and (job.counts.get("failed") or job.counts.get("canceled")):
         say(outcome.nothing_starts(name, job.counts))
     progress = Progress(sys.stderr, name)

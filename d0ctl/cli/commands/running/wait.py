@@ -160,11 +160,13 @@ def _say_end(store: Store, name: str, part: Awaited) -> None:
         emit(outcome.stands_still(name, why))
         say(outcome.ask_why(name))
         return
+    if part.state in ("held", "paused"):
+        emit(outcome.held_or_paused(name, part.state, part.job))
+        say(outcome.way_back(part.job))
+        return
     emit(outcome.ended(name, part.state, part.counts))
     if part.state in (Group.FAILED, Group.CANCELED):
         say(outcome.ask_why(name))
-    elif part.state in ("held", "paused"):
-        say(outcome.way_back(part.job))
     else:
         from d0ctl.cli.commands.looking.results import remarks  # only at the end
 

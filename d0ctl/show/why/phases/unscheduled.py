@@ -8,7 +8,7 @@ from d0ctl.show.why.common import MOST, gone_for_good, kept_back, speed, transfe
 from d0ctl.show.why.phases import recovery
 from d0ctl.show.why.phases.free_slots import why_not_taken
 from d0ctl.show.why.phases.node_pauses import has_room
-from d0ctl.show.why.subject import Subject, job_hold
+from d0ctl.show.why.subject import Subject, continue_job, job_hold
 from d0ctl.store.files import links
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.holder import any_driver
@@ -26,7 +26,7 @@ def ready(subject: Subject) -> None:
     explanation = subject.explanation
     if why := kept_back(subject.job, subject.now):
         explanation.answer = f"{subject.name} is ready, but {why[0]}"
-        subject.command(why[1])
+        continue_job(subject, why[1])
         return
     explanation.reason = why_not_taken(subject)
     explanation.answer = f"{subject.name} is ready, and {explanation.reason}"
