@@ -106,6 +106,23 @@ def test_only_pause_with_running_suspends_running_packages(site: Site, d0ctl: Ty
     assert "- it was asked to pause; if it does not" in d0ctl("why", "prod/1/1/1").stdout
 
 
+def test_pause_running_says_that_suspended_packages_keep_what_they_have(
+    site: Site, d0ctl: Type
+) -> None:
+    kept = "suspended packages keep their CPUs and memory until they are resumed or killed"
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    plans = [d0ctl("pause", name, "--running", "--dry-run").stdout for name in ("prod", "prod/1/1")]
+    harmless = d0ctl("pause", "prod", "--dry-run").stdout
+    nothing_runs = d0ctl("pause", "prod/1/2", "--running", "--dry-run").stdout
+
+    assert all(kept in plan for plan in plans)
+    assert kept not in harmless and kept not in nothing_runs
+    assert kept in d0ctl("pause", "prod", "--running").stdout
+    assert kept not in d0ctl("resume", "prod").stdout
+
+
 def test_the_plan_of_pause_running_counts_packages_that_a_guard_has_suspended(
     site: Site, d0ctl: Type
 ) -> None:

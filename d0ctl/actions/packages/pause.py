@@ -137,12 +137,13 @@ def ids(store: Store, plan: PausePlan) -> list[int]:
 
 def describe(plan: PausePlan) -> Iterator[str]:
     """Say what a pause would do."""
-    if not plan.jobs:
+    if plan.jobs:
+        idle = count(plan.packages, "package")
+        rest = "; ".join(_with_running(plan))
+        yield f"would pause {wording.jobs(plan)}: {idle} would not start; {rest}"
+    else:
         yield from wording.describe_packages(plan, "pause")
-        return
-    idle = count(plan.packages, "package")
-    rest = "; ".join(_with_running(plan))
-    yield f"would pause {wording.jobs(plan)}: {idle} would not start; {rest}"
+    yield from _still_in_use(plan)
 
 
 def _with_running(plan: PausePlan) -> Iterator[str]:
@@ -154,6 +155,19 @@ def _with_running(plan: PausePlan) -> Iterator[str]:
         yield f"{count(plan.launched, 'running package')} would be suspended"
     if plan.suspended:
         yield f"{count(plan.suspended, 'suspended package')} would stay so until `d0ctl resume`"
+
+
+def _still_in_use(plan: PausePlan) -> Iterator[str]:
+    """Say that packages which would be suspended give nothing back to their nodes."""
+    if plan.launched:
+        yield ("suspended packages keep their CPUs and memory until they are resumed or killed, "
+               "so other packages can't use these")  # fmt: skip
+
+
+def report(plan: PausePlan) -> Iterator[str]:
+    """Say what was paused, and what its packages keep."""
+    yield from report_both(plan, "pause", "paused", "suspended")
+    yield from _still_in_use(plan)
 
 
 def report_both(plan: PausePlan, verb: str, past: str, running: str) -> Iterator[str]:
@@ -172,7 +186,7 @@ ACTION = Action(
     act=pause,
     undo=lambda plan: undo.command("resume", undo.changed(plan)),
     describe=describe,
-    report=lambda plan: report_both(plan, "pause", "paused", "suspended"),
+    report=report,
     is_flag=True,
     conflicts=frozenset({"resume", "finish", "remove"}),
     key="S",
