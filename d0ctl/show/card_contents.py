@@ -16,6 +16,7 @@ from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import Selector, parse
 from d0ctl.show.cards.part import MOST_ACTIONS, Part
+from d0ctl.show.lists import MOST_READ
 from d0ctl.show.why import group
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
@@ -200,7 +201,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         stages=browse.stages(store, job),
         where=browse.where(store, job.id),
         problems=browse.failed_transfers(store, job.id),
-        short=short_packages(store, job.id) if dropped.lines else [],
+        short=short_packages(store, job.id, MOST_READ) if dropped.lines else [],
         excluded=_excluded(store, job.id),
         actions=browse.actions(store, job.name, MOST_ACTIONS + 1),
         dropped=dropped,

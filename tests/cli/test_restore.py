@@ -130,6 +130,20 @@ def test_a_consumer_that_failed_without_a_line_may_have_it_back(site: Site, d0ct
     assert (first["inputs"], first["inputs_asked"], first["left_out"]) == (1, 2, ["sim-2"])
 
 
+def test_packages_that_lack_inputs_are_named_or_counted(site: Site, d0ctl: Type) -> None:
+    merges = [line(package(f"m{n}", takes=["gone", f"x{n}"])) for n in range(7)]
+    makers = [line(package("gone")), *(line(package(f"x{n}")) for n in range(7))]
+    site.submit(job(("make", makers), ("merge", merges), name="prod"))
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    page = d0ctl("status", "prod").stdout
+
+    assert page.count(" will run with 1 of 2 inputs, missing: gone") == 5
+    assert "2 more packages lack inputs, too: d0ctl status prod --json" in page
+    assert len(document(d0ctl("status", "prod", "--json").stdout)["left_out"]) == 7
+    assert "2 more packages lack inputs" in d0ctl("results", "prod").stderr
+
+
 def test_status_of_the_merge_names_its_missing_inputs(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=3))
     for number in (1, 2):

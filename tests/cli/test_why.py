@@ -206,3 +206,13 @@ def test_a_failure_that_was_acknowledged_says_by_whom_and_why(site: Site, d0ctl:
 
     said = d0ctl("why", "prod/1/1/1").stdout
     assert re.search(f"acknowledged by \\S+ at {TIME}: asked Emmy\n", said)
+
+
+def test_a_job_says_how_many_messages_its_failures_for_a_reason_have(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=4))
+    for number, detail in enumerate(("code 1", "code 2", "code 42: no table", "code 7: ls"), 1):
+        site.fail(f"prod/1/{number}/1", detail=detail)
+
+    assert "failed: 4 for exit-code (with 3 different messages)\n" in d0ctl("why", "prod").stdout

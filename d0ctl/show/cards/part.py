@@ -15,8 +15,8 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.forecast import eta
-from d0ctl.show.lists import failures, packages, with_bars
-from d0ctl.show.why.common import Explanation, runs_with
+from d0ctl.show.lists import failures, packages, shortfalls, with_bars
+from d0ctl.show.why.common import Explanation
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.left_out import DroppedLines, Shortfall
 from d0ctl.store.views.shapes import (
@@ -155,8 +155,8 @@ def _head(sheet: Sheet, part: Part, now: float) -> None:
     jobs.kept_back(sheet, job, now)
     if row.acknowledged:
         sheet.say(f"{count(row.acknowledged, 'failure')} acknowledged", "faint")
-    for short in part.short:
-        sheet.say(f"{short.path} {runs_with(short)}")
+    for text in shortfalls(row.name, part.short):
+        sheet.say(text)
     for sentence in part.excluded:
         sheet.say(sentence, "warn")
 

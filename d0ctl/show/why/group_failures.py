@@ -1,11 +1,13 @@
 """The failures of a job, stage or line, and the commands that retry them."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from d0ctl.model import Group, Phase, roll_up
 from d0ctl.show.why.common import MOST, Explanation, GroupPart
 from d0ctl.store.connection import Store
-from d0ctl.units import count, listed
+from d0ctl.store.views.shapes import FailureView, PackageRow
+from d0ctl.units import count, likeness, listed
 
 SAMPLE = 200
 """How many of the latest failures are counted by reason."""
@@ -14,13 +16,11 @@ SAMPLE = 200
 def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
     """Add how many packages have failed, why the last one has, and commands that retry them."""
     total = part.counts.get("failed", 0)
-    latest = [(failure.path, failure.reason) for failure in part.failures(SAMPLE)]
-    if not latest:
-        latest = [(failure.path, failure.reason) for failure in part.sample([Phase.FAILED], MOST)]
+    latest = [*part.failures(SAMPLE)] or part.sample([Phase.FAILED], MOST)
     if not latest:
         explanation.add(f"{part.title} has {count(total, 'failed package')}", [])
         return
-    last = part.explain(latest[0][0])
+    last = part.explain(latest[0].path)
     status = roll_up(part.counts, blocked=part.job.blocked)
     verb = "failed" if status == Group.FAILED else "has failures"
     failed = f"{count(total, 'package')} failed, the last {_after(last)}"
@@ -30,29 +30,36 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
         explanation.take(last)
     else:
         _by_reason(store, part, explanation, latest, total)
-        explanation.commands += [f"d0ctl why {latest[0][0]}", f"d0ctl history {part.path}"]
+        explanation.commands += [f"d0ctl why {latest[0].path}", f"d0ctl history {part.path}"]
 
 
 def _by_reason(
     store: Store,
     part: GroupPart,
     explanation: Explanation,
-    latest: list[tuple[str, str | None]],
+    latest: Sequence[FailureView | PackageRow],
     total: int,
 ) -> None:
     """Add the failures by reason, and one retry command for each reason."""
-    reasons = Counter(reason or "unknown" for _, reason in latest)
+    reasons = Counter(failure.reason or "unknown" for failure in latest)
     at_least = "at least " if total > len(latest) else ""
-    parts = [f"{number:,} for {reason}" for reason, number in reasons.most_common()]
+    parts = [f"{number:,} for {reason}{_messages(latest, reason)}"
+             for reason, number in reasons.most_common()]  # fmt: skip
     explanation.facts.append(f"failed: {at_least}{listed(parts)}")
     for reason, _ in reasons.most_common(MOST):
-        paths = [path for path, why in latest if why == reason][:MOST]
+        paths = [failure.path for failure in latest if failure.reason == reason][:MOST]
         if not paths:
             continue
         from d0ctl.show.why.advice import alike, for_alike  # most parts have no such failures
 
         target = alike(part.failed, reason)
         for_alike(store, target, paths).add_to(explanation, target, f"for {reason}: ")
+
+
+def _messages(latest: Sequence[FailureView | PackageRow], reason: str) -> str:
+    """Say how many messages the failures for a reason have that differ in more than numbers."""
+    messages = {likeness(failure.message) for failure in latest if failure.reason == reason}
+    return f" (with {len(messages)} different messages)" if len(messages) > 1 else ""
 
 
 def _after(last: Explanation) -> str:

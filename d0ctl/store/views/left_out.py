@@ -62,11 +62,11 @@ def shortfall(store: Store, package: int, path: str, phase: str) -> Shortfall | 
     return Shortfall(path, phase, row["given"], row["asked"], tuple(names))
 
 
-def short_packages(store: Store, job: int) -> list[Shortfall]:
-    """Return a few packages of a job that lack files of dropped lines."""
+def short_packages(store: Store, job: int, most: int) -> list[Shortfall]:
+    """Return packages of a job that lack files of dropped lines, at most so many."""
     found = (
         shortfall(store, row["id"], row["path"], row["phase"])
-        for row in store.rows("short_packages", job=job, limit=3)
+        for row in store.rows("short_packages", job=job, limit=most)
     )
     return [entry for entry in found if entry is not None]
 

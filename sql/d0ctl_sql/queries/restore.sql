@@ -254,7 +254,7 @@ select count(distinct case when input.dropped = 0 then file_id end) as given,
  where input.package_id = :package and own = 0;
 
 -- name: short_packages
--- A few packages of a job that lack files of dropped lines.
+-- Packages of a job that lack files of dropped lines.
 select distinct package.id,
        package_path.path,
        package.phase
