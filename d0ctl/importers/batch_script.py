@@ -1,10 +1,14 @@
 """The command that submits a script of Slurm with the requests in its `#SBATCH` lines."""
 
 import os
+import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+from msgspec import Struct
 
 from d0ctl.units import format_time
 
@@ -22,9 +26,37 @@ _NEEDLESS = {"output", "error"}
 MOST_WORDS = 5_000
 """How many words of a script are compared with the files beside it."""
 
+_VARIABLE = re.compile(r"\$\{[^}\s]*\}|\$\w+")
+_WRITTEN = re.compile(rf"(?<![2>])>>?[ \t]*[\"']?((?:[\w./-]|{_VARIABLE.pattern})+)")
+_COMPARISON = re.compile(r"\[\[.*?\]\]|\(\(.*?\)\)|\$\d+ *>+ *\$\d+")
+"""Texts in which `>` does not write, in the shell and in awk."""
 
-def submission(text: str, path: Path) -> tuple[str, list[str]]:
-    """Return the command that submits a script, and its lines that the command lacks."""
+_OWN_FOLDER = "out-{n}"
+"""The folder for files of a package whose names do not have its number."""
+
+
+class Submission(Struct, frozen=True):
+    """The command that submits a script, and what the command lacks."""
+
+    command: str
+    left_out: tuple[str, ...]
+    """Options of `#SBATCH` lines."""
+    unnamed: tuple[str, ...]
+    """Names of files that the script writes, as written there, of which no output can be made."""
+
+
+class _Outputs(Struct, frozen=True):
+    """The files to which the output of commands goes, if their names have variables."""
+
+    names: list[str]
+    """Names and patterns for `--output`."""
+    moved: list[str]
+    """Patterns of files that go to a folder of each package: several may write the same name."""
+    unnamed: list[str]
+
+
+def submission(text: str, path: Path) -> Submission:
+    """Return the command that submits a script."""
     arguments, left_out = ["d0ctl", "submit"], []
     for line in _LINE.findall(text):
         for name, value, as_written in _options(line):
@@ -33,16 +65,28 @@ def submission(text: str, path: Path) -> tuple[str, list[str]]:
                 arguments += [_OPTIONS[name], translated]
             elif name not in _NEEDLESS and (name, value) not in {("nodes", "1"), ("ntasks", "1")}:
                 left_out.append(as_written)
-    for beside in _files(text, path):
-        arguments += ["--input", beside]
-    variables = [f"{_NUMBER}={{n}}"] if "--array" in arguments and _NUMBER in text else []
-    for made in _outputs(text) if variables else ():
-        arguments += ["--output", made]
+    is_array = "--array" in arguments
+    commands = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
+    beside = _files(commands, path)
+    made = _outputs(_COMPARISON.sub("", commands), is_array, [*beside, path.name])
+    for name in beside:
+        arguments += ["--input", name]
+    for name in made.names:
+        arguments += ["--output", name]
+    variables = [f"{_NUMBER}={{n}}"] if is_array and _NUMBER in text else []
     variables += [f"{_FOLDER}=."] if _FOLDER in text else []
-    arguments += ["--", *["env"] * bool(variables), *variables]
     call = [f"./{path.name}"] if os.access(path, os.X_OK) else ["bash", path.name]
-    quoted = (word if word.endswith("={n}") else shlex.quote(word) for word in (*arguments, *call))
-    return " ".join(quoted), left_out
+    arguments += ["--", *_call(variables, call, made.moved)]
+    quoted = (word if word.endswith("={n}") else shlex.quote(word) for word in arguments)
+    return Submission(" ".join(quoted), tuple(left_out), tuple(made.unnamed))
+
+
+def _call(variables: list[str], call: list[str], moved: list[str]) -> list[str]:
+    """Return the words that run a script, or a text for the shell that moves its files then."""
+    run = [*["env"] * bool(variables), *variables, *call]
+    if not moved:
+        return run
+    return [" ".join([*run[:-1], shlex.quote(run[-1]), "&&", "mv", *moved, f"{_OWN_FOLDER}/"])]
 
 
 def _options(line: str) -> Iterator[tuple[str, str, str]]:
@@ -86,16 +130,45 @@ def _time(value: str) -> str | None:
     return format_time(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + seconds)
 
 
-def _outputs(text: str) -> list[str]:
-    """Return the files with the number of the package to which the output of commands goes."""
-    written = re.findall(rf">>?[ \t]*[\"']?([\w.$\{{\}}-]*\$\{{?{_NUMBER}\b[\w.$\{{\}}-]*)", text)
-    names = (re.sub(rf"\$(?:{_NUMBER}\b|\{{{_NUMBER}\}})", "{n}", name) for name in written)
-    return [name for name in dict.fromkeys(names) if "$" not in name]
+def _outputs(commands: str, is_array: bool, beside: Iterable[str]) -> _Outputs:
+    """Return the outputs whose names have variables; others may be left by every package."""
+    found = _Outputs([], [], [])
+    for written in dict.fromkeys(_WRITTEN.findall(commands)):
+        pattern = posixpath.normpath(_pattern(written, is_array))
+        folder, _, name = pattern.rpartition("/")
+        if "$" not in written or written.startswith("/"):
+            continue
+        is_own = not is_array or "{n}" in pattern
+        if (
+            "*" in folder
+            or pattern.startswith("..")
+            or not re.search(r"\w", name)
+            or (not is_own and any(fnmatchcase(file, pattern) for file in beside))
+        ):
+            found.unnamed.append(written)
+        elif is_own:
+            found.names.append(pattern)
+        else:
+            found.names.append(f"{_OWN_FOLDER}/{name}")
+            found.moved.append(pattern)
+    return _Outputs(*(list(dict.fromkeys(names))
+                      for names in (found.names, found.moved, found.unnamed)))  # fmt: skip
 
 
-def _files(text: str, path: Path) -> list[str]:
+def _pattern(written: str, is_array: bool) -> str:
+    """Return the name of a file with `{n}` for the number of the package, `*` for the unknown."""
+
+    def value(variable: re.Match[str]) -> str:
+        name = variable[0].strip("${}")
+        if name == _FOLDER:
+            return "."
+        return "{n}" if is_array and name == _NUMBER else "*"
+
+    return _VARIABLE.sub(value, written)
+
+
+def _files(commands: str, path: Path) -> list[str]:
     """Return the files beside a script that its commands name."""
-    commands = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     named = dict.fromkeys(re.split(r"[\s;|&()<>\"'`=]+", commands)[:MOST_WORDS])
     names = (word.removeprefix("./") for word in named)
     return [name for name in names

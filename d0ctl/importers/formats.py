@@ -11,7 +11,7 @@ from d0ctl.importers import batch_script, dag_file, dagman, snakemake, wfcommons
 from d0ctl.importers.draft import Draft, Unreadable
 from d0ctl.jobfile.yaml.faults import did_you_mean
 from d0ctl.plugins import installed, named
-from d0ctl.units import clean
+from d0ctl.units import clean, listed
 
 _SNAKEFILE = re.compile(r"^(rule|checkpoint)(\s+\w+)?\s*:", re.MULTILINE)
 _BATCH_LINE = re.compile(r"^#(PBS|BSUB)\s", re.MULTILINE)
@@ -87,14 +87,23 @@ def other_way(text: str, path: Path) -> str | None:
             f"`snakemake -s {name} --dag > flow.dot`, then `d0ctl import flow.dot`"
         )
     if re.search(r"^#SBATCH\s", text[:10_000], re.MULTILINE):
-        command, left_out = batch_script.submission(text[:MOST_READ], path)
-        lacks = f"; not translated: {', '.join(left_out)}" if left_out else ""
-        return (f"{path.name} is a script of Slurm: `{command}` (more under \"Slurm "
-                f"scripts\" in docs/comparison.md){lacks}")  # fmt: skip
+        return _of_slurm(path.name, batch_script.submission(text[:MOST_READ], path))
     if batch := _BATCH_LINE.search(text[:10_000]):
         return (f"{path.name} is a script, and d0ctl runs it without its lines "
                 f"`#{batch[1]}`: `d0ctl submit --cpus N --memory SIZE -- ./{name}`")  # fmt: skip
     return None
+
+
+def _of_slurm(name: str, found: batch_script.Submission) -> str:
+    """Say what to type for a script of Slurm, and what that lacks."""
+    lacks = f"; not translated: {', '.join(found.left_out)}" if found.left_out else ""
+    if found.unnamed:
+        files = listed(f"`{file}`" for file in found.unnamed)
+        number = "-$SLURM_ARRAY_TASK_ID" if " --array " in found.command else ""
+        lacks += f"; {files} would be lost: write a name such as `out{number}.txt` there, and "
+        lacks += "add `--output 'out-{n}.txt'`" if number else "add `--output out.txt`"
+    return (f"{name} is a script of Slurm: `{found.command}` (more under \"Slurm "
+            f"scripts\" in docs/comparison.md){lacks}")  # fmt: skip
 
 
 def _form_of(text: str) -> str:

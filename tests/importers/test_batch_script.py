@@ -57,6 +57,59 @@ def test_a_script_that_goes_to_its_folder_and_writes_a_file_per_number_does_so_h
 
 
 @pytest.mark.parametrize(
+    ("written", "output"),
+    [
+        ("fit_$m.txt",
+         "--output 'out-{n}/fit_*.txt' -- 'env {env}bash job.sh && mv fit_*.txt out-{n}/'"),
+        ("o/fit_${masses[$SLURM_ARRAY_TASK_ID]}",
+         "--output 'out-{n}/fit_*' -- 'env {env}bash job.sh && mv o/fit_* out-{n}/'"),
+        ("'$m-$SLURM_ARRAY_TASK_ID'", "--output '*-{n}' -- env {env}bash job.sh"),
+        ("$SLURM_SUBMIT_DIR/h-${SLURM_ARRAY_TASK_ID}",
+         "--output 'h-{n}' -- env {env}SLURM_SUBMIT_DIR=. bash job.sh"),
+        ("/tmp/x-$m", "-- env {env}bash job.sh"),
+    ],
+)  # fmt: skip
+def test_files_whose_names_an_array_computes_are_kept(
+    tmp_path: Path, written: str, output: str
+) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text(
+        "#!/bin/bash\n#SBATCH --array=0-5\n# date > not_$m\n"
+        f"m=${{masses[$SLURM_ARRAY_TASK_ID]}}\ndate > {written}\n"
+    )
+
+    command = refusal(script).split("`")[1]
+
+    assert command == "d0ctl submit --array 0-5 " + output.replace(
+        "{env}", "SLURM_ARRAY_TASK_ID={n} "
+    )
+
+
+def test_a_single_script_keeps_the_files_whose_names_it_computes(tmp_path: Path) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text("#!/bin/bash\n#SBATCH -c 1\ndate > fit_$m.txt\n")
+
+    assert "`d0ctl submit --cpus 1 --output 'fit_*.txt' -- bash job.sh`" in refusal(script)
+
+
+@pytest.mark.parametrize("written", ["$OUT", "${dir}/fit_$m.txt", "$m.txt"])
+def test_a_file_that_can_not_be_named_is_said_to_be_lost(tmp_path: Path, written: str) -> None:
+    script = tmp_path / "job.sh"
+    (tmp_path / "in.txt").write_text("")
+    script.write_text(
+        f"#!/bin/bash\n#SBATCH --array=1-2\n[[ $a > $b ]] && cat in.txt > {written}\n"
+    )
+
+    answer = refusal(script)
+
+    assert "--output" not in answer.split("`")[1]
+    assert answer.endswith(
+        f"; `{written}` would be lost: write a name such as `out-$SLURM_ARRAY_TASK_ID.txt` there, "
+        "and add `--output 'out-{n}.txt'`"
+    )
+
+
+@pytest.mark.parametrize(
     ("line", "options"),
     [
         ("--time=90", "--wall-time 1h30m "),
