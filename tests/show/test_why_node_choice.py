@@ -56,6 +56,20 @@ def test_a_later_package_that_went_to_a_node_for_the_same_reason_has_its_own_tim
     assert times == [iso(NOW), iso(NOW + 100)]
 
 
+def test_a_node_that_came_up_meanwhile_had_no_room(site: Site) -> None:
+    site.up(cpus=4)
+    registry.add(site.store, Address("other", "ssh", "other"), cpus=1)
+    site.submit(job("beside", [package(binary(), nodes=("other",))]))
+    site.submit(job("prod", [package(binary()) for _ in range(2)]))
+    schedule(site, [2], NOW)
+    site.up("other", cpus=1)
+    schedule(site, [1], NOW + 50)
+    schedule(site, [3], NOW + 100)
+
+    said = "it went to `localhost`: the other node that meets its request had no room (decided at "
+    assert [fact for fact in why(site, "prod/1/2/1").facts if fact.startswith(said)]
+
+
 def test_a_package_without_a_node_says_nothing_of_one(site: Site) -> None:
     site_of_two(site)
     site.submit(job("prod", [package(binary())]))

@@ -141,7 +141,7 @@ def keep_choices(
 
 def _keep_choice(store: Store, choice: "NodeChoice", now: float) -> int:
     found = store.value("recent_choice", requirement=choice.requirement, node=choice.node,
-                        rule=choice.rule, after=now - SAME_CHOICE_S)  # fmt: skip
+                        rule=choice.rule, fits=choice.fits, after=now - SAME_CHOICE_S)  # fmt: skip
     return int(store.value("keep_choice", now=now, **asdict(choice)) if found is None else found)
 
 

@@ -284,9 +284,11 @@ update package
  where package.id = decision.package_id and package.phase = 'ready';
 
 -- name: recent_choice
--- Why a node got packages with a requirement shortly before, by the same rule.
+-- Why a node got packages with a requirement shortly before, by the same rule, while as many nodes
+-- met it: one, two or several.
 select id from node_choice
  where requirement_id = :requirement and node_id = :node and rule = :rule and at > :after
+   and min(fits, 3) = min(:fits, 3)
  order by at desc
  limit 1;
 
