@@ -52,6 +52,8 @@ class NodeCapacity(Struct):
     disk: Disk | None = None
     extra: int = 0
     """CPUs' worth of the current requirement that it may get beyond its CPUs."""
+    is_last_resort: bool = True
+    """Whether no other node has the disk that the current requirement is expected to take."""
     allowances: Sequence[Allowance] = ()
     """What throttles still allow it."""
     slots: list[float] | None = None
@@ -68,8 +70,9 @@ class NodeCapacity(Struct):
     def holds(self, requirement: Requirement) -> int:
         """Return how many packages with a requirement fit into its memory, GPUs and disk.
 
-        Estimates alone keep no package from a node on which nothing is reserved. A disk below its
-        reserve takes none: their programs would be suspended at once.
+        Estimates alone keep no package from a node on which nothing is reserved, unless another
+        node has the expected disk. A disk below its reserve takes none: their programs would be
+        suspended at once.
         """
         if self.node.disk_short:
             return 0
@@ -84,13 +87,19 @@ class NodeCapacity(Struct):
         if requirement.gpus:
             most = min(most, max(0, self.gpus) // requirement.gpus)
         if space and self.disk is not None:
-            is_empty = self.disk.free == node.disk_free
-            least = int(is_empty and (requirement.space or 0) <= self.disk.free)
+            is_tried = self.is_last_resort and self.disk.free == node.disk_free
+            least = int(is_tried and (requirement.space or 0) <= self.disk.free)
             most = min(most, max(least, max(0, self.disk.free) // space))
         return most
 
-    def select(self, requirement: Requirement) -> None:
+    def may_hold(self, requirement: Requirement) -> bool:
+        """Return whether the disk can hold a package, if need be when others there have ended."""
+        is_open = self.node.on_trial is None and self.bound(requirement) > 0
+        return is_open and has_space(requirement, self.node.disk_free, self.node.disk_short)
+
+    def select(self, requirement: Requirement, *, is_last_resort: bool) -> None:
         """Give out packages of this requirement from now on."""
+        self.is_last_resort = is_last_resort
         self.extra = requirement.ahead(self.node.cpus) if self.node.on_trial is None else 0
 
     def most(self, requirement: Requirement) -> int:
@@ -191,6 +200,19 @@ class NodeCapacity(Struct):
             allowance.taken += 1
         if self.node.on_trial is not None:
             self.bounds, self.others = {}, 0
+
+
+def has_space(requirement: Requirement, free: int | None, short: int) -> bool:
+    """Return whether a disk has the space that a package is expected to take, or may have it."""
+    space = requirement.space_expected or requirement.space or 0
+    return not short and (free is None or free >= space)
+
+
+def select(capacities: Sequence[NodeCapacity], requirement: Requirement) -> None:
+    """Have the nodes that meet a requirement take its packages from now on."""
+    is_last_resort = not any(capacity.may_hold(requirement) for capacity in capacities)
+    for capacity in capacities:
+        capacity.select(requirement, is_last_resort=is_last_resort)
 
 
 def share_disks(capacities: Sequence[NodeCapacity]) -> None:

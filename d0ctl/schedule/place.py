@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from d0ctl.schedule.choice import Choice, Decision, NodeChoice
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.node_capacity import Busy, NodeCapacity, share_disks
+from d0ctl.schedule.node_capacity import Busy, NodeCapacity, select, share_disks
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import (
     NO_BOUNDS,
@@ -168,8 +168,7 @@ class _Pass(Struct):
                     if misfit(requirement, capacity.node) is None
                 ]
             self.fits[key] = fits
-        for capacity in fits:
-            capacity.select(requirement)
+        select(fits, requirement)
         return [capacity for capacity in fits if capacity.most(requirement) > 0], fits
 
     def give_out(

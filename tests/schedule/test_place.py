@@ -249,6 +249,17 @@ def test_an_estimate_of_disk_keeps_no_package_off_a_node_where_nothing_is_reserv
         assert len(decide([node], [one])) == taken
 
 
+def test_a_package_waits_for_a_busy_node_with_the_disk_that_it_is_expected_to_take() -> None:
+    small = NodeRoom(1, "a", 1, cpus=2, used=0, disk=126, disk_free=37)
+    busy = NodeRoom(2, "b", 2, cpus=2, used=2, disk=900, disk_free=800, disk_used=80)
+    crowded = replace(busy, disk_free=39)
+
+    for other, expected, taken in ((busy, 40, []), (busy, 37, [1]), (crowded, 40, [1]),
+                                   (replace(busy, disk_short=1), 40, [1])):  # fmt: skip
+        wanted = [Requirement(1, ready=9, space_expected=expected)]
+        assert [decision.node for decision in decide([small, other], wanted)] == taken
+
+
 def test_a_package_that_finds_too_little_memory_goes_to_another_node() -> None:
     full = NodeRoom(1, "a", 1, cpus=8, used=0, memory=1000, memory_used=900)
     other = NodeRoom(2, "b", 2, cpus=1, used=0, memory=1000)

@@ -14,6 +14,8 @@ from tests.support.building import package as make
 from tests.support.rows import change, insert
 from tests.support.site import Site
 
+MB = 1_000_000
+
 
 def test_a_waiting_package_names_the_file_its_maker_and_how_that_stands(site: Site) -> None:
     site.submit(production())
@@ -117,6 +119,25 @@ def test_a_ready_package_says_which_nodes_are_ruled_out_by_what(site: Site) -> N
     assert "node `resting` is drained: new disk" in facts
     assert "node `other` is ruled out: excluded by the package" in facts
     assert "node `small` is ruled out: 1 CPUs, needs 2" in facts
+
+
+def test_a_package_waits_for_the_busy_node_with_the_disk_that_it_is_expected_to_take(
+    site: Site,
+) -> None:
+    site.up(cpus=2, disk_total=126 * MB, disk_free=43 * MB)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
+    site.up("far", cpus=1, disk_total=900 * MB, disk_free=800 * MB)
+    site.submit(production())
+    site.launch("prod/1/1/1", "far")
+    change(site.store, "requirement", space_expected=40 * MB)
+
+    answer = why(site, "prod/1/2/1")
+
+    assert answer.answer.endswith("no slot is free on `far` and it waits for disk on `localhost`")
+    assert "node `localhost` has 37 MB of disk left, it takes about 40 MB" in answer.facts
+    with site.store.writing():
+        contact.down(site.store, registry.named(site.store, "far").id, "no answer", now=NOW)
+    assert "it starts on `localhost` when its turn comes" in why(site, "prod/1/2/1").answer
 
 
 def test_why_names_the_packages_on_a_full_node(site: Site) -> None:

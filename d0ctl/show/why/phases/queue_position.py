@@ -6,6 +6,7 @@ from typing import NamedTuple
 from d0ctl.model import NodeCapacity
 from d0ctl.schedule.candidates import costs
 from d0ctl.schedule.costs import Cost
+from d0ctl.schedule.node_capacity import has_space
 from d0ctl.schedule.place import WORTH
 from d0ctl.schedule.quota import Allowance, Allowances
 from d0ctl.schedule.resources import Requirement
@@ -40,7 +41,9 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         return f"it starts on {named(fits)} when its turn comes: it only delivers its outputs"
     if (share := standing(subject)) is not None:
         explanation.facts.append(share)
-    lacks = {row.name: lack for row in fits if (lack := _lacks(row, requirement))}
+    has_disk = any(has_space(requirement, row.disk_spare, row.disk_short) for row in fits)
+    lacks = {row.name: lack for row in fits
+             if (lack := _lacks(row, requirement, is_last_resort=not has_disk))}  # fmt: skip
     lacking = {name: lack.text for name, lack in lacks.items()}
     allowed = allowances(subject, fits)
     at_limit = {row.name: used for row in fits
@@ -117,7 +120,7 @@ def _free(subject: Subject, fits: Sequence[NodeCapacity], lacks: Mapping[str, La
     return []
 
 
-def _lacks(row: NodeCapacity, requirement: Requirement) -> Lack | None:
+def _lacks(row: NodeCapacity, requirement: Requirement, *, is_last_resort: bool) -> Lack | None:
     """Return which resource of a node is short, memory, GPUs or disk; None if none is."""
     if row.disk_short:
         left = size(max(0, row.disk_reserve - row.disk_short))
@@ -132,10 +135,11 @@ def _lacks(row: NodeCapacity, requirement: Requirement) -> Lack | None:
     if (free_gpus := row.gpus - row.gpus_used) < requirement.gpus:
         return Lack("GPUs", f"has {count(free_gpus, 'GPU')} left, needs {requirement.gpus}")
     free, promised = row.disk_spare, row.disk_used
-    space = requirement.space
+    expected = None if is_last_resort and not promised else requirement.space_expected
+    space, verb = (expected, "it takes about") if expected else (requirement.space, "needs")
     if space and free is not None and (missing := space - max(0, free - promised)) > 0:
         disk = "disk" if row.cache is None else f"its cache of {size(row.cache)}"
-        text = f"has {size(space - missing)} of {disk} left, needs {size(space)}"
+        text = f"has {size(space - missing)} of {disk} left, {verb} {size(space)}"
         return Lack("disk", text, missing)
     return None
 
