@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from d0ctl.doctor.finding import Finding, repaired_at_start
@@ -11,18 +11,26 @@ from d0ctl.dropbox import LEFT_BEHIND_S
 from d0ctl.rejected import DISCARDED, KEPT_S, TOKEN_ADVICE, discarded, is_token_fault
 from d0ctl.units import clean, count, duration, moment, size
 
+BOXES = ("tmp", "new", "cur", "rejected")
+"""The folders of the drop-box."""
+
 UNREAD_S = 60.0
 """Messages that are unread for longer are reported; a daemon needs a moment."""
 
 
+Entry = tuple[Path, float, int]
+"""A file with its age in seconds, and its kind."""
+
+
 def leftovers(folder: Path, *, is_driven: bool) -> Iterator[Finding]:
     """Check the folders of the drop-box."""
-    for name in ("tmp", "new", "cur", "rejected"):
+    for name in BOXES:
         if not (folder / name).is_dir():
             yield Finding("drop-box", str(folder / name), "is missing", f"mkdir {folder / name}")
             return
     yield from _unfinished(folder / "tmp")
-    yield from _foreign(folder / "cur")
+    yield from _foreign(folder, [entry for entry in _files(folder) if entry[0].name not in BOXES])
+    yield from _foreign(folder / "cur", _files(folder / "cur"))
     yield from _unread(folder / "new", is_driven)
     yield from _rejected(folder / "rejected")
 
@@ -34,13 +42,13 @@ def _unfinished(folder: Path) -> Iterator[Finding]:
         yield repaired_at_start("drop-box", str(folder), detail)
 
 
-def _foreign(folder: Path) -> Iterator[Finding]:
-    found = _files(folder)
-    if found:
-        detail = (
-            f"{count(len(found), 'file')} that d0ctl does not read, such as `{found[0][0].name}`"
-        )
-        yield Finding("drop-box", str(folder), detail, f"mv {folder}/* {folder.parent}/new/")
+def _foreign(folder: Path, found: Sequence[Entry]) -> Iterator[Finding]:
+    if not found:
+        return
+    first = _shown(found[0][0].name)
+    detail = f"{count(len(found), 'file')} that d0ctl does not read, such as `{first}`"
+    advice = "mv it to new/ if it is a message of a node, else elsewhere"
+    yield Finding("drop-box", str(folder), detail, advice)
 
 
 def _unread(folder: Path, is_driven: bool) -> Iterator[Finding]:
@@ -84,7 +92,7 @@ def _rejected(folder: Path) -> Iterator[Finding]:
         yield Finding("drop-box", str(folder / DISCARDED), detail, advice)
 
 
-def _files(folder: Path) -> list[tuple[Path, float, int]]:
+def _files(folder: Path) -> list[Entry]:
     """Return the files in a folder, with age and kind; those that vanish meanwhile are skipped."""
     files = []
     with os.scandir(folder) as entries:

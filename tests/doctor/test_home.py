@@ -163,6 +163,13 @@ def test_mail_that_was_read_by_another_program_is_reported(home: Home, found: Fo
     assert only(found).detail == "1 file that d0ctl does not read, such as `1.1:2,S`"
 
 
+def test_so_is_any_other_file_in_the_drop_box(home: Home, found: Found) -> None:
+    (home.dropbox / "junk.json").touch()
+
+    assert only(found).subject == str(home.dropbox)
+    assert only(found).detail == "1 file that d0ctl does not read, such as `junk.json`"
+
+
 def test_a_drop_box_that_is_gone_is_reported(home: Home, found: Found) -> None:
     (home.dropbox / "cur").rmdir()
 
