@@ -281,13 +281,13 @@ def test_a_package_that_waits_after_a_full_disk_says_when_there_is_room(
     took = {"binary": 1, "started": 1.0, "ended": 2.0, "exit_code": 1, "signal": None, "cpu": 1.0,
             "rss": 1, "gap": 1.0, "disk": 10_000_000}  # fmt: skip
     site.end("prod/1/1/1", "failed", reason="disk-full", detail="full", binaries=[took])
-    contact.note_free_disk(site.store, 1, 53_200_000)  # before the disk was full
+    contact.note_free_disk(site.store, 1, 53_200_000, now=time.time())  # before the disk was full
     full = d0ctl("why", "prod/1/1/1").stdout
     change(site.store, "attempt", ended=time.time() - 100)
-    contact.note_free_disk(site.store, 1, 12_000_000)  # what it had taken itself
+    contact.note_free_disk(site.store, 1, 12_000_000, now=time.time())  # what it had taken itself
     full += d0ctl("why", "prod/1/1/1").stdout
 
-    contact.note_free_disk(site.store, 1, 53_200_000)
+    contact.note_free_disk(site.store, 1, 53_200_000, now=time.time())
 
     text = "`localhost` has room for 50 MB now: `retry` does not wait until then"
     assert "cooling off" in full and "has room" not in full

@@ -79,13 +79,17 @@ def test_a_drained_node_whose_disk_has_room_again_says_so(site: Site, d0ctl: Typ
         site.launch(f"prod/1/{number}/1", "hole")
         site.end(f"prod/1/{number}/1", "failed", reason="disk-full", binaries=[took])
     hole = registry.named(site.store, "hole").id
-    contact.note_free_disk(site.store, hole, 53_200_000)  # before the disk was full
+    contact.note_free_disk(
+        site.store, hole, 53_200_000, now=time.time()
+    )  # before the disk was full
     full = d0ctl("node", "list").stdout + d0ctl("why", "hole").stdout
     change(site.store, "bad_node", since=time.time() - 100)
-    contact.note_free_disk(site.store, hole, 12_000_000)  # what they had taken themselves
+    contact.note_free_disk(
+        site.store, hole, 12_000_000, now=time.time()
+    )  # what they had taken themselves
     full += d0ctl("node", "list").stdout + d0ctl("why", "hole").stdout
 
-    contact.note_free_disk(site.store, hole, 53_200_000)
+    contact.note_free_disk(site.store, hole, 53_200_000, now=time.time())
 
     text = "its disk has room for 50 MB again: d0ctl node resume hole"
     assert "drained by d0ctl: 3 packages" in full and "room" not in full

@@ -120,6 +120,40 @@ def test_the_history_of_all_says_when_nodes_were_down_also_of_removed_ones(
         ("n4", "removed"), ("n3", "up")]  # fmt: skip
 
 
+def test_the_history_of_all_says_when_the_disk_of_a_node_was_full(site: Site, d0ctl: Type) -> None:
+    now = time.time()
+    registry.add(site.store, Address("n3", "ssh", "n3"), cpus=4)
+    node = registry.named(site.store, "n3").id
+    with site.store.writing():
+        for back, free in ((900, 500), (600, 1), (590, 2), (500, 500)):
+            facts = {"cpus": 4, "disk_total": 10**9, "disk_free": free * 10**6}
+            contact.up(site.store, node, facts, now=now - back)
+        contact.note_free_disk(site.store, node, 3 * 10**6, now=now - 60)
+
+    page = " ".join(d0ctl("history").stdout.split())
+    full = " ".join(d0ctl("why", "n3").stdout.split())
+    with site.store.writing():
+        contact.down(site.store, node, "no answer", now=now - 50)
+        contact.up(site.store, node, facts, now=now - 40)
+    outages = document(d0ctl("history", "--json").stdout)["outages"]
+
+    assert "for 1 min 40 s took no packages" in page and "still, for 1 min" in page
+    assert "disk full at" in page and "for 1 min 40 s: took no packages" in full
+    assert [(row["kind"], row["became"]) for row in outages] == [
+        ("down", "up"), ("full", "up"), ("full", "up")]  # fmt: skip
+
+
+def test_a_full_disk_ends_when_its_node_is_removed(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("n3", "ssh", "n3"), cpus=4)
+    facts = {"cpus": 4, "disk_total": 10**9, "disk_free": 1}
+    with site.store.writing():
+        contact.up(site.store, registry.named(site.store, "n3").id, facts, now=time.time() - 60)
+    d0ctl("node", "remove", "n3")
+
+    (row,) = document(d0ctl("history", "--json").stdout)["outages"]
+    assert (row["kind"], row["became"]) == ("full", "removed") and row["ended"]
+
+
 def test_the_history_of_a_node_has_its_actions_and_failures(site: Site, d0ctl: Type) -> None:
     registry.add(site.store, Address("n3", "ssh", "n3"), cpus=4)
     site.submit(production())

@@ -1,6 +1,6 @@
 """The document of a history."""
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from d0ctl.cli.schemas.jobs import AttemptFailure, Time
 from d0ctl.cli.schemas.packages import Note
@@ -56,9 +56,12 @@ class JobFailures(TypedDict):
 
 
 class Outage(TypedDict):
-    """When a node was down; `became` is its state afterwards: `up`, `unknown` or `removed`."""
+    """When a node was `down` or its disk `full`; `became` is its state afterwards: `up`, `unknown`
+    or `removed`.
+    """
 
     node: str
+    kind: Literal["down", "full"]
     began: Time | None
     ended: Time | None
     became: str | None

@@ -131,7 +131,7 @@ def _received(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
         case "absent":
             launches.end_unstarted(store, node, frame["attempts"], now=now)
         case "pong":
-            contact.note_free_disk(store, node, frame["disk_free"])
+            contact.note_free_disk(store, node, frame["disk_free"], now=now)
         case "forgotten":
             _purged(desk, turn, node, frame)
         case "software":

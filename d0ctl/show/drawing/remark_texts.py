@@ -22,7 +22,7 @@ from d0ctl.policy.remarks import (
     Verdict,
     read,
 )
-from d0ctl.units import count, duration, listed, moment, size, times
+from d0ctl.units import clean, count, duration, listed, moment, size, times
 
 if TYPE_CHECKING:
     from d0ctl.store.nodes.draining import Outage
@@ -154,13 +154,19 @@ def against(failure: GivenUp) -> str:
 
 
 def outage_times(outage: "Outage", now: float) -> list[str]:
-    """Say from when to when a node was down, and what followed if it did not come back."""
-    began = f"down at {moment(outage.began, now)}"
+    """Say from when to when a node was down or full, and what followed if it did not come back."""
+    state = "disk full" if outage.kind == "full" else "down"
+    began = f"{state} at {moment(outage.began, now)}"
     if outage.ended is None:
         return [began, f"still, for {duration(now - outage.began)}"]
     later = {"removed": ", until it was removed", "unknown": ", then not contacted"}
     length = duration(outage.ended - outage.began)
     return [began, f"for {length}{later.get(outage.became or '', '')}"]
+
+
+def outage_cause(outage: "Outage") -> str:
+    """Say why a node was down, or what its full disk meant; empty if that is not known."""
+    return "took no packages" if outage.kind == "full" else clean(outage.error or "")
 
 
 def needs_a_person(trouble: "TaskInVain | FailingTransfers") -> str:

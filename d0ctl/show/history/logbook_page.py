@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from d0ctl.select import brief
-from d0ctl.show.drawing.remark_texts import outage_times, remark
+from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.lists import cause, last_of
 from d0ctl.store.history.logbook import JobFailures
 from d0ctl.store.nodes.draining import Outage
 from d0ctl.store.views.shapes import ActionView
-from d0ctl.units import clean, count, moment
+from d0ctl.units import count, moment
 
 NO_ACTIONS = "no actions"
 NO_FAILURES = "no failures"
@@ -56,4 +56,4 @@ def _failure(failure: JobFailures, now: float) -> list[Cell]:
 
 
 def _outage(outage: Outage, now: float) -> list[Cell]:
-    return [(outage.node, "strong"), *outage_times(outage, now), (clean(outage.error or ""), "bad")]
+    return [(outage.node, "strong"), *outage_times(outage, now), (outage_cause(outage), "bad")]

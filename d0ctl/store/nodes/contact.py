@@ -45,6 +45,7 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
         memory=facts.get("memory"),
         gpus=facts.get("gpus") or 0,
     )
+    _note_full_disk(store, node, now)
     return None
 
 
@@ -95,9 +96,16 @@ def note_contact(store: Store, node: int, load: float | None, *, at: float) -> N
     store.change("node_heard", node=node, load=_number(load), last_heard=at)
 
 
-def note_free_disk(store: Store, node: int, free: int) -> None:
+def note_free_disk(store: Store, node: int, free: int, *, now: float) -> None:
     """Record how many bytes of a node's disk are free."""
     store.change("note_free_disk", node=node, free=free)
+    _note_full_disk(store, node, now)
+
+
+def _note_full_disk(store: Store, node: int, now: float) -> None:
+    """Record from when to when a node takes no packages as its disk is full."""
+    store.change("begin_full_disk", node=node, now=now)
+    store.change("end_full_disk", node=node, now=now)
 
 
 def is_other_machine(row: Node, facts: Mapping[str, Any]) -> bool:

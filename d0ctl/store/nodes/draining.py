@@ -72,9 +72,13 @@ def drainings(store: Store, name: str, limit: int) -> list[Row]:
 
 
 class Outage(Struct, frozen=True):
-    """When a node was down, why at first, and its state afterwards; `ended` None: it is down."""
+    """When a node was down or its disk full, the error at first, and its state afterwards.
+
+    `kind` is `down` or `full`; `ended` is None if it still is.
+    """
 
     node: str
+    kind: str
     began: float
     ended: float | None
     became: str | None
@@ -82,6 +86,6 @@ class Outage(Struct, frozen=True):
 
 
 def outages(store: Store, since: float, limit: int, *, node: str | None = None) -> list[Outage]:
-    """Return when nodes, or just one, were down since a time, the latest first."""
+    """Return when nodes, or just one, were down or full since a time, the latest first."""
     rows = store.rows("logbook_outages", since=since, limit=limit, node=node)
     return [make(Outage, row) for row in rows]

@@ -1111,19 +1111,20 @@ create table node (
     drained_at     real
 ) strict;
 
--- The last 10,000 times without contact with a node, written by triggers. They stay when the node is
--- removed.
+-- The last 10,000 times without contact with a node, written by triggers, or with a disk that had
+-- less free space than its reserve. They stay when the node is removed.
 create table node_outage (
     id        integer primary key,
     node_name text not null,
+    kind      text not null default 'down' check (kind in ('down', 'full')),
     began     real not null,
-    ended     real,                        -- null: it is down
+    ended     real,                        -- null: it is down or full
     became    text check (became in ('up', 'unknown', 'removed')),  -- its state since then
     error     text                         -- why it was down, at first
 ) strict;
 
--- The one that has not ended.
-create unique index node_outage_open on node_outage (node_name) where ended is null;
+-- Those that have not ended.
+create unique index node_outage_open on node_outage (node_name, kind) where ended is null;
 
 -- The use of a node over the last day, for plots: a row a minute while it is up.
 create table node_sample (
@@ -2107,9 +2108,9 @@ create view v_failure as
       from v_attempt
      where v_attempt.outcome in ('failed', 'lost');
 
--- When nodes were down.
+-- When nodes were down, or their disks full.
 create view v_outage as
-    select node_name as node,
+    select node_name as node, kind,
            strftime('%Y-%m-%dT%H:%M:%SZ', began, 'unixepoch') as began, began as began_s,
            strftime('%Y-%m-%dT%H:%M:%SZ', ended, 'unixepoch') as ended, ended as ended_s,
            became, error
@@ -2438,17 +2439,21 @@ create trigger node_lost after update of state on node when old.state <> 'down' 
 begin
     insert into node_outage (node_name, began, error)
     values (new.name, coalesce(new.since, unixepoch()), new.last_error);
-    delete from node_outage where id <= last_insert_rowid() - 10000;
+end;
+
+create trigger node_outage_begun after insert on node_outage
+begin
+    delete from node_outage where id <= new.id - 10000;
 end;
 
 create trigger node_regained after update of state on node
 when old.state = 'down' and new.state <> 'down'
 begin
     update node_outage set ended = new.since, became = new.state
-     where node_name = new.name and ended is null;
+     where node_name = new.name and kind = 'down' and ended is null;
 end;
 
-create trigger node_removed after delete on node when old.state = 'down'
+create trigger node_removed after delete on node
 begin
     update node_outage set ended = max(began, unixepoch()), became = 'removed'
      where node_name = old.name and ended is null;

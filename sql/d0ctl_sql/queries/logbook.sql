@@ -29,8 +29,8 @@ select job.name as job, attempt.reason, count(*) as count,
  limit :limit;
 
 -- name: logbook_outages
--- When nodes, or just one, were down since a time, the latest first; bounded.
-select node_name as node, began, ended, became, error
+-- When nodes, or just one, were down or full since a time, the latest first; bounded.
+select node_name as node, kind, began, ended, became, error
   from node_outage
  where (ended is null or ended >= :since)
    and (:node is null or node_name = :node)

@@ -142,6 +142,23 @@ update node
 -- Record the free disk of a node.
 update node set facts = json_set(facts, '$.disk_free', :free) where id = :node;
 
+-- name: begin_full_disk
+-- Note since when the disk of a node has less free space than its reserve.
+insert into node_outage (node_name, kind, began)
+select node.name, 'full', :now
+  from node join node_space on node_space.node_id = node.id
+ where node.id = :node and node_space.disk_short > 0
+    on conflict do nothing;
+
+-- name: end_full_disk
+-- Note until when it had.
+update node_outage
+   set ended = :now, became = 'up'
+ where kind = 'full' and ended is null
+   and node_name = (select node.name
+                      from node join node_space on node_space.node_id = node.id
+                     where node.id = :node and node_space.disk_short = 0);
+
 -- name: keep_speed
 -- Record the result of a node's benchmark.
 update node set speed_measured = :speed, measured = :now where id = :node;

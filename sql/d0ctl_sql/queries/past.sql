@@ -88,11 +88,13 @@ update temp.node
 update temp.node
    set (state, since, last_error) = (
        select 'down', began, error from main.node_outage
-        where node_name = temp.node.name and began <= (select at from moment)
+        where node_name = temp.node.name and kind = 'down'
+          and began <= (select at from moment)
           and (ended is null or ended > (select at from moment)))
  where exists (
        select 1 from main.node_outage
-        where node_name = temp.node.name and began <= (select at from moment)
+        where node_name = temp.node.name and kind = 'down'
+          and began <= (select at from moment)
           and (ended is null or ended > (select at from moment)));
 create temp table task_log as
 select * from main.task_log where at <= (select at from moment);

@@ -3,13 +3,13 @@
 from d0ctl.model import Node, NodeCapacity, Reason
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.remarks import NodeFailing, read
-from d0ctl.show.drawing.remark_texts import drain_note, outage_times, remark
+from d0ctl.show.drawing.remark_texts import drain_note, outage_cause, outage_times, remark
 from d0ctl.show.why.common import MOST, Explanation, Objection, full_disk, ruled_out
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.draining import BadNode, bad_node, drainings, outages
-from d0ctl.units import clean, count, duration, listed, moment, size
+from d0ctl.units import count, duration, listed, moment, size
 
 DISK_REPORT_S = 60.0
 """A node in contact reports the free space of its disk more often."""
@@ -123,8 +123,8 @@ def add_drainings(store: Store, name: str, explanation: Explanation, now: float)
 
 
 def add_outages(store: Store, name: str, explanation: Explanation, now: float) -> None:
-    """Add when the node was down in the last week, the latest first."""
+    """Add when the node was down or full in the last week, the latest first."""
     for outage in outages(store, now - OUTAGES_S, MOST, node=name):
         if outage.ended is not None:
-            error = f": {clean(outage.error)}" if outage.error else ""
-            explanation.facts.append(f"was {' '.join(outage_times(outage, now))}{error}")
+            cause = f": {found}" if (found := outage_cause(outage)) else ""
+            explanation.facts.append(f"{' '.join(outage_times(outage, now))}{cause}")
