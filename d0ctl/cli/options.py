@@ -162,7 +162,7 @@ CommandInputs = Annotated[
 CommandOutputs = Annotated[
     list[str] | None,
     typer.Option("--output", metavar="FILE",
-                 help="File that the command makes, as `hist-{n}.root` or `*.root`; may be "
+                 help="File that the command makes, as `hist-{n}.root` or `{n}-*.root`; may be "
                  "repeated."),
 ]  # fmt: skip
 

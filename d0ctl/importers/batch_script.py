@@ -68,7 +68,7 @@ def submission(text: str, path: Path) -> Submission:
     is_array = "--array" in arguments
     commands = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     beside = _files(commands, path)
-    made = _outputs(_COMPARISON.sub("", commands), is_array, [*beside, path.name])
+    made = _outputs(_COMPARISON.sub("", commands), is_array, [*beside, path.name, _OWN_FOLDER])
     for name in beside:
         arguments += ["--input", name]
     for name in made.names:

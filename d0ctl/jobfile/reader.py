@@ -61,11 +61,13 @@ def read_text(
     *,
     is_seen: bool = True,
     submitter: str | None = None,
+    name: str | None = None,
 ) -> JobSpec:
     """Read a job from a text; faults name it `source`, its files are in `directory`.
 
     For a generated text, faults and warnings have no position. The submitter, by default the
-    current user, is the originator of a job that names none.
+    current user, is the originator of a job that names none; the name is that of a job whose text
+    has none.
     """
     faults = Faults(source if is_seen else None)
     root = mapping_of(text, faults, "`job` and `stages`")
@@ -75,7 +77,7 @@ def read_text(
     if reading.listed["values"] > MAX_LISTED:
         raise BadJobFile(faults.lines())  # what was listed takes long to check
     named = "job" in recipe.fields.fixed
-    name = recipe.fields.fixed.get("job") or job_name_of(source)
+    name = recipe.fields.fixed.get("job") or name or job_name_of(source)
     spec = spec_of(recipe, name, named, source, folder, known, faults, is_seen=is_seen,
                    submitter=submitter)  # fmt: skip
     return replace(spec, text=text, warnings=tuple(faults.warnings.lines()),

@@ -79,6 +79,11 @@ SLIPS = [
     (["--each-line", "no.txt", "--", "cat {line}"], "`--each-line`: there is no file `no.txt`"),
     (["--memory", "much", "--", "true"], "`memory` takes a size"),
     (["--array", "1-2", "--output", "a", "--", "./sim.sh"], "both make `a`"),
+    (
+        ["--as", "s", "--array", "1-2", "--output", "a*", "--", "./sim.sh"],
+        "packages `s/1/1/1` and `s/1/2/1` both make `a*`: its name lacks `{n}`; "
+        "end the command with `&& mv a* out-{n}/`, and name `out-{n}/a*`",
+    ),
 ]
 
 

@@ -92,7 +92,7 @@ def test_a_single_script_keeps_the_files_whose_names_it_computes(tmp_path: Path)
     assert "`d0ctl submit --cpus 1 --output 'fit_*.txt' -- bash job.sh`" in refusal(script)
 
 
-@pytest.mark.parametrize("written", ["$OUT", "${dir}/fit_$m.txt", "$m.txt"])
+@pytest.mark.parametrize("written", ["$OUT", "${dir}/fit_$m.txt", "$m.txt", "o$m"])
 def test_a_file_that_can_not_be_named_is_said_to_be_lost(tmp_path: Path, written: str) -> None:
     script = tmp_path / "job.sh"
     (tmp_path / "in.txt").write_text("")

@@ -40,6 +40,33 @@ stages:
     ]
 
 
+def test_a_pattern_of_several_packages_advises_a_folder_of_each(faults: Faults) -> None:
+    text = """\
+stages:
+  - lines:
+      - for: {{n: [1, 2], e: [5]}}
+        run: x{move}
+        outputs: {{file: "{output}", late: yes}}
+"""
+
+    [fault] = faults(text.format(move="", output="o/fit_*.txt"))
+
+    move, output = "&& mv o/fit_*.txt out-{n}-{e}/", "out-{n}-{e}/fit_*.txt"
+    assert fault.endswith(
+        "both make `o/fit_*.txt`: its name lacks `{n}` and `{e}`; "
+        f"end the command with `{move}`, and name `{output}`"
+    )
+    assert read_text(text.format(move=f" {move}", output=output)).packages == 2
+
+
+def test_no_folder_is_advised_for_a_pattern_that_matches_it(faults: Faults) -> None:
+    line = 'for: {n: [1, 2]}, run: x, outputs: {file: "*", late: yes}'
+
+    [fault] = faults(f"stages: [{{lines: [{{{line}}}]}}]")
+
+    assert fault.endswith("its name lacks `{n}`")
+
+
 def test_twenty_faults_are_printed_and_the_others_counted(faults: Faults) -> None:
     found = faults("\n".join(f"key{n}: x" for n in range(300)))
     printed = str(BadJobFile(found)).splitlines()

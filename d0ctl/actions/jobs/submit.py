@@ -92,14 +92,20 @@ NO_HOME = KnownNames((LOCAL,), {}, {}, {}, {}, lambda *_: None)
 
 
 def read(
-    store: Store | None, file: JobFile, values: Mapping[str, str], submitter: str | None = None
+    store: Store | None,
+    file: JobFile,
+    values: Mapping[str, str],
+    submitter: str | None = None,
+    name: str | None = None,
 ) -> JobSpec:
     """Read and check a job file, or its text; without a store, only `localhost` is known.
+
+    Faults of a command name the job `name`, by default after the program.
 
     The stores of the site that it names are asked whether they can serve the job.
     Raises BadJobFile with every fault, or BadUsage with those of a command.
     """
-    spec = _checked(store, file, values, submitter)
+    spec = _checked(store, file, values, submitter, name)
     if store is None:
         return spec
     warnings = [*spec.warnings, *run_again(store, spec, file.brief)]
@@ -118,7 +124,11 @@ def run_again(store: Store, spec: JobSpec, source: str) -> Iterator[str]:
 
 
 def _checked(
-    store: Store | None, file: JobFile, values: Mapping[str, str], submitter: str | None
+    store: Store | None,
+    file: JobFile,
+    values: Mapping[str, str],
+    submitter: str | None,
+    name: str | None,
 ) -> JobSpec:
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
@@ -129,7 +139,8 @@ def _checked(
         return without_file(reader.read_text(file.text, file.brief, Path.cwd(), values, known,
                                              submitter=submitter))  # fmt: skip
     try:
-        spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=False)
+        spec = reader.read_text(file.text, file.brief, Path.cwd(), values, known, is_seen=False,
+                                name=name)  # fmt: skip
     except BadJobFile as error:  # a generated file
         first, *more = error.faults
         raise BadUsage(first, details=more) from error
@@ -181,7 +192,8 @@ def preparing(read: Callable[[Store, Any], JobSpec]) -> Preparing:
 
 
 def _read(store: Store, request: SubmitRequest) -> JobSpec:
-    return read(store, request.target, request.options.parameters, request.originator)
+    options = request.options
+    return read(store, request.target, options.parameters, request.originator, options.name)
 
 
 def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.package import outputs_of
 from d0ctl.jobfile.language.field_types import BadValueError
-from d0ctl.jobfile.language.file_names import is_pattern, output_name
+from d0ctl.jobfile.language.file_names import is_pattern, output_name, takes
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.recipe import JobRecipe, OutputRecipe
 from d0ctl.jobfile.sections.late_outputs import check_late_pattern
@@ -116,9 +116,19 @@ class Outputs:
             if maker < part.first_package:
                 return both
             written = output.file.scalar.text
-            absent = [
-                f"`{{{loop}}}`" for loop in part.line.loop.names if f"{{{loop}" not in written
-            ]
-            return both + (f": its name lacks {listed(absent)}" if absent else "")
+            absent = [f"{{{loop}}}" for loop in part.line.loop.names if f"{{{loop}" not in written]
+            if not absent:
+                return both
+            lacks = f"{both}: its name lacks {listed(f'`{loop}`' for loop in absent)}"
+            return lacks + (_folder_each(written, absent) if name in self.late else "")
 
         self._faults.add_similar(output.position, "twice", message)
+
+
+def _folder_each(pattern: str, absent: Sequence[str]) -> str:
+    """Advise a folder of each package for the files of a pattern; nothing if that would fail."""
+    folder = "-".join(["out", *absent])
+    if takes(pattern, folder):
+        return ""  # it would be moved into itself
+    output = f"{folder}/{pattern.rpartition('/')[2]}"
+    return f"; end the command with `&& mv {pattern} {folder}/`, and name `{output}`"

@@ -65,7 +65,7 @@ def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
         refuse_part(target.brief)
     try:
         with store_if_any() as store:
-            spec = submit.read(store, target, options.parameters)
+            spec = submit.read(store, target, options.parameters, name=options.name)
     except BadJobFile as error:
         if target.text is None:
             _refuse_script(target.brief, error)
