@@ -66,6 +66,18 @@ def test_failed_tries_of_packages_that_are_tried_again_are_no_ends(ended: Site) 
     assert (rate.done, rate.failed) == (5, 0)
 
 
+def test_packages_that_run_again_have_no_rate_until_they_end_again(ended: Site) -> None:
+    rerun = request("set-status", parse("prod/1:successful"), status="unscheduled")
+    for again in (rerun, request("retry", parse("prod/1/6/1"))):
+        apply(ended.store, again, actor="ada", note="", now=10_350.0)
+    job = ended.id_of("prod")
+
+    assert activity.stage_rates(ended.store, job, now=10_360.0) == {}
+    end_at(ended, "prod/1/1/1", 10_355.0)
+    (rate,) = activity.stage_rates(ended.store, job, now=10_360.0).values()
+    assert rate == StageRate(done=1, failed=0, seconds=10.0)
+
+
 def test_only_the_last_events_are_read(ended: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(activity, "PAST", 1)
 

@@ -221,13 +221,15 @@ select cast(some.at / :period as integer) as number, count(*) as ended
 
 -- name: outline_stage_ends
 -- How many packages of each stage of a job have succeeded and failed since an event, and when first.
--- A failed try is no end if the package is tried again.
-select package.stage_id, sum(some.new = 'done') as done,
-       count(distinct iif(some.new = 'failed', package.id, null)) as failed,
-       min(some.at) as first
-  from (select at, package_id, new from event where id > :after) as some
-  cross join package on package.id = some.package_id and package.job_id = :job
- where some.new = 'done' or (some.new = 'failed' and package.phase = 'failed')
+-- Those that run again have not ended, and of the others only the last end counts.
+select package.stage_id, sum(last.new = 'done') as done, sum(last.new = 'failed') as failed,
+       min(last.at) as first
+  from (select max(at) as at, package_id, new
+          from event not indexed
+         where id > :after and new in ('done', 'failed')
+         group by package_id) as last
+  cross join package on package.id = last.package_id and package.job_id = :job
+   and package.phase = last.new
  group by package.stage_id;
 
 -- name: outline_needing_a_person
