@@ -50,6 +50,23 @@ def test_dropping_a_line_lets_the_merge_continue(site: Site, d0ctl: Type) -> Non
     assert d0ctl("kill-line", "prod/1/2").exit_code == 4
 
 
+@pytest.mark.parametrize(
+    ("selector", "lines"),
+    [("prod:failed", "prod/*/*:failed"), ("prod/1:failed", "prod/1/*:failed")],
+)
+def test_failed_packages_of_a_job_are_dropped_as_lines(
+    site: Site, d0ctl: Type, selector: str, lines: str
+) -> None:
+    site.submit(production(lines=2))
+    site.fail("prod/1/2/1")
+
+    refused = d0ctl("kill-line", selector, "--drop-outputs")
+
+    assert f"d0ctl kill-line '{lines}'" in refused.stderr
+    assert d0ctl("kill-line", lines, "--drop-outputs", "--yes").exit_code == 0
+    assert (site.phase("prod/1/2/1"), site.phase("prod/1/1/1")) == ("dropped", "ready")
+
+
 def test_a_drop_includes_packages_that_need_its_files(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=1))
 

@@ -86,12 +86,20 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
                         is_empty=not split.packages, **split._asdict())  # fmt: skip
 
 
+LINE_DEPTH = 3
+"""The levels of a selector of lines: JOB/STAGE/LINE."""
+
+
 def check_level(target: Selector) -> None:
     """Raise BadUsage for a selection of anything but lines."""
     if target.level != "line":
         line = target.brief.rpartition("/")[0] if target.level == "package" else ""
         form = f"a line reads JOB/STAGE/LINE: d0ctl status {shlex.quote(target.job)}"
         hint = f"d0ctl kill-line {shlex.quote(line)}" if line and target.is_one else form
+        if target.states and not target.also and target.depth < LINE_DEPTH:
+            stages = target.path if target.depth > 1 else f"{target.job}/*"
+            lines = f"{stages}/*:{','.join(target.states)}"
+            hint = f"d0ctl kill-line {shlex.quote(lines)}"
         raise BadUsage(f"`{target.brief}` does not name a line", hint=hint)
 
 
