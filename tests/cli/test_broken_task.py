@@ -79,3 +79,25 @@ def test_a_job_of_a_task_takes_no_update_from_a_task_file(file: Path, d0ctl: Typ
 
     assert "the packages of job `demo` are made by its task, not by a job file" in refused.stderr
     assert "d0ctl task why demo" in refused.stderr
+
+
+@pytest.mark.parametrize("words", ["why demo", "task why demo"])
+def test_why_of_an_exhausted_one_names_retry_and_acknowledge(
+    words: str, site: Site, d0ctl: Type
+) -> None:
+    making.submit(site.store, now=NOW, inputs="{seeds: {range: [1, 8]}}",
+                  split="{files-per-package: 1, scouts: 2}")  # fmt: skip
+    making.work(site.store, NOW)
+    for line in (1, 2):
+        site.fail(f"demo/1/{line}/1")
+    making.work(site.store, NOW)
+
+    said = d0ctl(*words.split()).stdout
+    d0ctl("acknowledge", "demo:failed")
+
+    assert "$ d0ctl task retry demo\n" in said
+    assert "$ d0ctl task acknowledge demo\n" in said
+    assert d0ctl("status", "-q").exit_code == 1
+    assert d0ctl("task", "acknowledge", "demo").exit_code == 0
+    assert d0ctl("status", "-q").exit_code == 0
+    assert "task acknowledge" not in d0ctl(*words.split()).stdout

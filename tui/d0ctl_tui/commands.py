@@ -189,7 +189,7 @@ FAILURES = (
 WALL = tuple(command for command in LOOK if command.action in ("problem(1)", "failures", "nodes"))
 
 FIRST_OF_NODES = ("node drain", "node resume", "node add")
-FIRST_OF_TASKS = ("task retry", "task kill", "task pause", "task resume", "task acknowledge")
+FIRST_OF_TASKS = ("task retry", "task acknowledge", "task kill", "task pause", "task resume")
 """The actions that a narrow list of nodes or tasks names; the others are in alphabetical order."""
 
 

@@ -6,16 +6,13 @@ from d0ctl.actions.tasks import _moving
 from d0ctl.actions.tasks._moving import TaskPlan
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
-from d0ctl.store.tasks import feeding, merging, state
+from d0ctl.store.tasks import feeding, merging
 
 
 def plan(store: Store, request: NodeRequest[Options], now: float) -> TaskPlan:
     """Plan to make packages of the other files. Raises NotFound, or Refused if it is hopeless."""
     task = _moving.found(store, request)
-    counts = state.counts(store, task.id)
-    outputs = merging.counts(store, task)
-    left = sum(counts.get(status, 0) for status in ("failed", "partial", "ready"))
-    left += outputs.get("prepared", 0) + merging.unmerged(store, task)
+    left = merging.unprocessed(store, task)
     if task.status == "done":
         raise Refused(f"task `{task.name}` is done: all its files were processed",
                       hint=f"d0ctl task incexec {task.name}, if there are new ones")  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from d0ctl.show.why import group
 from d0ctl.show.why.common import MOST, Explanation, chosen_node
-from d0ctl.show.why.phases import broken_task
+from d0ctl.show.why.phases import task_in_vain
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.site import IN_VAIN
@@ -46,7 +46,7 @@ def why(store: Store, number: int, now: float) -> Explanation:
     actor = f" by {task.actor}" if task.actor and task.status == "paused" else ""
     answer = f"task `{name}` is {task.status}{actor}{f': {reason}' if reason else ''}"
     explanation = Explanation(name, task.status, answer, task.status)
-    broken_task.add(store, task, explanation)
+    task_in_vain.add(store, task, explanation)
     explanation.commands.append(f"d0ctl task status {name}")
     if task.is_ended:
         if task.made:

@@ -46,6 +46,10 @@ def job(
         from d0ctl.show.why.phases.successful import mixed, outdated  # late: few jobs have any
 
         explanation.facts += [*outdated(store, summary), *mixed(summary, readers)]
+    if summary.status in (Group.FAILED, Group.CANCELED) or not summary.packages:
+        from d0ctl.show.why.phases import task_in_vain  # late: few jobs are of tasks
+
+        task_in_vain.of_job(store, summary, explanation)
     return explanation
 
 
@@ -263,13 +267,11 @@ def _leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:
 
 def _without_packages(store: Store, part: GroupPart, explanation: Explanation) -> None:
     """Say that a task has made no packages yet, or never will."""
-    from d0ctl.show.why.phases import broken_task  # few jobs are of tasks
     from d0ctl.store.tasks import views
 
     explanation.answer = f"{part.title} has no packages"
     if task := views.of_jobs(store, [part.job.id]).get(part.job.id):
         explanation.answer += f": its task is {task.status}{f': {task.note}' if task.note else ''}"
-        broken_task.add(store, task, explanation)
         explanation.commands.append(f"d0ctl task why {task.name}")
 
 
@@ -279,8 +281,7 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
     explanation.answer = f"{part.title} is {status}: {count(done)} of {packages} done"
     if status == "successful":
         has_results = part.path == part.job.name and file_locations.results(store, part.job.id)
-        verb = "results" if has_results else "status"
-        explanation.commands.append(f"d0ctl {verb} {part.path}")
+        explanation.commands.append(f"d0ctl {'results' if has_results else 'status'} {part.path}")
         return
     if canceled := part.counts.get("canceled"):
         explanation.answer += f", {count(canceled)} canceled"

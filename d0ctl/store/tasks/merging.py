@@ -50,6 +50,13 @@ def unmerged(store: Store, task: Task) -> int:
     return int(store.value("count_unmerged", task=task.id))
 
 
+def unprocessed(store: Store, task: Task) -> int:
+    """Return how many files of a task a retry would process, or merge, again."""
+    ready = state.counts(store, task.id)
+    left = sum(ready.get(status, 0) for status in ("failed", "partial", "ready"))
+    return left + counts(store, task).get("prepared", 0) + unmerged(store, task)
+
+
 def append(
     store: Store, task: Task, spec: JobSpec, groups: Sequence[Sequence[Content]], *, now: float
 ) -> int:
