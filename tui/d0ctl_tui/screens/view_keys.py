@@ -84,9 +84,8 @@ class ViewKeys:
 
     @property
     def scope(self) -> JobSummary | None:
-        """Return the job that a filter is limited to: the only one, or that of a row below it."""
-        path, jobs = self.tree_view.cursor_path, self.dashboard.source.jobs
-        return self.tree_view.chosen_job if path and (len(path) > 1 or len(jobs) == 1) else None
+        """Return the job under the cursor, to which a filter is limited; None without a row."""
+        return self.tree_view.chosen_job if self.tree_view.cursor_path else None
 
     @property
     def around(self) -> PackageFilter | None:
