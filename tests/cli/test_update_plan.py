@@ -1,11 +1,14 @@
 """What an update says: the requests that it changes, and whether there is a way back."""
 
+import time
 from pathlib import Path
 
 import pytest
 
+from d0ctl.store.files import copies
 from tests.cli.conftest import Type
 from tests.cli.test_update import FIRST
+from tests.support.rows import read
 from tests.support.site import Site
 
 
@@ -75,3 +78,25 @@ def test_packages_of_other_jobs_that_run_again_are_not_subtracted_from_the_uncha
 
     assert "to run again, too: 1 package that has read their files\n" in plan
     assert plan.splitlines()[-1] == "unchanged: 2 packages"
+
+
+def test_an_update_counts_all_packages_that_would_run_again(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    for path in ("mc/1/1/1", "mc/1/2/1", "mc/2/1/1"):
+        site.finish(path)
+    files = read(site.store, "location", "file_id", "cluster_id", "path", by="file_id")
+    lost = [(file, cluster) for file, cluster, path in files if "all.txt" not in path]
+    with site.store.writing():
+        copies.lose(site.store, lost, now=time.time())
+    file.write_text(FIRST.replace("[1, 2]", "[1, 3]"))
+
+    updated = d0ctl("update", "mc").stdout
+    remark = d0ctl("why", "mc").stdout
+    site.finish("mc/1/3/1")
+    again = d0ctl("update", "mc", "--again", "--dry-run").stdout
+
+    more = "and 2 more because their outputs were removed"
+    assert f"to run those again, {more}: d0ctl update mc --again\n" in updated
+    assert "which also reruns packages whose outputs were removed; --dry-run counts them" in remark
+    assert "in all: 3 packages to run again\n" in again

@@ -190,9 +190,13 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if outline.readers:
         read = count(len(outline.readers), "package that has", "packages that have")
         yield f"{'to run again' if outline.again else 'out of date'}, too: {read} read their files"
+    if outline.again and outline.remade:
+        total = count(len(outline.again | outline.remade.keys()), "package")
+        yield f"in all: {total} to run again"
     if stale:
-        yield f"to run those again: d0ctl update {job} --again"
-        yield "with --dry-run it counts all that would run, also for files that were removed"
+        too = f", and {outline.lacking:,} more because their outputs were removed"
+        more = too if outline.lacking else ""
+        yield f"to run those again{more}: d0ctl update {job} --again"
     if is_failed:
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:

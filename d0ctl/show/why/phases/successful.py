@@ -71,7 +71,7 @@ def outdated(store: Store, job: JobSummary) -> list[str]:
     packages = outdated_packages(store, job.id)
     are = "is" if packages == 1 else "are"
     text = f"{count(packages, 'package')} of `{job.name}` {are} {OUTDATED}: `{_again(job.name)}`"
-    text += "; with --dry-run it counts all that would run"
+    text += ", which also reruns packages whose outputs were removed; --dry-run counts them"
     return [text] if packages else []
 
 

@@ -33,6 +33,8 @@ class Outline(Struct):
     """Packages that get another definition."""
     remade: Mapping[int, Place]
     """Packages that have succeeded, and run again because their outputs were removed."""
+    lacking: int
+    """How many more would run again with `--again`, because their outputs were removed."""
     outdated: frozenset[int]
     """Packages that stay as they ran, although the job file has another definition of them or of
     a maker of their files, or a file from outside was changed since they read it."""
@@ -90,6 +92,8 @@ def plan(
     by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
     outdated.update(_readers_done(store, outdated))
+    again_reads = _reads(spec, comparison_result, outdated, known) if outdated else ()
+    lacking = _makers_of_absent(store, again_reads, outdated)
     own_readers = frozenset(
         package.id
         for stage in (sides.old if readers else ())
@@ -99,7 +103,8 @@ def plan(
     )
     return Outline(
         comparison_result, readers, own_readers, rerun, written, remade,
-        frozenset(outdated - comparison_result.unlisted - rerun), by_recipe, frozenset(unread),
+        len(lacking - gone), frozenset(outdated - comparison_result.unlisted - rerun), by_recipe,
+        frozenset(unread),
     )  # fmt: skip
 
 
