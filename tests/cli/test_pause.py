@@ -142,6 +142,20 @@ def test_the_plan_of_pause_running_counts_packages_that_a_guard_has_suspended(
     assert "1 suspended" not in again.stdout
 
 
+def test_a_guard_s_cause_is_not_replaced_by_a_person_s_reason(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    say(site, attempt, "suspended", 2)
+
+    d0ctl("pause", "prod", "--running", "--reason", "quiet")
+    while_paused = d0ctl("why", "prod/1/1/1").stdout
+    d0ctl("resume", "prod", "--reason", "all good again")
+    resumed = d0ctl("why", "prod/1/1/1").stdout
+
+    assert "- because: it is suspended\n" in while_paused and "quiet" not in while_paused
+    assert "- because: it is suspended\n" in resumed and "all good again" not in resumed
+
+
 def test_the_plan_of_pause_running_says_that_nothing_runs(site: Site, d0ctl: Type) -> None:
     site.submit(production())
 

@@ -74,6 +74,19 @@ def test_a_suspended_package_says_why_and_a_request_for_it_is_done() -> None:
         assert launches.requested(store, 1) == {}
 
 
+def test_a_package_that_stays_suspended_says_for_which_cause() -> None:
+    with launched() as (store, _):
+        full = "the disk has 0 B left; stopped by SIGSTOP"
+        apply(store, [start_message(1), {**state(1, 2, "suspended"), "why": "paused on request"}])
+        store.connection.execute("update package set request = 'resume' where id = 1")
+
+        apply(store, [{**state(1, 4, "suspended"), "why": full}])
+        apply(store, [{**state(1, 3, "suspended"), "why": "paused on request; late"}])
+
+        row = store.connection.execute("select phase, note, request from package where id = 1")
+        assert tuple(row.fetchone()) == ("suspended", full, None)
+
+
 def test_a_node_that_comes_back_has_its_packages_in_the_phase_reported_last() -> None:
     with launched() as (store, site):
         apply(store, [start_message(1), state(1, 2, "suspended"), start_message(2)])

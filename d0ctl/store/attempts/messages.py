@@ -29,6 +29,7 @@ from d0ctl.store.attempts.history import estimates, share_usage
 from d0ctl.store.attempts.history.run_time_history import learn
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.files.copies import PARKED, remake
+from d0ctl_wrapper.protocol.text import PAUSED
 
 if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending, Message
@@ -198,7 +199,7 @@ def _keep(store: Store, ends: Sequence[endings.End], now: float) -> None:
     """Write the batch, one statement per kind of change; their order matters."""
     store.change("start_attempts")
     passed = store.change("mark_passed") if ends else 0
-    store.change("start_packages", now=now)
+    store.change("start_packages", now=now, paused=PAUSED)
     store.change("keep_progress", now=now)
     store.change("forget_eta")
     if not ends:

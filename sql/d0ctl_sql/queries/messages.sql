@@ -131,16 +131,21 @@ update event
 
 -- name: start_packages
 -- starting, staging-in, running, suspended -> the phase that the current attempt reported last; a
--- request for that phase is done.
+-- request for that phase is done. One that stays suspended, now for another cause, is not paused any
+-- more, so a request to resume it is done, too.
 update package
    set phase = attempt.phase, changed = :now, actor = null, note = reported_state.why,
        request = case when (package.request = 'pause' and attempt.phase = 'suspended')
-                        or (package.request = 'resume' and attempt.phase = 'running') then null
+                        or (package.request = 'resume' and attempt.phase = 'running')
+                        or (package.request = 'resume' and package.phase = attempt.phase
+                            and reported_state.why not glob :paused || '*') then null
                       else package.request end
   from reported_state join attempt on attempt.id = reported_state.attempt_id
  where package.id = attempt.package_id and package.attempt_id = attempt.id
    and package.phase in (select name from phase where in_contact = 1)
-   and package.phase <> attempt.phase
+   and (package.phase <> attempt.phase
+        or (attempt.phase = 'suspended' and reported_state.seq = attempt.phase_seq
+            and package.note is not reported_state.why))
    and attempt.id not in (select attempt_id from reported_end where passed = 1);
 
 -- name: keep_progress

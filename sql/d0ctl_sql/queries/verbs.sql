@@ -27,16 +27,19 @@ select package.id
 
 -- name: ask_to_pause
 -- Ask the selected packages that run, or are about to, to suspend; and those that a guard of the
--- node has suspended, or they would continue when that lets them.
+-- node has suspended, or they would continue when that lets them. These keep their cause.
 update package
-   set request = 'pause', actor = :actor, note = :note, changed = :now
+   set request = 'pause', actor = iif(phase = 'suspended', actor, :actor),
+       note = iif(phase = 'suspended', note, :note), changed = iif(phase = 'suspended', changed, :now)
  where id in (select package_id from selected_package)
    and phase in ('starting', 'staging-in', 'running', 'suspended') and request is not 'pause';
 
 -- name: ask_to_resume
--- Ask the selected packages that are suspended, or will be, to resume.
+-- Ask the selected packages that are suspended, or will be, to resume. Suspended ones keep the cause
+-- until their wrappers answer.
 update package
-   set request = 'resume', actor = :actor, note = :note, changed = :now
+   set request = 'resume', actor = iif(phase = 'suspended', actor, :actor),
+       note = iif(phase = 'suspended', note, :note), changed = iif(phase = 'suspended', changed, :now)
  where id in (select package_id from selected_package)
    and (phase = 'suspended'
         or (phase in ('starting', 'staging-in', 'running') and request = 'pause'));

@@ -11,6 +11,7 @@ from typing import Callable, Dict
 from d0ctl_wrapper.attempt.run.clock import Clock
 from d0ctl_wrapper.attempt.run.command_file import PAUSE, CommandFile
 from d0ctl_wrapper.attempt.run.processes import ProcessTree
+from d0ctl_wrapper.protocol.text import PAUSED
 
 POLL_S = 0.2
 """The seconds between two checks of a binary that was asked to pause."""
@@ -32,6 +33,8 @@ class Suspension:
         self._causes: "Dict[str, str]" = {}
         self._deadline: "float | None" = None
         self._is_stopped = False
+        self._how = ""
+        """How it was suspended."""
 
     @property
     def is_wanted(self) -> bool:
@@ -39,22 +42,31 @@ class Suspension:
         return bool(self._causes)
 
     def want(self, cause: str, why: str, grace: float) -> None:
-        """Suspend the binary for `cause`, if it is not yet."""
+        """Suspend the binary for `cause`, if it is not yet; report each further cause."""
+        if cause in self._causes:
+            return
         is_first = not self._causes
-        self._causes.setdefault(cause, why)
+        self._causes[cause] = why
         if is_first:
             self._deadline = time.monotonic() + grace
             self._command.write(PAUSE)
+        elif self._deadline is None:
+            self._report_suspended()
 
     def release(self, cause: str, because: str = "") -> None:
-        """Drop a cause; without any the binary is resumed."""
-        if self._causes.pop(cause, None) is not None and not self._causes:
+        """Drop a cause; without any the binary is resumed, else the others are reported."""
+        if self._causes.pop(cause, None) is None:
+            return
+        if not self._causes:
             self._resume("resumed" + (": %s" % because if because else ""))
+        elif self._deadline is None:
+            self._report_suspended()
 
     def lift(self) -> None:
         """Resume the binary in spite of all causes, because it has to end."""
-        for cause in list(self._causes):
-            self.release(cause)
+        if self._causes:
+            self._causes.clear()
+            self._resume("resumed")
 
     def proceed(self) -> "float | None":
         """Continue suspending; return the seconds until the next check, or None."""
@@ -62,17 +74,23 @@ class Suspension:
             return None
         answer = self._command.answer()
         if answer:
-            self._report_suspended("paused by itself: %s" % answer)
+            self._suspended("paused by itself: %s" % answer)
         elif time.monotonic() >= self._deadline:
             self._is_stopped = True
             self._tree.signal(signal.SIGSTOP)
-            self._report_suspended("stopped by SIGSTOP, since it did not pause by itself")
+            self._suspended("stopped by SIGSTOP, since it did not pause by itself")
         return POLL_S if self._deadline is not None else None
 
-    def _report_suspended(self, how: str) -> None:
+    def _suspended(self, how: str) -> None:
         self._deadline = None
         self._clock.stop()
-        self._send_state("suspended", "%s; %s" % ("; ".join(self._causes.values()), how))
+        self._how = how
+        self._report_suspended()
+
+    def _report_suspended(self) -> None:
+        """Say why it is suspended; first that a person paused it, which only a person ends."""
+        causes = sorted(self._causes.values(), key=lambda why: why != PAUSED)
+        self._send_state("suspended", "; ".join([*causes, self._how]))
 
     def _resume(self, why: str) -> None:
         was_suspended = self._deadline is None
