@@ -1,6 +1,7 @@
 """A job that is built in Python, with the keys of the job file."""
 
 import re
+import warnings
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -9,6 +10,8 @@ from html import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace as changed
 
 from d0ctl import select
 from d0ctl.api.carry_out import carry_out
@@ -103,7 +106,7 @@ class Job(Part):
         return str(text)
 
     def check(self, *, home: str | PathLike[str] | None = None) -> JobSpec:
-        """Check the job as `d0ctl validate` does, and return it with all its lines.
+        """Check the job as `d0ctl validate` does, and return it with all its lines and `warnings`.
 
         Raises BadJobFile with every fault, each with its position.
         """
@@ -124,6 +127,8 @@ class Job(Part):
         except BadJobFile as error:
             places = _places(text)
             raise BadJobFile([_placed(fault, places) for fault in error.faults]) from None
+        if spec.warnings:
+            spec = changed(spec, warnings=_warnings(spec.warnings, _places(text)))
         return without_file(spec)
 
     @property
@@ -141,7 +146,8 @@ class Job(Part):
     ) -> Selection:
         """Check and submit the job; the daemon, or `run` of the result, drives it.
 
-        Raises BadJobFile with every fault, or Refused as `d0ctl submit` does.
+        Its warnings are Python warnings. Raises BadJobFile with every fault, or Refused as
+        `d0ctl submit` does.
         """
         done = self._submit(name, hold, force, reason, home, is_rehearsal=False)
         return Selection.of(done.job, home)
@@ -153,7 +159,7 @@ class Job(Part):
         force: bool = False,
         home: str | PathLike[str] | None = None,
     ) -> Done:
-        """Say what `submit` would do, and change nothing."""
+        """Say what `submit` would do, with its warnings, and change nothing."""
         return self._submit(name, False, force, None, home, is_rehearsal=True)
 
     def update(
@@ -190,6 +196,8 @@ class Job(Part):
 
         text = self.text
         spec = self._checked(text, home)
+        for warning in spec.warnings:
+            warnings.warn(warning, stacklevel=3)
         options = SubmitOptions(name=name, hold=hold, force=force, spec=spec)
         request = ACTION.request(JobFile(self._source, text), options)
         return carry_out(find_home(home), request, reason, is_rehearsal)
@@ -240,6 +248,11 @@ def _places(text: str) -> dict[tuple[int, int], list[str]]:
     if (root := parse(text, Faults("-"))) is not None:
         walk(root, "")
     return dict(sorted(positions.items()))
+
+
+def _warnings(texts: Sequence[str], places: Mapping[tuple[int, int], list[str]]) -> tuple[str, ...]:
+    """Return warnings with their places in the job."""
+    return tuple(_placed(text, places).replace(": warning: ", ": ", 1) for text in texts)
 
 
 def _placed(fault: str, places: Mapping[tuple[int, int], list[str]]) -> str:

@@ -21,6 +21,19 @@ def one_line(name: str = "one", **keys: Any) -> Job:
     return job
 
 
+def test_warnings_of_a_job_are_python_warnings(folder: Path) -> None:
+    (folder / "fit.py").write_text("#!/usr/bin/env python3\n")
+    job = one_line(run="./fit.py > fit.txt", inputs="fit.py", outputs="fit.txt")
+    text = "stages[0].lines[0].run: `./fit.py` is not executable: chmod +x fit.py"
+
+    with pytest.warns(UserWarning, match="is not executable") as seen:
+        job.preview()
+        job.submit()
+
+    assert list(job.check().warnings) == [text]
+    assert [(str(one.message), one.filename) for one in seen] == [(text, __file__)] * 2
+
+
 def test_job_file_keys_take_python_values(folder: Path) -> None:
     (folder / "a.raw").touch()
     job = one_line(
