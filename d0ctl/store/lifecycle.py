@@ -58,10 +58,11 @@ def hold_job(store: Store, job: int, *, actor: str, note: str | None, now: float
     return bool(store.change("hold_job", job=job, actor=actor, note=note, now=now))
 
 
-def release_job(store: Store, job: int) -> bool:
+def release_job(store: Store, job: int, *, now: float) -> bool:
     """Remove the flag of `hold_job`; its failures are counted from zero again."""
     store.change("forget_alike_of_job", job=job)
     store.change("excuse_failures_of_job", job=job)
+    store.change("keep_hold", job=job, now=now)
     return bool(store.change("release_job", job=job))
 
 

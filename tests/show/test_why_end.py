@@ -236,7 +236,7 @@ def test_a_job_that_is_held_or_done_says_so(site: Site) -> None:
     assert "starts: job `prod` has been held by me" in group.job(site.store, one, NOW).answer
 
     with site.store.writing():
-        lifecycle.release_job(site.store, one.id)
+        lifecycle.release_job(site.store, one.id, now=NOW)
     site.finish("prod/1/1/1")
 
     answer = group.job(site.store, browse.job(site.store, "prod"), NOW).answer

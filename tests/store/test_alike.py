@@ -113,7 +113,7 @@ def test_failures_that_are_not_alike_hold_a_job_that_limits_them(store: Store) -
     assert hold_of(store) == (True, "d0ctl", note)
     assert count_of(store, "failed") == 4
     with store.writing():
-        lifecycle.release_job(store, browse.job(store, "sim").id)
+        lifecycle.release_job(store, browse.job(store, "sim").id, now=NOW)
     fail(site, 50, "exit-code")
     assert count_of(store, "failed") == 8
     failed = store.connection.execute("select id from package where phase = 'failed'").fetchall()
@@ -130,7 +130,7 @@ def test_after_a_release_the_failures_count_anew(store: Store) -> None:
     assert count_of(store, "failed") == 20
 
     with store.writing():
-        lifecycle.release_job(store, browse.job(store, "sim").id)
+        lifecycle.release_job(store, browse.job(store, "sim").id, now=NOW)
     fail(site, 60)
 
     assert count_of(store, "failed") == 40

@@ -132,6 +132,40 @@ def test_an_acknowledgement_is_seen_in_the_past_after_its_end(
         assert one_package.acknowledgement(store, site.id_of("prod/1/2/1")) is None
 
 
+@pytest.mark.parametrize(("begin", "end"), [("hold", "release"), ("pause", "resume")])
+def test_a_stop_of_a_job_is_seen_in_the_past_after_its_end(
+    site: Site, begin: str, end: str
+) -> None:
+    site.submit(production())
+    at = time.time() + 1
+    for verb, now in ((begin, at), (end, at + 10), (begin, at + 20)):
+        apply(site.store, request(verb, parse("prod")), actor="me", note="quiet", now=now)
+
+    assert [stops(site, at + second) for second in (-0.5, 5, 15, 25)] == [
+        [], [(begin, at, "me", "quiet")], [], [(begin, at + 20, "me", "quiet")],
+    ]  # fmt: skip
+
+
+def test_a_pause_is_seen_in_the_past_before_it_suspended_running_packages(site: Site) -> None:
+    site.submit(production())
+    at = time.time() + 1
+    pause = request("pause", parse("prod"))
+    apply(site.store, pause, actor="me", note="first", now=at)
+    apply(site.store, request("pause", parse("prod"), running=True), actor="you", note="then",
+          now=at + 10)  # fmt: skip
+
+    assert stops(site, at + 5) == [("pause", at, "me", "first")]
+    assert stops(site, at + 15) == [("pause", at + 10, "you", "then")]
+
+
+def stops(site: Site, at: float) -> list[tuple[str, float | None, str | None, str | None]]:
+    """Return the hold and the pause of the only job at a moment: since when, by whom and why."""
+    with as_of(site, at) as store:
+        (job,) = outline.jobs(store, outline.job_ids(store)).values()
+    hold = [("hold", job.hold_since, job.hold_actor, job.hold_note)] * job.hold
+    return hold + [("pause", job.pause_since, job.pause_actor, job.pause_note)] * job.pause
+
+
 def test_the_present_is_the_same_by_both_ways(site: Site) -> None:
     site.submit(production())
     site.finish("prod/1/1/1")

@@ -55,6 +55,26 @@ def test_the_whole_dashboard_is_shown_as_it_was(site: Site, dashboard: Open) -> 
     dashboard(script, start="prod/1/1/1", size=(140, 36))
 
 
+def test_a_job_that_was_paused_is_paused_in_the_past_with_the_reason(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    spread_out(site)
+    for verb, now in (("pause", FIRST + 60), ("resume", FIRST + 120)):
+        apply(site.store, request(verb, parse_all(["prod"])), actor="emmy", note="quiet", now=now)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("✘ stands still")
+        await desk.misses("◫ paused")
+        await desk.press("at")
+        await desk.sees("show everything as it was at")
+        await desk.type(f"{datetime.fromtimestamp(FIRST + 90):%Y-%m-%d %H:%M:%S}")
+        await desk.press("enter")
+        await desk.sees("◫ paused", "`prod` was paused", "paused by emmy since", ": quiet")
+
+    dashboard(script, start="prod", size=(140, 36))
+
+
 def test_a_tree_that_becomes_shorter_than_where_it_is_scrolled_to_shows_its_rows(
     site: Site, dashboard: Open
 ) -> None:

@@ -35,7 +35,7 @@ def plan(store: Store, request: Request[Options], now: float) -> Plan:
 def release(store: Store, plan: Plan, by: Author) -> None:
     """Clear the flags, or release the packages."""
     for name in plan.jobs:
-        lifecycle.release_job(store, browse.job(store, name).id)
+        lifecycle.release_job(store, browse.job(store, name).id, now=by.now)
     if not plan.jobs:
         lifecycle.release(plan.selection, actor=by.actor, note=by.note, now=by.now)
 

@@ -16,6 +16,7 @@ from d0ctl.show.card_contents import (
     MOST_OF_LINE,
     NotFoundCard,
 )
+from d0ctl.show.cards.jobs import state
 from d0ctl.show.cards.package import Package
 from d0ctl.show.cards.part import MOST_ACTIONS, Part
 from d0ctl.show.drawing.signs import is_live
@@ -64,7 +65,7 @@ def _part(store: Store, wanted: Selector) -> Part:
     job = browse.job(store, wanted.job)
     if wanted.level == "job":
         return Part(
-            job.name, job, job, _status(job.name, job.status),
+            job.name, job, job, _status(job.name, state(job, None)),
             live=browse.in_phases(store, job.id, LIVE, MOST_LIVE),
             failed=browse.failures(store, job.id, MOST_FAILED),
             stages=browse.stages(store, job),

@@ -74,11 +74,11 @@ def jobs_to_release(selected: Selection) -> int:
     return len(selected.rows("stopped_jobs_of_selected", actor=ACTOR))
 
 
-def forget_jobs(selected: Selection) -> None:
+def forget_jobs(selected: Selection, *, now: float) -> None:
     """Account for a retry by a person of packages of these jobs: they are released if d0ctl
     holds them, and their similar failures count from zero.
     """
     for row in selected.rows("stopped_jobs_of_selected", actor=ACTOR):
-        lifecycle.release_job(selected.store, row["id"])
+        lifecycle.release_job(selected.store, row["id"], now=now)
     selected.change("forget_alike_of_selected")
     selected.change("excuse_failures_of_selected")

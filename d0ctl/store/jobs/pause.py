@@ -33,6 +33,8 @@ def pause_jobs(
     """Set the flag of jobs; `running` asks their running packages to suspend."""
     ids = list(jobs)
     for job in ids:
+        if running:
+            store.change("keep_pause", job=job, now=now, resumed=0)
         store.change("pause_job", job=job, running=int(running), actor=actor, note=note, now=now)
         store.change("unassign_job", job=job, actor=actor, note=note, now=now)
     selected = lifecycle.choose_launched(store, ids)
@@ -53,6 +55,7 @@ def resume_jobs(
     """Clear the flag of jobs, and ask their suspended packages to continue."""
     ids = list(jobs)
     for job in ids:
+        store.change("keep_pause", job=job, now=now, resumed=1)
         store.change("resume_job", job=job)
     selected = lifecycle.choose_launched(store, ids)
     selected.change("ask_to_resume", actor=actor, note=note, now=now)

@@ -159,7 +159,7 @@ def retry(
         outdated = edited_files.outdated_copies(selected)
     edited_files.copy_anew(selected.store, outdated, now=now)
     black_holes.forget_jobs(selected, actor=actor, note=note, now=now)
-    alike_failures.forget_jobs(selected)
+    alike_failures.forget_jobs(selected, now=now)
     retried = selected.change("retry_packages", actor=actor, note=note, now=now)
     selected.empty("lost_copy")
     selected.change("lose_absent_inputs")

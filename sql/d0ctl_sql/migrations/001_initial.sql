@@ -1004,6 +1004,21 @@ create table past_acknowledgement (
 -- Those of a removed package.
 create index past_acknowledgement_of_package on past_acknowledgement (package_id);
 
+-- Holds and pauses of whole jobs that have ended. The past is read with them.
+create table past_stop (
+    id      integer primary key,
+    job_id  integer not null references job on delete cascade,
+    verb    text not null check (verb in ('hold', 'pause')),
+    running integer not null,              -- 1: running packages were suspended, too
+    since   real not null,
+    actor   text not null,
+    note    text,
+    ended   real not null
+) strict;
+
+-- Those of a job.
+create index past_stop_of_job on past_stop (job_id);
+
 -- Successful packages that the last `update` of their job left as they were, although its job file
 -- has another recipe or other inputs for them by now, and successful readers of their files; also
 -- those that have read files of lines dropped later.

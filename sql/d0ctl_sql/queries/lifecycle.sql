@@ -4,6 +4,12 @@ update job
    set hold = 1, hold_actor = :actor, hold_note = :note, hold_since = :now
  where id = :job and hold = 0;
 
+-- name: keep_hold
+-- Keep the hold of a job that ends now for those who look at the past.
+insert into past_stop (job_id, verb, running, since, actor, note, ended)
+select id, 'hold', 0, hold_since, hold_actor, hold_note, :now
+  from job where id = :job and hold = 1;
+
 -- name: release_job
 -- Allow a job to be scheduled again.
 update job

@@ -31,6 +31,17 @@ create unique index temp.job_id on job (id);
 update temp.job set ended = null where ended > (select at from moment);
 update temp.job set hold = 0 where hold_since > (select at from moment);
 update temp.job set pause = 0 where pause_since > (select at from moment);
+update temp.job
+   set (hold, hold_actor, hold_note, hold_since) = (1, was.actor, was.note, was.since)
+  from main.past_stop as was
+ where was.job_id = job.id and was.verb = 'hold'
+   and was.since <= (select at from moment) and was.ended > (select at from moment);
+update temp.job
+   set (pause, pause_running, pause_actor, pause_note, pause_since) =
+       (1, was.running, was.actor, was.note, was.since)
+  from main.past_stop as was
+ where was.job_id = job.id and was.verb = 'pause'
+   and was.since <= (select at from moment) and was.ended > (select at from moment);
 update temp.job set finish = null where finish_since > (select at from moment);
 create temp table package as
 select * from main.package where job_id in (select id from temp.job);

@@ -1,3 +1,10 @@
+-- name: keep_pause
+-- Keep the pause of a job that ends now for those who look at the past; it also ends if the
+-- running packages are to be suspended, too.
+insert into past_stop (job_id, verb, running, since, actor, note, ended)
+select id, 'pause', pause_running, pause_since, pause_actor, pause_note, :now
+  from job where id = :job and pause = 1 and (:resumed or pause_running = 0);
+
 -- name: pause_job
 -- Keep a job from being scheduled, and suspend running packages if requested.
 update job
