@@ -51,8 +51,31 @@ def test_failures_with_different_messages_do_not_look_like_one_cause(
 
     site.fail("prod/1/2/1", detail="exit code 12: no answer")
 
-    assert said in " ".join(d0ctl("history").stdout.split())
+    assert "2 different messages, the last of a package failed now: " in (
+        " ".join(d0ctl("history").stdout.split()))  # fmt: skip
     assert said in " ".join(d0ctl("report", "failures").stdout.split())
+
+
+def test_the_message_is_that_of_a_package_that_is_failed_now(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", detail="exit code 3: no calibration")
+    site.fail("prod/1/2/1", detail="exit code 12: no answer")
+    d0ctl("retry", "prod/1/2/1")
+    site.finish("prod/1/2/1")
+
+    (failure,) = document(d0ctl("history", "--json").stdout)["failures"]
+    page = " ".join(d0ctl("history").stdout.split())
+
+    assert failure["message"] == "exit code 3: no calibration"
+    assert (failure["failed"], failure["packages"]) == (1, 2)
+    assert "the last of a package failed now: exit-code: exit code 3: no calibration" in page
+    site.fail("prod/1/3/1", detail="exit code 4: no disk")
+    assert "failed now: exit-code: exit code 4: no disk" in d0ctl("history").stdout
+
+    for package in ("prod/1/1/1", "prod/1/3/1"):
+        d0ctl("retry", package)
+        site.finish(package)
+    assert "the last of 3 different messages: exit-code: exit code 4" in d0ctl("history").stdout
 
 
 def test_a_package_that_failed_again_for_another_reason_counts_once_as_failed_now(

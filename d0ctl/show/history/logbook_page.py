@@ -51,8 +51,14 @@ def _failure(failure: JobFailures, now: float) -> list[Cell]:
     return [(failure.job, "strong"), f"{count(failure.count, 'time')} {where}",
             f"{count(failure.packages, 'package')}, {standing}",
             f"last {moment(failure.last, now)}",
-            (last_of(failure.messages) + cause(failure.reason, failure.message),
-             "bad")]  # fmt: skip
+            (_which(failure) + cause(failure.reason, failure.message), "bad")]  # fmt: skip
+
+
+def _which(failure: JobFailures) -> str:
+    """Say, before the message of a failure, that others had different ones."""
+    if failure.messages > 1 and failure.failed:
+        return f"{failure.messages:,} different messages, the last of a package failed now: "
+    return last_of(failure.messages)
 
 
 def _outage(outage: Outage, now: float) -> list[Cell]:

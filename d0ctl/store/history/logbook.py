@@ -8,9 +8,10 @@ from d0ctl.store.views.shapes import ActionView
 
 
 class JobFailures(Struct, frozen=True):
-    """Attempts of a job that failed for one reason, and the last of them.
+    """Attempts of a job that failed for one reason.
 
-    `packages` had such attempts; `failed` of these are failed, and it was their last attempt.
+    `packages` had such attempts; `failed` of these are failed, and it was their last attempt. Node
+    and message are those of the last of these attempts; if there is none, of the last attempt.
     """
 
     job: str
