@@ -278,6 +278,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
 
 _OTHERS: Mapping[str, Mapping[str, tuple[shape.Check, Any]]] = {
     "hello": {"more": (shape.boolean, False), "cached": (shape.many(shape.positive, LISTED), [])},
+    "messages": {"disk_free": (shape.maybe(shape.whole), None)},
     "taken": stamp.FIELDS,
 }
 """Fields that may be missing, with their defaults."""

@@ -59,12 +59,17 @@ class FrameReceiver:
         """Begin with a new link."""
         self.last_heard = time.monotonic()
         self._pieces = Pieces()
+        self._disk_free = 0
         self.load = None
 
     def receive(self, link: Link, frames: Sequence[Frame]) -> None:
         """Deliver the messages among frames that arrived together, and pass on the others."""
         self.last_heard = time.monotonic()
-        self._deliver_messages(link, [frame for frame in frames if frame["kind"] == "messages"])
+        messages = [frame for frame in frames if frame["kind"] == "messages"]
+        for frame in messages:
+            # before the messages: when a package has ended, the space of its outputs is taken
+            self._note_disk_free(frame["disk_free"])
+        self._deliver_messages(link, messages)
         for frame in frames:
             self._pass_on(frame)
 
@@ -95,15 +100,14 @@ class FrameReceiver:
         if answer is not None:
             answer.put(frame)
         elif kind == "pong":
-            self._note_disk_free(frame)
+            self._note_disk_free(frame["disk_free"])
         elif "id" in frame and kind not in REPORTED_ANSWERS:
             return
         elif kind not in UNREPORTED:
             self._report(Received(self.node, frame))
 
-    def _note_disk_free(self, frame: Frame) -> None:
+    def _note_disk_free(self, free: int | None) -> None:
         """Report the free space of the node's disk if it has changed by two percent."""
-        free = frame["disk_free"]
         if free is not None and abs(free - self._disk_free) * 50 > self._disk_free:
             self._disk_free = free
-            self._report(Received(self.node, frame))
+            self._report(Received(self.node, {"kind": "pong", "disk_free": free}))

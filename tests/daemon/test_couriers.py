@@ -122,7 +122,8 @@ def test_a_link_that_takes_no_order_is_down_for_that_reason(
 
 def message_frame(name: str, text: str, *, more: bool = False) -> Frame:
     """A frame with one file of messages, or a piece of one."""
-    return {"kind": "messages", "files": [{"name": name, "text": text, "more": more}]}
+    file = {"name": name, "text": text, "more": more}
+    return {"kind": "messages", "files": [file], "disk_free": None}
 
 
 def test_a_node_may_send_no_more_than_is_read_here(
@@ -150,6 +151,31 @@ def test_a_node_may_send_no_more_than_is_read_here(
         may_go_on.set()
 
         wait_until(lambda: came.qsize() == 20)
+    finally:
+        links.ready.put(NodeUnreachable("the test is over"))
+        courier.stop()
+
+
+def test_the_free_space_of_a_disk_is_known_before_the_messages_of_a_package_are(
+    links: Links, reports: "queue.SimpleQueue[Report]", tmp_path: Path
+) -> None:
+    reported: queue.SimpleQueue[int] = queue.SimpleQueue()
+    sizes = [900, 890, 500]
+    link = Stub(*({**message_frame(f"{n}.1", "x"), "disk_free": free}
+                  for n, free in enumerate(sizes)))  # fmt: skip
+    courier = Courier(
+        1,
+        Address("n1"),
+        Site("site", tmp_path, tmp_path, tmp_path),
+        deliver=lambda node, texts: reported.put(reports.qsize()),
+        unread=lambda node: 0,
+        report=reports.put,
+    )
+    links.ready.put(link)
+    courier.start()
+    try:
+        wait_until(lambda: reported.qsize() == len(sizes))
+        assert [reported.get() for _ in sizes] == [2, 2, 3]  # the first report: the node is up
     finally:
         links.ready.put(NodeUnreachable("the test is over"))
         courier.stop()

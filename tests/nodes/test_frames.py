@@ -36,7 +36,11 @@ GOOD: list[dict[str, Any]] = [
     {"kind": "listed", "attempts": [{"attempt": 3, "state": "dead"}], "more": True},
     {"kind": "accepted", "attempts": [1]},
     {"kind": "refused", "attempt": 1, "reason": "disk-full", "message": ""},
-    {"kind": "messages", "files": [{"name": "1.1", "text": "any \u0000 text", "more": False}]},
+    {
+        "kind": "messages",
+        "files": [{"name": "1.1", "text": "any \u0000 text", "more": False}],
+        "disk_free": 10**9,
+    },
     {"kind": "dead", "attempts": [{"attempt": 1, "message": "gone", "reason": "lost"}]},
     {"kind": "absent", "attempts": []},
     {"kind": "forgotten", "attempts": [1], "paths": ["/x"]},

@@ -6,6 +6,7 @@ from typing import Any, Collection, Dict, List, Set
 from d0ctl_wrapper.host import spool
 from d0ctl_wrapper.protocol.frames import Stream
 from d0ctl_wrapper.protocol.paths import NodePaths
+from d0ctl_wrapper.relay import facts
 
 BATCH = 1024 * 1024
 """The most characters of messages in one frame; a longer file is sent in pieces.
@@ -70,7 +71,7 @@ class Uplink:
                 if size > BATCH and taken:
                     break
                 taken += 1
-            self._stream.send({"kind": "messages", "files": self._reported[:taken]})
+            self._send_frame(self._reported[:taken])
             del self._reported[:taken]
 
     def delay(self) -> "float | None":
@@ -112,14 +113,19 @@ class Uplink:
         if size > BATCH and len(files) == 1:
             self._send_in_pieces(**files[0])
         elif files:
-            self._stream.send({"kind": "messages", "files": files})
+            self._send_frame(files)
 
     def _send_in_pieces(self, name: str, text: str) -> None:
         """Send a long file in several frames; the last has no `more`."""
         for begin in range(0, len(text), BATCH):
             file = {"name": name, "text": text[begin : begin + BATCH]}
             more = {"more": True} if begin + BATCH < len(text) else {}
-            self._stream.send({"kind": "messages", "files": [{**file, **more}]})
+            self._send_frame([{**file, **more}])
+
+    def _send_frame(self, files: "List[Dict[str, Any]]") -> None:
+        """Send messages with the free space of the disk, which outputs may have filled."""
+        free = facts.free(self._paths.base)
+        self._stream.send({"kind": "messages", "files": files, "disk_free": free})
 
     def acknowledge(self, names: "List[str]") -> None:
         """Delete messages that the control host has stored."""
