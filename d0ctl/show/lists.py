@@ -28,6 +28,9 @@ WHOLE_MESSAGE = 300
 MOST_BAR, LEAST_BAR = 24, 8
 """How many columns the bar of a stage or line takes."""
 
+LONGEST_UNDO = 300
+"""A command that undoes an action is listed with it up to this many characters."""
+
 MOST_NAMED = 4
 """How many packages are named whose failure is alike."""
 
@@ -131,6 +134,16 @@ def failure(sheet: Sheet, view: FailureView, now: float, lines: int) -> None:
 def last_of(messages: int) -> str:
     """Say, before the message of the last failure, that others had different ones."""
     return f"the last of {messages:,} different messages: " if messages > 1 else ""
+
+
+def action_reason(verb: str, reason: str | None, undo: str | None) -> str:
+    """Return the reason of an action, and the command that undoes it if that is of the same verb:
+    it has the values from before. A long one is left out.
+    """
+    texts = [reason] if reason else []
+    if undo and len(undo) <= LONGEST_UNDO and undo.startswith(f"d0ctl {verb} "):
+        texts.append(f"to undo: {undo}")
+    return "; ".join(texts)
 
 
 def cause(reason: str | None, message: str | None) -> str:

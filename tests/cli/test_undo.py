@@ -106,9 +106,12 @@ def test_each_of_several_jobs_is_named_with_the_priority_it_had(site: Site, d0ct
     result = d0ctl("priority", "beta", "alpha", "50")
 
     change = "priority of jobs `beta` (90) and `alpha` (10) -> 50"
-    refusal = "can't be undone by one command: the jobs had different priorities"
-    assert change in plan and refusal in plan
-    assert result.stdout.splitlines() == [change, refusal]
+    assert change in plan and result.stdout.splitlines() == [change]
+    undo = "d0ctl priority beta 90 && d0ctl priority alpha 10"
+    assert f"to undo: {undo}" in result.stderr
+    assert document(d0ctl("history", "beta", "--json").stdout)["actions"][0]["undo"] == undo
+    assert f"to undo: {undo}" in " ".join(d0ctl("history").stdout.split())
+    assert f"50; to undo: {undo}" in " ".join(d0ctl("history", "alpha").stdout.split())
 
 
 @pytest.mark.parametrize("command", ["kill prod", "kill prod:ready", "finish prod", "kill prod/*"])

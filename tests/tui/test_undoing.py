@@ -103,6 +103,25 @@ def test_the_result_names_the_key_that_undoes_it_also_among_failures(
     dashboard(script, size=(140, 40))
 
 
+def test_the_commands_that_undo_priorities_of_several_jobs_are_copied(
+    site: Site, dashboard: Open
+) -> None:
+    for name, priority in (("alpha", 70), ("beta", 50), ("gamma", 50)):
+        site.submit(production(name, priority=priority))
+    act(site, "priority", "*", priority=60)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("u")
+        await desk.sees("copied: d0ctl priority")
+        copied = desk.app.clipboard
+        assert set(copied.split(" && ")) in (
+            {"d0ctl priority alpha 70", "d0ctl priority beta gamma 50"},
+            {"d0ctl priority alpha 70", "d0ctl priority gamma beta 50"},
+        )  # fmt: skip
+
+    dashboard(script, size=(140, 40))
+
+
 def test_why_nothing_is_undone_is_said(site: Site, dashboard: Open) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")

@@ -97,17 +97,25 @@ def give_priority(store: Store, plan: PriorityPlan, by: Author) -> None:
 
 
 def undo_priority(plan: PriorityPlan) -> str | None:
-    """Return the command that undoes it; None if the priorities differed."""
+    """Return the commands that undo it, one for each priority that jobs had; None if that of
+    packages differed.
+    """
     if any(_lasting(plan)):
         return None
-    return undo.command("priority", undo.changed(plan), str(plan.previous[0]))
+    if not plan.jobs:
+        return undo.command("priority", undo.changed(plan), str(plan.previous[0]))
+    before: dict[int, list[str]] = {}
+    for name, previous in zip(plan.jobs, plan.previous, strict=True):
+        before.setdefault(previous, []).append(name)
+    return " && ".join(
+        undo.command("priority", names, str(previous)) for previous, names in before.items()
+    )
 
 
 def _lasting(plan: PriorityPlan) -> Iterator[str]:
     """Say why no command undoes it."""
-    if len(set(plan.previous)) > 1:
-        kind = "jobs" if plan.jobs else "packages"
-        yield f"can't be undone by one command: the {kind} had different priorities"
+    if not plan.jobs and len(set(plan.previous)) > 1:
+        yield "can't be undone by one command: the packages had different priorities"
 
 
 def describe(plan: PriorityPlan) -> Iterator[str]:
@@ -119,7 +127,6 @@ def describe(plan: PriorityPlan) -> Iterator[str]:
     idle = f"{count(plan.packages, 'package')} may start earlier or later"
     yield f"would change the {_change(plan)}; {idle if plan.packages else NOTHING_LEFT}"
     yield from _apart(plan)
-    yield from _lasting(plan)
 
 
 def report(plan: PriorityPlan) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.lists import cause, last_of
+from d0ctl.show.lists import action_reason, cause, last_of
 from d0ctl.store.history.logbook import JobFailures
 from d0ctl.store.nodes.draining import Outage
 from d0ctl.store.views.shapes import ActionView
@@ -42,7 +42,7 @@ def draw(
 def _action(action: ActionView, now: float) -> list[Cell]:
     packages = count(action.packages, "package") if action.packages else ""
     return [moment(action.at, now), action.actor, action.verb, brief(action.target), packages,
-            remark(action.note) or ""]  # fmt: skip
+            action_reason(action.verb, remark(action.note), action.undo)]  # fmt: skip
 
 
 def _failure(failure: JobFailures, now: float) -> list[Cell]:

@@ -21,7 +21,7 @@ from d0ctl.model import phase_word
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
+from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, action_reason, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, failure_counts, one_package, selection
@@ -141,7 +141,8 @@ def _draw(document: documents.History, now: float) -> None:
         page.head("actions of people")
         page.table([
             [_when(action["at"], now), action["actor"], action["verb"], brief(action["target"]),
-             count(action["packages"], "package") if action["packages"] else "", action["reason"]]
+             count(action["packages"], "package") if action["packages"] else "",
+             action_reason(action["verb"], action["reason"], action["undo"])]
             for action in reversed(document["actions"])
         ])  # fmt: skip
     show(page)
