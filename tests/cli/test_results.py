@@ -8,6 +8,7 @@ import pytest
 
 from d0ctl.cli.commands.looking.pages import result_copies
 from tests.cli.conftest import Type
+from tests.support import jobs
 from tests.support.building import document, job, line, package, production
 from tests.support.rows import change
 from tests.support.site import Site
@@ -218,3 +219,14 @@ def test_results_are_opened_by_the_program_of_the_desktop(
     assert d0ctl("results", "prod:two.root", "--open").exit_code == 3
     assert (tmp_path / "opened").read_text().splitlines() == [str(made), f"{made}/sub/one.root"]
     assert d0ctl("results", "prod", "--open", "--json").exit_code == 2
+
+
+def test_a_job_that_keeps_no_files_says_which_and_why(real_site: Site) -> None:
+    one = jobs.package(jobs.binary("touch all.txt"))
+    real_site.drive(real_site.submit(jobs.job("one", [one])))
+
+    text = "`one/1/1/1`: not kept, as the package has no `outputs`: `all.txt`"
+
+    assert text in real_site.d0ctl("results", "one").err
+    assert text in real_site.ok("status", "one")
+    assert text in real_site.ok("why", "one")

@@ -41,11 +41,10 @@ def job(
         partial(_explain_package, store, now),
     )  # fmt: skip
     explanation = _explain(store, part, now, driven)
-    readers = left_out.earlier_readers(store, summary.id)
-    if readers or left_out.outdated_packages(store, summary.id):
-        from d0ctl.show.why.phases.successful import mixed, outdated  # late: few jobs have any
+    if left_out.needs_remarks(store, summary.id):
+        from d0ctl.show.why.phases.successful import remarks  # late: few jobs have any
 
-        explanation.facts += [*outdated(store, summary), *mixed(summary, readers)]
+        explanation.facts += remarks(store, summary)
     if summary.status in (Group.FAILED, Group.CANCELED) or not summary.packages:
         from d0ctl.show.why.phases import task_in_vain  # late: few jobs are of tasks
 

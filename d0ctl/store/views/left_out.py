@@ -10,6 +10,9 @@ from d0ctl.units import listed
 MOST_NAMED = 100
 """How many missing inputs are named; the rest is counted."""
 
+NOT_KEPT = "not kept, as the package has no `outputs`"
+"""How the remark of a wrapper on files without outputs begins."""
+
 
 class Shortfall(Struct, frozen=True):
     """How many of its inputs a package gets, of how many, and the names of missing ones."""
@@ -71,6 +74,12 @@ def short_packages(store: Store, job: int, most: int) -> list[Shortfall]:
     return [entry for entry in found if entry is not None]
 
 
+def not_kept(store: Store, job: int) -> tuple[str, str] | None:
+    """Return the last package of a job, and the remark on its files, if it keeps none of them."""
+    row = store.row("last_not_kept", job=job, text=NOT_KEPT)
+    return None if row is None else (row["path"], row["text"])
+
+
 def outdated_packages(store: Store, job: int) -> int:
     """Count the successful packages of a job that are out of date."""
     return int(store.value("count_outdated", job=job))
@@ -79,6 +88,12 @@ def outdated_packages(store: Store, job: int) -> int:
 def earlier_readers(store: Store, job: int) -> dict[str, int]:
     """Return how many packages have succeeded before a file from outside came with new contents."""
     return {row["name"]: row["packages"] for row in store.rows("done_before_replaced", job=job)}
+
+
+def needs_remarks(store: Store, job: int) -> bool:
+    """Return whether packages of a job are out of date, or files of its last one are not kept."""
+    return bool(outdated_packages(store, job) or earlier_readers(store, job)
+                or not_kept(store, job))  # fmt: skip
 
 
 def is_outdated(store: Store, package: int) -> bool:

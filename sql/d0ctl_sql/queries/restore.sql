@@ -253,6 +253,21 @@ select count(distinct case when input.dropped = 0 then file_id end) as given,
   from input join file on file.id = input.file_id and file.package_id is not null
  where input.package_id = :package and own = 0;
 
+-- name: last_not_kept
+-- The last package of a job, if its last attempt has a remark that begins with this text.
+select package_path.path, note.text
+  from (select package.id, package.attempts
+          from stage
+          join line on line.stage_id = stage.id
+          join package on package.line_id = line.id
+         where stage.job_id = :job
+         order by stage.seq desc, line.seq desc, package.seq desc
+         limit 1) as last
+  join attempt on attempt.package_id = last.id and attempt.number = last.attempts
+  join note on note.attempt_id = attempt.id and substr(note.text, 1, length(:text)) = :text
+  join package_path on package_path.package_id = last.id
+ limit 1;
+
 -- name: short_packages
 -- Packages of a job that lack files of dropped lines.
 select distinct package.id,

@@ -111,7 +111,10 @@ def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list
         if not totals.files:
             what = "outputs" if choice.name == "*" else f"output `{choice.name}`"
             hint = _others(store, job.name) or f"d0ctl file list {job.name}"
-            raise NotFound(f"job `{job.name}` has no final {what}", hint=hint)
+            from d0ctl.show.why.phases.successful import not_kept
+
+            raise NotFound(f"job `{job.name}` has no final {what}", hint=hint,
+                           details=not_kept(store, job))  # fmt: skip
         return job, store.home, totals, list(pages(selected, limit))
 
 

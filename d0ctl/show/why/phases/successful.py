@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
-from d0ctl.model import Phase, Status
+from d0ctl.model import Group, Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse, one_package
+from d0ctl.store.views import browse, file_locations, left_out, one_package
 from d0ctl.store.views.left_out import is_outdated, outdated_packages
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
@@ -73,6 +73,20 @@ def outdated(store: Store, job: JobSummary) -> list[str]:
     text = f"{count(packages, 'package')} of `{job.name}` {are} {OUTDATED}: `{_again(job.name)}`"
     text += ", which also reruns packages whose outputs were removed; --dry-run counts them"
     return [text] if packages else []
+
+
+def not_kept(store: Store, job: JobSummary) -> list[str]:
+    """Say which files of a successful job without results are not kept, by its last package."""
+    found = left_out.not_kept(store, job.id) if job.status == Group.SUCCESSFUL else None
+    if found is None or file_locations.results(store, job.id):
+        return []
+    return [f"`{found[0]}`: {found[1]}"]
+
+
+def remarks(store: Store, job: JobSummary) -> list[str]:
+    """Return what a person should know of the files of a job."""
+    readers = left_out.earlier_readers(store, job.id)
+    return [*not_kept(store, job), *outdated(store, job), *mixed(job, readers)]
 
 
 def mixed(job: JobSummary, readers: Mapping[str, int]) -> Iterator[str]:
