@@ -8,6 +8,7 @@ from d0ctl.store.nodes import placement, registry
 from d0ctl.units import iso
 from tests.show.asking import NOW, why
 from tests.support.jobs import binary, job, package
+from tests.support.rows import change
 from tests.support.site import Site
 
 
@@ -68,6 +69,18 @@ def test_a_node_that_came_up_meanwhile_had_no_room(site: Site) -> None:
 
     said = "it went to `localhost`: the other node that meets its request had no room (decided at "
     assert [fact for fact in why(site, "prod/1/2/1").facts if fact.startswith(said)]
+
+
+def test_a_node_that_a_package_avoids_is_named(site: Site) -> None:
+    site_of_two(site)
+    site.submit(job("prod", [package(binary())]))
+    change(site.store, "requirement", avoid="other")
+    schedule(site)
+
+    said = (
+        "no other node that was up and not drained met its request, and it avoids `other` (decided"
+    )
+    assert [fact for fact in why(site, "prod/1/1/1").facts if said in fact]
 
 
 def test_a_package_without_a_node_says_nothing_of_one(site: Site) -> None:

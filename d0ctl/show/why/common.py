@@ -263,7 +263,8 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
     mine, theirs = choice.mine or 0.0, choice.theirs or 0.0
     if rule == "only":
         if (others := choice.fits - 1) < 1:
-            return "no other node that was up and not drained met its request"
+            avoids = f", and it avoids `{choice.avoided}`" if choice.avoided else ""
+            return f"no other node that was up and not drained met its request{avoids}"
         if others == 1:
             return "the other node that meets its request had no room"
         return f"none of the {count(others, 'other node')} that meet its request had room"

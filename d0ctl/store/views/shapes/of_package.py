@@ -296,3 +296,5 @@ class NodeChoiceView(Struct, frozen=True):
     mine: float | None
     """What the rule compared, of the node; `theirs` of its rival."""
     theirs: float | None
+    avoided: str | None
+    """A node that was left out as the last attempt failed there, or waited too long for inputs."""
