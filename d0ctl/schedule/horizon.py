@@ -74,11 +74,13 @@ class JobLeft(Struct, frozen=True):
     stragglers: Mapping[int, int] = field(default_factory=dict)
     """How many packages of stages run much longer than expected: `begun` is without their rest."""
     limits: Sequence[Limit] = ()
+    suspended: int = 0
+    """How many packages a person suspended: nobody knows when it ends."""
 
     @property
     def has_any(self) -> bool:
         """Whether packages are left that have not ended."""
-        return bool(self.begun.middle or self.stragglers) or any(
+        return bool(self.begun.middle or self.stragglers or self.suspended) or any(
             stage.packages for stage in self.stages
         )
 
@@ -179,7 +181,9 @@ class Horizon(Struct, frozen=True):
         job_left = self.jobs.get(job)
         if job_left is None or job_left.is_halted or not self.capacity.power:
             return None
-        return None if job_left.nodes_down or not job_left.has_any else job_left
+        return (
+            None if job_left.suspended or job_left.nodes_down or not job_left.has_any else job_left
+        )
 
     def _whole(self, job: int, job_left: JobLeft) -> Range:
         """Return in how many seconds all known work of a job is done.

@@ -119,7 +119,7 @@ class Limit(Struct, frozen=True):
 class LimitedNode(Struct, frozen=True):
     """A node with throttles."""
 
-    cpus: int
+    cpus: float
     speed: float
     limits: Sequence[Limit]
 
@@ -175,13 +175,15 @@ class Quota(Struct):
 class Capacity(Struct, frozen=True):
     """The nodes that take packages: their CPUs, these times speed, and the highest speed.
 
-    Those with throttles are also listed one by one.
+    CPUs of packages that a person suspended are not among them; `suspended` counts these. Nodes
+    with throttles are also listed one by one.
     """
 
     cpus: int
     power: float
     fastest: float
     limited: Sequence[LimitedNode] = ()
+    suspended: float = 0.0
 
     def usable(self, cpus: float, seconds: float, limits: Iterable[Limit]) -> float:
         """Return the CPUs times speed that packages with limits may use together.

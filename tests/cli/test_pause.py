@@ -16,10 +16,10 @@ from tests.support.homes import faults
 from tests.support.site import Site
 
 
-def say(site: Site, attempt: int, phase: str, seq: int) -> None:
-    """A wrapper tells in which state it is."""
+def say(site: Site, attempt: int, phase: str, seq: int, why: str = "") -> None:
+    """A wrapper tells in which state it is, and why."""
     site.tell({"attempt": attempt, "kind": "state", "seq": seq, "time": time.time(),
-               "phase": phase, "why": f"it is {phase}"})  # fmt: skip
+               "phase": phase, "why": why or f"it is {phase}"})  # fmt: skip
 
 
 def test_a_paused_job_starts_nothing_and_names_the_person(site: Site, d0ctl: Type) -> None:

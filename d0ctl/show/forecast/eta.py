@@ -226,10 +226,14 @@ def verdict(
         return "no estimate of its end: it is held or paused"
     if left.held:
         return f"no estimate of its end: {count(left.held, 'package is', 'packages are')} held"
+    if left.suspended:
+        suspended = count(left.suspended, "package is", "packages are")
+        return f"no estimate of its end: {suspended} suspended"
     if left.nodes_down:
         return f"no estimate of its end: {waits(left.nodes_down)}"
     if not of.capacity.power:
-        return "no estimate of its end: no node takes packages"
+        taken = "suspended packages have all CPUs" if of.capacity.suspended else ""
+        return f"no estimate of its end: {taken or 'no node takes packages'}"
     if left.is_known() and (ahead := of.unknown_ahead(job)) is not None:
         first = f"{unknown_packages(ahead)}, and comes before it"
         return f"no estimate of its end: job `{ahead.name}` has {first}"

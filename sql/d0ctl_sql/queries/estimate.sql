@@ -103,16 +103,22 @@ select package.stage_id,
 -- What is known of the packages of a stage is of other definitions.
 delete from estimate where kind = 'stage' and name = cast(:stage as text);
 
--- name: eta_capacity
--- The nodes that take packages, or will once they are contacted: their CPUs, these times speed, and
--- the highest speed.
-select coalesce(sum(cpus), 0) as cpus, coalesce(sum(cpus * speed), 0.0) as power,
-       coalesce(max(speed), 1.0) as fastest
-  from node where state <> 'down' and drained = 0;
-
 -- name: eta_nodes
--- Each of these nodes.
-select name, cpus, speed from node where state <> 'down' and drained = 0;
+-- The nodes that take packages, or will once they are contacted: their CPUs without those of packages
+-- that a person suspended, these, and their speeds.
+select node.name, max(0.0, node.cpus - coalesce(paused.cpus, 0.0)) as cpus,
+       coalesce(paused.cpus, 0.0) as suspended, node.speed
+  from node
+  left join (select package.node_id, sum(requirement.cpus * requirement.cpu / 100.0) as cpus
+               from package indexed by package_live
+               join requirement on requirement.id = package.requirement_id
+                               and requirement.stay is null
+              where package.is_live = 1 and package.node_id in (select id from node)
+                and package.phase = 'suspended' and package.request is not 'resume'
+                and (package.request is 'pause' or package.note glob 'paused on request*')
+                and not (package.early = 1 and package.awaited > 0)
+              group by package.node_id) as paused on paused.node_id = node.id
+ where node.state <> 'down' and node.drained = 0;
 
 -- name: eta_jobs
 -- Jobs that have not ended, in the order of the scheduler.
@@ -193,7 +199,7 @@ select job_id, seq,
 
 -- name: eta_live
 -- The packages on nodes, and how long they may still take; those that were suspended count as begun
--- so much later.
+-- so much later. Those that a person suspended take until a person resumes them.
 select package.id, package.job_id,
        (select seq from stage where stage.id = package.stage_id) as stage,
        requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
@@ -203,7 +209,9 @@ select package.id, package.job_id,
             when attempt.suspended > 0.0 then attempt.started + attempt.suspended
             else package.changed end as since,
        progress.eta,
-       package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued
+       package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued,
+       package.phase = 'suspended' and package.request is not 'resume'
+       and (package.request is 'pause' or package.note glob 'paused on request*') as is_paused
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
   left join node on node.id = package.node_id
@@ -268,7 +276,9 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
                    + attempt.suspended
                    + iif(package.phase = 'suspended', :now - package.changed, 0.0) as began,
        progress.eta, iif(package.phase = 'cooloff', package.not_before, null) as not_before,
-       iif(package.phase = 'running', package.wall_time, null) as wall_time
+       iif(package.phase = 'running', package.wall_time, null) as wall_time,
+       package.phase = 'suspended' and package.request is not 'resume'
+       and (package.request is 'pause' or package.note glob 'paused on request*') as is_paused
   from package
   join requirement on requirement.id = package.requirement_id
   join stage on stage.id = package.stage_id

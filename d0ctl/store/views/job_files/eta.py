@@ -1,5 +1,6 @@
 """Estimates of when packages and jobs begin and end."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Literal
@@ -48,8 +49,6 @@ class Straggler(Struct, frozen=True):
 
 def horizon(store: Store, *, now: float) -> Horizon:
     """Return the remaining work of all jobs that have not ended, in the order of the scheduler."""
-    row = store.row("eta_capacity")
-    assert row is not None
     stages: dict[int, list[StageLeft]] = defaultdict(list)
     unmeasured = {
         (counted["job_id"], counted["seq"]): counted["sample"] or ""
@@ -64,7 +63,11 @@ def horizon(store: Store, *, now: float) -> Horizon:
     slow = straggler_ids(store, None, now=now)
     late: dict[int, Counter[int]] = defaultdict(Counter)
     running: dict[tuple[int, int], float] = defaultdict(float)
+    suspended: Counter[int] = Counter()
     for counted in store.rows("eta_live", now=now):
+        if counted["is_paused"]:
+            suspended[counted["job_id"]] += 1
+            continue
         if counted["id"] in slow:
             late[counted["job_id"]][counted["stage"]] += 1
             if (counted["eta"] or 0.0) <= now:
@@ -93,16 +96,26 @@ def horizon(store: Store, *, now: float) -> Horizon:
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
             bool(row["hold"] or row["pause"]), nodes_down[row["id"]], cooling.get(row["id"], 0.0),
-            late[row["id"]],
+            late[row["id"]], suspended=suspended[row["id"]],
         )
         for row in of_jobs
     }  # fmt: skip
-    found = Horizon(Capacity(row["cpus"], row["power"], row["fastest"]), jobs)
+    found = Horizon(_capacity(store.rows("eta_nodes")), jobs)
     if not throttle_rules(store) and not any(row["max_running"] for row in (*of_jobs, *counts)):
         return found
     from d0ctl.store.views.job_files import eta_limits  # late: most sites and jobs have no limits
 
     return eta_limits.within(store, found, of_jobs, counts)
+
+
+def _capacity(nodes: Sequence[Row]) -> Capacity:
+    """Return what nodes have together, without CPUs of packages that a person suspended."""
+    return Capacity(
+        math.ceil(sum(node["cpus"] for node in nodes)),
+        sum(node["cpus"] * node["speed"] for node in nodes),
+        max((node["speed"] for node in nodes), default=1.0),
+        suspended=sum(node["suspended"] for node in nodes),
+    )
 
 
 def _stage(row: Row, stuck: int, running: float, unmeasured: str | None) -> StageLeft:
@@ -163,10 +176,10 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     """Return when a package begins and ends; None if that is unknown, or it has ended.
 
     One that is held, or needs a file of a held, failed or canceled one, begins only when a person
-    has acted: unknown.
+    has acted, and one that a person suspended ends only then: unknown.
     """
     row = store.row("eta_package", package=package, now=now)
-    if row is None or row["seconds"] is None:
+    if row is None or row["seconds"] is None or row["is_paused"]:
         return None
     whole = Range(row["low"], row["seconds"], row["high"])
     if row["began"] is not None:

@@ -1,0 +1,83 @@
+"""Estimates while packages are suspended that a person paused: their CPUs are not free."""
+
+from pathlib import Path
+
+from d0ctl_wrapper.protocol.text import PAUSED
+from tests.cli.conftest import Type
+from tests.cli.test_check import drive
+from tests.cli.test_pause import say
+from tests.cli.test_rehearse import JOB
+from tests.support.building import production
+from tests.support.rows import change
+from tests.support.site import Site
+
+BY_A_PERSON = f"{PAUSED}; stopped by SIGSTOP"
+
+
+def suspend(site: Site, d0ctl: Type) -> None:
+    """A package of another job runs, and a person suspends it."""
+    site.submit(production(name="big"))
+    attempt = site.launch("big/1/1/1")
+    d0ctl("pause", "big", "--running")
+    say(site, attempt, "suspended", 2, why=BY_A_PERSON)
+
+
+def test_cpus_of_suspended_packages_are_no_capacity(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    suspend(site, d0ctl)
+    change(site.store, "node", {}, cpus=2)
+
+    one_left = d0ctl("eta", "mc").stdout
+    d0ctl("resume", "big")
+    resumed = d0ctl("eta", "mc").stdout
+
+    assert "1 CPU worth " in one_left
+    assert "2 CPUs worth " in resumed
+
+
+def test_no_job_ends_while_suspended_packages_have_all_cpus(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    suspend(site, d0ctl)
+    change(site.store, "node", {}, cpus=1)
+
+    head, *_ = d0ctl("eta", "mc").stdout.splitlines()
+
+    assert head == "mc  no estimate of its end: suspended packages have all CPUs"
+    assert "ends about" not in d0ctl("status", "mc").stdout
+    assert "begins about" not in d0ctl("why", "mc/1/1/1").stdout
+
+
+def test_packages_that_a_guard_suspended_go_on_by_themselves(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    say(site, site.launch("mc/1/1/1"), "suspended", 2)
+    change(site.store, "node", {}, cpus=1)
+
+    assert d0ctl("eta", "mc").stdout.startswith("mc  ends about")
+
+
+def test_a_job_of_which_a_person_suspended_packages_has_no_estimate(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    attempt = site.launch("mc/1/1/1")
+    d0ctl("pause", "mc/1/1", "--running")
+    say(site, attempt, "suspended", 2, why=BY_A_PERSON)
+
+    head, *_ = d0ctl("eta", "mc").stdout.splitlines()
+
+    assert head == "mc  no estimate of its end: 1 package is suspended"
+    assert "ends about" not in d0ctl("why", "mc/1/1/1").stdout
