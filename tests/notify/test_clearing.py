@@ -50,6 +50,25 @@ def test_a_job_that_stood_still_and_succeeds_is_reported_as_successful_only(
     assert sorted(notified.kinds()) == ["ended"]
 
 
+def test_a_node_that_comes_back_with_another_host_key_needs_a_person(
+    site: Site, say: Say, notified: Notified
+) -> None:
+    say()
+    down(site, "connection broke")
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == ["node-down"]
+
+    down(site, "the host key of `localhost` has changed: it is SHA256:x")
+    notified.collect()
+
+    assert notified.kinds("admin@lab.example") == ["node-down", "node-mistrusted"]
+    (notice,) = [n for n in notified.waiting("admin@lab.example") if n.kind == "node-mistrusted"]
+    assert notice.needs_a_person and "has changed" in notice.samples[0]["message"]
+    site.up()
+    notified.collect()
+    assert notified.kinds("admin@lab.example") == []
+
+
 def test_a_problem_that_is_over_before_it_is_sent_is_not_sent(
     site: Site, say: Say, notified: Notified
 ) -> None:

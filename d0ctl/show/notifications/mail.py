@@ -21,7 +21,7 @@ MOST_TOLD = 50
 
 _WEIGHTS = {
     "stands-still": 0, "ended": 1, "node-given-up": 2, "node-drained": 2, "node-doubted": 2,
-    "failures": 4, "node-down": 5, "software": 5, "cleared": 6,
+    "node-mistrusted": 2, "failures": 4, "node-down": 5, "software": 5, "cleared": 6,
 }  # fmt: skip
 
 Endings = Mapping[int, Ending]
@@ -104,6 +104,10 @@ def _doubted(notice: Notice, endings: Endings) -> str:
     return f"the cache of node {notice.subject} is in doubt: most of its files are missing"
 
 
+def _mistrusted(notice: Notice, endings: Endings) -> str:
+    return f"node {notice.subject} shows a host key that is not trusted"
+
+
 def _software(notice: Notice, endings: Endings) -> str:
     nodes = count(notice.count, "node")
     result = f"failed on {notice.failed:,} of {nodes}" if notice.failed else f"done on {nodes}"
@@ -115,6 +119,7 @@ def _cleared(notice: Notice, endings: Endings) -> str:
         "node-down": f"node {notice.subject} is back",
         "node-drained": f"node {notice.subject} takes packages again",
         "node-doubted": f"the cache of node {notice.subject} is no longer in doubt",
+        "node-mistrusted": f"the host key of node {notice.subject} is trusted",
         "held": f"{notice.subject}: no packages are held any longer",
         "still": f"{notice.subject}: moves again",
         "stands-still": "production moves again",
@@ -123,8 +128,8 @@ def _cleared(notice: Notice, endings: Endings) -> str:
 
 _HEADLINES: Mapping[str, Callable[[Notice, Endings], str]] = {
     "failures": _failures, "ended": _ended, "node-given-up": _given_up, "node-down": _down,
-    "node-drained": _drained, "node-doubted": _doubted, "stands-still": _standstill,
-    "software": _software,
+    "node-drained": _drained, "node-doubted": _doubted, "node-mistrusted": _mistrusted,
+    "stands-still": _standstill, "software": _software,
     "cleared": _cleared,
 }  # fmt: skip
 
@@ -238,6 +243,8 @@ def _about_node(notice: Notice) -> Iterator[str]:
     yield f"  d0ctl node check {notice.subject}"
     if notice.kind == "node-drained":
         yield f"  d0ctl node resume {notice.subject}"
+    if notice.kind == "node-mistrusted":
+        yield f"  d0ctl node accept-key {notice.subject}   # if that is its new key"
     if notice.kind == "node-doubted":
         yield f"  d0ctl node accept-loss {notice.subject}   # if the files are gone for good"
 

@@ -19,7 +19,9 @@ KEPT_S = 7 * 86400.0
 LAST_NODE = "last-node"
 """The reason of a notice that a node is down, if no other is up."""
 
-NEEDS_A_PERSON = frozenset({"node-given-up", "node-drained", "node-doubted", "stands-still"})
+NEEDS_A_PERSON = frozenset({
+    "node-given-up", "node-drained", "node-doubted", "node-mistrusted", "stands-still",
+})  # fmt: skip
 """Kinds of notices about problems that do not end by themselves."""
 
 

@@ -1478,7 +1478,10 @@ create view node_problem as
       from bad_node join node on node.id = bad_node.node_id
      union all
     select node.id, node.name, 'doubted', node.doubted, node.drain_note, null
-      from node where node.doubted is not null;
+      from node where node.doubted is not null
+     union all
+    select node.id, node.name, 'mistrusted', node.since, node.last_error, null
+      from node where node.state = 'down' and node.last_error like 'the host key of %';
 
 
 -- Notifications (docs/mail.md) -----------------------------------------------------------------
@@ -1493,8 +1496,8 @@ insert into notified (id) values (1);
 
 -- A present problem that notifications have seen.
 create table problem (
-    kind       text not null check (kind in ('node-down', 'node-drained', 'node-doubted', 'held',
-                                             'still', 'stands-still')),
+    kind       text not null check (kind in ('node-down', 'node-drained', 'node-doubted',
+                                             'node-mistrusted', 'held', 'still', 'stands-still')),
     subject_id integer not null,
     subject    text not null,
     since      real not null,
@@ -1514,8 +1517,8 @@ create table notice (
     id         integer primary key,
     recipient  text not null,              -- an address, or `command`
     kind       text not null check (kind in ('failures', 'ended', 'node-down', 'node-drained',
-                                             'node-doubted', 'node-given-up', 'stands-still',
-                                             'software', 'cleared')),
+                                             'node-doubted', 'node-mistrusted', 'node-given-up',
+                                             'stands-still', 'software', 'cleared')),
     subject_id integer not null,           -- a job, a node or an order; 0: all production
     subject    text not null,              -- its name
     reason     text not null default '',   -- of failures; of `cleared`, the kind of the problem;

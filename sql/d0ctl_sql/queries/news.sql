@@ -97,7 +97,7 @@ values (:kind, :subject_id, :subject, :since);
 select problem.kind, problem.subject_id, problem.subject,
        coalesce(node.id, job.id) is not null as is_there
   from problem
-  left join node on node.id = problem.subject_id and problem.kind in ('node-down', 'node-drained', 'node-doubted')
+  left join node on node.id = problem.subject_id and problem.kind glob 'node-*'
   left join job on job.id = problem.subject_id and problem.kind in ('still', 'held')
  where case problem.kind
        when 'still' then job.ended is null

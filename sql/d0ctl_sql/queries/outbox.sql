@@ -19,8 +19,8 @@ on conflict do update
 -- name: withdraw_notices
 -- Drop the notices of a problem that is over; the failures in it are still reported.
 delete from notice
- where problem = :kind and subject_id = :subject_id and kind in ('ended', 'node-down', 'node-drained',
-                                                                       'node-doubted', 'stands-still');
+ where problem = :kind and subject_id = :subject_id
+   and (kind in ('ended', 'stands-still') or kind = problem);
 
 -- name: withdraw_cleared
 -- Drop notices of a problem that is over, for one recipient or for all.
