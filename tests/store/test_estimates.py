@@ -7,6 +7,7 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.store import Store
 from d0ctl.store.attempts.history.estimates import Program, place_of, samples
 from d0ctl.store.clusters import throttles
+from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.jobs.submission.urgency import urgency
 from d0ctl.store.nodes import placement
 from d0ctl.store.views.job_files import eta
@@ -91,6 +92,21 @@ def test_the_next_job_from_the_file_knows_what_the_last_took(store: Store, site:
     end = value(store, "job", "first_end", name="two")
     assert NOW + 80 < end < NOW + 4 * 40 + 80
     assert urgency(store, merged(3, source="/home/other.yaml")).of(1, 1, 1).seconds is None
+
+
+def test_lines_added_to_a_measured_stage_leave_its_run_times(store: Store, site: Site) -> None:
+    submitted(store, job("one", workers(3), source=SOURCE))
+    for _ in range(3):
+        run(site, 40.0)
+    more = job("one", workers(5), source=SOURCE)
+
+    with store.writing():
+        outline = planning.plan(store, 1, more)
+        correct.correct(store, 1, more, outline, actor="ada", note="", now=NOW + 200)
+
+    (left,) = eta.stages_of(store, 1, now=NOW + 200)
+    assert left.seconds is not None
+    assert left.seconds.middle == pytest.approx(40.0)
 
 
 def test_software_is_known_wherever_it_runs_and_what_it_needs_is_kept_too(

@@ -84,6 +84,14 @@ select requirement.id, stage.seq as stage, requirement.expected, requirement.cha
 -- Record the expected time of a chain, and its first package.
 update requirement set rank = ?, seconds = ? where id = ?;
 
+-- name: newest_requirement
+-- The last requirement before a correction.
+select coalesce(max(id), 0) from requirement;
+
+-- name: expect_of_requirement
+-- Record what is expected of packages, and of the chain that begins with one.
+update requirement set expected = ?, chain = ? where id = ?;
+
 -- name: expect_of_stage
 -- The estimate for a stage at submission, or at a correction.
 update stage

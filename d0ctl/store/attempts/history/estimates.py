@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -180,6 +180,23 @@ def rank_anew(store: Store, job: int) -> None:
         if (rank, seconds) != (row["rank"], row["seconds"]):
             changes.append((rank if chain else row["rank"], seconds, row["id"]))
     store.change_many("rank_requirement", changes)
+
+
+def settle_drifts(store: Store, job: int, stages: Container[int], newest: int) -> None:
+    """Correct what was expected of packages by the drift of their stages, which begins anew.
+
+    The requirements after `newest` have the present expectations already.
+    """
+    drifts = {row["seq"]: row for row in store.rows("stage_drifts", job=job)
+              if row["seq"] in stages and row["is_timed"]}  # fmt: skip
+    changes = []
+    for row in store.rows("expected_requirements", job=job) if drifts else ():
+        if row["id"] <= newest:
+            chain = {stage: seconds * _drift(drifts, int(stage))
+                     for stage, seconds in json.loads(row["chain"]).items()}  # fmt: skip
+            expected = row["expected"] * _drift(drifts, row["stage"])
+            changes.append((expected, json.dumps(chain), row["id"]))
+    store.change_many("expect_of_requirement", changes)
 
 
 def _drift(drifts: Mapping[int, Row], stage: int) -> float:

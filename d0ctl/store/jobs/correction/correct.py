@@ -161,6 +161,7 @@ class Correction(Struct):
         revision = Revision(self.job, number, self.now, rows.reserve, expected, self.known)
         numbers = line_numbers(self.found.stages)
         self.store.empty("incoming_requirement")
+        newest = int(self.store.value("newest_requirement"))
         names, changed = [], set[int]()
         pairs = zip(stages, self.found.stages, self.spec.stages, strict=True)
         for seq, (stage, new, of) in enumerate(pairs, 1):
@@ -183,7 +184,7 @@ class Correction(Struct):
             self.store.change("count_lines", stage=stage, lines=lines)
         for chunk in revision.rest():
             rows.insert(chunk)
-        expect_anew(self.store, self.job, stages, changed, expected)
+        expect_anew(self.store, self.job, stages, changed, expected, newest)
         self.store.change_many("correct_line", names)
         self.store.select(self.written).change("drop_added_files")
         self.touched |= {*self.written, *rows.added}

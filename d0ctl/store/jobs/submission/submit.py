@@ -119,9 +119,19 @@ def expect(store: Store, stage: int, work: float, took: Range | None) -> None:
 
 
 def expect_anew(
-    store: Store, job: int, stages: Sequence[int], changed: Container[int], expected: Urgency
+    store: Store,
+    job: int,
+    stages: Sequence[int],
+    changed: Container[int],
+    expected: Urgency,
+    newest: int,
 ) -> None:
-    """Estimate the changed stages as at submission: runs by other definitions no longer count."""
+    """Estimate the changed stages as at submission: runs by other definitions no longer count.
+
+    The requirements up to `newest` were made before.
+    """
+    again = {seq for seq, stage in enumerate(stages, 1) if stage in changed}
+    estimates.settle_drifts(store, job, again, newest)
     work = {row["stage_id"]: row["work"] for row in store.rows("work_of_stages", job=job)}
     for seq, stage in enumerate(stages, 1):
         if stage in changed:
