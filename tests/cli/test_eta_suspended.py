@@ -81,3 +81,23 @@ def test_a_job_of_which_a_person_suspended_packages_has_no_estimate(
 
     assert head == "mc  no estimate of its end: 1 package is suspended"
     assert "ends about" not in d0ctl("why", "mc/1/1/1").stdout
+
+
+def test_why_of_a_ready_package_names_suspended_ones_that_have_its_cpus(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    suspend(site, d0ctl)
+    change(site.store, "node", {}, cpus=1)
+
+    said = d0ctl("why", "mc/1/1/1").stdout
+    d0ctl("resume", "big")
+    resumed = d0ctl("why", "mc/1/1/1").stdout
+
+    fact = "1 package of `big` is suspended there and keeps its CPUs until resumed or killed"
+    assert f"- {fact}, e.g. `big/1/1/1`" in said
+    assert "d0ctl resume big" in said
+    assert "CPUs free in" not in said
+    assert "suspended" not in resumed

@@ -11,7 +11,7 @@ from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 from d0ctl.store import stage_order
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.due_times import left_s
 from d0ctl.store.files import links as link_rates
 from d0ctl.store.files.copies import PARKED
@@ -51,6 +51,11 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
         package = Busy(row["cpus"], left, bool(row["queued"]), row["job_id"], after)
         found.setdefault(row["node_id"], []).append(package)
     return found
+
+
+def suspended_on(store: Store, nodes: Collection[int]) -> list[Row]:
+    """Return the packages on nodes that a person suspended, by job, the most first."""
+    return store.rows("suspended_on", nodes=as_json(nodes))
 
 
 def links(store: Store) -> Links:

@@ -523,6 +523,23 @@ select job.name, count(*) as n, sum(requirement.cpus) as cpus
    and package.is_live = 1
  group by job.id order by cpus desc limit :limit;
 
+-- name: suspended_on
+-- The packages on some nodes that a person suspended, so that they keep their CPUs there, by job: how
+-- many, the first, and whether the job is paused as a whole.
+select found.job, found.pause, found.n, package_path.path as first
+  from (select job.name as job, job.pause, count(*) as n, min(package.id) as first
+          from package
+          join requirement on requirement.id = package.requirement_id and requirement.stay is null
+          join job on job.id = package.job_id
+         where package.node_id in (select value from json_each(:nodes))
+           and package.is_live = 1 and package.phase = 'suspended'
+           and package.request is not 'resume'
+           and (package.request is 'pause' or package.note glob 'paused on request*')
+           and not (package.early = 1 and package.awaited > 0)
+         group by job.id) as found
+  join package_path on package_path.package_id = found.first
+ order by found.n desc, found.first;
+
 -- name: transfers_to
 -- A few copies in transit to a cluster; `is_away` if no node that has the file is up.
 select file.name, transfer.tries, transfer.last_error,

@@ -55,6 +55,9 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         row for row in fits if row.cpus - row.used >= requirement.load and row.name not in lacking
     ]
     explanation.facts += [usage(subject.store, row) for row in fits[:MOST] if row not in free]
+    if not free and _suspended(subject, fits):  # nobody knows when their CPUs are free
+        explanation.details["is_no_node_free"] = True
+        return _none_free(subject, fits, lacks, at_limit)
     costs = compare(subject, fits, requirement)
     if not free:
         explanation.details["is_no_node_free"] = True
@@ -73,6 +76,18 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     if better := later(costs, {row.name for row in free}):
         return better
     return f"it starts on {named(free[:MOST], 'or')} when its turn comes"
+
+
+def _suspended(subject: Subject, fits: Sequence[NodeCapacity]) -> bool:
+    """Name packages that keep CPUs of full nodes as a person suspended them; False if none do."""
+    rows = placement.suspended_on(subject.store, [row.id for row in fits])
+    for row in rows[:MOST]:
+        packages = count(row["n"], "package")
+        are, keep = ("is", "keeps its") if row["n"] == 1 else ("are", "keep their")
+        subject.fact(f"{packages} of `{row['job']}` {are} suspended there and {keep} CPUs until "
+                     f"resumed or killed, e.g. `{row['first']}`")  # fmt: skip
+        subject.command(f"d0ctl resume {row['job'] if row['pause'] else row['first']}")
+    return bool(rows)
 
 
 def _none_free(
