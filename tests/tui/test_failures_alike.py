@@ -7,6 +7,7 @@ from d0ctl.store.views import activity, failure_counts
 from d0ctl_tui.draw.failure_groups import PROPERTIES, grouped
 from tests.support.building import production
 from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
 
 
 def test_groups_and_numbers_of_messages_are_those_of_the_report(site: Site) -> None:
@@ -23,3 +24,21 @@ def test_groups_and_numbers_of_messages_are_those_of_the_report(site: Site) -> N
         (counted,), (group,) = report.groups[by], grouped(failed, by)
         assert (group.name, len(group.ids)) == (counted.name, 4)
         assert len(group.summary().causes) == counted.messages == 2
+
+
+def test_packages_of_several_causes_do_not_look_alike(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    begin = "binary 1 (reconstruction) ended with exit code"
+    site.fail("prod/1/1/1", detail=f"{begin} 12: no answer")
+    site.fail("prod/1/2/1", detail=f"{begin} 3: no calibration")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.until(
+            lambda: all(
+                any(path in line and cause in line for line in desk.screen.splitlines())
+                for path, cause in (("prod/1/1/1", "no answer"), ("prod/1/2/1", "no calibration"))
+            )
+        )
+
+    dashboard(script, size=(140, 40))

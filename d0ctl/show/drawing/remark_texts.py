@@ -1,5 +1,6 @@
 """The words for the remarks that the store keeps as codes with values, and for outages."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,9 @@ REMARKS: Mapping[Remark, str] = {
     Remark.RELEASED_BY_POLICY: "released by the policy",
     Remark.SUCCEEDED_SINCE: "a package that began there after the failures succeeded",
 }
+
+PREFIX = re.compile(r"^binary \d+ \([^()]*\) ended with exit code \d+( \([^()]*\))?: (?=\S)")
+"""The beginning of a message that has more to say than the exit code."""
 
 
 def remark(note: str | None) -> str | None:
@@ -176,3 +180,8 @@ def needs_a_person(trouble: "TaskInVain | FailingTransfers") -> str:
         return f"`{trouble.name}`: {files} can't be transferred: {trouble.last_error}"
     note = f": {trouble.note}" if trouble.note else ""
     return f"`{trouble.name}`: its task is {trouble.status}{note}"
+
+
+def gist(message: str | None) -> str:
+    """Return a message of a failure without what its reason and its node say already."""
+    return PREFIX.sub("", message or "")

@@ -7,6 +7,7 @@ from msgspec import Struct
 from d0ctl.model import Phase
 from d0ctl.show.cards import package
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import gist
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import explain
 from d0ctl.show.why.common import Explanation
@@ -137,7 +138,7 @@ def _package(sheet: Sheet, row: PackageRow, now: float, with_cause: bool) -> lis
         (count(row.attempts, "attempt") if row.attempts > 1 else "", "faint"),
         (moment(row.ended, now) if row.ended is not None else "", "faint"),
         (f"acknowledged by {row.acknowledged}" if row.acknowledged else "", "faint"),
-        (row.message or "") if with_cause else "",
+        gist(row.message) if with_cause else "",
     ]
 
 

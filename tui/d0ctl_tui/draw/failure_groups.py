@@ -8,13 +8,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from d0ctl.show.drawing.remark_texts import gist
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, spread
 from d0ctl.show.failures.alike import MOST_KINDS
 from d0ctl.show.failures.failure_group import GroupCard
 from d0ctl.store.views.activity import Failed
 from d0ctl.units import count, likeness
-from d0ctl_tui.draw.row_cells import clock, gist
+from d0ctl_tui.draw.row_cells import clock
 
 PROPERTIES: Mapping[str, Callable[[Failed], str | None]] = {
     "reason": lambda failed: failed.reason,

@@ -6,7 +6,7 @@ from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
 from d0ctl.show.cards import binary
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.remark_texts import gist, remark
 from d0ctl.show.drawing.spans import Line, Span, cell_len, foreign, pad, width
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.views.shapes import OnlyPackage, PackageRow
@@ -19,7 +19,6 @@ from d0ctl_tui.draw.row_cells import (
     clock,
     fitting,
     front,
-    gist,
     state,
     tail,
 )

@@ -1,6 +1,5 @@
 """The cells that all rows of the tree have, and how they fit their columns."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
@@ -37,9 +36,6 @@ class RowContext(Struct, frozen=True):
 
 LEAST_REMARK = 8
 """How many columns of a remark are worth showing."""
-
-PREFIX = re.compile(r"^binary \d+ \([^()]*\) ended with exit code \d+( \([^()]*\))?: (?=\S)")
-"""The beginning of a message that has more to say than the exit code."""
 
 WORTH = 6
 """How many columns the rest of a name needs to be worth showing."""
@@ -97,11 +93,6 @@ def fitting(remarks: Sequence[str], room: int) -> str:
             break
         text = longer
     return text
-
-
-def gist(message: str | None) -> str:
-    """Return a message of a failure without what its reason and its node say already."""
-    return PREFIX.sub("", message or "")
 
 
 def brief(time: str) -> str:

@@ -6,13 +6,13 @@ from d0ctl.model import phase_word
 from d0ctl.policy.remarks import GivenUp, read
 from d0ctl.select import brief
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.remark_texts import against, drain_note, remark
+from d0ctl.show.drawing.remark_texts import against, drain_note, gist, remark
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, fit, foreign, spread, width
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.views.activity import Event
 from d0ctl.units import count
-from d0ctl_tui.draw.row_cells import clock, gist
+from d0ctl_tui.draw.row_cells import clock
 
 PASSING = frozenset({"ready", "assigned", "starting", "staging-in", "transferring"})
 """Phases that end soon by themselves."""

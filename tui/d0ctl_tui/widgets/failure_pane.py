@@ -8,6 +8,7 @@ from textual import work
 
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing import signs
+from d0ctl.show.drawing.remark_texts import gist
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, foreign, pad, spread
 from d0ctl.store.opening import open_store
@@ -15,7 +16,7 @@ from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import activity
 from d0ctl.units import count
 from d0ctl_tui.app_events import PathClicked, ThreadResult
-from d0ctl_tui.draw.row_cells import clock, gist
+from d0ctl_tui.draw.row_cells import clock
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.widgets.status_lines import Page

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl import select
 from d0ctl.errors import BadUsage, D0Error
+from d0ctl.show.drawing.remark_texts import gist
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
@@ -15,7 +16,6 @@ from d0ctl.store.views.finding import wide_search
 from d0ctl.store.views.finding.wide_search import Match
 from d0ctl.store.views.search import Found
 from d0ctl.units import count
-from d0ctl_tui.draw.row_cells import gist
 from d0ctl_tui.read.package_filter import PackageFilter
 from d0ctl_tui.screens.dialogs.search_box import Choice
 from d0ctl_tui.screens.dialogs.search_results import Reach
