@@ -19,6 +19,8 @@ class Cause(enum.StrEnum):
     """No node is registered."""
     NO_NODE_UP = "no-node-up"
     """Every node is down or drained, or its disk is full."""
+    SUSPENDED = "suspended"
+    """Packages that a person suspended have the CPUs that the ready packages need."""
     HELD = "held"
     """The job is held, or all its remaining packages are."""
     PAUSED = "paused"
@@ -56,7 +58,8 @@ class NodeState(Struct, frozen=True):
     """A node, and whether it takes packages now or later.
 
     With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
-    until a person helps; `full`: its disk has less free than its reserve. A node that was never
+    until a person helps; `full`: its disk has less free than its reserve; `suspended`: the CPUs of
+    packages that a person suspended. A node that was never
     `reached` is ruled out only by known facts: its name, its services, its CPUs if it is `sized`,
     and the site file.
     """
@@ -69,6 +72,7 @@ class NodeState(Struct, frozen=True):
     sized: bool = False
     gone: str | None = None
     full: bool = False
+    suspended: float = 0.0
 
     @property
     def takes(self) -> bool:
@@ -84,6 +88,10 @@ class NodeState(Struct, frozen=True):
     def is_coming(self) -> bool:
         """Whether it is about to be contacted, and may then take packages."""
         return self.state == "unknown" and self.returns
+
+    def leaves(self, requirement: Requirement) -> bool:
+        """Return whether suspended packages leave CPUs for packages with a requirement."""
+        return not self.suspended or self.room.cpus - self.suspended >= requirement.load
 
     def misfit(self, requirement: Requirement) -> str | None:
         """Return why packages with a requirement can never run on it; None if they can."""
@@ -239,8 +247,12 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
         return None
     if not work.ready:
         return Cause.NEXT_TRY if work.retrying and not work.silent else None
-    if any(_is_served(requirement, nodes) for requirement in work.requirements):
+    serving = [(requirement, node) for requirement in work.requirements
+               for node in nodes if _serves(node, requirement)]  # fmt: skip
+    if any(node.leaves(requirement) for requirement, node in serving):
         return None
+    if serving:
+        return Cause.SUSPENDED
     return Cause.IMPOSSIBLE if unfit >= work.ready else Cause.NO_FITTING_NODE
 
 
@@ -250,16 +262,14 @@ def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
         return True
     if work.held or work.paused:
         return False
-    if work.open > work.ready:
+    if work.open > work.ready or cause is Cause.SUSPENDED:
         return True
     return cause in LACKS_NODE and any(_could_serve(node, work) for node in nodes)
 
 
-def _is_served(requirement: Requirement, nodes: Sequence[NodeState]) -> bool:
+def _serves(node: NodeState, requirement: Requirement) -> bool:
     """Return whether a node takes, or is about to take, packages with a requirement."""
-    return any(
-        (node.takes or node.is_coming) and node.misfit(requirement) is None for node in nodes
-    )
+    return (node.takes or node.is_coming) and node.misfit(requirement) is None
 
 
 def _could_serve(node: NodeState, work: Work) -> bool:

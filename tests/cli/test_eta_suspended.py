@@ -101,3 +101,21 @@ def test_why_of_a_ready_package_names_suspended_ones_that_have_its_cpus(
     assert "d0ctl resume big" in said
     assert "CPUs free in" not in said
     assert "suspended" not in resumed
+
+
+def test_a_job_stands_still_while_suspended_packages_have_all_cpus(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    suspend(site, d0ctl)
+    change(site.store, "node", {}, cpus=1)
+
+    stopped = d0ctl("status", "--check")
+    d0ctl("resume", "big")
+    resumed = d0ctl("status", "--check")
+
+    why = "`mc`: suspended packages have the CPUs that its 20 packages need"
+    assert (stopped.exit_code, resumed.exit_code) == (5, 0)
+    assert why in stopped.stdout

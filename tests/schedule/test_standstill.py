@@ -28,6 +28,10 @@ def test_ready_packages_move_while_a_node_can_take_them() -> None:
     assert found.cause is None
 
 
+def test_ready_packages_move_while_suspended_ones_leave_enough_cpus() -> None:
+    assert standing(ready(cpus=2), [node(suspended=2.0)], driven=True).moves
+
+
 @pytest.mark.parametrize(
     ("work", "nodes", "driven", "cause", "returns"),
     [
@@ -43,6 +47,8 @@ def test_ready_packages_move_while_a_node_can_take_them() -> None:
         (ready(nodes=["b"]), [node(), node("b", "down")], True, Cause.NO_FITTING_NODE, True),
         (ready(nodes=["b"]), [node(), node("b", drained=True)], True, Cause.NO_FITTING_NODE, False),
         (ready(cpus=64), [node(), node("b", "down")], True, Cause.IMPOSSIBLE, False),
+        (ready(), [node(suspended=4.0)], True, Cause.SUSPENDED, True),
+        (ready(cpus=2), [node(suspended=3.0), node("b", "down")], True, Cause.SUSPENDED, True),
         (Work({"cooloff": 2, "waiting": 5}), [node()], True, Cause.NEXT_TRY, True),
         (Work({"held": 2}, releases=True), [node()], True, Cause.NEXT_TRY, True),
         (Work({"cooloff": 2}, held=True), [node()], True, Cause.HELD, False),

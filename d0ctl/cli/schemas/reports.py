@@ -250,7 +250,7 @@ class Check(TypedDict):
     cause: Annotated[
         str | None,
         Meta(
-            description="no-daemon, no-node, no-node-up, held, paused, no-fitting-node, "
+            description="no-daemon, no-node, no-node-up, suspended, held, paused, no-fitting-node, "
             "impossible, other-job, no-input or no-copy; of a job also next-try."
         ),
     ]

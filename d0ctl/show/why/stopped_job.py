@@ -26,6 +26,8 @@ def own_obstacle(job: JobStanding, now: float) -> str | None:
         return _next_try(job, job.next_try, now)
     if standing.cause is Cause.NO_FITTING_NODE:
         return f"no node that is up can take its {ready}"
+    if standing.cause is Cause.SUSPENDED:
+        return f"suspended packages have the CPUs that its {ready} need"
     if standing.cause is Cause.OTHER_JOB:
         return _other_jobs(job)
     if standing.cause is Cause.NO_INPUT:

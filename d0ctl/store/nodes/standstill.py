@@ -187,7 +187,7 @@ def _node(row: Row, patience_s: float, now: float) -> NodeState:
         room_of(row, used=0), row["state"], bool(row["drained"]), row["bad"] is not None,
         reached=row["contact"] is not None,
         sized=row["kind"] == "local" or row["cpus_asked"] is not None,
-        gone=_gone(row, patience_s, now), full=row["reserve"] is not None,
+        gone=_gone(row, patience_s, now), full=row["reserve"] is not None, suspended=row["taken"],
     )  # fmt: skip
 
 

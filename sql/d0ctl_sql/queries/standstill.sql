@@ -1,22 +1,34 @@
 -- name: standing_nodes
 -- Every node with the facts that decide whether work moves; those that d0ctl drained are tried again.
 -- A batch system counts as a node that is about to come. Nobody knows the state of :abandoned ones.
+-- Packages that a person suspended have `taken` CPUs.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services,
        iif(node.id in (select value from json_each(:abandoned)), 'unknown', node.state) as state,
        node.since, node.drained, node.drain_note, node.last_error, node.contact,
        node.speed, bad_node.node_id as bad, node.doubted, node_space.disk, null as left_s,
        node.facts ->> 'disk_free' as on_disk, node.facts ->> 'disk_total' as disk_total,
-       iif(node_space.disk_short > 0, node_space.disk_reserve, null) as reserve
+       iif(node_space.disk_short > 0, node_space.disk_reserve, null) as reserve,
+       coalesce(paused.cpus, 0.0) as taken
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
+  left join (select package.node_id, sum(requirement.cpus * requirement.cpu / 100.0) as cpus
+               from job
+               join package indexed by package_in_phase
+                 on package.job_id = job.id and package.phase = 'suspended'
+               join requirement on requirement.id = package.requirement_id
+                               and requirement.stay is null
+              where job.ended is null and package.request is not 'resume'
+                and (package.request is 'pause' or package.note glob 'paused on request*')
+                and not (package.early = 1 and package.awaited > 0)
+              group by package.node_id) as paused on paused.node_id = node.id
 union all
 select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
        pilots ->> 'memory', coalesce(pilots ->> 'gpus', 0), platform,
        '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null, null,
-       pilots ->> 'wall_time', null, null, null
+       pilots ->> 'wall_time', null, null, null, 0.0
   from cluster
  where pilots is not null and coalesce(pilots ->> 'mode', 'pilot') <> 'direct'
  order by 1;
