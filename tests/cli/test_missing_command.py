@@ -59,6 +59,17 @@ def test_a_script_without_its_exec_bit_comes_with_chmod(real_site: Site, shell: 
     assert f"`./sim.sh` is not executable: chmod +x {script}" in answer
 
 
+def test_a_script_that_is_run_without_a_shell_and_is_not_executable_comes_with_chmod(
+    real_site: Site,
+) -> None:
+    script = write(real_site.jobs / "sim.sh", mode=0o644)
+    assert real_site.d0ctl("run", "--as", "one", "--input", "sim.sh", "--", "./sim.sh").code == 1
+
+    assert f"`./sim.sh` is not executable: chmod +x {script}" in real_site.ok("why", "one")
+    script.chmod(0o755)
+    assert f"`./sim.sh` was not executable, but {script} is by now" in real_site.ok("why", "one")
+
+
 def test_a_script_that_is_executable_by_now_may_be_retried(real_site: Site) -> None:
     script = write(real_site.folder / "sim.sh", mode=0o644)
     why(real_site, "./sim.sh", f"{script}")

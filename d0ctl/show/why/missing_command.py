@@ -91,13 +91,20 @@ def _no_input(store: Store, package: PackageView, name: str) -> Missing:
 def _command(store: Store, package: PackageView, last: AttemptView) -> Missing:
     name = _name(last)
     if name is None:
-        word = "not executable" if last.exit_code == 126 else "not found"
+        word = "not executable" if _is_denied(last) else "not found"
         return Missing(f"a command was {word} on node `{last.node_name}`: its log says which")
     if "/" not in name:
         return _on_the_path(store, package, name, last)
     if name.startswith("/"):
         return _absolute(name, last)
     return _beside(store, package, name, last)
+
+
+def _is_denied(last: AttemptView) -> bool:
+    """Return whether the command is there, but not executable."""
+    if _NOT_STARTED in (last.message or ""):
+        return "Permission denied" in (last.message or "")
+    return last.exit_code == 126
 
 
 def _name(last: AttemptView) -> str | None:
@@ -113,7 +120,7 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
             f"`{name}` is searched on the PATH, which lacks the working directory: write "
             f"`./{name}` for the input, then {again(store, package)}", may_retry=False,
         )  # fmt: skip
-    if last.exit_code == 126:
+    if _is_denied(last):
         return Missing(
             f"`{name}` is on the PATH of node `{last.node_name}`, but is not executable there"
         )
@@ -124,7 +131,7 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
 
 
 def _absolute(name: str, last: AttemptView) -> Missing:
-    if last.exit_code == 126:
+    if _is_denied(last):
         return Missing(f"`{name}` is not executable on node `{last.node_name}`: chmod +x {name}")
     return Missing(f"`{name}` does not exist on node `{last.node_name}`")
 
@@ -143,7 +150,7 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
     here = Path(folder) / name
     base = here.name
     is_input = any(Path(file.name).name == base for file in one_package.inputs(store, package.id))
-    if last.exit_code == 126:
+    if _is_denied(last):
         if _is_executable_since(here, last.ended or 0.0):
             return Missing(f"`{name}` was not executable, but {here} is by now", is_fixed=True)
         where = f": chmod +x {here}" if here.is_file() else ""
