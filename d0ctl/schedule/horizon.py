@@ -75,7 +75,7 @@ class JobLeft(Struct, frozen=True):
     """How many packages of stages run much longer than expected: `begun` is without their rest."""
     limits: Sequence[Limit] = ()
     suspended: int = 0
-    """How many packages a person suspended: nobody knows when it ends."""
+    """How many packages a person suspended, or a guard for long: nobody knows when it ends."""
 
     @property
     def has_any(self) -> bool:

@@ -1,5 +1,6 @@
 """Estimates while packages are suspended that a person paused: their CPUs are not free."""
 
+import time
 from pathlib import Path
 
 from d0ctl_wrapper.protocol.text import PAUSED
@@ -65,6 +66,11 @@ def test_packages_that_a_guard_suspended_go_on_by_themselves(
     change(site.store, "node", {}, cpus=1)
 
     assert d0ctl("eta", "mc").stdout.startswith("mc  ends about")
+    change(site.store, "package", {"phase": "suspended"}, changed=time.time() - 60)
+    assert "no estimate of its end: 1 package is suspended\n" in d0ctl("eta", "mc").stdout
+    said = d0ctl("why", "mc/1/1/1").stdout
+    assert "ends" not in said and "$ d0ctl why localhost\n" in said
+    assert "is running: 1 package is launched, 1 suspended\n" in d0ctl("why", "mc").stdout
 
 
 def test_a_job_of_which_a_person_suspended_packages_has_no_estimate(

@@ -206,8 +206,9 @@ def _moving(
     if running:
         rows = part.sample(set(LIVE) - {Phase.UNREACHABLE}, MOST)
         launched = count(running, "package is", "packages are")
-        known = len(explanation.facts)
-        explanation.add(f"{part.title} is running: {launched} launched", [])
+        known, stopped = len(explanation.facts), part.counts.get("suspended", 0)
+        more = f", {stopped:,} suspended" if stopped else ""
+        explanation.add(f"{part.title} is running: {launched} launched{more}", [])
         for row in rows:
             why = f": {remark(row.note)}" if row.phase == Phase.SUSPENDED and row.note else ""
             where = for_time(row.phase, row.node, row.started, now)

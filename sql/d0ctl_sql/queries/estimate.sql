@@ -207,7 +207,7 @@ select job_id, seq,
 
 -- name: eta_live
 -- The packages on nodes, and how long they may still take; those that were suspended count as begun
--- so much later. Those that a person suspended take until a person resumes them.
+-- so much later. Nobody knows how long those take that a person suspended, or a guard for long.
 select package.id, package.job_id,
        (select seq from stage where stage.id = package.stage_id) as stage,
        requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
@@ -218,8 +218,11 @@ select package.id, package.job_id,
             else package.changed end as since,
        progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued,
-       package.phase = 'suspended' and package.request is not 'resume'
-       and (package.request is 'pause' or package.note glob 'paused on request*') as is_paused
+       package.phase = 'suspended' and not (package.early = 1 and package.awaited > 0)
+       and (:now - package.changed > :long
+            or (package.request is not 'resume'
+                and (package.request is 'pause' or package.note glob 'paused on request*')))
+       as is_stopped
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
   left join node on node.id = package.node_id
@@ -285,8 +288,11 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
                    + iif(package.phase = 'suspended', :now - package.changed, 0.0) as began,
        progress.eta, iif(package.phase = 'cooloff', package.not_before, null) as not_before,
        iif(package.phase = 'running', package.wall_time, null) as wall_time,
-       package.phase = 'suspended' and package.request is not 'resume'
-       and (package.request is 'pause' or package.note glob 'paused on request*') as is_paused
+       package.phase = 'suspended' and not (package.early = 1 and package.awaited > 0)
+       and (:now - package.changed > :long
+            or (package.request is not 'resume'
+                and (package.request is 'pause' or package.note glob 'paused on request*')))
+       as is_stopped
   from package
   join requirement on requirement.id = package.requirement_id
   join stage on stage.id = package.stage_id

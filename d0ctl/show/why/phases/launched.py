@@ -50,9 +50,10 @@ def live(subject: Subject) -> None:
 
 
 def _suspended(subject: Subject, note: str) -> None:
-    """Say why it is suspended, and by what command it continues if a person did that."""
+    """Say why it is suspended, by what command it continues if a person did that, else its node."""
     subject.fact(f"because: {remark(note)}")
     if not note.startswith(PAUSED):
+        subject.command(f"d0ctl why {subject.package.node}")
         return
     if subject.job.pause:
         subject.fact(paused_job(subject.job, subject.now))

@@ -21,6 +21,9 @@ STRAGGLING = 1.5
 LEAST_STRAGGLING_S = 60.0
 """A straggler exceeds the range by at least this many seconds."""
 
+SUSPENDED_S = 30.0
+"""A package that a guard of its node has suspended for longer has no known end."""
+
 MOST_MARKED = 10_000
 """How many stragglers lists mark."""
 
@@ -64,8 +67,8 @@ def horizon(store: Store, *, now: float) -> Horizon:
     late: dict[int, Counter[int]] = defaultdict(Counter)
     running: dict[tuple[int, int], float] = defaultdict(float)
     suspended: Counter[int] = Counter()
-    for counted in store.rows("eta_live", now=now):
-        if counted["is_paused"]:
+    for counted in store.rows("eta_live", now=now, long=SUSPENDED_S):
+        if counted["is_stopped"]:
             suspended[counted["job_id"]] += 1
             continue
         if counted["id"] in slow:
@@ -131,7 +134,7 @@ def _stage(row: Row, stuck: int, running: float, unmeasured: str | None) -> Stag
 
 def sizes_of_package(store: Store, package: int) -> Sizes:
     """Return the memory and disk of a package that has not ended, as far as known."""
-    row = store.row("eta_package", package=package, now=0.0)
+    row = store.row("eta_package", package=package, now=0.0, long=SUSPENDED_S)
     return NO_SIZES if row is None else sizes_of(row["sizes"])
 
 
@@ -176,10 +179,10 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     """Return when a package begins and ends; None if that is unknown, or it has ended.
 
     One that is held, or needs a file of a held, failed or canceled one, begins only when a person
-    has acted, and one that a person suspended ends only then: unknown.
+    has acted, and one that is suspended ends only then, or when its node has room again: unknown.
     """
-    row = store.row("eta_package", package=package, now=now)
-    if row is None or row["seconds"] is None or row["is_paused"]:
+    row = store.row("eta_package", package=package, now=now, long=SUSPENDED_S)
+    if row is None or row["seconds"] is None or row["is_stopped"]:
         return None
     whole = Range(row["low"], row["seconds"], row["high"])
     if row["began"] is not None:
