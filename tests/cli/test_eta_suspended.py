@@ -118,10 +118,11 @@ def test_a_job_stands_still_while_suspended_packages_have_all_cpus(
     suspend(site, d0ctl)
     change(site.store, "node", {}, cpus=1)
 
-    stopped = d0ctl("status", "--check")
+    stopped, whole = d0ctl("status", "--check"), d0ctl("why", "mc").stdout
     d0ctl("resume", "big")
     resumed = d0ctl("status", "--check")
 
     why = "`mc`: suspended packages have the CPUs that its 20 packages need"
     assert (stopped.exit_code, resumed.exit_code) == (5, 0)
     assert why in stopped.stdout
+    assert "d0ctl resume big" in whole

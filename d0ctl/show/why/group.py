@@ -152,14 +152,14 @@ def _own(site: standstill.Production, part: GroupPart) -> JobStanding | None:
 
 
 def _helps(site: standstill.Production, part: GroupPart) -> list[str]:
-    """Return commands for the package that is tried next, or for the first that no node can take.
-
-    An `edit` is for the whole part if all ready packages of the job have the same requirement.
-    """
+    """Return commands for the package that is tried next, or for the first that can't start."""
     own = _own(site, part)
     if own is not None and own.next_try is not None:
         return part.explain(own.next_try.path).commands
-    are_alike = own is not None and len(own.work.requirements) == 1
+    if own is not None and own.standing.cause is Cause.SUSPENDED:
+        ready = part.sample([Phase.READY], 1)
+        return part.explain(ready[0].path).commands if ready else []
+    are_alike = own is not None and len(own.work.requirements) == 1  # edit the whole part then
     for row in part.sample([Phase.READY], MOST):
         if edit := part.explain(row.path).edit:
             return [edit.replace(row.path, part.path, 1) if are_alike else edit]
