@@ -10,6 +10,7 @@ from d0ctl.actions.packages.pause import PausePlan
 from d0ctl.select import parse
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import placement, registry
+from d0ctl_wrapper.protocol.text import PAUSED
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.homes import faults
@@ -70,6 +71,22 @@ def test_the_plan_of_a_resume_counts_the_packages_on_nodes(site: Site, d0ctl: Ty
     assert suspended() == 0
     say(site, attempt, "suspended", 2)
     assert suspended() == 1
+
+
+def test_the_plan_of_a_resume_says_what_stays_suspended_on_a_full_disk(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    for line, causes in ((1, f"{PAUSED}; the disk has 0 B left"), (2, PAUSED)):
+        attempt = site.launch(f"prod/1/{line}/1")
+        say(site, attempt, "suspended", 2, why=f"{causes}; stopped by SIGSTOP")
+    d0ctl("pause", "prod")
+
+    stays = "1 package stays suspended until its node lets it continue: the disk has 0 B left\n"
+    for target in ("prod", "prod/1"):
+        answer = d0ctl("resume", target, "--dry-run")
+        assert answer.stdout.endswith(stays), answer
+    assert stays in d0ctl("resume", "prod").stdout
 
 
 def test_an_assigned_package_of_a_paused_job_is_not_launched(site: Site, d0ctl: Type) -> None:

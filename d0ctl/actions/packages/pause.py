@@ -1,8 +1,8 @@
 """pause: start no more packages, and on request suspend running ones."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from d0ctl.actions import undo, wording
@@ -45,6 +45,8 @@ class PausePlan(Plan):
     """How many packages of the jobs are suspended already, which would stay so."""
     with_running: bool = False
     """Whether what is resumed was paused with its running packages."""
+    guarded: Mapping[str, int] = field(default_factory=dict)
+    """How many packages stay suspended after a resume, by the cause on their nodes."""
 
 
 def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:

@@ -11,6 +11,7 @@ from d0ctl.actions.packages.pause import SUSPENDABLE, PausePlan, idle, ids, of_p
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
 from d0ctl.units import count
@@ -20,7 +21,8 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     """Plan to clear the flag of whole jobs, or to resume the paused packages of a part of one."""
     if not is_whole_job(request.target):
         part = of_part(store, request, _can_resume, "resumed", now)
-        return replace(part, with_running=part.phases.keys() != {Phase.HELD})
+        return replace(part, with_running=part.phases.keys() != {Phase.HELD},
+                       guarded=pauses.guarded(part.selection))  # fmt: skip
     jobs = jobs_of(store, request.target)
     paused = [job for job in jobs if job.pause]
     if not paused:
@@ -37,6 +39,7 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
         packages=sum(idle(job) for job in paused),
         launched=sum(job.counts.get("suspended", 0) for job in paused),
         with_running=all(job.pause_running for job in paused),
+        guarded=pauses.guarded(lifecycle.choose_launched(store, [job.id for job in paused])),
     )
 
 
@@ -55,13 +58,28 @@ def resume(store: Store, plan: PausePlan, by: Author) -> None:
 
 def describe(plan: PausePlan) -> Iterator[str]:
     """Say what resuming would do."""
-    if not plan.jobs:
+    if plan.jobs:
+        suspended = count(plan.launched, "suspended package")
+        rest = f"; {suspended} would continue" if plan.launched else ""
+        idle = count(plan.packages, "package")
+        yield f"would resume {wording.jobs(plan)}: {idle} could start{rest}"
+    else:
         yield from wording.describe_packages(plan, "resume")
-        return
-    suspended = count(plan.launched, "suspended package")
-    rest = f"; {suspended} would continue" if plan.launched else ""
-    idle = count(plan.packages, "package")
-    yield f"would resume {wording.jobs(plan)}: {idle} could start{rest}"
+    yield from _stays(plan)
+
+
+def _stays(plan: PausePlan) -> Iterator[str]:
+    """Say which packages do not continue yet, and why."""
+    for cause, number in plan.guarded.items():
+        packages = count(number, "package stays", "packages stay")
+        lets = "its node lets it" if number == 1 else "their nodes let them"
+        yield f"{packages} suspended until {lets} continue: {cause}"
+
+
+def report(plan: PausePlan) -> Iterator[str]:
+    """Say what was resumed, and what does not continue yet."""
+    yield from report_both(plan, "resume", "resumed", "resumed")
+    yield from _stays(plan)
 
 
 ACTION = Action(
@@ -74,7 +92,7 @@ ACTION = Action(
     act=resume,
     undo=lambda plan: undo.command("pause", undo.changed(plan), *["--running"] * plan.with_running),
     describe=describe,
-    report=lambda plan: report_both(plan, "resume", "resumed", "resumed"),
+    report=report,
     starts_packages=True,
     is_flag=True,
     conflicts=frozenset({"finish", "remove"}),

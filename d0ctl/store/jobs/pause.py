@@ -1,5 +1,6 @@
 """Pausing and resuming jobs and packages."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -25,6 +26,18 @@ def pausable(selected: Selection) -> list[Pausable]:
         Pausable(row["phase"], bool(row["parked"]), bool(row["asked"]), row["n"])
         for row in selected.rows("selected_pausable", paused=PAUSED)
     ]
+
+
+def guarded(selected: Selection) -> Counter[str]:
+    """Count the selected packages that stay suspended after a resume, by the cause on their node.
+
+    A wrapper reports its causes, and at the end how it suspended the package.
+    """
+    found: Counter[str] = Counter()
+    for row in selected.rows("suspended_notes"):
+        for cause in [text for text in row["note"].split("; ")[:-1] if text != PAUSED][:1]:
+            found[cause] += row["n"]
+    return found
 
 
 def pause_jobs(

@@ -51,6 +51,13 @@ update package
    and (phase = 'suspended'
         or (phase in ('starting', 'staging-in', 'running') and request = 'pause'));
 
+-- name: suspended_notes
+-- Why the selected packages are suspended, and how many for the same causes.
+select package.note, count(*) as n
+  from selected_package join package on package.id = selected_package.package_id
+ where package.phase = 'suspended' and package.note is not null
+ group by package.note;
+
 -- name: settle_resumed
 -- A package that was asked to resume before it had paused does not confirm that.
 update package set request = null
