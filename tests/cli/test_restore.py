@@ -52,6 +52,21 @@ def test_a_restored_failure_keeps_the_time_of_the_failure(site: Site, d0ctl: Typ
     assert after == before
 
 
+def test_a_restored_failure_keeps_its_node_and_its_reason(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    before = d0ctl("status", "prod", "--status", "failed").stdout.splitlines()[-1]
+    assert "localhost" in before
+
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    d0ctl("restore-line", "prod/1/2")
+
+    assert before in d0ctl("status", "prod", "--status", "failed").stdout
+    retry = d0ctl("retry", "prod:failed", "--node", "localhost", "--dry-run")
+    assert retry.stdout.startswith("would retry 1 package: 1 failed"), retry
+    assert faults(site.store) == []
+
+
 def test_packages_dropped_with_their_input_come_back_with_it(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     d0ctl("kill-line", "prod/1/1", "--drop-outputs")

@@ -199,15 +199,19 @@ update package
  where id in (select package_id from selected_package) and phase = 'dropped';
 
 -- name: restore_times
--- Restored packages that had failed, or were canceled, have done so when they did, not now.
+-- Restored packages that had failed, or were canceled, have done so when, where and why they did.
 update package
-   set changed = coalesce((select at from event
-                            where event.package_id = package.id and event.new = package.phase
-                              and event.old <> 'dropped'
-                            order by event.id desc limit 1), changed)
+   set (changed, node_id, actor, note) =
+       (select event.at, (select id from node where node.id = event.node_id), event.actor, event.note
+          from event
+         where event.package_id = package.id and event.new = package.phase and event.old <> 'dropped'
+         order by event.id desc limit 1)
  where id in (select package_id from selected_package) and phase in ('failed', 'canceled')
    and (select old from event where event.package_id = package.id
-         order by event.id desc limit 1) = 'dropped';
+         order by event.id desc limit 1) = 'dropped'
+   and exists (select 1 from event
+                where event.package_id = package.id and event.new = package.phase
+                  and event.old <> 'dropped');
 
 -- name: lose_restored
 -- Outputs of the selected packages that have been removed meanwhile.
