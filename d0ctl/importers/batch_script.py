@@ -1,10 +1,11 @@
 """The command that submits a script of Slurm with the requests in its `#SBATCH` lines."""
 
+import itertools
 import os
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from d0ctl.units import format_time
 
 _LINE = re.compile(r"^#SBATCH[ \t]+(.*)$", re.MULTILINE)
 _NUMBER, _FOLDER = "SLURM_ARRAY_TASK_ID", "SLURM_SUBMIT_DIR"
+_OF_SLURM = re.compile(r"\bSLURM_\w+")
+
 _LONG = {"a": "array", "c": "cpus-per-task", "t": "time", "J": "job-name", "o": "output",
          "e": "error", "N": "nodes", "n": "ntasks"}  # fmt: skip
 """The long names of the short options that are known."""
@@ -40,7 +43,7 @@ class Submission(Struct, frozen=True):
 
     command: str
     left_out: tuple[str, ...]
-    """Options of `#SBATCH` lines."""
+    """Options of `#SBATCH` lines, and variables of Slurm that the script reads."""
     unnamed: tuple[str, ...]
     """Names of files that the script writes, as written there, of which no output can be made."""
 
@@ -66,6 +69,7 @@ def submission(text: str, path: Path) -> Submission:
             elif name not in _NEEDLESS and (name, value) not in {("nodes", "1"), ("ntasks", "1")}:
                 left_out.append(as_written)
     is_array = "--array" in arguments
+    requests = dict(itertools.pairwise(arguments))
     commands = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     beside = _files(commands, path)
     made = _outputs(_COMPARISON.sub("", commands), is_array, [*beside, path.name, _OWN_FOLDER])
@@ -73,12 +77,23 @@ def submission(text: str, path: Path) -> Submission:
         arguments += ["--input", name]
     for name in made.names:
         arguments += ["--output", name]
-    variables = [f"{_NUMBER}={{n}}"] if is_array and _NUMBER in text else []
-    variables += [f"{_FOLDER}=."] if _FOLDER in text else []
+    used = dict.fromkeys(_OF_SLURM.findall(commands))
+    values = ({_NUMBER: "{n}"} if is_array else {}) | _values(requests, path)
+    variables = [f"{name}={value}" for name, value in values.items() if name in used]
+    left_out += [f"${name}" for name in used if name not in values]
     call = [f"./{path.name}"] if os.access(path, os.X_OK) else ["bash", path.name]
     arguments += ["--", *_call(variables, call, made.moved)]
-    quoted = (word if word.endswith("={n}") else shlex.quote(word) for word in arguments)
-    return Submission(" ".join(quoted), tuple(left_out), tuple(made.unnamed))
+    return Submission(" ".join(map(_quoted, arguments)), tuple(left_out), tuple(made.unnamed))
+
+
+def _values(requests: Mapping[str, str], path: Path) -> dict[str, str]:
+    """Return what Slurm would set of a task on one node, by the options of the command."""
+    cpus = requests.get("--cpus", "1")
+    return {
+        _FOLDER: ".", "SLURM_TMPDIR": ".", "SLURM_CPUS_PER_TASK": cpus, "SLURM_CPUS_ON_NODE": cpus,
+        "SLURM_NTASKS": "1", "SLURM_NPROCS": "1", "SLURM_PROCID": "0", "SLURM_NNODES": "1",
+        "SLURM_JOB_NAME": requests.get("--as", path.name),
+    }  # fmt: skip
 
 
 def _call(variables: list[str], call: list[str], moved: list[str]) -> list[str]:
@@ -86,7 +101,12 @@ def _call(variables: list[str], call: list[str], moved: list[str]) -> list[str]:
     run = [*["env"] * bool(variables), *variables, *call]
     if not moved:
         return run
-    return [" ".join([*run[:-1], shlex.quote(run[-1]), "&&", "mv", *moved, f"{_OWN_FOLDER}/"])]
+    return [" ".join([*map(_quoted, run), "&&", "mv", *moved, f"{_OWN_FOLDER}/"])]
+
+
+def _quoted(word: str) -> str:
+    """Return a word for the shell; the number of a package stays as it is."""
+    return word if word.endswith("={n}") else shlex.quote(word)
 
 
 def _options(line: str) -> Iterator[tuple[str, str, str]]:

@@ -56,6 +56,19 @@ def test_a_script_that_goes_to_its_folder_and_writes_a_file_per_number_does_so_h
     ) in refusal(script)
 
 
+def test_variables_that_slurm_sets_are_set_or_named(tmp_path: Path) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text(
+        "#!/bin/bash\n#SBATCH -c 2 -J 'fit'\n# $SLURM_ARRAY_JOB_ID\n"
+        "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\necho $SLURM_JOB_ID $SLURM_JOB_NAME\n"
+    )
+
+    said = refusal(script)
+
+    assert " env SLURM_CPUS_PER_TASK=2 SLURM_JOB_NAME=" in said
+    assert said.endswith("; not translated: $SLURM_JOB_ID"), said
+
+
 @pytest.mark.parametrize(
     ("written", "output"),
     [
