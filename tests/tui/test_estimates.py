@@ -20,6 +20,21 @@ from tests.support.rows import change
 from tests.support.site import Site
 
 
+def test_a_job_does_not_end_before_a_stage_of_it_though_another_is_unknown(site: Site) -> None:
+    site.submit(production(lines=12))
+    change(site.store, "stage", {"seq": 1}, work=72_000.0, is_timed=1)
+    site.up()
+    drive(site)
+    source, now = Source(site.store.home), time.time()
+    source.forget()
+    rows = Estimates(source)
+    rows.forget(now)
+
+    assert rows.of((0,)) is None
+    assert rows.least((0,)) == rows.of((0, 0)) and rows.least((0,)) is not None
+    source.close()
+
+
 @pytest.mark.parametrize(("selector", "path"), [("prod", (0,)), ("prod/1", (0, 0))])
 def test_the_row_of_the_tree_and_the_details_end_at_the_same_time(
     site: Site, selector: str, path: tuple[int, ...]

@@ -7,10 +7,16 @@ import pytest
 from d0ctl.actions import apply, request
 from d0ctl.actions.action import NodeName
 from d0ctl.model import Address
+from d0ctl.show.drawing.signs import TAKES_NONE, UNICODE
+from d0ctl.show.drawing.spans import text
 from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes.leases import LEASE
+from d0ctl_tui.draw import strips
+from d0ctl_tui.read.snapshot import Snapshot
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
+from tests.tui.test_drawing import NODES, node
 
 
 @pytest.mark.parametrize(
@@ -109,3 +115,13 @@ def test_without_a_daemon_rows_say_that_their_jobs_stand_still_as_status_does(
         assert "cooloff" not in rows[1]
 
     dashboard(script, size=(120, 40))
+
+
+def test_a_narrow_header_has_the_nodes_that_are_down_or_full_beside_many_problems() -> None:
+    nodes = (*NODES, node("e", TAKES_NONE))
+    needing = {1: {"failed": 6, "unreachable": 2}}
+    snapshot = Snapshot(at=100.0, nodes=nodes, needing=needing, tasks={9: "failed"})
+
+    narrow = text(strips.header(snapshot, (LEASE,), "/home/x", "", "", 50.0, 80, UNICODE))
+
+    assert "4/5 up, 1 full" in narrow and "✘ 6" in narrow and "1 task" in narrow

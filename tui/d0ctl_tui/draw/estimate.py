@@ -20,16 +20,32 @@ class Estimates:
 
     def of(self, path: Path) -> float | None:
         """Return when a job or stage ends; None if that is unknown, or of the past."""
-        if self.source.at is not None:
+        row, job = self.source.row(path), self._going(path)
+        if job is None:
             return None
-        row, job = self.source.row(path), self.source.row(path[:1])
-        if not isinstance(job, JobSummary) or job.ended is not None or job.blocked:
+        end = self._known.end(job.id)
+        if isinstance(row, StageSummary):
+            end = self._known.stage_end(job.id, row.seq)
+        return None if end is None else self._now + end.middle
+
+    def least(self, path: Path) -> float | None:
+        """Return when the last stage of a job ends that has an estimate; None if none has."""
+        job = self._going(path)
+        if job is None or (left := self._known.jobs.get(job.id)) is None:
             return None
-        if self.source.job_hold(path[:1]):
+        ends = [self._known.stage_end(job.id, stage.seq) for stage in left.stages]
+        return max((self._now + end.middle for end in ends if end is not None), default=None)
+
+    def _going(self, path: Path) -> JobSummary | None:
+        """Return the job of a row if it goes on."""
+        job = self.source.row(path[:1])
+        if self.source.at is not None or not isinstance(job, JobSummary):
             return None
+        stands = job.ended is not None or job.blocked or self.source.job_hold(path[:1])
+        return None if stands else job
+
+    @property
+    def _known(self) -> Horizon:
         if self._horizon is None:
             self._horizon = self.source.horizon(self._now)
-        end = self._horizon.end(job.id)
-        if isinstance(row, StageSummary):
-            end = self._horizon.stage_end(job.id, row.seq)
-        return None if end is None else self._now + end.middle
+        return self._horizon

@@ -16,7 +16,7 @@ class RowContext(Struct, frozen=True):
     """How a row is displayed: its indent, whether it is expanded, marked; the clock; the glyphs.
 
     `nodes` has the short names of nodes, `late` is the number of stragglers below it,
-    `estimate` when it ends.
+    `estimate` when it ends, `least` when the last of its stages does that has an estimate.
     """
 
     depth: int
@@ -28,6 +28,7 @@ class RowContext(Struct, frozen=True):
     blocked: bool = False
     late: int = 0
     estimate: float | None = None
+    least: float | None = None
     progress: RunningProgress = NO_PROGRESS
     job_hold: str = ""
     followed: bool = False

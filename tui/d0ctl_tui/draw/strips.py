@@ -62,11 +62,12 @@ def header(
         _driver(drivers, snapshot, glyphs, short=is_short) for is_short in (False, True)
     )
     problems, numbers = _problems(snapshot, glyphs), _problems(snapshot, glyphs, short=True)
-    nodes, slots = _nodes_up(snapshot), _slots(snapshot)
+    nodes, brief, slots = _nodes_up(snapshot), _nodes_up(snapshot, short=True), _slots(snapshot)
+    is_bad = any(role == "bad" for _, role in nodes)
     for spans, clock_text in (
         ([*driver, *nodes, *slots, *problems], last), ([*driver, *nodes, *slots, *problems], ""),
         ([*short, *nodes, *slots, *problems], ""), ([*short, *nodes, *problems], ""),
-        *[([*short, *nodes, *numbers], "")] * any(role == "bad" for _, role in nodes),
+        *[([*short, *up, *numbers], "") for up in (nodes, brief)] * is_bad,
         ([*driver, *problems], ""), ([*short, *problems], ""), ([*short, *numbers], ""),
     ):  # fmt: skip
         if width(base) + width(spans) + len(clock_text) + bool(clock_text) <= columns:
@@ -119,18 +120,22 @@ def past_header(
     return spread(left, [(keys, "faint")], columns)
 
 
-def _nodes_up(snapshot: Snapshot) -> list[Span]:
-    """Return how many nodes are up, how many of these are drained, and how many have full disks."""
+def _nodes_up(snapshot: Snapshot, *, short: bool = False) -> list[Span]:
+    """Return how many nodes are up, how many of these are drained, and how many have full disks.
+
+    The short form leaves out the drained ones.
+    """
     if not snapshot.nodes:
         return []
     drained = sum(node.state == "drained" and node.is_up for node in snapshot.nodes)
     full = sum(node.state == signs.TAKES_NONE for node in snapshot.nodes)
     up = drained + full + sum(node.state == "up" for node in snapshot.nodes)
     role = "bad" if away(snapshot) else "plain"
-    spans = [(f"   {up}/{count(len(snapshot.nodes), 'node')} up", role)]
-    spans += [(f", {drained} drained", "warn")] * bool(drained)
-    verb = "takes" if full == 1 else "take"
-    return [*spans, *[(f", {full} {verb} no packages", "bad")] * bool(full)]
+    number = f"{len(snapshot.nodes):,}" if short else count(len(snapshot.nodes), "node")
+    spans = [(f"   {up}/{number} up", role)]
+    spans += [(f", {drained} drained", "warn")] * bool(drained and not short)
+    text = "full" if short else f"{'takes' if full == 1 else 'take'} no packages"
+    return [*spans, *[(f", {full} {text}", "bad")] * bool(full)]
 
 
 def away(snapshot: Snapshot) -> list[NodeLine]:

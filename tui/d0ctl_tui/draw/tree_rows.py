@@ -175,8 +175,9 @@ def _end(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> s
     if isinstance(row, JobSummary) and context.job_hold:
         return ""
     at, is_least = context.estimate, isinstance(row, JobSummary) and task_rows.grows(row)
-    if at is None:  # the reports of its packages, if any, say when it ends, or when not before
-        at = known_eta(Phase.RUNNING, context.progress.eta, context.now)
+    if at is None:  # the reports of its packages and its stages say when not before
+        reported = known_eta(Phase.RUNNING, context.progress.eta, context.now)
+        at = max((end for end in (reported, context.least) if end is not None), default=None)
         totals = by_status(row.counts)
         left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
         is_least = is_least or context.progress.with_eta < left

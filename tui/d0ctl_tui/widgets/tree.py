@@ -100,6 +100,7 @@ class Tree(Marking):
             bool(self.marks) and self._is_marked_at(path),
             blocked=self.source.is_blocked(path), late=self.source.stragglers.below(row),
             estimate=self._estimates.of(path) if len(path) <= 2 else None,
+            least=self._estimates.least(path) if len(path) == 1 else None,
             progress=self.source.progress(path) if len(path) <= 3 else RunningProgress(),
             job_hold=self.source.job_hold(path), followed=self.source.is_followed(path),
             nodes=self._node_names,
