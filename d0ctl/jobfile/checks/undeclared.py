@@ -1,13 +1,16 @@
 """Files that a package makes or reads, but that its job file does not declare."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import NamedTuple
 
+from d0ctl.jobfile import local_files
 from d0ctl.jobfile.checks.command_text import CommandText
+from d0ctl.jobfile.input_files import InputFile, InputFiles, Origin
+from d0ctl.jobfile.language.placeholders import PLACEHOLDER, LoopValues, Template
 from d0ctl.jobfile.recipe import JobRecipe, LineRecipe, PackageRecipe, StageRecipe
-from d0ctl.jobfile.yaml.faults import shown
+from d0ctl.jobfile.yaml.faults import Notes, shown
 
 MOST_COMPARED = 100
 """How many outputs of a job are compared with each pattern in a command."""
@@ -104,3 +107,89 @@ def _matched(pattern: str, made: Mapping[str, Made]) -> str | None:
     if "*" not in pattern or len(pattern.strip("*.")) < 2:
         return None
     return next((name for name in islice(made, MOST_COMPARED) if fnmatchcase(name, pattern)), None)
+
+
+class _Read(NamedTuple):
+    """A file whose name varies with the loop, and the package of a line that reads it."""
+
+    name: str
+    template: Template
+    line: LineRecipe
+    package: int
+
+
+def old_files(job: JobRecipe, files: InputFiles, warnings: Notes) -> None:
+    """Warn of files beside the job file that an earlier package without outputs may make anew.
+
+    It warns once per stage, by the first line of each loop.
+    """
+    for number, stage in enumerate(job.stages):
+        for read in _read_from_outside(stage, files):
+            maker = _maker(job.stages[:number], read, files)
+            if maker is not None:
+                message = (
+                    f"the {shown(read.name)} beside the job file is read; if {maker} makes it, "
+                    f"add `outputs: {read.template.scalar.text}` there"
+                )
+                warnings.add(read.template.scalar.position, message)
+                break
+
+
+def _read_from_outside(stage: StageRecipe, files: InputFiles) -> Iterator[_Read]:
+    for line in stage.lines:
+        for values in islice(line.loop, 1):
+            for at, package in enumerate(line.packages):
+                for file in _inputs(package, values, files):
+                    if (template := file.entry.file) is not None and _may_be_made(file, files):
+                        yield _Read(file.written or file.file, template, line, at)
+
+
+def _may_be_made(file: InputFile, files: InputFiles) -> bool:
+    """Return whether a file may be one of many that the job makes; a loop may also list files."""
+    text = "" if file.entry.file is None else file.entry.file.scalar.text
+    return (
+        file.origin == Origin.FETCHED
+        and not file.entry.is_constant
+        and "/" not in text
+        and not PLACEHOLDER.fullmatch(text)
+        and local_files.is_file(file.file)
+        and not local_files.is_program(file.file)
+    )
+
+
+def _maker(stages: Sequence[StageRecipe], read: _Read, files: InputFiles) -> str | None:
+    """Name the last package before that may make a file, as it keeps none and has not this one."""
+    for at in reversed(range(read.package)):
+        if _may_make(read.line, read.line.packages[at], read.name, files):
+            return f"package {at + 1} of its line"
+    for stage in reversed(stages):
+        for line in stage.lines:
+            if _loop_of(line) == _loop_of(read.line) and any(
+                _may_make(line, package, read.name, files) for package in line.packages
+            ):
+                return f"stage {shown(stage.name)}"
+    return None
+
+
+def _may_make(line: LineRecipe, package: PackageRecipe, name: str, files: InputFiles) -> bool:
+    """Return whether a package without outputs runs something else in each line of its loop."""
+    signs = [f"{{{loop}" for loop in line.loop.names]
+    texts = [part.text for b in package.binaries if b.run is not None for part in b.run.scalars]
+    return (
+        not any(binary.outputs for binary in package.binaries)
+        and any(sign in text for sign in signs for text in texts)
+        and not any(
+            name == file.written
+            for values in islice(line.loop, 1)
+            for file in _inputs(package, values, files)
+        )
+    )
+
+
+def _inputs(package: PackageRecipe, values: LoopValues, files: InputFiles) -> Iterator[InputFile]:
+    for binary in package.binaries:
+        yield from files.of_binary(binary, values, 0)
+
+
+def _loop_of(line: LineRecipe) -> list[tuple[list[str], list[object]]]:
+    return [([*group.names], [*group.values]) for group in line.loop.groups]

@@ -32,6 +32,7 @@ def advise(job: JobRecipe, files: InputFiles, warnings: Notes, *, is_seen: bool 
 
     For a generated job file, the outputs that the command declares are passed separately.
     """
+    undeclared.old_files(job, files, warnings)
     made = undeclared.outputs_by_name(job)
     for stage in job.stages:
         _requirement(stage, files, warnings)
