@@ -109,7 +109,9 @@ class PlannedAction(Struct, frozen=True):
 
 
 class PlannedActions(PlannedAction, frozen=True):
-    """The same action on several tasks: those for which it is refused stay as they are."""
+    """The same action on several tasks, or with several values: where it is refused, nothing is
+    changed.
+    """
 
     others: tuple[PlannedAction, ...]
 
@@ -119,8 +121,9 @@ class PlannedActions(PlannedAction, frozen=True):
 
     @property
     def title(self) -> str:
-        """The action, and on how many tasks."""
-        return f"{self.request.name}: {count(len(self._all), 'task')}"
+        """The action, and on how many tasks, or by how many commands."""
+        noun = "task" if self.request.action.level == "task" else "command"
+        return f"{self.request.name}: {count(len(self._all), noun)}"
 
     def switched(self) -> "PlannedActions":
         """Return the same actions in their next way."""
@@ -161,7 +164,7 @@ class PlannedActions(PlannedAction, frozen=True):
 
 
 def together(all_of_them: Sequence[PlannedAction]) -> PlannedActions:
-    """Return actions on several tasks as one."""
+    """Return the same action on several tasks, or with several values, as one."""
     return PlannedActions(all_of_them[0].request, tuple(all_of_them[1:]))
 
 

@@ -9,7 +9,6 @@ from d0ctl.actions import ACTIONS
 from d0ctl.actions.action import Target
 from d0ctl.actions.option import fields_of
 from d0ctl.errors import D0Error
-from d0ctl.select import brief
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
@@ -109,9 +108,9 @@ def of_task(verb: str) -> str:
 
 
 def undo_last(dashboard: AppInterface) -> None:
-    """Show what would undo the last action of this person, also if it was on several tasks.
+    """Show what would undo the last action of this person, also if that takes several commands.
 
-    A command of several actions is copied.
+    Commands that are not one action are copied.
     """
     if dashboard.is_past():
         return
@@ -122,15 +121,23 @@ def undo_last(dashboard: AppInterface) -> None:
     if not entries:
         dashboard.show_notice(f"{actor} has done nothing yet that could be undone")
     elif not commands:
-        what = f"{entries[-1].verb} {brief(entries[-1].target)}"
-        dashboard.show_notice(f"can't undo your last action: `{what}`")
+        dashboard.show_notice(f"no command undoes your last action, `{entries[-1].verb}`: "
+                              "history shows what it changed")  # fmt: skip
     else:
         try:
-            undone = [PlannedAction(undoing.request_of(command)) for command in commands]
+            undone = [PlannedAction(undoing.request_of(command)) for command in _each(commands)]
         except D0Error:
             dashboard.copy("; ".join(commands))
+            dashboard.show_notice("not undone yet: the commands that do it are copied")
         else:
             dashboard.plan(undone[0] if len(undone) == 1 else together(undone))
+
+
+def _each(commands: Sequence[str]) -> list[str]:
+    """Return the commands one by one, if all are of the same verb; else as they are."""
+    found = [part for command in commands for part in command.split(" && ")]
+    verbs = {part.split()[1] for part in found if " " in part}
+    return found if len(verbs) == 1 else [*commands]
 
 
 def on_other(
