@@ -32,7 +32,7 @@ def test_the_end_of_a_job_is_estimated_at_its_submission(
     assert "it begins about" in d0ctl("why", "mc/2/1/1").stdout
     head, *rows = d0ctl("eta", "mc").stdout.splitlines()
     assert head.startswith("mc  ends about")
-    assert "4 h 20 min of CPU time" in rows[0] and "1 h 10 min" in rows[2]
+    assert "4 h 20 min of run time x CPUs" in rows[0] and "1 h 10 min" in rows[2]
     text = d0ctl("eta", "mc", "--json").stdout
     check(["eta", "--json"], text)
     found = document(text)

@@ -74,7 +74,7 @@ class Rehearsal(TypedDict):
 
 
 class StageEta(TypedDict):
-    """What is left of a stage; seconds of CPU time of each package on a standard node."""
+    """What is left of a stage; seconds of run time x CPUs of each package on a standard node."""
 
     stage: int
     left: Annotated[int, Meta(description="Packages that have not begun.")]

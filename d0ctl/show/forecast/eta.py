@@ -158,10 +158,8 @@ def _launches(every: float) -> str:
 
 def _work(left: JobLeft) -> str:
     work = left.work
-    known = (
-        f"{duration(work.middle)} of CPU time ({duration(work.low)} to {duration(work.high)}) "
-        "on a standard node"
-    )
+    between = f"({duration(work.low)} to {duration(work.high)})"
+    known = f"{duration(work.middle)} of run time x CPUs {between} on a standard node"
     if not left.unknown_packages:
         return known
     more = unknown_packages(left)
@@ -180,7 +178,7 @@ def each(stage: StageLeft) -> str:
     if (seconds := stage.seconds) is None:
         return "run time unknown"
     low, high = duration(seconds.low), duration(seconds.high)
-    return f"{duration(seconds.middle)} of CPU time each ({low} to {high})"
+    return f"{duration(seconds.middle)} of run time x CPUs each ({low} to {high})"
 
 
 def sizes(amounts: Sizes) -> str:

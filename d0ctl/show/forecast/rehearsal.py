@@ -65,7 +65,7 @@ def _failures(rehearsal: Rehearsed) -> list[list[Cell]]:
     cost = f"{_gap(rehearsal.smooth_s, outcome.makespan_s)} longer"
     rows.append([("failures", "faint"),
                  f"{count(retried + failed, 'attempt')}, by {count(rehearsal.attempts, known)}:"
-                 f" {cost}, {duration(outcome.wasted_s)} of CPU time lost"])  # fmt: skip
+                 f" {cost}, {duration(outcome.wasted_s)} of run time x CPUs lost"])  # fmt: skip
     for verb, reasons in (("tried again", outcome.retried), ("failed for good", outcome.failed)):
         if reasons:
             named = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
