@@ -94,14 +94,16 @@ def _forbidden(path: Path) -> DatabaseUnavailable:
 
 
 def _foreign(path: Path, owner: int) -> DatabaseUnavailable:
-    name = _user(owner)
-    advice = f"sudo -u {name} d0ctl ..." if os.geteuid() == 0 else "export D0CTL_HOME=~/d0ctl"
+    name = account(owner)
+    user = f"'#{name}'" if name.isdigit() else name
+    advice = f"sudo -u {user} d0ctl ..." if os.geteuid() == 0 else "export D0CTL_HOME=~/d0ctl"
     return DatabaseUnavailable(
-        f"`{path}` belongs to user `{name}`, not to `{_user(os.geteuid())}`", hint=advice
+        f"`{path}` belongs to user `{name}`, not to `{account(os.geteuid())}`", hint=advice
     )
 
 
-def _user(uid: int) -> str:
+def account(uid: int) -> str:
+    """Return the name of a user; the id if there is no name, as in many containers."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

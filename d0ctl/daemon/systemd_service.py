@@ -5,12 +5,12 @@ owner of the home.
 """
 
 import os
-import pwd
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from d0ctl.access import account
 from d0ctl.config import Home
 from d0ctl.doctor.logins import login_manager
 from d0ctl.errors import Refused
@@ -103,12 +103,11 @@ def installed(home: Home) -> Service | None:
 
 def unit(home: Home, *, is_system: bool, journal: bool) -> str:
     """Return the text of a unit; the daemon logs to the journal, or to its file in the home."""
-    account = pwd.getpwuid(_owner(home)).pw_name
     return UNIT.format(
         home=str(home.root).replace("%", "%%"),
         after=AFTER_NETWORK if is_system else "",
         command=f"{_argument(sys.executable)} {_command(home)}{' --journal' * journal}",
-        account=f"User={account}\n" * is_system,
+        account=f"User={account(_owner(home))}\n" * is_system,
         path=_quoted(f"PATH={os.environ.get('PATH', os.defpath)}"),
         target="multi-user.target" if is_system else "default.target",
     )
@@ -117,7 +116,7 @@ def unit(home: Home, *, is_system: bool, journal: bool) -> str:
 def other_owner(home: Home) -> str | None:
     """Return the user to whom a home belongs, if that is not this one."""
     owner = _owner(home)
-    return None if owner == os.geteuid() else pwd.getpwuid(owner).pw_name
+    return None if owner == os.geteuid() else account(owner)
 
 
 def _owner(home: Home) -> int:
@@ -131,8 +130,8 @@ def planned(home: Home, name: str, *, is_system: bool) -> Service:
     Raises Refused if another home has a service of this name, or this home one of another name,
     and for a home of another user unless it is a service of the system.
     """
-    if not is_system and (account := other_owner(home)) is not None:
-        raise Refused(f"`{home.root}` belongs to user `{account}`",
+    if not is_system and (owner := other_owner(home)) is not None:
+        raise Refused(f"`{home.root}` belongs to user `{owner}`",
                       hint="d0ctl daemon install --system")  # fmt: skip
     service = Service((SYSTEM_UNITS if is_system else user_units()) / f"{name}.service", is_system)
     before = installed(home)

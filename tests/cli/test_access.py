@@ -12,6 +12,7 @@ from tests.support.building import production
 from tests.support.homes import make_home
 from tests.support.site import Site
 from tests.support.users import (
+    NAMELESS,
     STRANGER,
     d0ctl_as,
     d0ctl_each_as,
@@ -101,6 +102,19 @@ def test_a_folder_in_a_home_that_belongs_to_another_user_is_refused(
         assert done.stderr == (
             f"d0ctl: `{path}` belongs to user `nobody`, not to `root`\nsudo -u nobody d0ctl ...\n"
         )
+
+
+@needs_root
+def test_a_user_without_a_name_is_given_by_the_number_that_sudo_takes(
+    site: Site, d0ctl: Type
+) -> None:
+    path = site.store.home.root / "results"
+    os.chown(path, NAMELESS, NAMELESS)
+
+    assert d0ctl("status").stderr == (
+        f"d0ctl: `{path}` belongs to user `{NAMELESS}`, not to `root`\n"
+        f"sudo -u '#{NAMELESS}' d0ctl ...\n"
+    )
 
 
 @needs_root

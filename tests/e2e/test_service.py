@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import debian_program
 from tests.support.site import Site
-from tests.support.users import STRANGER, d0ctl_as, needs_root, open_folder
+from tests.support.users import NAMELESS, STRANGER, d0ctl_as, needs_root, open_folder
 from tests.support.waiting import wait_until
 
 SYSTEMCTL = """\
@@ -150,6 +150,16 @@ def test_root_makes_a_service_of_the_system_that_runs_as_the_owner_of_the_home(
         f"d0ctl: `{site.home.root}` belongs to user `{owner}`",
         "d0ctl daemon install --system",
     ]
+
+
+@needs_root
+def test_a_service_of_a_user_without_a_name_runs_under_the_number() -> None:
+    with open_folder() as folder:
+        os.chown(folder, NAMELESS, NAMELESS)
+        done = d0ctl_as(NAMELESS, folder / "home", "daemon", "install", "--system", "--print")
+
+    assert done.returncode == 0, done.stderr
+    assert f"User={NAMELESS}\n" in done.stdout
 
 
 @needs_root

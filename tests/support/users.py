@@ -16,6 +16,9 @@ import pytest
 STRANGER = 65534
 """The user id of another user, who owns nothing."""
 
+NAMELESS = 12345
+"""The id of a user who is not in the list of users, as in containers."""
+
 ROOT = Path(__file__).resolve().parents[2]
 
 needs_root = pytest.mark.skipif(
