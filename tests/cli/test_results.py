@@ -230,3 +230,32 @@ def test_a_job_that_keeps_no_files_says_which_and_why(real_site: Site) -> None:
     assert text in real_site.d0ctl("results", "one").err
     assert text in real_site.ok("status", "one")
     assert text in real_site.ok("why", "one")
+
+
+@pytest.mark.parametrize("stages", [1, 2])
+def test_a_package_that_read_an_old_file_from_outside_is_named(
+    real_site: Site, tmp_path: Path, stages: int
+) -> None:
+    makers, readers = [], []
+    for number in (1, 2):
+        old = tmp_path / f"gen-{number}.txt"
+        old.write_text("old")
+        makers.append(jobs.simple(f"echo new > {old.name}"))
+        readers.append(jobs.simple(f"cp {old.name} r-{number}.txt", [str(old)],
+                                   [f"r-{number}.txt"]))  # fmt: skip
+    pairs = zip(makers, readers, strict=True)
+    one, reader = jobs.stage(*(jobs.line(*pair) for pair in pairs)), "two/1/1/2"
+    spec = jobs.job("two", one)
+    if stages == 2:
+        spec, reader = jobs.job("two", makers, readers), "two/2/1/1"
+    real_site.drive(real_site.submit(spec))
+
+    text = (
+        f"`{reader}` read `{tmp_path}/gen-1.txt`, not the file of that name that `two/1/1/1` made, "
+        "which was not kept, as that package has no `outputs`; the same is true of other packages"
+    )
+
+    assert text in real_site.d0ctl("results", "two").err
+    assert text in real_site.d0ctl("wait", "two").err
+    assert text in real_site.ok("status", "two")
+    assert text in real_site.ok("why", "two")

@@ -80,6 +80,20 @@ def not_kept(store: Store, job: int) -> tuple[str, str] | None:
     return None if row is None else (row["path"], row["text"])
 
 
+class OutsideRead(NamedTuple):
+    """A package, the file from outside that it has read, and the maker of an unkept namesake."""
+
+    reader: str
+    maker: str
+    name: str
+
+
+def read_from_outside(store: Store, job: int) -> list[OutsideRead]:
+    """Return packages that have read a file from outside that an earlier one made anew."""
+    rows = store.rows("read_from_outside", job=job, text=NOT_KEPT, limit=MOST_NAMED)
+    return [OutsideRead(row["reader"], row["maker"], row["name"]) for row in rows]
+
+
 def outdated_packages(store: Store, job: int) -> int:
     """Count the successful packages of a job that are out of date."""
     return int(store.value("count_outdated", job=job))
@@ -91,9 +105,9 @@ def earlier_readers(store: Store, job: int) -> dict[str, int]:
 
 
 def needs_remarks(store: Store, job: int) -> bool:
-    """Return whether packages of a job are out of date, or files of its last one are not kept."""
+    """Return whether packages of a job are out of date, or lack files that were not kept."""
     return bool(outdated_packages(store, job) or earlier_readers(store, job)
-                or not_kept(store, job))  # fmt: skip
+                or not_kept(store, job) or read_from_outside(store, job))  # fmt: skip
 
 
 def is_outdated(store: Store, package: int) -> bool:

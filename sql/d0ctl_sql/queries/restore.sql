@@ -272,6 +272,34 @@ select package_path.path, note.text
   join package_path on package_path.package_id = last.id
  limit 1;
 
+-- name: read_from_outside
+-- Packages that have read a file from outside while a package before them, in the same line or in
+-- the line of the same number of an earlier stage, has made an unkept file of this name; bounded.
+select reader_path.path as reader,
+       maker_path.path as maker,
+       found.name
+  from (select file.id, file.name,
+               replace(file.name, rtrim(file.name, replace(file.name, '/', '')), '') as base,
+               (select package_id from input where file_id = file.id limit 1) as reader_id
+          from file
+         where file.job_id = :job and file.name >= '/' and file.name < '0'
+           and file.package_id is null
+         limit :limit) as found
+  join package as reader on reader.id = found.reader_id and reader.phase = 'done'
+  join line as reads on reads.id = reader.line_id
+  join stage as later on later.id = reads.stage_id
+  join stage as earlier on earlier.job_id = later.job_id and earlier.seq <= later.seq
+  join line as makes on makes.stage_id = earlier.id and makes.seq = reads.seq
+  join package as maker on maker.line_id = makes.id
+       and (earlier.seq < later.seq or maker.seq < reader.seq)
+  join note on note.attempt_id = (select id from attempt
+                                   where package_id = maker.id and number = maker.attempts)
+       and substr(note.text, 1, length(:text)) = :text
+       and instr(note.text, '`' || found.base || '`') > 0
+  join package_path as reader_path on reader_path.package_id = reader.id
+  join package_path as maker_path on maker_path.package_id = maker.id
+ order by later.seq, reads.seq, reader.seq;
+
 -- name: short_packages
 -- Packages of a job that lack files of dropped lines.
 select distinct package.id,

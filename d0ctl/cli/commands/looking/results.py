@@ -84,14 +84,14 @@ def remarks(job: JobSummary) -> list[str]:
     """Say what its results lack, what is out of date, and which files from outside have changed."""
     from d0ctl.actions.wording import earlier_readers
     from d0ctl.show.lists import MOST_READ, shortfalls
-    from d0ctl.show.why.phases.successful import outdated
+    from d0ctl.show.why.phases.successful import outdated, read_from_outside
     from d0ctl.store.files.edited_files import done_with_earlier
     from d0ctl.store.views.left_out import short_packages
 
     with session.reader() as store:
         found = done_with_earlier(store, job.id)
         lines = shortfalls(job.name, short_packages(store, job.id, MOST_READ))
-        lines += outdated(store, job)
+        lines += [*read_from_outside(store, job), *outdated(store, job)]
     return lines + [earlier_readers(job.name, name, number) for name, number in found.items()]
 
 

@@ -83,10 +83,24 @@ def not_kept(store: Store, job: JobSummary) -> list[str]:
     return [f"`{found[0]}`: {found[1]}"]
 
 
+def read_from_outside(store: Store, job: JobSummary) -> list[str]:
+    """Name a package that read a file from outside, not the one that an earlier package made."""
+    found = left_out.read_from_outside(store, job.id)
+    if not found:
+        return []
+    first = found[0]
+    others = "; the same is true of other packages" if len(found) > 1 else ""
+    return [
+        f"`{first.reader}` read `{first.name}`, not the file of that name that `{first.maker}` "
+        f"made, which was not kept, as that package has no `outputs`{others}"
+    ]
+
+
 def remarks(store: Store, job: JobSummary) -> list[str]:
     """Return what a person should know of the files of a job."""
     readers = left_out.earlier_readers(store, job.id)
-    return [*not_kept(store, job), *outdated(store, job), *mixed(job, readers)]
+    others = [*outdated(store, job), *mixed(job, readers)]
+    return [*not_kept(store, job), *read_from_outside(store, job), *others]
 
 
 def mixed(job: JobSummary, readers: Mapping[str, int]) -> Iterator[str]:
