@@ -129,7 +129,7 @@ def test_a_retry_resumes_nodes_that_were_drained_for_the_job(burning: Site, d0ct
 
 
 def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Type) -> None:
-    rules = {"hook": {"tries": 9}}
+    rules = {"software-missing": {"tries": 9}}
     with burning.store.writing():
         burning.store.change("keep_setting", name="policy", value=json.dumps(rules))
     act(burning.store, "node resume", "hole", actor="eve", note=None, now=time.time())
@@ -137,7 +137,7 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
         burning.finish(f"prod/1/{number}/1")
     for number in range(16, 21):
         burning.launch(f"prod/1/{number}/1", "hole")
-        burning.end(f"prod/1/{number}/1", "failed", reason="hook")
+        burning.end(f"prod/1/{number}/1", "failed", reason="software-missing")
 
     answer = document(d0ctl("status", "prod", "--json").stdout)["excluded"]
 

@@ -177,6 +177,32 @@ def test_a_verdict_is_taken_back_when_a_package_that_began_later_runs_well(store
     assert "succeeded" in deed["note"]
 
 
+def test_a_hook_that_fails_everywhere_since_it_was_changed_drains_no_node(store: Store) -> None:
+    site = set_up(store, "one", "two", packages=80)
+    for _ in range(5):
+        site.round()
+
+    site.fill()
+    site.end_running(site.node("one"), "successful")
+    for _ in range(10):
+        site.at += 3600.0
+        site.fill()
+        site.end_running(site.node("one"), "failed", "hook")
+    for _ in range(5):
+        site.round()
+
+    assert site.problems() == []
+
+
+def test_a_node_where_a_hook_fails_that_works_on_others_is_drained(store: Store) -> None:
+    site = set_up(store, "good", "hole", packages=400)
+
+    for _ in range(40):
+        site.round("hole", reason="hook")
+
+    assert site.problems() == [("hole", "drained")]
+
+
 def test_a_small_job_does_not_fail_because_of_a_bad_node(store: Store) -> None:
     site = set_up(store, "good", "hole", packages=12)
     hole = site.node("hole")

@@ -69,11 +69,30 @@ def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[
     job = store.row("job_record_elsewhere", job=row["job_id"], node=row["node_id"])
     assert others is not None and job is not None
     tallies = node_record.tally(others), node_record.tally(job)
-    if bad_nodes.is_at_fault(record, *tallies, limits):
-        return _drain(store, row, others, limits, now)
-    if bad_nodes.is_doubtful(record, *tallies, limits):
-        _rerun_uncounted(store, _failed_there(store, row, row["since"]), row["node"], now)
+    is_guilty = bad_nodes.is_at_fault(record, *tallies, limits)
+    if not is_guilty and not bad_nodes.is_doubtful(record, *tallies, limits):
+        return []
+    failed = _failed_there(store, row, row["since"])
+    if _may_be_the_hook(store, row, failed):
+        return []
+    if is_guilty:
+        return _drain(store, row, others, failed, limits, now)
+    _rerun_uncounted(store, failed, row["node"], now)
     return []
+
+
+def _may_be_the_hook(store: Store, row: Row, failed: Sequence[Row]) -> bool:
+    """Return whether packages failed for a hook that may fail on all nodes since it was changed.
+
+    A launch takes the hooks of its time with it, and the ids of attempts follow the launches.
+    """
+    if all(attempt["reason"] != Reason.HOOK for attempt in failed):
+        return False
+    ids = [attempt["id"] for attempt in failed]
+    return not store.value(
+        "succeeded_meanwhile", stage=row["stage_id"], node=row["node_id"],
+        first=min(ids), last=max(ids),
+    )  # fmt: skip
 
 
 def refused(store: Store, attempt: int, *, now: float) -> list[Verdict]:
@@ -126,12 +145,16 @@ def _keep_drained(store: Store, bad: Row, limits: BlackHoleLimits, now: float) -
 
 
 def _drain(
-    store: Store, row: Row, others: Row, limits: BlackHoleLimits, now: float
+    store: Store,
+    row: Row,
+    others: Row,
+    failed: Sequence[Row],
+    limits: BlackHoleLimits,
+    now: float,
 ) -> list[Verdict]:
     """Drain a node, and let the packages that failed there run elsewhere."""
     if store.row("bad_node", node=row["node_id"]):
         return []
-    failed = _failed_there(store, row, row["since"])
     evidence = _evidence(row, others, failed)
     note = noted(replace(evidence, packages=[]))
     store.change("drain_node", node=row["node_id"], note=note, now=now)

@@ -190,6 +190,13 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
  where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
    and attempt.node_id = :node;
 
+-- name: succeeded_meanwhile
+-- Whether a package of a stage succeeded on another node that was launched between two attempts.
+select exists (select 1 from attempt
+                 join package on package.id = attempt.package_id and package.stage_id = :stage
+                where attempt.id > :first and attempt.id < :last
+                  and attempt.node_id <> :node and attempt.outcome = 'successful');
+
 -- name: failed_trial
 -- The same of the last attempt of the package that tried a node.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
