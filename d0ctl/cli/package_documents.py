@@ -92,8 +92,8 @@ def live_status(status: LiveStatus | None) -> packages.LiveStatus | None:
 
 
 def note(view: NoteView) -> packages.Note:
-    """Return a remark of a wrapper."""
-    return fill(packages.Note, view, attempt=view.number)
+    """Return a remark about an attempt."""
+    return fill(packages.Note, view, attempt=view.number, text=remark(view.text))
 
 
 def binary(card: Binary) -> packages.BinaryCard:

@@ -23,6 +23,7 @@ class Remark(enum.StrEnum):
     INPUTS_CHANGED = "inputs-changed"
     INPUT_REMADE = "input-remade"
     MAKER_REMOVED = "maker-removed"
+    KEPT_OUTPUTS_REMOVED = "kept-outputs-removed"
     NODE_DRAINED = "node-drained"
     RELEASED_BY_POLICY = "released-by-policy"
     SUCCEEDED_SINCE = "succeeded-since"

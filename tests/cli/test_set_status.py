@@ -6,6 +6,7 @@ import pytest
 
 from d0ctl.store.checks.check import faults
 from d0ctl.store.files import copies
+from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
@@ -176,7 +177,23 @@ def test_outputs_that_a_failure_left_on_its_node_are_made_but_not_accepted(
 
     left, none = d0ctl("status", "prod/1/1/1").stdout, d0ctl("status", "prod/1/2/1").stdout
 
-    assert "its outputs (4.0 kB) stay on `localhost` until " in left
+    assert "its outputs (4.0 kB) stay in `/scratch/cache/1` on `localhost` until " in left
+    assert ", or until its disk is full" in " ".join(left.split())
     assert "not accepted: the attempt failed" in left
     assert "not made yet" not in left
     assert "not made yet" in none
+
+
+def test_kept_outputs_that_were_removed_for_space_are_named(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    site.fail("prod/1/1/1")
+    with site.store.writing():
+        first = {"package_id": site.id_of("prod/1/1/1")}
+        change(site.store, "attempt", first, left_size=4_000, base="/scratch")
+        gone = unneeded_files.make_space(site.store, 1, 10, now=time.time() + 60)
+
+    assert gone == ["attempt 1"]
+    removed = "its kept outputs were removed because its node needed space"
+    assert f"- {removed}, " in d0ctl("why", "prod/1/1/1").stdout
+    assert removed in d0ctl("history", "prod/1/1/1").stdout
+    assert f"attempt 1: {removed}" in d0ctl("status", "prod/1/1/1").stdout

@@ -45,7 +45,7 @@ class LiveStatus(TypedDict):
 
 
 class Note(TypedDict):
-    """A remark of a wrapper."""
+    """A remark of a wrapper about an attempt, or that its kept outputs were removed."""
 
     attempt: int
     at: Time | None

@@ -230,14 +230,14 @@ def _details(attempt: AttemptView) -> list[str]:
 
 
 def notes(sheet: Sheet, notes: Sequence[NoteView], now: float) -> None:
-    """Add remarks of wrappers."""
+    """Add remarks about attempts."""
     if not notes:
         return
     sheet.head("notes")
     for note in notes:
         binary = f", binary {note.binary}" if note.binary else ""
-        sheet.say(f"{moment(note.at, now)} attempt {note.number}{binary}: {note.text}", "faint",
-                  indent="- ")  # fmt: skip
+        said = f"attempt {note.number}{binary}: {remark(note.text)}"
+        sheet.say(f"{moment(note.at, now)} {said}", "faint", indent="- ")
 
 
 def changes(sheet: Sheet, events: Sequence[EventView], now: float) -> None:

@@ -61,6 +61,7 @@ REMARKS: Mapping[Remark, str] = {
     Remark.INPUTS_CHANGED: "its inputs are others than before",
     Remark.INPUT_REMADE: "an input is being made again",
     Remark.MAKER_REMOVED: "the job was removed that makes its inputs",
+    Remark.KEPT_OUTPUTS_REMOVED: "its kept outputs were removed because its node needed space",
     Remark.NODE_DRAINED: "its node was drained before it was launched",
     Remark.RELEASED_BY_POLICY: "released by the policy",
     Remark.SUCCEEDED_SINCE: "a package that began there after the failures succeeded",

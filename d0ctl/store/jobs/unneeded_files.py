@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from d0ctl.config import ASIDE
+from d0ctl.policy.remarks import Remark
 from d0ctl.store.attempts import failures
 from d0ctl.store.connection import FileSelection, Row, Store
 
@@ -95,6 +96,9 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
         left.append(row)
         freed += row["left_size"]
     _drop_left(store, left)
+    for row in left:
+        store.change("note_removed_for_space",
+                     attempt=row["id"], now=now, note=Remark.KEPT_OUTPUTS_REMOVED)  # fmt: skip
     return [*gone, *(f"attempt {row['id']}" for row in left)]
 
 

@@ -114,7 +114,7 @@ def samples(store: Store, package: int) -> list[PackageSample]:
 
 
 def notes(store: Store, package: int, limit: int = 100) -> list[NoteView]:
-    """Return the remarks of the wrappers of a package."""
+    """Return the remarks about the attempts of a package, most of them of wrappers."""
     return [
         make(NoteView, row) for row in store.rows("attempt_notes", package=package, limit=limit)
     ]

@@ -576,7 +576,7 @@ select at, binary, done, total, percent, line, eta, cpu, rss
   from progress where package_id = :package;
 
 -- name: attempt_notes
--- The remarks of a package's wrappers.
+-- The remarks about a package's attempts.
 select attempt.number, note.at, note.binary, note.text
   from attempt join note on note.attempt_id = attempt.id
  where attempt.package_id = :package

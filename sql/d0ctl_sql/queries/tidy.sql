@@ -396,6 +396,11 @@ update attempt
                   null, json_set(retained, '$.left', json('[]')))
  where id = :attempt;
 
+-- name: note_removed_for_space
+-- Record that the files that an attempt left were removed before their time, after its other notes.
+insert into note (attempt_id, seq, at, text)
+select :attempt, coalesce(max(seq), 0) + 1, :now, :note from note where attempt_id = :attempt;
+
 -- name: ask_otherwise
 -- Change the requests of a package.
 update package set requirement_id = ? where id = ?;

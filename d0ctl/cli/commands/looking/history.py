@@ -90,7 +90,7 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
         package = browse.package(store, wanted)
         events = [_event(event) for event in one_package.events(store, package.id)]
         now = fill(documents.Current, package)
-        notes = [fill(packages.Note, note, attempt=note.number)
+        notes = [fill(packages.Note, note, attempt=note.number, text=remark(note.text))
                  for note in one_package.notes(store, package.id)]  # fmt: skip
     return {
         "selector": str(wanted),
@@ -131,7 +131,7 @@ def _draw(document: documents.History, now: float) -> None:
         _goes_on(page, state, until, now)
     _failures(page, document, now)
     if document["notes"]:
-        page.head("notes of wrappers")
+        page.head("notes")
         page.table([
             [_when(note["at"], now), f"attempt {note['attempt']}",
              f"binary {note['binary']}" if note["binary"] else "", note["text"]]

@@ -104,16 +104,25 @@ def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
         attempt for attempt in tries if attempt.left_size is not None and attempt.ended is not None
     ]
     if not left:
+        _removed_outputs(subject, tries)
         return False
     last = left[-1]
     until = (last.ended or 0.0) + default(subject.store, "keep-failed")
     if last.left_size:
-        subject.fact(f"its outputs ({size(last.left_size)}) stay on `{last.node_name}` until "
-                      f"{moment(until, subject.now)}")  # fmt: skip
+        where = f"in `{last.base}/cache/{last.id}` " if last.base else ""
+        subject.fact(f"its outputs ({size(last.left_size)}) stay {where}on `{last.node_name}` "
+                     f"until {moment(until, subject.now)}, or until its disk is full")  # fmt: skip
     if subject.package.stay:
         subject.fact("a retry only delivers them; with --from-scratch it produces them again")
         return False
     return _may_overrule(subject, last) and accept.is_acceptable(subject.store, subject.package.id)
+
+
+def _removed_outputs(subject: Subject, tries: Sequence[AttemptView]) -> None:
+    """Say when the outputs that the last attempt left were removed, if that was too early."""
+    for note in one_package.notes(subject.store, subject.package.id):
+        if note.number == len(tries) and (code := read(note.text)) is Remark.KEPT_OUTPUTS_REMOVED:
+            subject.fact(f"{remark(code)}, {moment(note.at, subject.now)}")
 
 
 def _may_overrule(subject: Subject, last: AttemptView) -> bool:

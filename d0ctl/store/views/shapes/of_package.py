@@ -31,7 +31,7 @@ class PackageSample(Struct, frozen=True):
 
 
 class NoteView(Struct, frozen=True):
-    """A remark of a wrapper about an attempt."""
+    """A remark of a wrapper about an attempt, or that its kept outputs were removed."""
 
     number: int
     at: float
