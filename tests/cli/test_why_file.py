@@ -133,7 +133,9 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
         "file `gen-1` of job `prod` was made, is lost, and will be made again: "
         "its maker `prod/1/1/1` is ready"
     )
-    assert any("an output was lost before its last consumer" in fact for fact in found["facts"])
+    assert any(
+        "an output is needed again, but was removed or lost" in fact for fact in found["facts"]
+    )
 
 
 def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type) -> None:

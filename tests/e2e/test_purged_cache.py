@@ -44,7 +44,7 @@ def test_files_that_were_purged_by_hand_are_made_again_and_others_go_on(site: Si
     for number in (1, 2, 3):
         attempts = site.package(f"purged/1/{number}/1")["attempts"]
         assert [one["outcome"] for one in attempts] == ["successful"] * 2
-    cause = "remake: an output was lost before its last consumer"
+    cause = "remake: an output is needed again, but was removed or lost"
     assert cause in site.ok("history", "purged/1/1/1")
     assert f"- it ran again after it had succeeded: {cause}\n" in site.ok("why", "purged/1/1/1")
     go.touch()

@@ -51,6 +51,18 @@ def test_the_cause_behind_a_chain_of_waiting_makers_is_found(site: Site) -> None
     assert "d0ctl kill-line prod/1/3 --drop-outputs" in answer.commands
 
 
+def test_the_cause_is_explored_also_if_the_first_maker_is_ready(site: Site) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/3/1")
+
+    answer = why(site, "prod/2/1/1")
+
+    assert "prod/1/1/2`, which is ready" in answer.answer
+    assert "the cause is `prod/1/3/1`, which is failed" in answer.facts
+    assert answer.commands == ["d0ctl why prod/1/3/1", "d0ctl kill-line prod/1/3 --drop-outputs"]
+
+
 def test_the_only_line_of_a_stage_is_not_to_be_dropped(site: Site) -> None:
     site.submit(production(lines=2))
     for path in ("prod/1/1/1", "prod/1/1/2", "prod/1/2/1", "prod/1/2/2"):

@@ -78,7 +78,7 @@ def waiting(subject: Subject) -> None:
     if deeper := [cause for cause in causes if cause not in prerequisites[:MOST]]:
         explanation.facts.append(_causes_text(deeper, is_whole=is_whole))
     _retry_canceled(subject, causes)
-    suggest(subject.store, explanation, deeper[0] if deeper and first.phase == "waiting" else first)
+    suggest(subject.store, explanation, deeper[0] if deeper and first.likelihood else first)
 
 
 def _held_makers(subject: Subject, makers: list[Prerequisite]) -> None:
