@@ -104,6 +104,7 @@ def test_why_of_a_line_that_the_merge_ran_without_says_how_both_come_back(
     restored = d0ctl("restore-line", "prod/1/2")
 
     assert again == "d0ctl set-status prod/2/1/1 unscheduled"
+    assert f"`{again}` runs it again; before it starts, `restore-line` is" in refused.stderr
     assert [again in answer["commands"] for answer in answers] == [True] * 3
     assert not any("restore-line" in text for answer in answers for text in answer["commands"])
     assert [refused.exit_code, restored.exit_code] == [4, 0]

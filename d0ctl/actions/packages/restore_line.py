@@ -121,10 +121,14 @@ def _check_not_launched(selected: Selection, request: Request[Options], now: flo
         return
     at = f" at {moment(row['launched'], now)}" if row["launched"] is not None else ""
     line = "line" if request.target.is_one else "lines"
+    hint = f"`d0ctl status {row['path']}` lists its missing inputs"
+    if row["phase"] == Phase.DONE:
+        again = f"`d0ctl set-status {row['path']} unscheduled` runs it again"
+        hint = f"{again}; before it starts, `restore-line` is possible"
     raise Conflict(
         f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
         f"was launched without its files{at}",
-        hint=f"`d0ctl status {row['path']}` lists its missing inputs",
+        hint=hint,
         entry=audit.last(selected),
     )
 
