@@ -24,7 +24,7 @@ def production(name: str, generators: list[str], events: int, per_package: int) 
     """Return the job for a number of events of each generator."""
     job = Job(name, title=f"{events} events of {', '.join(generators)}")
     for generator in generators:
-        make = job.stage(generator, require="95%")
+        make = job.stage(generator)
         for seed, first in enumerate(range(1, events + 1, per_package), 1):
             unit = f"{generator}-{seed:04}"
             package = make.line(unit).package(wall_time="1h", memory="500MB")

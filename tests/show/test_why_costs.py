@@ -5,6 +5,7 @@ import re
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.nodes import registry
 from tests.show.asking import why
+from tests.support.building import production
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change
 from tests.support.site import Site
@@ -39,3 +40,19 @@ def test_a_ready_package_is_compared_on_the_nodes_that_could_take_it(site: Site)
         "run": 6000.0,
         "end": 6000.0,
     }
+
+
+def test_packages_that_come_first_for_their_longer_chains_are_counted(site: Site) -> None:
+    site.up(cpus=1)
+    site.submit(production(lines=4))
+    site.launch("prod/1/4/1")
+    site.finish("prod/1/1/1")
+
+    facts = why(site, "prod/1/1/2").facts
+
+    assert site.phase("prod/1/1/2") == "ready"
+    assert (
+        "2 ready packages of its job, such as of stage `make`, come first: "
+        "longer chains begin with them"
+    ) in facts
+    assert not any("longer chains" in fact for fact in why(site, "prod/1/2/1").facts)

@@ -128,6 +128,19 @@ class ReadyBefore(Struct, frozen=True):
     stage: str
 
 
+class LongerChains(Struct, frozen=True):
+    """Ready packages of a job at the start of longer chains, and the stage of the longest."""
+
+    stage: str
+    n: int
+
+
+def longer_chains_before(store: Store, package: int) -> LongerChains | None:
+    """Return the ready packages of its job that come before a package for their longer chains."""
+    row = store.row("longer_chains_before", package=package)
+    return None if row is None else make(LongerChains, row)
+
+
 def ready_before(store: Store, package: int) -> ReadyBefore | None:
     """Return the job and stage of ready packages that come first because of a higher priority."""
     row = store.row("ready_before", package=package)

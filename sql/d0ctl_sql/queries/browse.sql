@@ -327,6 +327,18 @@ select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) 
    and coalesce(requirement.priority, job.priority) > coalesce(own.priority, own_job.priority)
  limit 1;
 
+-- name: longer_chains_before
+-- How many ready packages of a job come before a package as longer chains begin with them, and the
+-- stage of the longest.
+select stage.name as stage, sum(other.ready) as n, max(other.rank)
+  from package
+  join requirement as own on own.id = package.requirement_id
+  join requirement as other on other.job_id = own.job_id and other.ready > 0 and other.rank > own.rank
+                           and other.priority is own.priority
+  join stage on stage.id = other.stage_id
+ where package.id = :package and package.attempts = 0
+having n > 0;
+
 -- name: transfers_for
 -- Inputs of a package that must be copied to its node, each with a node that has it, preferably
 -- one that is up.

@@ -58,6 +58,13 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     if not free and _suspended(subject, fits):  # nobody knows when their CPUs are free
         explanation.details["is_no_node_free"] = True
         return _none_free(subject, fits, lacks, at_limit)
+    if chains := dependencies.longer_chains_before(subject.store, package.id):
+        ahead, is_one = count(chains.n, "ready package"), chains.n == 1
+        first = (
+            "comes first: a longer chain begins" if is_one else "come first: longer chains begin"
+        )
+        explanation.facts.append(f"{ahead} of its job, such as of stage `{chains.stage}`, "
+                                 f"{first} with {'it' if is_one else 'them'}")  # fmt: skip
     costs = compare(subject, fits, requirement)
     if not free:
         explanation.details["is_no_node_free"] = True
