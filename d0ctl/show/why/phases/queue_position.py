@@ -20,6 +20,7 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies
+from d0ctl.store.views.dependencies import LongerChains
 from d0ctl.units import count, duration, format_size, listed, size
 
 STEP = 1_000_000
@@ -59,12 +60,7 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         explanation.details["is_no_node_free"] = True
         return _none_free(subject, fits, lacks, at_limit)
     if chains := dependencies.longer_chains_before(subject.store, package.id):
-        ahead, is_one = count(chains.n, "ready package"), chains.n == 1
-        first = (
-            "comes first: a longer chain begins" if is_one else "come first: longer chains begin"
-        )
-        explanation.facts.append(f"{ahead} of its job, such as of stage `{chains.stage}`, "
-                                 f"{first} with {'it' if is_one else 'them'}")  # fmt: skip
+        explanation.facts.append(_longer(chains))
     costs = compare(subject, fits, requirement)
     if not free:
         explanation.details["is_no_node_free"] = True
@@ -83,6 +79,14 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     if better := later(costs, {row.name for row in free}):
         return better
     return f"it starts on {named(free[:MOST], 'or')} when its turn comes"
+
+
+def _longer(chains: LongerChains) -> str:
+    """Say how many packages come first for their longer chains."""
+    ahead = f"{count(chains.n, 'ready package')} of its job, such as of stage `{chains.stage}`"
+    if chains.n == 1:
+        return f"{ahead}, comes first: a longer chain begins with it"
+    return f"{ahead}, come first: longer chains begin with them"
 
 
 def _suspended(subject: Subject, fits: Sequence[NodeCapacity]) -> bool:
