@@ -16,6 +16,7 @@ from d0ctl.units import format_time
 _LINE = re.compile(r"^#SBATCH[ \t]+(.*)$", re.MULTILINE)
 _NUMBER, _FOLDER = "SLURM_ARRAY_TASK_ID", "SLURM_SUBMIT_DIR"
 _OF_SLURM = re.compile(r"\bSLURM_\w+")
+_STEP = re.compile(r"(?:^|[;&|(`])[ \t]*(?:(?:time|exec)[ \t]+)?srun\s", re.MULTILINE)
 
 _LONG = {"a": "array", "c": "cpus-per-task", "t": "time", "J": "job-name", "o": "output",
          "e": "error", "N": "nodes", "n": "ntasks"}  # fmt: skip
@@ -43,7 +44,7 @@ class Submission(Struct, frozen=True):
 
     command: str
     left_out: tuple[str, ...]
-    """Options of `#SBATCH` lines, and variables of Slurm that the script reads."""
+    """Options of `#SBATCH` lines, variables of Slurm that the script reads, and its `srun`."""
     unnamed: tuple[str, ...]
     """Names of files that the script writes, as written there, of which no output can be made."""
 
@@ -81,6 +82,7 @@ def submission(text: str, path: Path) -> Submission:
     values = ({_NUMBER: "{n}"} if is_array else {}) | _values(requests, path)
     variables = [f"{name}={value}" for name, value in values.items() if name in used]
     left_out += [f"${name}" for name in used if name not in values]
+    left_out += ["srun (delete it and its options in the script)"] * bool(_STEP.search(commands))
     call = [f"./{path.name}"] if os.access(path, os.X_OK) else ["bash", path.name]
     arguments += ["--", *_call(variables, call, made.moved)]
     return Submission(" ".join(map(_quoted, arguments)), tuple(left_out), tuple(made.unnamed))

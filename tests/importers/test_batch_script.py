@@ -70,6 +70,26 @@ def test_variables_that_slurm_sets_are_set_or_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "is_named"),
+    [
+        ("srun python3 sim.py", True),
+        ("cd x && srun -n 1 ./sim", True),
+        ("time srun ./sim", True),
+        ("echo srun is not needed", False),
+        ("# srun ./sim", False),
+    ],
+)
+def test_srun_is_named_as_a_node_may_not_have_it(
+    tmp_path: Path, command: str, is_named: bool
+) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/bash\n#SBATCH -c 2\n{command}\n")
+
+    said = "; not translated: srun (delete it and its options in the script)"
+    assert refusal(script).endswith(said) is is_named
+
+
+@pytest.mark.parametrize(
     ("written", "output"),
     [
         ("fit_$m.txt",

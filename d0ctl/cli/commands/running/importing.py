@@ -33,7 +33,8 @@ def import_file(
 ) -> None:  # fmt: skip
     """Print the workflow of another program as a job file.
 
-    Everything that can't be converted is listed on stderr, and the exit code is 1.
+    Everything that can't be converted is listed on stderr, and the exit code is 1. For a script of
+    Slurm, it prints the command that submits it, on stderr, and the exit code is 2.
     """
     workflow = read(file, form)
     target = output or file.with_suffix(".yaml")
