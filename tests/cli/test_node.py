@@ -1,5 +1,6 @@
 """node and daemon, as they are typed."""
 
+import re
 import subprocess
 import sys
 import time
@@ -92,6 +93,7 @@ def test_a_node_is_drained_and_resumed(site: Site, d0ctl: Type) -> None:
 
     (answer,) = document(d0ctl("node", "list", "--json").stdout)["nodes"]
     assert (answer["drained"], answer["drain_note"]) == (True, "new disk")
+    assert re.search(r"drained since \d\d:\d\d:\d\d: new disk", d0ctl("node", "list").stdout)
     assert d0ctl("node", "resume", "localhost").exit_code == 0
     assert d0ctl("node", "resume", "localhost").exit_code == 4
     assert d0ctl("node", "drain", "none").exit_code == 3

@@ -71,7 +71,8 @@ def cells(
         notes += [(f"drained by d0ctl: {remark(bad.evidence)}", "warn"), (trial(bad, now), "plain")]
         notes += [(room, "good")] if (room := room_again(row, bad, now)) else []
     elif row.drained:
-        notes.append((f"drained: {drain_note(row.drain_note) or 'no reason given'}", "warn"))
+        when = f" since {moment(row.drained_at, now)}" if row.drained_at else ""
+        notes.append((f"drained{when}: {drain_note(row.drain_note) or 'no reason given'}", "warn"))
     if row.last_error:
         notes.append((row.last_error, "bad"))
     if soon := next_try(row, now):
