@@ -232,6 +232,18 @@ def test_a_job_that_keeps_no_files_says_which_and_why(real_site: Site) -> None:
     assert text in real_site.ok("why", "one")
 
 
+def test_of_several_packages_that_keep_no_files_one_is_named_and_the_others_are_counted(
+    real_site: Site,
+) -> None:
+    packages = [jobs.simple(f"touch {number}.txt") for number in (1, 2, 3)]
+    real_site.drive(real_site.submit(jobs.job("one", packages)))
+
+    text = "`one/1/3/1`: not kept, as the package has no `outputs`: `3.txt`; likewise of 2 more "
+
+    assert f"{text}packages\n" in real_site.d0ctl("results", "one").err
+    assert text in real_site.ok("why", "one")
+
+
 @pytest.mark.parametrize("stages", [1, 2])
 def test_a_package_that_read_an_old_file_from_outside_is_named(
     real_site: Site, tmp_path: Path, stages: int

@@ -10,6 +10,9 @@ from d0ctl.units import listed
 MOST_NAMED = 100
 """How many missing inputs are named; the rest is counted."""
 
+MOST_COUNTED = 1000
+"""Among how many packages of a job those are counted that keep no files."""
+
 NOT_KEPT = "not kept, as the package has no `outputs`"
 """How the remark of a wrapper on files without outputs begins."""
 
@@ -78,6 +81,11 @@ def not_kept(store: Store, job: int) -> tuple[str, str] | None:
     """Return the last package of a job, and the remark on its files, if it keeps none of them."""
     row = store.row("last_not_kept", job=job, text=NOT_KEPT)
     return None if row is None else (row["path"], row["text"])
+
+
+def count_not_kept(store: Store, job: int) -> int:
+    """Count the packages of a job that keep none of their files, among its first ones."""
+    return int(store.value("count_not_kept", job=job, text=NOT_KEPT, limit=MOST_COUNTED))
 
 
 class OutsideRead(NamedTuple):

@@ -272,6 +272,21 @@ select package_path.path, note.text
   join package_path on package_path.package_id = last.id
  limit 1;
 
+-- name: count_not_kept
+-- How many packages of a job have such a remark on their last attempt, among its first ones.
+select count(*)
+  from (select package.id, package.attempts
+          from stage
+          join line on line.stage_id = stage.id
+          join package on package.line_id = line.id
+         where stage.job_id = :job
+         limit :limit) as found
+ where exists (select 1
+                 from attempt
+                 join note on note.attempt_id = attempt.id
+                      and substr(note.text, 1, length(:text)) = :text
+                where attempt.package_id = found.id and attempt.number = found.attempts);
+
 -- name: read_from_outside
 -- Packages that have read a file from outside while a package before them, in the same line or in
 -- the line of the same number of an earlier stage, has made an unkept file of this name; bounded.

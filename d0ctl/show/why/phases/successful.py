@@ -80,7 +80,10 @@ def not_kept(store: Store, job: JobSummary) -> list[str]:
     found = left_out.not_kept(store, job.id) if job.status == Group.SUCCESSFUL else None
     if found is None or file_locations.results(store, job.id):
         return []
-    return [f"`{found[0]}`: {found[1]}"]
+    more = left_out.count_not_kept(store, job.id) - 1
+    at_least = "at least " if job.packages > left_out.MOST_COUNTED else ""
+    others = f"; likewise of {at_least}{count(more, 'more package')}" if more > 0 else ""
+    return [f"`{found[0]}`: {found[1]}{others}"]
 
 
 def read_from_outside(store: Store, job: JobSummary) -> list[str]:
