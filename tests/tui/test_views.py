@@ -139,5 +139,10 @@ def test_no_command_that_changes_a_job_is_beside_an_archived_one(
     async def script(desk: Desk) -> None:
         await desk.sees("does not retry `exit-code`", "actions of people")
         assert not [line for line in desk.lines("about") if "d0ctl" in line]
+        for key in ("o", "escape", "J"):
+            first = desk.screen.splitlines()[0]
+            assert first.startswith(" archive spring  d0ctl ") and "✘ 1 failed" in first
+            assert "daemon" not in first and "nodes" not in first and "slots" not in first
+            await desk.press(key)
 
     dashboard(script, start="prod", archive="spring", size=(160, 50))

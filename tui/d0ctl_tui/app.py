@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from d0ctl.config import Home
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
-from d0ctl.show.drawing.spans import Line, width
+from d0ctl.show.drawing.spans import Line, foreign, width
 from d0ctl.store.connection import Store
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
@@ -219,7 +219,9 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
 
     def header(self, columns: int) -> Line:
         """Return the first line of every screen."""
-        front = strips.READ_ONLY if self.read_only else ()
+        front: Line = ((" read-only ", "mark"),) if self.read_only else ()
+        archive = self.home.archive
+        front += ((f" archive {foreign(archive)} ", "stale"),) if archive else ()
         columns -= width(front)
         if self.source.at is not None:
             keys = self.past_keys() if self.screen is self.main else ""
@@ -227,8 +229,8 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
                                       self.glyphs)  # fmt: skip
         else:
             line = strips.header(
-                self.snapshot, self.drivers, str(self.home.root), self.stale, self.source.hidden,
-                self.changed, columns, self.glyphs,
+                self.snapshot, None if archive else self.drivers, str(self.home.root), self.stale,
+                self.source.hidden, self.changed, columns, self.glyphs,
             )  # fmt: skip
         return (*front, *line)
 

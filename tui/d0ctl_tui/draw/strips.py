@@ -25,9 +25,6 @@ from d0ctl_tui.read.snapshot import NodeLine, Snapshot
 ALWAYS = ("help", "quit", "back")
 """Keys that the last line never omits."""
 
-READ_ONLY: Line = ((" read-only ", "mark"),)
-"""The mark of a dashboard that changes nothing, before the first line of every screen."""
-
 NO_NODES = "no nodes yet: d0ctl node add NAME [user@]host"
 
 NAME, WIDEST = 18, 32
@@ -41,7 +38,7 @@ WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
 
 def header(
     snapshot: Snapshot,
-    drivers: Sequence[str],
+    drivers: Sequence[str] | None,
     home: str,
     stale: str,
     hidden: str,
@@ -49,7 +46,10 @@ def header(
     columns: int,
     glyphs: Glyphs,
 ) -> Line:
-    """Return home, hidden jobs, driver, nodes, packages that need a person, the last change."""
+    """Return home, hidden jobs, driver, nodes, packages that need a person, the last change.
+    An archive has no `drivers`, so its nodes are left out.
+    """
+    snapshot = replace(snapshot, nodes=()) if drivers is None else snapshot
     left: list[Span] = [(" d0ctl ", "title")]
     left += [(f" {foreign(hidden)} ", "stale")] if hidden else []
     if stale:
@@ -154,7 +154,11 @@ def _slots(snapshot: Snapshot) -> list[Span]:
     return [(f"   {slots(NodeUse(used, staging=staging), cpus, noun)}", "plain")]
 
 
-def _driver(drivers: Sequence[str], snapshot: Snapshot, glyphs: Glyphs, *, short: bool) -> Line:
+def _driver(
+    drivers: Sequence[str] | None, snapshot: Snapshot, glyphs: Glyphs, *, short: bool
+) -> Line:
+    if drivers is None:
+        return ()
     if snapshot.has_full_home:
         state = "full disk" if short else "the disk of the home is full: d0ctl doctor"
         return ((f"{glyphs.states['failed']} {state}", "bad"),)
