@@ -30,7 +30,7 @@ def test_nodes_of_a_killed_driver_are_not_connected_on_any_screen(site: Site, d0
     assert document(d0ctl("node", "list", "--json").stdout)["nodes"][0]["state"] == "unknown"
     assert "not connected" in d0ctl("node", "list").stdout
     assert "`localhost` is not in contact" in d0ctl("why", "--node", "localhost").stdout
-    assert "0 of 1 node up" in d0ctl("status").stdout
+    assert "no daemon: 1 node not connected" in d0ctl("status").stdout
     assert 'd0ctl_node_up{node="localhost"} 0.0' in d0ctl("report", "metrics").stdout
     assert [row.state for row in registry.capacities(site.store)] == ["unknown"]
 

@@ -40,7 +40,9 @@ def test_running_production_prints_one_line_and_exits_0(site: Site, d0ctl: Type)
 def test_a_site_without_work_has_nothing_to_do(site: Site, d0ctl: Type) -> None:
     result = d0ctl("status", "--check")
 
-    assert (result.exit_code, result.stdout) == (0, "nothing to do\n")
+    assert (result.exit_code, result.stdout) == (0, "nothing to do; no daemon is running\n")
+    drive(site)
+    assert d0ctl("status", "--check").stdout == "nothing to do\n"
 
 
 def test_failures_exit_1_even_after_the_job_has_ended(site: Site, d0ctl: Type) -> None:

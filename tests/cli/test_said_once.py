@@ -258,4 +258,6 @@ def test_status_adds_up_failures_when_all_jobs_have_ended(site: Site, d0ctl: Typ
 
     said = d0ctl("status").stdout
 
-    assert "2 failed   " in said and "of 1 node up" in said and "active job" not in said
+    assert "2 failed   no daemon: 1 node not connected" in said and "active job" not in said
+    drive(site)
+    assert "of 1 node up" in d0ctl("status").stdout

@@ -106,7 +106,9 @@ def _totals(
 
 
 def _nodes_up(production: Production) -> str:
-    """Say how many nodes are up, and how many of these are drained."""
+    """Say how many nodes are up and drained; without a daemon, that none is connected."""
+    if not production.driven:
+        return f"no daemon: {count(len(production.nodes), 'node')} not connected"
     up = [view.node.drained for view in production.nodes if view.node.state == "up"]
     drained = f", {count(sum(up))} drained" if any(up) else ""
     return f"{count(len(up))} of {count(len(production.nodes), 'node')} up{drained}"

@@ -29,7 +29,8 @@ def check(production: Production, now: float, stragglers: Mapping[str, int] | No
     they change neither word nor exit code.
     """
     result = _check(production, now)
-    others = "; ".join(filter(None, [_down(production, result.headline, now),
+    others = "; ".join(filter(None, [_undriven(production),
+                                     _down(production, result.headline, now),
                                      _full(production, result.headline),
                                      _drained(production, result.headline)]))  # fmt: skip
     if others:
@@ -96,6 +97,12 @@ def _is_by_person(job: JobStanding) -> bool:
     return job.standing.cause is Cause.PAUSED or (
         job.standing.cause is Cause.HELD and job.work.held
     )
+
+
+def _undriven(production: Production) -> str:
+    """Say that no daemon is running if jobs don't stand still for that."""
+    said = production.driven or production.cause is Cause.NO_DAEMON
+    return "" if said else "no daemon is running"
 
 
 def _down(production: Production, said: str, now: float) -> str:
