@@ -45,6 +45,20 @@ def test_packages_are_selected_by_status_reason_and_node(held: Selection) -> Non
         held.packages(status="cancelled")
 
 
+def test_results_of_earlier_inputs_are_a_python_warning(folder: Path) -> None:
+    (folder / "raw").write_text("old")
+    job = Job("mc")
+    job.stage("copy").line(run="cp raw all", inputs="raw", outputs="all")
+    selection = job.submit()
+    selection.run()
+    (folder / "raw").write_text("another")
+
+    with pytest.warns(UserWarning, match="raw` has changed since 1 finished package") as issued:
+        assert len(selection.results()) == 1
+
+    assert [warning.filename for warning in issued] == [__file__]
+
+
 def test_results_are_the_finished_final_outputs_of_the_selected_packages(folder: Path) -> None:
     job = Job("mc")
     job.stage("gen").line(for_={"n": [1, 2]}, run="echo {n} > {n}.out", outputs="{n}.out")

@@ -82,17 +82,10 @@ def _cells(row: FileRow, job: JobSummary, home: Home) -> list[Cell]:
 
 def remarks(job: JobSummary) -> list[str]:
     """Say what its results lack, what is out of date, and which files from outside have changed."""
-    from d0ctl.actions.wording import earlier_readers
-    from d0ctl.show.lists import MOST_READ, shortfalls
-    from d0ctl.show.why.phases.successful import outdated, read_from_outside
-    from d0ctl.store.files.edited_files import done_with_earlier
-    from d0ctl.store.views.left_out import short_packages
+    from d0ctl.api.results import remarks_on
 
     with session.reader() as store:
-        found = done_with_earlier(store, job.id)
-        lines = shortfalls(job.name, short_packages(store, job.id, MOST_READ))
-        lines += [*read_from_outside(store, job), *outdated(store, job)]
-    return lines + [earlier_readers(job.name, name, number) for name, number in found.items()]
+        return remarks_on(store, job)
 
 
 def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list[FileRow]]:
