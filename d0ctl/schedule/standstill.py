@@ -21,26 +21,32 @@ class Cause(enum.StrEnum):
     """Every node is down or drained, or its disk is full."""
     SUSPENDED = "suspended"
     """Packages that a person suspended have the CPUs that the ready packages need."""
-    HELD = "held"
-    """The job is held, or all its remaining packages are."""
-    PAUSED = "paused"
-    """A person paused the job."""
     NO_FITTING_NODE = "no-fitting-node"
     """Every node that could take the ready packages is down or drained."""
     IMPOSSIBLE = "impossible"
     """No node can ever take the ready packages."""
-    OTHER_JOB = "other-job"
-    """It waits for packages of other jobs, none of which can move."""
     NO_INPUT = "no-input"
     """Launched packages wait for inputs that will never be produced."""
     NO_COPY = "no-copy"
     """Packages wait for inputs whose only copies are on nodes that have been down for too long."""
+    HELD = "held"
+    """The job is held, or all its remaining packages are."""
+    PAUSED = "paused"
+    """A person paused the job."""
+    OTHER_JOB = "other-job"
+    """It waits for packages of other jobs, none of which can move."""
     NEXT_TRY = "next-try"
     """After failures, only packages are left that are tried again at a later time."""
 
 
 DELIBERATE = frozenset({Cause.HELD, Cause.PAUSED})
-"""Causes that a person chose, so that no warning is needed."""
+"""Causes that a person chose, or the policy, whose held packages count as failures."""
+
+
+def is_alarming(cause: Cause | None) -> bool:
+    """Return whether nothing moves, and not only because jobs or packages are held or paused."""
+    return cause is not None and cause not in DELIBERATE
+
 
 LACKS_NODE = frozenset({Cause.NO_NODE_UP, Cause.NO_FITTING_NODE})
 """Causes that end when a node comes back."""

@@ -199,8 +199,11 @@ def test_all_commands_agree_on_whether_a_job_can_move(
     stops = world.cause is not None
     row = next(one for one in shown.splitlines() if one.startswith("prod"))
     assert ("stands still" in row or " held" in row) is stops
-    is_alarm = checked["cause"] is not None and checked["cause"] not in DELIBERATE
-    assert mailed is is_alarm
+    assert mailed is (checked["state"] == "standstill")
+    if stops:
+        diagnosed = document(d0ctl("doctor", "--json").stdout)
+        assert mailed is (diagnosed["standstill"] is not None)
+    assert (checked["cause"] in DELIBERATE) is (stops and not mailed)
     assert waited.exit_code == 1
     assert ("is still" not in waited.stderr) is world.settled
     assert world.text in waited.stdout

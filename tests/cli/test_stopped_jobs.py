@@ -56,7 +56,8 @@ def test_all_jobs_that_stand_still_are_named_if_none_moves(site: Site, d0ctl: Ty
     result = d0ctl("status", "-q")
 
     assert (result.exit_code, result.stdout) == (
-        5, "stands still: `kept` is held; 5 packages to run; `big` and `bigger` stand still, too\n",
+        5, "stands still: `big`: no node can take 1 package: `localhost`: 4 CPUs, needs 64; "
+           "`bigger` stands still, too; `kept` is held\n",
     )  # fmt: skip
 
 
@@ -97,7 +98,9 @@ def test_held_and_paused_jobs_are_named_while_others_move(site: Site, d0ctl: Typ
     )  # fmt: skip
 
 
-def test_a_job_with_only_held_packages_left_is_not_called_held(site: Site, d0ctl: Type) -> None:
+def test_production_with_only_held_packages_left_needs_a_person_and_does_not_stand_still(
+    site: Site, d0ctl: Type
+) -> None:
     drive(site)
     site.up()
     site.submit(production("kept"))
@@ -107,8 +110,11 @@ def test_a_job_with_only_held_packages_left_is_not_called_held(site: Site, d0ctl
 
     result = d0ctl("status", "-q")
 
-    assert result.exit_code == 5
-    assert result.stdout.startswith("stands still: only held packages are left of `kept`; ")
+    assert (result.exit_code, result.stdout) == (
+        1, "failures: `kept` stands still: 8 packages are held; `asleep` is paused\n",
+    )  # fmt: skip
+    assert "d0ctl_status 1.0\n" in d0ctl("report", "metrics").stdout
+    assert document(d0ctl("doctor", "--json").stdout)["standstill"] is None
 
 
 def test_a_job_whose_packages_run_on_without_a_daemon_does_not_stand_still(

@@ -11,7 +11,7 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.jobfile.spec import MailMode
 from d0ctl.model import Group
 from d0ctl.notify.routes import Person, Routes
-from d0ctl.schedule.standstill import DELIBERATE
+from d0ctl.schedule.standstill import is_alarming
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.job_end import status_of
 from d0ctl.show.why import production as wording
@@ -84,9 +84,9 @@ def collect(store: Store, *, now: float) -> bool:
 
 
 def _standstill(store: Store, routes: Routes, now: float) -> None:
-    """Report that the whole production stands still or moves again, unless a person stopped it."""
+    """Report that the whole production stands still or moves again."""
     found = standstill.production(store, driven=True, now=now)
-    stands = found.cause is not None and found.cause not in DELIBERATE
+    stands = is_alarming(found.cause)
     if stands == new_events.is_open_problem(store, STANDS_STILL, ALL):
         return
     if not stands:

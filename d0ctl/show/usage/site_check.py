@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
-from d0ctl.schedule.standstill import SITEWIDE, Cause
+from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause, is_alarming
 from d0ctl.show.why.production import job_obstacles, nodes_away, standstill
 from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back
 from d0ctl.store.nodes.standstill import JobStanding, Production
@@ -45,7 +45,7 @@ def check(production: Production, now: float, stragglers: Mapping[str, int] | No
 def _check(production: Production, now: float) -> Check:
     if (full := production.full_home) is not None:
         return Check("standstill", f"stands still: {full}", ExitCode.DATABASE, (str(full.hint),))
-    if production.cause is not None and not all(map(_is_by_person, production.stopped)):
+    if is_alarming(production.cause):
         stop = standstill(production, now)
         text = f"stands still: {stop.text}{_others(production, stop.text)}"
         if production.failures:
@@ -68,10 +68,13 @@ def _check(production: Production, now: float) -> Check:
 
 def _others(production: Production, text: str) -> str:
     """Name the jobs that stand still for other causes than the main one, if that is of jobs."""
-    names = [job.name for job in production.stopped if f"`{job.name}`" not in text]
-    if not names or production.cause in SITEWIDE:
+    if production.cause in SITEWIDE:
         return ""
-    return f"; {in_quotes(names)} {'stands' if len(names) == 1 else 'stand'} still, too"
+    names = [job.name for job in production.stopped
+             if job.standing.cause not in DELIBERATE and f"`{job.name}`" not in text]  # fmt: skip
+    stand = "stands" if len(names) == 1 else "stand"
+    texts = [f"{in_quotes(names)} {stand} still, too"] if names else []
+    return "".join(f"; {text}" for text in [*texts, *kept_back(production.stopped)])
 
 
 def _failed(failures: dict[str, int]) -> str:

@@ -8,7 +8,7 @@ from d0ctl.model import Phase, by_status
 from d0ctl.schedule.standstill import SITEWIDE, Cause
 from d0ctl.show.drawing.remark_texts import OUTDATED, drain_note, needs_a_person
 from d0ctl.show.why.common import GroupPart, scarce_disk
-from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back, own_obstacle
+from d0ctl.show.why.stopped_job import MOST, in_quotes, own_obstacle
 from d0ctl.store.nodes.site import Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
 from d0ctl.units import count, moment, size
@@ -181,16 +181,12 @@ def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:
 
 
 def standstill(production: Production, now: float) -> Obstacle:
-    """Return the main cause of a standstill, and how many packages it stops."""
-    number = sum(job.work.left for job in production.stopped)
-    left = count(number, "package")
+    """Return the main cause of a standstill; how many packages it stops, if that is all."""
     sitewide = [obstacle for obstacle in obstacles(production, now) if obstacle.is_cause]
     if sitewide and production.cause in SITEWIDE:
+        left = count(sum(job.work.left for job in production.stopped), "package")
         return Obstacle(f"{sitewide[0].text}; {left} to run", sitewide[0].commands)
     jobs = [job for job in production.stopped if job.standing.cause is production.cause]
-    if production.cause in (Cause.HELD, Cause.PAUSED):
-        text = f"{'; '.join(kept_back(jobs))}; {left} to run"
-        return Obstacle(text, (f"d0ctl why {jobs[0].name}",))
     own = own_obstacle(jobs[0], now)
     text = f"`{jobs[0].name}`: {own}" if own else str(production.cause)
     return Obstacle(text, (f"d0ctl why {jobs[0].name}",))

@@ -10,7 +10,7 @@ from d0ctl.cli import options, session
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import ExitCode
-from d0ctl.schedule.standstill import DELIBERATE
+from d0ctl.schedule.standstill import is_alarming
 from d0ctl.show import findings
 from d0ctl.show.cards import daemon
 from d0ctl.store.connection import Store
@@ -91,10 +91,8 @@ def _document(
 
 
 def _standstill(store: Store) -> "Obstacle | None":
-    """Return the reason why production does not move, unless a person has stopped it."""
+    """Return the reason why production stands still; None if it does not."""
     from d0ctl.show.why.production import standstill
 
     found = production(store, now=time.time())
-    if found.cause is None or found.cause in DELIBERATE:
-        return None
-    return standstill(found, time.time())
+    return standstill(found, time.time()) if is_alarming(found.cause) else None
