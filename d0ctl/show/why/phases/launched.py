@@ -121,7 +121,7 @@ def unreachable(subject: Subject) -> None:
     """Explain a package whose node does not answer."""
     package = subject.package
     subject.explanation.answer = (
-        f"{subject.name} was launched on `{package.node}`, which has not answered since "
+        f"{subject.name} was launched on `{package.node}`, which has been down since "
         f"{subject.since()}"
     )
     if package.note:
