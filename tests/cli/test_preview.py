@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from d0ctl.model import Address
+from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package
 from tests.support.site import Site
@@ -72,6 +74,19 @@ def test_a_drained_node_is_not_among_those_where_a_job_runs(
 
     assert "runs on  no node; not on localhost (drained)\n" in seen
     assert "runs on  localhost" not in seen
+
+
+def test_a_node_that_is_down_is_not_among_those_where_a_job_runs(
+    site: Site, file: str, d0ctl: Type
+) -> None:
+    site.up()
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    with site.store.writing():
+        contact.down(site.store, registry.named(site.store, "far").id, "no route", now=1e9)
+
+    seen = d0ctl("submit", file, "--dry-run", "--force").stdout
+
+    assert "runs on  localhost; not on far (down)\n" in seen
 
 
 def test_a_rehearsal_submits_nothing(file: str, d0ctl: Type) -> None:

@@ -133,9 +133,8 @@ def reasons(fits: Sequence[Fit]) -> dict[str, str | None]:
 
 def _nodes(fits: Sequence[Fit]) -> str:
     """Return which nodes take the packages of a stage, and which do not, or never will."""
-    drained = {name for fit in fits for name in fit.drained}
-    verdicts = {name: why or ("drained" if name in drained else None)
-             for name, why in reasons(fits).items()}  # fmt: skip
+    away = {name: word for fit in fits for name, word in fit.away.items()}
+    verdicts = {name: why or away.get(name) for name, why in reasons(fits).items()}
     able = [name for name, why in verdicts.items() if why is None]
     unable = {name: why for name, why in verdicts.items() if why is not None}
     summary = _some(able) if able else "no node"

@@ -1,8 +1,9 @@
 """Which nodes can ever take packages with a request, or without help from a person."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -48,9 +49,10 @@ class Nodes:
         return sum(view.node.room.cpus or 0 for view in self._views if view.name in wanted)
 
     @property
-    def drained(self) -> set[str]:
-        """The nodes that take no new packages."""
-        return {view.name for view in self._views if view.node.drained}
+    def away(self) -> dict[str, str]:
+        """The nodes that are drained or down, and so take no packages now, with this word."""
+        return {view.name: "drained" if view.node.drained else "down" for view in self._views
+                if view.node.drained or view.node.state == "down"}  # fmt: skip
 
     def against(self, requirement: Requirement) -> Mapping[str, str | None]:
         """Return why a node can never take packages with a requirement, by node; None if it can."""
@@ -130,8 +132,8 @@ class Fit(Struct, frozen=True):
     """The reason against each node; None for one that could take them."""
     cpus: int
     """The CPUs of the nodes that take them now, as far as known."""
-    drained: Collection[str] = ()
-    """Nodes that could take them, and are drained."""
+    away: Mapping[str, str] = MappingProxyType({})
+    """Nodes that could take them, but are drained or down, with this word."""
 
 
 def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
@@ -148,8 +150,8 @@ def fits_of_spec(store: Store, spec: JobSpec, *, now: float) -> list[Fit]:
         requirement = requirement_of_spec(package, catalogue, id=0, ready=1, barred=barred)
         against = nodes.against(requirement)
         able = {name for name, why in against.items() if why is None}
-        drained = able & nodes.drained
-        found.append(Fit(stage, against, nodes.cpus(able - drained), drained))
+        away = {name: word for name, word in nodes.away.items() if name in able}
+        found.append(Fit(stage, against, nodes.cpus(able - away.keys()), away))
     return found
 
 
