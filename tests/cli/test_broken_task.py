@@ -31,7 +31,7 @@ def test_status_counts_it_as_needing_a_person(d0ctl: Type) -> None:
     check, page, one = d0ctl("status", "-q"), d0ctl("status"), d0ctl("status", "-q", "demo")
 
     text = f"`demo`: its task is broken: {NOTE}"
-    assert (check.exit_code, check.stdout) == (1, f"failures: {text}\n")
+    assert (check.exit_code, check.stdout) == (1, f"failures: {text}; no daemon is running\n")
     assert text in page.stdout and "demo  ✘ broken" in page.stdout
     assert d0ctl("status", "demo").stdout.splitlines()[1].startswith("✘ broken")
     assert (one.exit_code, one.stdout) == (1, "`demo` is broken: 0 of 0 packages done\n")
