@@ -224,6 +224,11 @@ def results_in_all(files: int, present: int, size_: int, listed: int) -> str:
     return f"{count(files, 'file')}{more}{made}, {size(size_)}"
 
 
+def partly_outdated(job: str) -> str:
+    """Say that results of a job are out of date, and which command says more."""
+    return f"; some are out of date, see `d0ctl results {job}`"
+
+
 def copied(folder: str, number: int, existing: int, size_: int) -> str:
     """Say how many files were copied to a folder, and how many were there already."""
     if existing and not number:

@@ -1,6 +1,7 @@
 """The folder of an attempt, seen from the dashboard."""
 
 from tests.support.building import job, line, package, production
+from tests.support.rows import insert
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 from tests.tui.test_log import write_log
@@ -55,6 +56,19 @@ def test_a_folder_that_is_gone_and_a_package_that_has_none_are_reported(
         await desk.sees("only a package has a folder, and a job has results: choose one")
 
     dashboard(script, start="prod/1/1/1")
+
+
+def test_the_results_of_a_job_say_that_some_are_out_of_date(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package("x"))]), name="prod"))
+    site.finish("prod/1/1/1")
+    with site.store.writing():
+        insert(site.store, "outdated_package", package_id=1, job_id=1, by_recipe=1)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("p")
+        await desk.sees("1 file", "some are out of date, see `d0ctl results prod`")
+
+    dashboard(script, start="prod", size=(80, 24))
 
 
 def test_p_on_a_job_lists_its_results_and_where_they_are(site: Site, dashboard: Open) -> None:

@@ -12,9 +12,11 @@ from d0ctl.show import outcome
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.spans import Line, spread
 from d0ctl.store.files import selected_files
+from d0ctl.store.files.edited_files import done_with_earlier
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import browse
+from d0ctl.store.views.left_out import outdated_packages
 from d0ctl_tui.app_events import LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import RESULTS, SUB, bindings
@@ -122,6 +124,7 @@ class ResultsScreen(SubScreen):
                 selected = selected_files.select_results(store, self.job, "*")
                 totals = selected_files.weight(selected)
                 files = list(selected_files.pages(selected, MOST))
+                is_mixed = outdated_packages(store, job.id) or done_with_earlier(store, job.id)
         except D0Error as error:
             self.dashboard.post_message(ThreadResult(partial(self._take, [], "", str(error))))
             return
@@ -132,6 +135,8 @@ class ResultsScreen(SubScreen):
             cells = outcome.result_cells(file, job, path, difference)
             rows.append(Result(file.name, path, cells))
         about = outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows))
+        if is_mixed:
+            about += outcome.partly_outdated(self.job)
         nothing = f"job `{self.job}` has no final outputs"
         self.dashboard.post_message(ThreadResult(partial(self._take, rows, about, nothing)))
 
