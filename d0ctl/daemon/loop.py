@@ -64,12 +64,14 @@ STEPS: tuple[Step, ...] = (
     send_inputs,
     begin_transfers,
     settle_jobs,
+    # With the messages of nodes, so that the last contact is right after a kill of the daemon.
+    record_contact,
 )
 """What a turn does, in this order."""
 
 SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, manage_pilots, assign_couriers,
-    record_contact, give_up_nodes, settle_refused_ends, rebroker, manage_software,
+    give_up_nodes, settle_refused_ends, rebroker, manage_software,
     drop_idle_transfers, spread_hot_inputs, expire_outputs, keep_capacities, foresee_caches,
     sweep_caches, take_inventories, archive_ended, queue_notifications, work_on_tasks,
     listen_for_events,

@@ -54,6 +54,17 @@ def test_the_last_contact_and_load_of_a_node_are_stored(
     wait_until(kept)
 
 
+def test_a_turn_between_those_of_each_second_stores_contact(desk: Desk) -> None:
+    contact_localhost(desk)
+    change(desk.store, "node", contact=1.0)
+    desk.contacts.clear()
+
+    Loop(desk).work(STEPS)
+
+    ((contact,),) = read(desk.store, "node", "contact")
+    assert contact > 1.0
+
+
 def test_contact_with_a_node_is_stored_at_most_once_a_minute(desk: Desk) -> None:
     contact_localhost(desk)
     with desk.store.writing():
