@@ -85,6 +85,7 @@ def test_a_setting_takes_effect_and_can_be_undone(site: Site, d0ctl: Type) -> No
     ("word", "said"),
     [("speed=0", "`speed` takes the speed relative to a standard node, such as `1.5`, not `0`"),
      ("colour=red", "`colour=red` is not KEY=VALUE with one of"),
+     ("destination=host2", "d0ctl site show > FILE   # edit it, then: d0ctl site apply FILE"),
      ("cluster=control", "the cluster `control` belongs to this machine")],
 )  # fmt: skip
 def test_a_setting_that_no_site_file_allows_is_bad_usage(

@@ -10,6 +10,7 @@ from d0ctl.actions import site_keys
 from d0ctl.actions.action import Author, NodeRequest
 from d0ctl.actions.option import flag
 from d0ctl.actions.site_keys import SetOptions, SetPlan
+from d0ctl.errors import BadUsage
 from d0ctl.model import Node
 from d0ctl.sitefile.spec import NodeEntry
 from d0ctl.sitefile.writer import NONE
@@ -20,6 +21,8 @@ from d0ctl.units import count, size
 
 KEYS = ("cpus", "speed", "memory", "gpus", "platform", "services", "cluster")
 """The keys that can be set; the others say how a node is reached."""
+
+ADDRESS_KEYS = ("destination", "identity", "dir", "python", "via")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ def plan(store: Store, request: NodeRequest[NodeSetOptions], now: float) -> SetP
     row = registry.named(store, request.target.brief)
     name = row.name
     before = next(node for node in site_comparison.current(store).nodes if node.name == name)
+    _check_keys(request)
     found = site_keys.planned(
         request,
         KEYS,
@@ -44,6 +48,17 @@ def plan(store: Store, request: NodeRequest[NodeSetOptions], now: float) -> SetP
         registry.check_unused(store, row)
         site_keys.check_cluster(store, found.entry["cluster"], new=request.options.new)
     return replace(found, remarks=tuple(_beyond_machine(row, found)))
+
+
+def _check_keys(request: NodeRequest[NodeSetOptions]) -> None:
+    """Raise BadUsage for a key that only the site file changes, such as `destination`."""
+    for word in request.options.changes:
+        key = word.partition("=")[0]
+        if key in ADDRESS_KEYS:
+            raise BadUsage(
+                f"`node set` can't change `{key}`; the site file can",
+                hint="d0ctl site show > FILE   # edit it, then: d0ctl site apply FILE",
+            )
 
 
 def _beyond_machine(row: Node, plan: SetPlan) -> Iterator[str]:
