@@ -2,14 +2,19 @@
 
 import json
 
+from msgspec.structs import replace
+
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.schedule.choice import Decision
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store
+from d0ctl.store.attempts import node_record
+from d0ctl.store.attempts.node_record import Ended
 from d0ctl.store.attempts.outputs import forget_wrong
 from d0ctl.store.nodes import draining, placement
 from tests.store.bad_nodes import StillSite, fail_on, set_up
+from tests.support import rows
 from tests.support.homes import faults
 from tests.support.jobs import job, phases, simple, submitted
 
@@ -79,6 +84,26 @@ def test_a_job_that_fails_everywhere_drains_no_node_and_waits_for_none(store: St
 
     assert set(phases(store).values()) == {"failed"}
     assert site.problems() == []
+
+
+def test_a_package_that_failed_elsewhere_for_the_same_reason_does_not_speak_against_a_node(
+    store: Store,
+) -> None:
+    site = set_up(store, "one", "two", packages=2)
+    site.fill()
+    one, two = site.row("one").id, site.row("two").id
+    ends = [Ended(1, 1, node, 1, site.at, 1.0, "exit-code") for node in (one, two)]
+    rows.change(
+        store, "attempt", {"package_id": 1}, node_id=one, outcome="failed", reason="exit-code"
+    )
+
+    with store.writing():
+        node_record.keep(store, ends)
+        node_record.keep(store, [replace(ends[1], package=2)])
+        node_record.keep(store, [replace(ends[1], reason="signal")])
+
+    found = rows.read(store, "node_record", "node_id", "failed", by="node_id")
+    assert found == [(one, 1), (two, 2)]
 
 
 def test_before_others_have_run_it_a_node_that_fails_at_once_pauses(store: Store) -> None:

@@ -68,8 +68,16 @@ def exclusion_of(section: Mapping[str, Any] | None) -> ExclusionLimits:
 
 
 def keep(store: Store, ends: Iterable[Ended]) -> None:
-    """Add attempts that have ended to the records, those of a node and stage in their order."""
-    ordered = sorted(ends, key=lambda end: end.ended)
+    """Add attempts that have ended to the records, those of a node and stage in their order.
+
+    Failures of packages that have failed for the same reason on another node are left out.
+    """
+    known = [*ends]
+    elsewhere = _failed_elsewhere(store, known)
+    ordered = sorted(
+        (end for end in known if end.reason is None or (end.package, end.node) not in elsewhere),
+        key=lambda end: end.ended,
+    )
     stages: dict[tuple[int, int, int], list[Ended]] = {}
     jobs: dict[tuple[int, int], list[Ended]] = {}
     for end in ordered:
@@ -79,6 +87,13 @@ def keep(store: Store, ends: Iterable[Ended]) -> None:
             jobs.setdefault((end.job, end.node), []).append(end)
     store.change_many("add_node_record", (_row(*key, some) for key, some in stages.items()))
     store.change_many("add_job_node_record", ((*key, *_tally(some)) for key, some in jobs.items()))
+
+
+def _failed_elsewhere(store: Store, ends: Sequence[Ended]) -> set[tuple[int, int]]:
+    """Return packages and nodes of failures that had the same reason before on another node."""
+    failures = [(end.package, end.node, end.reason) for end in ends if end.reason is not None]
+    rows = store.rows("failed_elsewhere", failures=json.dumps(failures)) if failures else ()
+    return {(row["package"], row["node"]) for row in rows}
 
 
 def uncount(store: Store, ends: Iterable[Ended]) -> None:

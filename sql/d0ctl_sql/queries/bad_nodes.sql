@@ -20,6 +20,15 @@ on conflict do update
                       then coalesce(excluded.longest, node_record.longest)
                       else max(node_record.longest, coalesce(excluded.longest, 0)) end;
 
+-- name: failed_elsewhere
+-- Those of these failures, [package, node, reason], whose packages have failed for the same reason on
+-- another node: they do not speak against this one.
+select distinct failure.value ->> 0 as package, failure.value ->> 1 as node
+  from json_each(:failures) as failure
+  join attempt on attempt.package_id = failure.value ->> 0
+ where attempt.outcome = 'failed' and attempt.reason = failure.value ->> 2
+   and attempt.node_id <> failure.value ->> 1;
+
 -- name: add_job_node_record
 -- Count the same by job, for the exclusion of nodes.
 insert into job_node_record (job_id, node_id, successful, failed) values (?, ?, ?, ?)
