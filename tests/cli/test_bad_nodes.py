@@ -107,6 +107,17 @@ def test_a_job_explains_the_drain_of_a_node_once(burning: Site, d0ctl: Type) -> 
     assert "node `hole` is drained: by d0ctl: 3 packages" in package
 
 
+def test_a_job_that_stands_still_names_the_reason_of_each_drain(burning: Site, d0ctl: Type) -> None:
+    leases.take_lease(burning.store, "daemon", now=time.time())
+    act(burning.store, "node drain", "localhost", actor="eve", note="new disk", now=time.time())
+
+    for command in ("why", "prod"), ("status", "prod"), ("status",):
+        screen = " ".join(d0ctl(*command).stdout.split())
+        assert "`localhost` drained (new disk)" in screen
+        assert "`hole` drained (by d0ctl: 3 packages of `prod/1` failed here in a row" in screen
+        assert "(exit-code 3 times)" in screen
+
+
 def test_a_person_can_resume_a_drained_node_or_keep_it_drained(burning: Site, d0ctl: Type) -> None:
     assert d0ctl("node", "resume", "hole", "--reason", "mended").exit_code == 0
     assert draining.bad_node(burning.store, registry.named(burning.store, "hole").id) is None

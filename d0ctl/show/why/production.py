@@ -148,11 +148,18 @@ def nodes_away(away: Sequence[NodeView], now: float) -> str:
         first, *later = sorted({int(blocked.since) for blocked in down if blocked.since})
         since = f"{', the first' if later else ''} since {moment(first, now)}"
         parts.append(f"{_names(down)} down{since}{_last_error(down)}")
-    if drained:
-        notes = {drain_note(blocked.drain_note) for blocked in drained if blocked.drain_note}
-        note = f" ({notes.pop()})" if len(notes) == 1 else ""
-        parts.append(f"{_names(drained)} drained{note}")
-    return "; ".join(parts)
+    return "; ".join([*parts, *_drained(drained)])
+
+
+def _drained(nodes: Sequence[NodeView]) -> list[str]:
+    """Name drained nodes with the reasons, for as many reasons as a sentence holds."""
+    by_note: dict[str | None, list[NodeView]] = {}
+    for node in nodes:
+        by_note.setdefault(node.drain_note and drain_note(node.drain_note), []).append(node)
+    if len(by_note) > MOST:
+        return [f"{_names(nodes)} drained"]
+    return [f"{_names(some)} drained{f' ({note})' if note else ''}"
+            for note, some in by_note.items()]  # fmt: skip
 
 
 def _last_error(down: Sequence[NodeView]) -> str:
