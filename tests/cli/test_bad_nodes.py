@@ -45,7 +45,7 @@ def test_the_list_shows_who_drained_a_node_and_why(burning: Site, d0ctl: Type) -
     assert answer["hole"]["others"] == {"successful": 7, "failed": 0}
     assert answer["hole"]["rests"] == 1
     screen = d0ctl("node", "list").stdout
-    assert "drained by d0ctl: 3 packages of `prod/1` failed here in a row" in screen
+    assert "drained by d0ctl: 3 attempts of `prod/1` failed here in a row" in screen
     assert "; one package tries it at " in screen
 
 
@@ -57,13 +57,35 @@ def test_why_names_the_failed_packages_and_when_the_node_is_tried(
     assert "node `hole` was drained by d0ctl at " in screen
     assert "`prod/1/8/1`, `prod/1/9/1` and `prod/1/10/1` failed there and run elsewhere" in screen
     assert "while 7 of 7 succeeded on other nodes" in screen
-    assert "d0ctl: node drain: 3 packages of `prod/1`" in screen
+    assert "d0ctl: node drain: 3 attempts of `prod/1`" in screen
     assert "d0ctl node resume hole" in screen
     assert burning.phase("prod/1/8/1") == "ready"
     assert (
         "it failed because of `hole`, so it runs elsewhere" in d0ctl("history", "prod/1/8/1").stdout
     )
-    assert "node `hole` is drained: by d0ctl: 3 packages" in d0ctl("why", "prod/1/8/1").stdout
+    assert "node `hole` is drained: by d0ctl: 3 attempts" in d0ctl("why", "prod/1/8/1").stdout
+
+
+def test_the_evidence_names_a_package_once_that_failed_there_several_times(
+    site: Site, d0ctl: Type
+) -> None:
+    with site.store.writing():
+        rules = json.dumps({"exit-code": {"tries": 9, "delay": [0.0]}})
+        site.store.change("keep_setting", name="policy", value=rules)
+    site.submit(production(lines=30))
+    registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    for name in ("localhost", "hole"):
+        site.up(name, machine_id=name)
+    fail_on_hole(site, "prod/1/1/1")
+    for number in range(3, 8):
+        site.finish(f"prod/1/{number}/1")
+    fail_on_hole(site, "prod/1/1/1")
+    fail_on_hole(site, "prod/1/2/1")
+
+    screen = d0ctl("why", "hole").stdout
+
+    assert "3 attempts of `prod/1` failed here in a row" in screen
+    assert "`prod/1/1/1` and `prod/1/2/1` failed there and run elsewhere" in screen
 
 
 def test_a_drained_node_whose_disk_has_room_again_says_so(site: Site, d0ctl: Type) -> None:
@@ -92,7 +114,7 @@ def test_a_drained_node_whose_disk_has_room_again_says_so(site: Site, d0ctl: Typ
     contact.note_free_disk(site.store, hole, 53_200_000, now=time.time())
 
     text = "its disk has room for 50 MB again: d0ctl node resume hole"
-    assert "drained by d0ctl: 3 packages" in full and "room" not in full
+    assert "drained by d0ctl: 3 attempts" in full and "room" not in full
     assert text in d0ctl("node", "list").stdout
     assert text in d0ctl("why", "hole").stdout
 
@@ -102,9 +124,9 @@ def test_a_job_explains_the_drain_of_a_node_once(burning: Site, d0ctl: Type) -> 
 
     whole, package = d0ctl("why", "prod").stdout, d0ctl("why", "prod/1/8/1").stdout
 
-    assert whole.count("3 packages of `prod/1` failed here in a row") == 1
-    assert "1 of 2 nodes takes packages: `hole` drained (by d0ctl: 3 packages" in whole
-    assert "node `hole` is drained: by d0ctl: 3 packages" in package
+    assert whole.count("3 attempts of `prod/1` failed here in a row") == 1
+    assert "1 of 2 nodes takes packages: `hole` drained (by d0ctl: 3 attempts" in whole
+    assert "node `hole` is drained: by d0ctl: 3 attempts" in package
 
 
 def test_a_job_that_stands_still_names_the_reason_of_each_drain(burning: Site, d0ctl: Type) -> None:
@@ -114,7 +136,7 @@ def test_a_job_that_stands_still_names_the_reason_of_each_drain(burning: Site, d
     for command in ("why", "prod"), ("status", "prod"), ("status",):
         screen = " ".join(d0ctl(*command).stdout.split())
         assert "`localhost` drained (new disk)" in screen
-        assert "`hole` drained (by d0ctl: 3 packages of `prod/1` failed here in a row" in screen
+        assert "`hole` drained (by d0ctl: 3 attempts of `prod/1` failed here in a row" in screen
         assert "(exit-code 3 times)" in screen
 
 
@@ -173,7 +195,7 @@ def test_why_of_a_package_names_the_paused_node(site: Site, d0ctl: Type) -> None
     screen = d0ctl("why", "prod/1/2/1").stdout
 
     assert "node `hole` pauses until " in screen
-    assert "1 package of its stage failed there in a row" in screen
+    assert "1 attempt of its stage failed there in a row" in screen
 
 
 @pytest.mark.parametrize(("number", "more"), [(MOST, ""), (MOST + 1, " and 1 more")])

@@ -74,7 +74,7 @@ def test_a_black_hole_is_drained_with_the_evidence_and_comes_back_when_it_works(
     assert hole["burnt"]["stage"] == "reco/1"
     assert hole["burnt"]["others"]["failed"] == 0
     listed = farm.ok("node", "list")
-    assert f"drained by d0ctl: {seen} packages of `reco/1` failed here in a row" in listed
+    assert f"drained by d0ctl: {seen} attempts of `reco/1` failed here in a row" in listed
     why = farm.ok("why", "hole")
     assert "was drained by d0ctl at" in why
     assert "failed there and run elsewhere; these failures are not counted" in why

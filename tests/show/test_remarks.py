@@ -47,7 +47,7 @@ VALUED = (
     (NodeAtFault("farm02"), "it failed because of `farm02`, so it runs elsewhere"),
     (
         NodeFailing("sim/1", 3, 2.0, {"exit-code": 2, "hook": 1}, {"successful": 9, "failed": 1}),
-        "3 packages of `sim/1` failed here in a row, the longest after 2.0 s (exit-code 2 times,"
+        "3 attempts of `sim/1` failed here in a row, the longest after 2.0 s (exit-code 2 times,"
         " hook 1 time), while 9 of 10 succeeded on other nodes",
     ),
     (

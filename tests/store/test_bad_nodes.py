@@ -35,7 +35,7 @@ def test_a_node_that_fails_packages_that_succeed_elsewhere_is_drained_with_the_e
     assert evidence.reasons == {"exit-code": 3}
     assert len(evidence.packages) == 3
     assert (remark(bad.evidence) or "").startswith(
-        "3 packages of `sim/1` failed here in a row, the longest after 0.0 s (exit-code 3 times),"
+        "3 attempts of `sim/1` failed here in a row, the longest after 0.0 s (exit-code 3 times),"
         " while "
     )
     assert site.problems() == [("hole", "drained")]
@@ -266,7 +266,7 @@ def test_a_node_whose_results_are_never_what_it_says_is_drained(store: Store) ->
     bad = draining.bad_node(store, site.node("liar").id)
     assert bad is not None
     assert (remark(bad.evidence) or "").startswith(
-        "3 packages of `sim/1` failed here in a row, the longest after 0.0 s"
+        "3 attempts of `sim/1` failed here in a row, the longest after 0.0 s"
         " (launches refused, or other results than reported), while "
     )
     assert faults(store) == {}

@@ -270,7 +270,7 @@ def test_a_node_that_fails_packages_is_shown_with_the_evidence_and_resumed(
 
     async def script(desk: Desk) -> None:
         await desk.press("o")
-        await desk.sees("◒ hole", "by d0ctl: 3 packages of")
+        await desk.sees("◒ hole", "by d0ctl: 3 attempts of")
         await desk.sees("node `hole` was drained by d0ctl at", "run elsewhere")
         await desk.press("C", "enter")
         await desk.sees("resumed `hole`")

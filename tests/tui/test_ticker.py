@@ -47,8 +47,8 @@ def test_a_drain_by_d0ctl_names_it_once() -> None:
 
     action, node = [text(row) for row in ticker.what_matters(events, 200, 100.0, UNICODE)]
 
-    assert "hole node drain d0ctl: 3 packages of `prod/1` failed" in action
-    assert "hole drained by d0ctl: 3 packages of `prod/1` failed" in node
+    assert "hole node drain d0ctl: 3 attempts of `prod/1` failed" in action
+    assert "hole drained by d0ctl: 3 attempts of `prod/1` failed" in node
 
 
 @pytest.mark.parametrize(("phase", "status"), [("dropped", "successful"), ("canceled", "canceled")])

@@ -138,7 +138,7 @@ def _failing(node: NodeFailing) -> str:
     why = causes or "launches refused, or other results than reported"
     successful = node.others["successful"]
     return (
-        f"{count(node.failures, 'package')} of `{node.stage}` failed here in a row, the longest"
+        f"{count(node.failures, 'attempt')} of `{node.stage}` failed here in a row, the longest"
         f" after {duration(node.longest_s)} ({why}), while"
         f" {count(successful)} of {count(successful + node.others['failed'])} succeeded on other"
         " nodes"

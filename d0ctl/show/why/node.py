@@ -161,7 +161,7 @@ def _failures(store: Store, row: Node, explanation: Explanation, now: float) -> 
     for stage in worse:
         here, elsewhere = stage.failed + stage.successful, stage.others + stage.others_failed
         explanation.facts.append(
-            f"{stage.failed} of {count(here, 'package')} of `{stage.path}` failed here, the last "
+            f"{stage.failed} of {count(here, 'attempt')} of `{stage.path}` failed here, the last "
             f"one {moment(stage.last, now)}; elsewhere {stage.others} of {elsewhere} succeeded"
         )
     if worse:

@@ -179,7 +179,7 @@ def _evidence(row: Row, others: Row, failed: Sequence[Row]) -> NodeFailing:
         row["path"], row["streak"], row["longest"],
         dict(Counter(entry["reason"] for entry in failed)),
         {"successful": others["successful"], "failed": others["failed"]},
-        [entry["path"] for entry in failed[:MOST_NAMED]],
+        list(dict.fromkeys(entry["path"] for entry in failed))[:MOST_NAMED],
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ def objection(subject: Subject, fits: list[NodeCapacity]) -> dict[str, Objection
     for row in fits:
         if row.name not in exclusions and (how := resting.get(row.id)):
             until = moment(bad_nodes.pause_end(how, limits), subject.now)
-            failed = count(how.streak, "package of its stage", "packages of its stage")
+            failed = count(how.streak, "attempt of its stage", "attempts of its stage")
             text = f"pauses until {until}: {failed} failed there in a row"
             exclusions[row.name] = Objection(text, "pause")
     return exclusions
