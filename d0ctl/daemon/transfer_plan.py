@@ -82,7 +82,7 @@ class TransferPlan(Struct, frozen=True):
         is_made = row.package_id is not None
         source_node = None if is_made else locators.on_node(row.locator or "")
         is_users = not is_made and source_node is None
-        here = row.here or (row.name if is_users else None)
+        here = _original(row) if is_users else row.here
         if not transfer.is_here:
             if here is not None:
                 self._bring(transfer, row, here)
@@ -275,6 +275,14 @@ class TransferPlan(Struct, frozen=True):
         stored = locators.on_node(row.locator or "")
         assert stored is not None
         return stored.path
+
+
+def _original(row: WantedTransfer) -> str:
+    """Return the path of a file from outside: that of the user's own, which may have changed since
+    a wrapper on this machine copied it; of that copy only if the user's is gone.
+    """
+    is_gone = row.locator is None and not Path(row.name).exists()
+    return row.here if row.here is not None and (row.locator or is_gone) else row.name
 
 
 def _cached(node: Row, transfer: Transfer, row: WantedTransfer) -> str:

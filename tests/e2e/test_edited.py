@@ -125,3 +125,31 @@ def test_packages_of_a_command_run_again_with_a_changed_script(site: Site) -> No
     assert site.result("edit/1.txt") == "new\n"
     assert "the job file" not in site.ok("retry", "edit:failed", "--dry-run")
     assert "the job file" not in site.ok("why", "edit/1/2/1")
+
+
+DATA = """\
+job: data
+stages:
+  - name: read
+    lines:
+      - {run: grep v2 data.txt > here.txt, inputs: data.txt, outputs: here.txt, nodes: localhost}
+      - {run: grep v2 data.txt > there.txt, inputs: data.txt, outputs: there.txt, nodes: farm}
+"""
+
+
+def test_a_node_gets_a_changed_file_as_it_is_though_this_machine_has_an_earlier_copy(
+    site: Site,
+) -> None:
+    site.add("farm", cpus=1)
+    site.start_daemon()
+    data = site.jobs / "data.txt"
+    data.write_text("v1\n")
+    site.submit(DATA)
+    for number in (1, 2):
+        site.wait_phase(f"data/1/{number}/1", "failed")
+
+    data.write_text("v2 longer\n")
+    site.ok("retry", "data:failed")
+
+    site.ok("wait", "data")
+    assert site.result("data/here.txt") == site.result("data/there.txt") == "v2 longer\n"
