@@ -150,8 +150,9 @@ def nothing_for(
         return Conflict(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
                            hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n:,} {_state_of(phase)}" for phase, n in unchanged.items())
+    verb = "release" if unchanged.keys() == {Phase.HELD} and past != "held" else "status"
     return Conflict(f"no packages of {quoted(target.brief)} can be {past}: {states}",
-                       hint=f"d0ctl status {quote(str(target.parts[0]))}", entry=entry)  # fmt: skip
+                       hint=f"d0ctl {verb} {quote(str(target.parts[0]))}", entry=entry)  # fmt: skip
 
 
 def _state_of(phase: str) -> str:

@@ -85,7 +85,9 @@ def test_a_copy_is_made_once_and_says_what_is_not_made(d0ctl: Type, tmp_path: Pa
 
     assert (target / "sub" / "one.root").read_bytes() == TEXT
     assert (first.exit_code, first.stdout) == (1, f"copied 1 file, 10 kB, to {target}\n")
-    assert first.stderr == ("`two.root` was not copied: not made yet: prod/1/2/1 is ready\n")
+    assert first.stderr == (
+        "`two.root` was not copied: not made yet: prod/1/2/1 is ready\nd0ctl why prod:two.root\n"
+    )
     assert again.exit_code == 0
     assert document(again.stdout) == {
         "folder": str(target), "copied": 0, "kept": 1, "bytes": 0, "failed": [],

@@ -12,6 +12,7 @@ from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
+from tests.cli.test_check import drive
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
@@ -216,3 +217,37 @@ def test_a_job_says_how_many_messages_its_failures_for_a_reason_have(
         site.fail(f"prod/1/{number}/1", detail=detail)
 
     assert "failed: 4 for exit-code (with 3 different messages)\n" in d0ctl("why", "prod").stdout
+
+
+def test_a_ready_package_and_its_job_say_why_its_last_attempt_failed(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1", reason="hook", detail="the hook of the site ended with exit code 1")
+    d0ctl("retry", "prod/1/1/1")
+    drive(site)
+    assert site.phase("prod/1/1/1") == "ready"
+
+    for part in ("prod/1/1/1", "prod"):
+        said = d0ctl("why", part).stdout
+        assert re.search(f"its last attempt failed on `localhost`, {TIME}: hook: the hook of", said)
+        assert "$ d0ctl logs prod/1/1/1" in said
+
+
+def test_why_of_a_node_with_another_host_key_names_the_command_that_accepts_it(
+    site: Site, d0ctl: Type
+) -> None:
+    registry.add(site.store, Address("farm", "ssh", "farm"), cpus=1)
+    with site.store.writing():
+        contact.down(site.store, 2, "the host key of `farm` has changed: it is SHA256:x", now=NOW)
+
+    assert (
+        "$ d0ctl node accept-key farm   # if that is its new key\n" in d0ctl("why", "farm").stdout
+    )
+
+
+def test_a_retry_of_held_packages_names_the_release(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("hold", "prod/1/1")
+
+    assert d0ctl("retry", "prod:held").stderr.endswith("d0ctl release prod:held\n")

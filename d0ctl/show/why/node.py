@@ -150,6 +150,8 @@ def _ways_back(store: Store, row: Node, explanation: Explanation, *, is_used: bo
     """Add what may bring a node back that is down."""
     if row.destination and store.home.login_to(row.destination).is_dir():
         explanation.commands.append(f"d0ctl node login {row.name}   # if its login has ended")
+    if (row.last_error or "").startswith("the host key of "):
+        explanation.commands.append(f"d0ctl node accept-key {row.name}   # if that is its new key")
     explanation.commands.append(f"d0ctl node check {row.name}")
     explanation.commands.append(gone_for_good(row.name, is_used=is_used))
 

@@ -125,6 +125,7 @@ def _copy(
     """Copy files to a folder; return whether all are there."""
     copied = unchanged = size = 0
     failed: list[tuple[str, str]] = []
+    lacking = set()
     for row in rows:
         try:
             if _bring(home, job, row, folder):
@@ -133,6 +134,7 @@ def _copy(
                 unchanged += 1
         except D0Error as error:
             failed.append((row.name, str(error)))
+            lacking.add(row.name)
         except OSError as error:
             failed.append((row.name, f"{error.filename or folder}: {error.strerror}"))
     if json:
@@ -145,6 +147,8 @@ def _copy(
             say(text)
         for why, names in _alike(failed).items():
             say(outcome.not_copied(names, why))
+            if names[0] in lacking:
+                say(outcome.ask_why(f"{job.name}:{names[0]}"))
     return ExitCode.FAILED if failed else ExitCode.DONE
 
 

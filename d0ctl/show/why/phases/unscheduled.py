@@ -33,6 +33,19 @@ def ready(subject: Subject) -> None:
     is_retry = subject.package.request == PackageRequest.RESUBMIT
     if not _remade(subject) and subject.package.note and not is_retry:
         subject.fact(f"it was put back: {remark(subject.package.note)}")
+    _failed_before(subject)
+
+
+def _failed_before(subject: Subject) -> None:
+    """Say where and why its last attempt failed, if it did."""
+    tries = one_package.attempts(subject.store, subject.package.id)
+    if not tries or tries[-1].outcome not in ("failed", "lost"):
+        return
+    last = tries[-1]
+    why = ": ".join(word for word in (last.reason, last.message) if word)
+    when = moment(last.ended, subject.now)
+    subject.fact(f"its last attempt failed on `{last.node_name}`, {when}: {why}")
+    subject.command(f"d0ctl logs {subject.package.path}")
 
 
 def _remade(subject: Subject) -> bool:
