@@ -488,6 +488,10 @@ create table package (
         case when early = 1 and awaited > 0 then 2 when phase = 'staging-in' or staging > 0 then 1
              else 0 end) virtual,          -- of a live package: 0 it has CPUs, 1 its inputs are in
                                            -- transit, 2 it waits for inputs that are to be made
+    is_paused   integer not null generated always as (
+        phase = 'suspended' and slot <> 2 and request is not 'resume'
+        and (request is 'pause' or coalesce(note, '') glob 'paused on request*')) virtual,
+                                           -- 1: a person suspended it, as its wrapper says, too
     changed     real not null,             -- when the phase or request last changed
     actor       text,                      -- who changed it; `policy`: a policy holds it
     note        text,                      -- why it changed: words of a person or node, or a code

@@ -544,10 +544,7 @@ select found.job, found.pause, found.n, package_path.path as first
           join requirement on requirement.id = package.requirement_id and requirement.stay is null
           join job on job.id = package.job_id
          where package.node_id in (select value from json_each(:nodes))
-           and package.is_live = 1 and package.phase = 'suspended'
-           and package.request is not 'resume'
-           and (package.request is 'pause' or package.note glob 'paused on request*')
-           and not (package.early = 1 and package.awaited > 0)
+           and package.is_live = 1 and package.is_paused
          group by job.id) as found
   join package_path on package_path.package_id = found.first
  order by found.n desc, found.first;

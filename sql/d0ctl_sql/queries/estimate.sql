@@ -122,9 +122,7 @@ select node.name, max(0.0, node.cpus - coalesce(paused.cpus, 0.0)) as cpus,
                join requirement on requirement.id = package.requirement_id
                                and requirement.stay is null
               where package.is_live = 1 and package.node_id in (select id from node)
-                and package.phase = 'suspended' and package.request is not 'resume'
-                and (package.request is 'pause' or package.note glob 'paused on request*')
-                and not (package.early = 1 and package.awaited > 0)
+                and package.is_paused
               group by package.node_id) as paused on paused.node_id = node.id
  where node.state <> 'down' and node.drained = 0;
 
@@ -218,11 +216,9 @@ select package.id, package.job_id,
             else package.changed end as since,
        progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued,
-       package.phase = 'suspended' and not (package.early = 1 and package.awaited > 0)
-       and (:now - package.changed > :long
-            or (package.request is not 'resume'
-                and (package.request is 'pause' or package.note glob 'paused on request*')))
-       as is_stopped
+       package.is_paused
+       or (package.phase = 'suspended' and package.slot <> 2
+           and :now - package.changed > :long) as is_stopped
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
   left join node on node.id = package.node_id
@@ -288,11 +284,9 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
                    + iif(package.phase = 'suspended', :now - package.changed, 0.0) as began,
        progress.eta, iif(package.phase = 'cooloff', package.not_before, null) as not_before,
        iif(package.phase = 'running', package.wall_time, null) as wall_time,
-       package.phase = 'suspended' and not (package.early = 1 and package.awaited > 0)
-       and (:now - package.changed > :long
-            or (package.request is not 'resume'
-                and (package.request is 'pause' or package.note glob 'paused on request*')))
-       as is_stopped
+       package.is_paused
+       or (package.phase = 'suspended' and package.slot <> 2
+           and :now - package.changed > :long) as is_stopped
   from package
   join requirement on requirement.id = package.requirement_id
   join stage on stage.id = package.stage_id

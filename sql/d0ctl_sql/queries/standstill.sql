@@ -20,9 +20,7 @@ select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, nod
                  on package.job_id = job.id and package.phase = 'suspended'
                join requirement on requirement.id = package.requirement_id
                                and requirement.stay is null
-              where job.ended is null and package.request is not 'resume'
-                and (package.request is 'pause' or package.note glob 'paused on request*')
-                and not (package.early = 1 and package.awaited > 0)
+              where job.ended is null and package.is_paused
               group by package.node_id) as paused on paused.node_id = node.id
 union all
 select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
