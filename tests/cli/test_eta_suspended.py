@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from d0ctl_wrapper.protocol.text import PAUSED
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
@@ -15,6 +17,14 @@ from tests.support.site import Site
 BY_A_PERSON = f"{PAUSED}; stopped by SIGSTOP"
 
 
+@pytest.fixture(autouse=True)
+def submitted(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    """Job `mc` is submitted, and something drives it."""
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+
+
 def suspend(site: Site, d0ctl: Type) -> None:
     """A package of another job runs, and a person suspends it."""
     site.submit(production(name="big"))
@@ -23,12 +33,7 @@ def suspend(site: Site, d0ctl: Type) -> None:
     say(site, attempt, "suspended", 2, why=BY_A_PERSON)
 
 
-def test_cpus_of_suspended_packages_are_no_capacity(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    (tmp_path / "mc.yaml").write_text(JOB)
-    drive(site)
-    d0ctl("submit", str(tmp_path / "mc.yaml"))
+def test_cpus_of_suspended_packages_are_no_capacity(site: Site, d0ctl: Type) -> None:
     suspend(site, d0ctl)
     change(site.store, "node", {}, cpus=2)
 
@@ -40,12 +45,7 @@ def test_cpus_of_suspended_packages_are_no_capacity(
     assert "2 CPUs worth " in resumed
 
 
-def test_no_job_ends_while_suspended_packages_have_all_cpus(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    (tmp_path / "mc.yaml").write_text(JOB)
-    drive(site)
-    d0ctl("submit", str(tmp_path / "mc.yaml"))
+def test_no_job_ends_while_suspended_packages_have_all_cpus(site: Site, d0ctl: Type) -> None:
     suspend(site, d0ctl)
     change(site.store, "node", {}, cpus=1)
 
@@ -56,12 +56,7 @@ def test_no_job_ends_while_suspended_packages_have_all_cpus(
     assert "begins about" not in d0ctl("why", "mc/1/1/1").stdout
 
 
-def test_packages_that_a_guard_suspended_go_on_by_themselves(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    (tmp_path / "mc.yaml").write_text(JOB)
-    drive(site)
-    d0ctl("submit", str(tmp_path / "mc.yaml"))
+def test_packages_that_a_guard_suspended_go_on_by_themselves(site: Site, d0ctl: Type) -> None:
     say(site, site.launch("mc/1/1/1"), "suspended", 2)
     change(site.store, "node", {}, cpus=1)
 
@@ -74,11 +69,8 @@ def test_packages_that_a_guard_suspended_go_on_by_themselves(
 
 
 def test_a_job_of_which_a_person_suspended_packages_has_no_estimate(
-    site: Site, d0ctl: Type, tmp_path: Path
+    site: Site, d0ctl: Type
 ) -> None:
-    (tmp_path / "mc.yaml").write_text(JOB)
-    drive(site)
-    d0ctl("submit", str(tmp_path / "mc.yaml"))
     attempt = site.launch("mc/1/1/1")
     d0ctl("pause", "mc/1/1", "--running")
     say(site, attempt, "suspended", 2, why=BY_A_PERSON)
@@ -90,11 +82,8 @@ def test_a_job_of_which_a_person_suspended_packages_has_no_estimate(
 
 
 def test_why_of_a_ready_package_names_suspended_ones_that_have_its_cpus(
-    site: Site, d0ctl: Type, tmp_path: Path
+    site: Site, d0ctl: Type
 ) -> None:
-    (tmp_path / "mc.yaml").write_text(JOB)
-    drive(site)
-    d0ctl("submit", str(tmp_path / "mc.yaml"))
     suspend(site, d0ctl)
     change(site.store, "node", {}, cpus=1)
 
@@ -109,12 +98,7 @@ def test_why_of_a_ready_package_names_suspended_ones_that_have_its_cpus(
     assert "suspended" not in resumed
 
 
-def test_a_job_stands_still_while_suspended_packages_have_all_cpus(
-    site: Site, d0ctl: Type, tmp_path: Path
-) -> None:
-    (tmp_path / "mc.yaml").write_text(JOB)
-    drive(site)
-    d0ctl("submit", str(tmp_path / "mc.yaml"))
+def test_a_job_stands_still_while_suspended_packages_have_all_cpus(site: Site, d0ctl: Type) -> None:
     suspend(site, d0ctl)
     change(site.store, "node", {}, cpus=1)
 

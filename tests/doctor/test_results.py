@@ -102,9 +102,8 @@ def test_a_result_whose_size_has_changed_is_reported(site: Site, home: Home, fou
     )
 
 
-def test_a_result_with_other_contents_is_reported_if_all_copies_are_read(
-    site: Site, home: Home, found: Found
-) -> None:
+def delivered(site: Site, home: Home) -> Path:
+    """A result whose checksum is known, delivered long ago."""
     site.submit(production())
     path = home.results / "prod" / "plot.png"
     path.parent.mkdir()
@@ -116,6 +115,13 @@ def test_a_result_with_other_contents_is_reported_if_all_copies_are_read(
         f"insert into location (file_id, cluster_id, path, made) select id, 1, '{path}', 1"
         " from file where name = 'plot.png'",
     )
+    return path
+
+
+def test_a_result_with_other_contents_is_reported_if_all_copies_are_read(
+    site: Site, home: Home, found: Found
+) -> None:
+    path = delivered(site, home)
     assert reported(site, path, checksums=True) == []
 
     path.write_text("trap")
@@ -130,17 +136,7 @@ def test_a_result_with_other_contents_is_reported_if_all_copies_are_read(
 def test_a_result_that_was_written_after_its_delivery_is_read(
     site: Site, home: Home, found: Found
 ) -> None:
-    site.submit(production())
-    path = home.results / "prod" / "plot.png"
-    path.parent.mkdir()
-    path.write_text("plot")
-    damage(
-        site,
-        f"update file set present = 1, size = 4, checksum = '{checksum_of(path)[1]}'"
-        " where name = 'plot.png'",
-        f"insert into location (file_id, cluster_id, path, made) select id, 1, '{path}', 1"
-        " from file where name = 'plot.png'",
-    )
+    path = delivered(site, home)
     assert found() == []
 
     path.write_text("trap")
