@@ -141,6 +141,20 @@ def test_the_terminal_gets_bell_notices_and_a_title_that_is_given_back(
     screen.sees(b"\x1b[23;2t")
 
 
+def test_the_title_follows_what_is_read_later(
+    site: Site, screens: list[Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    site.submit(production())
+    screen = Screen(PROGRAM, "tui", "--interval", "5", home=site.store.home.root)
+    screens.append(screen)
+    screen.sees(b"\x1b]2;d0ctl\a")
+
+    site.fail("prod/1/2/1")
+
+    screen.sees(b"\x1b]2;" + "✘ 1 d0ctl".encode() + b"\a")
+
+
 def test_the_option_no_notices_turns_notices_off(
     site: Site, screens: list[Screen], monkeypatch: pytest.MonkeyPatch
 ) -> None:

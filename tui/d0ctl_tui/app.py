@@ -209,6 +209,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         """Read again what is shown, and show it."""
         self.read_again()
         self.show()
+        self.attend_soon()
 
     def _look_and_show(self) -> None:
         self._due = None

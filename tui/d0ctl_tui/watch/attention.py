@@ -12,7 +12,6 @@ from d0ctl.show.drawing.signs import Glyphs, short
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import JobState
 from d0ctl.store.views import activity
-from d0ctl_tui.app_events import Changed
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
@@ -53,8 +52,8 @@ class Attention:
         is_terminal = sys.__stdout__ is not None and sys.__stdout__.isatty()
         return is_terminal and not (self.terminal.quiet or self.is_headless or self.is_web)
 
-    def on_changed(self, news: Changed) -> None:
-        """Look soon whether something needs attention."""
+    def attend_soon(self) -> None:
+        """Look soon whether something that was read needs attention."""
         assert isinstance(self, App)
         if self._attending is None:
             self._attending = self.set_timer(AGAIN_S, self._attend)
