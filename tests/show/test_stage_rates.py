@@ -91,7 +91,7 @@ def test_the_card_says_ends_and_failures_a_minute_and_the_end(ended: Site) -> No
     stage, job = shown(ended, "prod/1", 10_360.0), shown(ended, "prod", 10_360.0)
 
     assert (
-        "0.9 a minute end, 0.1 of them fail (last 7 min 00 s); at this rate it ends about" in stage
+        "0.9 a minute end, 0.1 a minute fail (last 7 min 00 s); at this rate it ends about" in stage
     )
     assert "0.9 a minute" in job
 

@@ -67,7 +67,7 @@ def pace(stage_rate: "StageRate", counts: Counts, now: float, *, with_end: bool)
     """
     rates = f"{rate(stage_rate)} end"
     if stage_rate.failed:
-        rates += f", {per_minute(stage_rate.failed, stage_rate.seconds)} of them fail"
+        rates += f", {per_minute(stage_rate.failed, stage_rate.seconds)} a minute fail"
     rates += f" (last {duration(stage_rate.seconds)})"
     left = sum(number for phase, number in counts.items() if phase not in ENDED)
     if not left or not with_end or stage_rate.ended < LEAST_ENDS:
