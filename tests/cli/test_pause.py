@@ -281,3 +281,14 @@ def test_a_paused_package_that_ends_is_no_longer_paused(
     assert result.exit_code == 0
     assert site.phase("prod/1/1/1") in ("canceled", "dropped")
     assert faults(site.store) == {}
+
+
+def test_a_package_that_was_suspended_tells_how_long(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    now = time.time()
+    site.end("prod/1/1/1", started=now - 60, ended=now, suspended=45.0)
+
+    why = d0ctl("why", "prod/1/1/1").stdout
+    assert "in 1 min 00 s on `localhost`, 45 s of it suspended" in why
+    assert "was suspended for 45 s" in d0ctl("status", "prod/1/1/1").stdout

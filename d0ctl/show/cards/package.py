@@ -218,6 +218,8 @@ def _attempt(attempt: AttemptView, now: float) -> list[Cell]:
 def _details(attempt: AttemptView) -> list[str]:
     """Return where an attempt began and why, what it processed, and where its files are."""
     facts = [f"is in {attempt.base}/attempts/{attempt.id}"] if attempt.base else []
+    if attempt.suspended:
+        facts.append(f"was suspended for {duration(attempt.suspended)}")
     if attempt.began_why:
         facts.append(f"began at binary {attempt.began}: {attempt.began_why}")
     if attempt.inputs is not None:

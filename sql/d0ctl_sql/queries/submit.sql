@@ -22,7 +22,7 @@ select job_text.text, job.directory, job.source, job.parameters
 -- The mean run time of packages by stage, each in the last job from a job file in which packages of
 -- this stage have succeeded; of a stage with many lines, of the first fifty. The last job is first.
 select job.id, job.name as job, stage.name,
-       (select avg(attempt.ended - attempt.started)
+       (select avg(attempt.ended - attempt.started - attempt.suspended)
           from (select id from line where stage_id = stage.id order by seq limit 50) as first
                join package on package.line_id = first.id
                join attempt on attempt.package_id = package.id

@@ -24,9 +24,7 @@ OUTDATED = "out of date, run with another recipe or other inputs than the job ha
 def done(subject: Subject) -> None:
     """Explain a successful package."""
     tries = one_package.attempts(subject.store, subject.package.id)
-    took = ""
-    if tries and tries[-1].ended is not None and tries[-1].started is not None:
-        took = f" in {duration(tries[-1].ended - tries[-1].started)} on `{tries[-1].node_name}`"
+    took = _took(tries[-1]) if tries else ""
     subject.explanation.answer = f"{subject.name} is successful: it ended {subject.since()}{took}"
     if len(tries) > 1:
         reasons = Counter(attempt.reason for attempt in tries[:-1] if attempt.reason)
@@ -38,6 +36,14 @@ def done(subject: Subject) -> None:
     _made_again(subject, tries)
     _overruled(subject, tries)
     subject.command(f"d0ctl status {subject.package.path}")
+
+
+def _took(attempt: AttemptView) -> str:
+    """Say how long an attempt took and where, if that is known."""
+    if attempt.ended is None or attempt.started is None:
+        return ""
+    suspended = f", {duration(attempt.suspended)} of it suspended" if attempt.suspended else ""
+    return f" in {duration(attempt.ended - attempt.started)} on `{attempt.node_name}`{suspended}"
 
 
 def _made_again(subject: Subject, tries: Sequence[AttemptView]) -> None:

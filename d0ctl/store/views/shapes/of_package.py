@@ -40,7 +40,7 @@ class NoteView(Struct, frozen=True):
 
 
 class AttemptView(Struct, frozen=True):
-    """One try at a package."""
+    """One try at a package; `suspended` is in seconds, until it last continued."""
 
     id: int
     number: int
@@ -69,6 +69,7 @@ class AttemptView(Struct, frozen=True):
     inputs_asked: int | None
     left_out: str | None
     left_size: int | None
+    suspended: float
 
 
 class BinaryView(Struct, frozen=True):
@@ -158,7 +159,7 @@ class InputView(Struct, frozen=True):
 
 
 class OutputView(Struct, frozen=True):
-    """A file that a package makes, and the places of its copies (`CLUSTER:PATH`)."""
+    """A file that a package makes, or `made` files of a late output; places are `CLUSTER:PATH`."""
 
     name: str
     binary: int
@@ -177,7 +178,6 @@ class OutputView(Struct, frozen=True):
     places: str
     late: int
     made: int
-    """For a late output, how many files it stands for."""
 
     @property
     def copies(self) -> list[str]:
