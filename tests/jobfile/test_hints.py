@@ -153,6 +153,12 @@ def test_the_name_of_a_job_is_its_key_job(faults: Faults) -> None:
     assert answer == ["1:1: a job has no key `name` (did you mean `job`?)"]
 
 
+def test_the_researcher_of_a_job_is_its_key_originator(faults: Faults) -> None:
+    answer = faults("researcher: emmy\nstages:\n- {name: sim, lines: [{run: x}]}\n")
+
+    assert answer == ["1:1: a job has no key `researcher` (did you mean `originator`?)"]
+
+
 def test_a_stage_that_is_said_to_depend_on_another_gets_a_hint(faults: Faults) -> None:
     text = "stages:\n- {depends_on: a, lines: [{run: x}]}\n- {requires: 5%, lines: [{run: x}]}\n"
 

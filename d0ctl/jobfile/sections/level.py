@@ -24,6 +24,7 @@ _MEANT = {
     word: key
     for key, others in {
         "job": "name",
+        "originator": "researcher user owner submitter",
         "nodes": "on host hosts machine machines",
         "policy": "attempts max-retries retries retry tries",
         "run": "command cmd script exec execute executable",
@@ -39,7 +40,7 @@ _MEANT = {
     }.items()
     for word in others.split()
 }
-"""Words of other programs for a key."""
+"""Other words for a key, such as those of other programs."""
 
 _ORDER = re.compile(
     "(depends?|after|before|needs?|requires?|parents?|children|wait)([-_]?(on|for|stages?|jobs?))?"
