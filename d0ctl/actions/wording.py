@@ -1,7 +1,6 @@
 """Sentences that the plans and reports of several actions share."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from shlex import quote
 
 from d0ctl.actions.action import Change, Plan
 from d0ctl.model import phase_word
@@ -164,14 +163,6 @@ def phases(changes: Iterable[Change]) -> list[str]:
 def packages_are(number: int) -> str:
     """Count packages, with their verb."""
     return count(number, "package is", "packages are")
-
-
-def earlier_readers(job: str, name: str, packages: int) -> str:
-    """Say that packages have succeeded with earlier contents of a file from outside."""
-    update = f"d0ctl update {quote(job)}"
-    them = "it" if packages == 1 else "them"
-    return (f"`{name}` has changed since {count(packages, 'finished package')} read it: "
-            f"`{update} --again` runs {them} again, `{update}` leaves {them}")  # fmt: skip
 
 
 def changed_sources(names: Sequence[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The end of a job: its status, the packages that did not complete, and why."""
+"""The end of a job: its status, its incomplete packages and why, remarks on its results."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,10 +7,15 @@ from msgspec import Struct
 
 from d0ctl.model import Counts, Group, by_status, job_status
 from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.lists import MOST_READ, shortfalls
+from d0ctl.show.why.phases.successful import outdated, read_from_outside
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
+from d0ctl.store.files.edited_files import done_with_earlier, earlier_readers
 from d0ctl.store.mail import new_events
 from d0ctl.store.nodes.standstill import counts_of
+from d0ctl.store.views.left_out import short_packages
+from d0ctl.store.views.shapes import JobSummary
 
 
 class Segment(Struct, frozen=True):
@@ -86,3 +91,14 @@ def _segment(store: Store, package: new_events.Incomplete) -> Segment:
         why = f"by {package.actor}: {why}" if why else f"by {package.actor}"
     phase = "blocked" if package.phase == "waiting" else package.phase
     return Segment(package.path, phase, why)
+
+
+def remarks_on(store: Store, job: JobSummary) -> list[str]:
+    """Say what its results lack, what is out of date, and which files from outside have changed."""
+    found = done_with_earlier(store, job.id)
+    return [
+        *shortfalls(job.name, short_packages(store, job.id, MOST_READ)),
+        *read_from_outside(store, job),
+        *outdated(store, job),
+        *(earlier_readers(job.name, name, number) for name, number in found.items()),
+    ]

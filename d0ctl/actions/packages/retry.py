@@ -243,7 +243,7 @@ def _waits(plan: RetryPlan) -> Iterator[str]:
 def _sources(plan: RetryPlan) -> Iterator[str]:
     yield from wording.changed_sources(plan.sources)
     for job, name, packages in plan.mixed:
-        yield wording.earlier_readers(job, name, packages)
+        yield edited_files.earlier_readers(job, name, packages)
     for job in plan.edited:
         yield (f"the job file of `{job}` was changed since, and a retry runs the job as it was "
                f"submitted: `d0ctl update {job}` corrects it")  # fmt: skip

@@ -4,10 +4,12 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import copies
+from d0ctl.units import count
 
 MOST_READ = 1_000_000
 """The largest touched file whose checksum commands calculate that do not ask for it, in bytes."""
@@ -57,6 +59,14 @@ def done_with_earlier(store: Store, job: int) -> dict[str, int]:
               if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
     rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
     return {row["name"]: row["packages"] for row in rows}
+
+
+def earlier_readers(job: str, name: str, packages: int) -> str:
+    """Say that packages have succeeded with earlier contents of a file from outside."""
+    update = f"d0ctl update {quote(job)}"
+    them = "it" if packages == 1 else "them"
+    return (f"`{name}` has changed since {count(packages, 'finished package')} read it: "
+            f"`{update} --again` runs {them} again, `{update}` leaves {them}")  # fmt: skip
 
 
 def _is_edited(path: str, known: Row, most: int | None = None) -> bool:

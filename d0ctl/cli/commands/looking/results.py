@@ -82,7 +82,7 @@ def _cells(row: FileRow, job: JobSummary, home: Home) -> list[Cell]:
 
 def remarks(job: JobSummary) -> list[str]:
     """Say what its results lack, what is out of date, and which files from outside have changed."""
-    from d0ctl.api.results import remarks_on
+    from d0ctl.show.job_end import remarks_on
 
     with session.reader() as store:
         return remarks_on(store, job)
