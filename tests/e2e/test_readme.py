@@ -18,7 +18,7 @@ FOUND = r"^    (?:\$ )?(d0ctl .*?|chmod .*?)(?:  +#.*)?$|`(d0ctl [^A-Z`]+)`"
 
 ELSEWHERE = {
     "d0ctl tui": "tests/e2e/test_dashboard.py",
-    'd0ctl run examples/zpeak/job.yaml --set python="$PWD/.venv/bin/python"':
+    'd0ctl run examples/zpeak/job.yaml --set python="$(which python)"':
         "tests/e2e/test_zpeak.py",
 }  # fmt: skip
 """Commands that need a screen or minutes, and the tests that type them."""
