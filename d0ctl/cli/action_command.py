@@ -56,6 +56,14 @@ TARGETS: dict[str, Any] = {
     "job": Annotated[list[str], typer.Argument(
         metavar="JOB", autocompletion=completion.job_names, help="Jobs by name, or `*`.",
     )],
+    "update": Annotated[
+        list[str],
+        typer.Argument(
+            metavar="JOB",
+            autocompletion=completion.job_names,
+            help="A job; with --again also a stage, line or package of one: reco001/2.",
+        ),
+    ],
     "clone": Annotated[
         list[str],
         typer.Argument(

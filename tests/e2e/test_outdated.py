@@ -21,10 +21,16 @@ stages:
         inputs: {from: part}
         outputs: all.txt
 """
+WITH_SCALE = GROW.replace(
+    "run: echo {n} > s-{n}.txt", "run: echo {n} $(cat scale) > s-{n}.txt\n        inputs: scale"
+).replace("outputs: s-{n}.txt", "outputs: {file: 's-{n}.txt', result: yes}")
+BY_RECIPE = "run with another recipe or other inputs than the job has now"
+BY_FILES = "run with files that were changed since, or that outdated packages made"
 SAID = (
-    "2 packages of `grow` are out of date, run with another recipe or other inputs than the job "
-    "has now: `d0ctl update grow --again`"
+    f"2 packages of `grow` are out of date (1 {BY_RECIPE}; 1 {BY_FILES}): "
+    "`d0ctl update grow --again`"
 )
+CUT = f"2 packages of `grow` are out of date, {BY_FILES}: `d0ctl update grow --again`"
 
 
 def test_results_of_fewer_lines_than_the_job_has_are_called_out_of_date(site: Site) -> None:
@@ -42,10 +48,13 @@ def test_results_of_fewer_lines_than_the_job_has_are_called_out_of_date(site: Si
     assert site.result("grow/all.txt") == "1\n2\n"
     assert [SAID in answer.err for answer in (ran, waited, results, copied)] == [True] * 4
     assert SAID in site.ok("status", "grow") and SAID in site.ok("why", "grow")
-    fact = "out of date, run with another recipe or other inputs than the job has now"
-    for words in (["why", "grow:all.txt"], ["why", "grow/2/1/1"], ["status", "grow/2/1/1"]):
-        assert fact in (answer := site.ok(*words)) and "d0ctl update grow --again" in answer
-    assert fact not in site.ok("why", "grow/1/1/1")
+    for words, why in (
+        (["why", "grow:all.txt"], BY_FILES), (["why", "grow/2/1/1"], BY_RECIPE),
+        (["status", "grow/2/1/1"], BY_RECIPE), (["why", "grow/2"], BY_RECIPE),
+    ):  # fmt: skip
+        assert f"out of date, {why}" in (answer := site.ok(*words)), answer
+        assert "d0ctl update grow/" in answer and "--again" in answer
+    assert "out of date" not in site.ok("why", "grow/1/1/1") + site.ok("why", "grow/1")
     assert "s-3.txt" not in results.out
 
 
@@ -75,11 +84,11 @@ def test_results_with_files_of_a_line_dropped_later_are_called_out_of_date(site:
     assert "2 packages have read these files, and will not run again by this" in plan
     assert "to run them again without: d0ctl update grow --again" in plan
     for words in (["results"], ["wait"], ["run"]):
-        assert SAID in site.d0ctl(*words, "grow").err
+        assert CUT in site.d0ctl(*words, "grow").err
     assert "1 package to run again: 1 successful" in site.ok("update", "grow", "--again")
     site.ok("run", "grow")
     assert site.result("grow/all.txt") == "1\n"
-    assert SAID not in site.d0ctl("results", "grow").err
+    assert CUT not in site.d0ctl("results", "grow").err
     assert "already matches" in site.ok("update", "grow")
 
 
@@ -93,3 +102,43 @@ def test_packages_of_a_dropped_line_do_not_count_as_running_again(site: Site) ->
     assert "1 package would run again, too" in plan and "grow/1/1/1" in plan, plan
     site.ok("set-status", "grow/2/*", "unscheduled")
     assert "1 package of `grow` is out of date" in site.d0ctl("results", "grow").err
+
+
+def test_only_the_outdated_packages_of_a_part_run_again(site: Site) -> None:
+    site.write(GROW)
+    (site.jobs / "scale").write_text("1\n")
+    site.submit(WITH_SCALE)
+    site.ok("run", "grow")
+    (site.jobs / "scale").write_text("2\n")
+    site.write(WITH_SCALE.replace("[1, 2]", "[1, 2, 3]"))
+    site.ok("update", "grow")
+    site.ok("run", "grow")
+
+    hint = site.d0ctl("retry", "grow/2").err
+    old = site.ok("set-status", "grow/2", "unscheduled", "--dry-run")
+    plan = site.ok("update", "grow/2", "--again", "--dry-run")
+
+    assert "`d0ctl update grow/2 --again` runs them again" in hint
+    assert (
+        "1 package would run with its former recipe or inputs; with those that the job has now: "
+        "d0ctl update grow/2 --again"
+    ) in old
+    assert "1 package to run again: 1 successful\n  grow/2/1/1\n" in plan
+    assert "to run again, too: 1 package that has read their files" in plan
+    assert "2 packages out of date" in plan
+    copied = site.d0ctl("clone", "grow/2", "--dry-run")
+    assert "1 package of `grow/2` is out of date, and the copy has its former recipe" in copied.out
+    site.ok("update", "grow/2", "--again")
+    site.ok("run", "grow")
+    assert site.result("grow/all.txt") == "1 1\n2 1\n3 2\n"
+    left = site.ok("update", "grow", "--dry-run")
+    assert "2 packages out of date" in left and "out of date, too: 2 packages" in left
+    assert "4 packages of `grow` are out of date" in site.ok("status", "grow")
+
+
+def test_a_part_of_a_job_is_updated_only_to_run_it_again(site: Site) -> None:
+    site.submit(GROW)
+
+    said = site.d0ctl("update", "grow/2").err
+
+    assert "`grow/2` is a part of a job: `update` takes one only with `--again`" in said

@@ -18,8 +18,9 @@ from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import free_name, text_of
-from d0ctl.store.views import browse, selection
+from d0ctl.store.views import browse, left_out, selection
 from d0ctl.store.views.job_files.known_names import known_names
+from d0ctl.units import count
 
 
 def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
@@ -50,8 +51,10 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
         folder = Path(browse.directory(store, jobs[0].id))
         spec = reader.read_text(_part(store, target, name), "-", folder, {}, known_names(store),
                                 submitter=request.originator)  # fmt: skip
-    again = submit.run_again(store, spec, target.brief)
-    spec = changed(spec, warnings=(*spec.warnings, *again))
+    warnings = [*spec.warnings, *submit.run_again(store, spec, target.brief)]
+    if not is_whole_job(target):
+        warnings += _outdated(store, target)
+    spec = changed(spec, warnings=tuple(warnings))
     if options.name is not None:
         return spec
     stem = re.sub(r"-[0-9]{3,}$", "", name)
@@ -68,6 +71,17 @@ def _refuse_second_name(store: Store, target: Selector) -> None:
         raise BadUsage(f"`clone` takes one job or part of a job, and there is no job `{name}`",
                        hint=f"to name the new job so: d0ctl clone {quote(str(source))} --as {name}"
                        )  # fmt: skip
+
+
+def _outdated(store: Store, target: Selector) -> Iterator[str]:
+    """Warn that packages of a part ran with another recipe or other inputs than the job has now."""
+    outdated = left_out.outdated(selection.choose(store, target, now=0.0)).by_recipe
+    if outdated:
+        packages = count(outdated, "package")
+        are, have = ("is", "its") if outdated == 1 else ("are", "their")
+        again = f"d0ctl update {quote(target.brief)} --again"
+        yield (f"{packages} of `{target.brief}` {are} out of date, and the copy has {have} former "
+               f"recipe and inputs, not those that the job has now; first: `{again}`")  # fmt: skip
 
 
 def _part(store: Store, target: Selector, name: str) -> str:

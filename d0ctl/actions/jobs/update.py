@@ -23,6 +23,7 @@ from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.tasks.content_follower import has_task
+from d0ctl.store.views import selection
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
 
@@ -57,6 +58,7 @@ class UpdatePlan(Plan):
     """What a job file would change in a job."""
 
     job: int
+    name: str
     outline: Outline
     settings: tuple[str, ...]
     """The settings of the job as a whole that change."""
@@ -86,8 +88,12 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
 
 def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
     jobs = jobs_of(store, request.target)
-    if not is_whole_job(request.target) or len(jobs) > 1:
+    if len(jobs) > 1:
         raise BadUsage(f"`{request.target.brief}` is not one job, but `update` takes just one",
+                       hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
+    if not is_whole_job(request.target) and not request.options.again:
+        raise BadUsage(f"`{request.target.brief}` is a part of a job: `update` takes one only with "
+                       "`--again`, to run its outdated packages again",
                        hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
     return jobs[0]
 
@@ -97,14 +103,16 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     options, job = request.options, _job(store, request)
     spec = options.spec
     assert spec is not None
-    outline = planning.plan(store, job.id, spec, again=options.again, before=options.before)
+    part = None if is_whole_job(request.target) else selection.ids(store, request.target, now=now)
+    outline = planning.plan(store, job.id, spec, again=options.again, part=part,
+                            before=options.before)  # fmt: skip
     comparison = outline.found
     settings = (*_settings(job, spec), *[HELD] * (options.hold and not job.hold))
     changed = {*outline.written, *outline.again, *outline.remade, *comparison.restored}
     packages = len(changed) + len(comparison.added) + len(comparison.removed)
     return UpdatePlan(
-        request=request, job=job.id, outline=outline, settings=settings, packages=packages,
-        misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
+        request=request, job=job.id, name=job.name, outline=outline, settings=settings,
+        packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not (packages or settings or comparison.outdated) and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
         requests=changed_requests(store, spec, comparison),
@@ -139,16 +147,13 @@ def update(store: Store, plan: UpdatePlan, by: Author) -> None:
 
 def describe(plan: UpdatePlan) -> Iterator[str]:
     """Say what would happen to which packages."""
-    yield f"would update `{plan.request.target.brief}`" + (
-        ": nothing to change" if plan.is_empty else ""
-    )
+    yield f"would update `{plan.name}`" + (": nothing to change" if plan.is_empty else "")
     yield from _said(plan, named=True)
 
 
 def report(plan: UpdatePlan) -> Iterator[str]:
     """Say what happened to which packages."""
-    name = plan.request.target.brief
-    yield _unchanged(name, plan) if plan.is_empty else f"updated `{name}`"
+    yield _unchanged(plan.name, plan) if plan.is_empty else f"updated `{plan.name}`"
     yield from _said(plan, named=False)
 
 
@@ -161,7 +166,7 @@ def _unchanged(name: str, plan: UpdatePlan) -> str:
 
 def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     outline, found = plan.outline, plan.outline.found
-    job = plan.request.target.brief
+    job = plan.name
     yield from plan.settings
     edited = sorted({found.edited[key] for key in found.outdated if key in found.edited})
     if edited:
@@ -187,9 +192,13 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             if named:
                 yield from wording.few(list(_paths(job, places)), len(places))
     yield from _requests(plan)
-    if outline.readers:
-        read = count(len(outline.readers), "package that has", "packages that have")
-        yield f"{'to run again' if outline.again else 'out of date'}, too: {read} read their files"
+    for which, readers in (
+        ("to run again", outline.readers & outline.again),
+        ("out of date", outline.readers - outline.again),
+    ):
+        if readers:
+            read = count(len(readers), "package that has", "packages that have")
+            yield f"{which}, too: {read} read their files"
     if outline.again and outline.remade:
         total = count(len(outline.again | outline.remade.keys()), "package")
         yield f"in all: {total} to run again"
@@ -228,7 +237,7 @@ def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
 def _undo(plan: UpdatePlan) -> str | None:
     if plan.is_empty:
         return None
-    names = undo.paths(plan.request.target)
+    names = [plan.name]
     back = [] if plan.has_text else [undo.command("update", names, "--previous")]
     release = [undo.command("release", names)] if HELD in plan.settings else []
     return " && ".join(back + release) or None
@@ -238,7 +247,8 @@ ACTION = Action(
     name="update",
     help="Correct a submitted job.",
     more_help="Packages that have not started get the new definition, and packages that have run "
-    "stay. Lines are added or removed. --dry-run shows all changes.",
+    "stay. Lines are added or removed. --dry-run shows all changes. With --again, name a part, "
+    "as reco001/3, to run only its packages again.",
     example="reco001 --dry-run",
     exit_status="0 done, 2 bad usage or a fault in the job file, 3 no such job, 4 refused",
     past="updated",

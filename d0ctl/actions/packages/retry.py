@@ -41,7 +41,7 @@ from d0ctl.store.files.edited_files import OutdatedCopy
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.scripts import Script
-from d0ctl.store.views import selection
+from d0ctl.store.views import left_out, selection
 from d0ctl.units import count, listed
 
 MOST_MAKERS = 3
@@ -159,7 +159,9 @@ def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -
         line = "/".join(target.path.split("/")[:3])
         refusal.hint = f"d0ctl restore-line {line}"
     elif set(unchanged) == {Phase.DONE}:
-        again = undo.command("set-status", [str(target)], "unscheduled")
+        is_outdated = left_out.outdated(selected).packages > 0
+        verb, option = ("update", "--again") if is_outdated else ("set-status", "unscheduled")
+        again = undo.command(verb, [str(target)], option)
         what = "it" if target.is_one and target.level == "package" else "them"
         refusal.hint = f"`{again}` runs {what} again"
     elif canceled and not target.states and not target.also:

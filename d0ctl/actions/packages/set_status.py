@@ -15,6 +15,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import accept, retry
 from d0ctl.store.jobs.retry import NONE, Listed
+from d0ctl.store.views import left_out
 from d0ctl.units import clean, count
 
 FROM: Mapping[str, frozenset[Phase]] = {
@@ -55,6 +56,8 @@ class SetStatusPlan(Plan):
     """Packages that have succeeded with files of these, and stay as they are."""
     failed: Listed
     """Packages that read files of these and have failed."""
+    outdated: int
+    """How many ran with another recipe or other inputs than their job has now."""
 
 
 def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float) -> SetStatusPlan:
@@ -65,12 +68,14 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
         _count_to_accept(split.selected, request.target) if status == Status.SUCCESSFUL else 0
     )
     makers = readers = failed = NONE
+    outdated = 0
     if status == Status.UNSCHEDULED:
         retry.keep_phases(split.selected, FROM[status])
+        outdated = left_out.outdated(split.selected).by_recipe
         makers = retry.makers_of_removed(split.selected)
         readers, failed = retry.readers_done(split.selected), retry.readers_failed(split.selected)
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
-                         makers=makers, readers=readers, failed=failed,
+                         makers=makers, readers=readers, failed=failed, outdated=outdated,
                          **split._asdict())  # fmt: skip
 
 
@@ -130,6 +135,11 @@ def _accepting(plan: SetStatusPlan) -> Iterator[str]:
 
 
 def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
+    if plan.outdated:
+        packages, own = count(plan.outdated, "package"), "its" if plan.outdated == 1 else "their"
+        again = undo.command("update", undo.paths(plan.request.target), "--again")
+        yield (f"{packages} {will_run} with {own} former recipe or inputs; with those that the job "
+               f"has now: {again}")  # fmt: skip
     if plan.makers.number:
         packages = count(plan.makers.number, "package")
         yield f"{packages} {will_run} again, too, because their outputs were removed"

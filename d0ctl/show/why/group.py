@@ -41,10 +41,6 @@ def job(
         partial(_explain_package, store, now),
     )  # fmt: skip
     explanation = _explain(store, part, now, driven)
-    if left_out.needs_remarks(store, summary.id):
-        from d0ctl.show.why.phases.successful import remarks  # late: few jobs have any
-
-        explanation.facts += remarks(store, summary)
     if summary.status in (Group.FAILED, Group.CANCELED) or not summary.packages:
         from d0ctl.show.why.phases import task_in_vain  # late: few jobs are of tasks
 
@@ -133,6 +129,10 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         launched.add_stragglers(store, part, explanation, now)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
+    if left_out.needs_remarks(store, part.job.id):
+        from d0ctl.show.why.phases import successful  # late: few jobs have any
+
+        explanation.facts += successful.remarks(store, part.job, part.path)
     return explanation
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.units import listed
 
 MOST_NAMED = 100
@@ -102,9 +102,22 @@ def read_from_outside(store: Store, job: int) -> list[OutsideRead]:
     return [OutsideRead(row["reader"], row["maker"], row["name"]) for row in rows]
 
 
-def outdated_packages(store: Store, job: int) -> int:
-    """Count the successful packages of a job that are out of date."""
-    return int(store.value("count_outdated", job=job))
+class Outdated(NamedTuple):
+    """How many successful packages are out of date.
+
+    Those `by_recipe` ran with another recipe or other inputs than the job has now; the others have
+    read files that were changed since, or that such packages made.
+    """
+
+    packages: int
+    by_recipe: int
+
+
+def outdated_packages(
+    store: Store, job: int, stage: int | None = None, line: int | None = None
+) -> Outdated:
+    """Count the successful packages of a job, or of a stage or line, that are out of date."""
+    return Outdated(*store.rows("count_outdated", job=job, stage=stage, line=line)[0])
 
 
 def earlier_readers(store: Store, job: int) -> dict[str, int]:
@@ -114,10 +127,10 @@ def earlier_readers(store: Store, job: int) -> dict[str, int]:
 
 def needs_remarks(store: Store, job: int) -> bool:
     """Return whether packages of a job are out of date, or lack files that were not kept."""
-    return bool(outdated_packages(store, job) or earlier_readers(store, job)
+    return bool(outdated_packages(store, job).packages or earlier_readers(store, job)
                 or not_kept(store, job) or read_from_outside(store, job))  # fmt: skip
 
 
-def is_outdated(store: Store, package: int) -> bool:
-    """Return whether a successful package is out of date."""
-    return bool(store.value("is_outdated", package=package))
+def outdated(selected: Selection) -> Outdated:
+    """Count the selected packages that are out of date."""
+    return Outdated(*selected.rows("count_outdated_of_selected")[0])

@@ -56,6 +56,11 @@ def choose(store: Store, wanted: Selector, *, now: float, lenient: bool = False)
     return selected
 
 
+def ids(store: Store, wanted: Selector, *, now: float) -> frozenset[int]:
+    """Return the ids of the packages of a selector. Raises NotFound."""
+    return frozenset(row[0] for row in choose(store, wanted, now=now).rows("selected_ids"))
+
+
 def _choose_plain(selected: Selection, parts: Sequence[Selector]) -> list[Selector]:
     """Add the packages of selectors without filters, all at once; return those without any."""
     ranges = _ranges(parts)

@@ -2278,6 +2278,20 @@ begin
     delete from outdated_package where package_id = new.id and by_recipe = 0;
 end;
 
+-- A package that succeeds with files of outdated ones is out of date, too.
+
+create trigger package_of_outdated after update of phase on package
+when new.phase = 'done' and exists (select 1 from outdated_package where job_id = new.job_id)
+begin
+    insert or ignore into outdated_package (package_id, job_id, by_recipe)
+    select new.id, new.job_id, 0
+     where exists (select 1
+                     from input
+                     join file on file.id = input.file_id
+                     join outdated_package on outdated_package.package_id = file.package_id
+                    where input.package_id = new.id and input.own = 0 and input.dropped = 0);
+end;
+
 -- `missing`: a line before it has succeeded or is dropped, or that was undone.
 
 create trigger line_succeeded after update of phase on package

@@ -241,15 +241,21 @@ delete from outdated_package where job_id = :job;
 insert into outdated_package (package_id, job_id, by_recipe) values (?, ?, ?);
 
 -- name: count_outdated
--- How many successful packages of a job are out of date.
-select count(*)
+-- How many successful packages of a job, or of a stage or line, are out of date, and how many of
+-- them by their recipe.
+select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe
   from outdated_package
   join package on package.id = outdated_package.package_id and package.phase = 'done'
- where outdated_package.job_id = :job;
+  join line on line.id = package.line_id
+  join stage on stage.id = line.stage_id
+ where outdated_package.job_id = :job
+   and (:stage is null or stage.seq = :stage) and (:line is null or line.seq = :line);
 
--- name: is_outdated
--- Whether a package is out of date.
-select exists (select 1 from outdated_package where package_id = :package);
+-- name: count_outdated_of_selected
+-- How many of the selected packages are out of date, and how many of them by their recipe.
+select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe
+  from selected_package
+  join outdated_package on outdated_package.package_id = selected_package.package_id;
 
 -- name: redefine_failed
 -- A failed package runs, reads or makes something else from now on.

@@ -10,7 +10,7 @@ from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, file_locations, left_out, one_package
-from d0ctl.store.views.left_out import is_outdated, outdated_packages
+from d0ctl.store.views.left_out import Outdated
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration
@@ -18,7 +18,8 @@ from d0ctl.units import count, duration
 MOST_ACTIONS = 1000
 """How many of the latest actions on its job are searched."""
 
-OUTDATED = "out of date, run with another recipe or other inputs than the job has now"
+BY_RECIPE = "run with another recipe or other inputs than the job has now"
+BY_FILES = "run with files that were changed since, or that outdated packages made"
 
 
 def done(subject: Subject) -> None:
@@ -72,13 +73,26 @@ def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
     )
 
 
-def outdated(store: Store, job: JobSummary) -> list[str]:
-    """Say how many packages of a job are out of date, and the command that reruns them."""
-    packages = outdated_packages(store, job.id)
-    are = "is" if packages == 1 else "are"
-    text = f"{count(packages, 'package')} of `{job.name}` {are} {OUTDATED}: `{_again(job.name)}`"
-    text += ", which also reruns packages whose outputs were removed; --dry-run counts them"
-    return [text] if packages else []
+def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:
+    """Say how many packages of a job, or of a part, are out of date, and how to run them again."""
+    path = path or job.name
+    found = left_out.outdated_packages(store, job.id, *map(int, path.split("/")[1:]))
+    if not found.packages:
+        return []
+    are = "is" if found.packages == 1 else "are"
+    text = f"{count(found.packages, 'package')} of `{path}` {are} {_out_of_date(found)}"
+    return [f"{text}: `{_again(path)}`, which also reruns packages whose outputs were removed; "
+            "--dry-run counts them"]  # fmt: skip
+
+
+def _out_of_date(found: Outdated) -> str:
+    """Say that packages are out of date, and why."""
+    others = found.packages - found.by_recipe
+    if not others:
+        return f"out of date, {BY_RECIPE}"
+    if not found.by_recipe:
+        return f"out of date, {BY_FILES}"
+    return f"out of date ({count(found.by_recipe)} {BY_RECIPE}; {count(others)} {BY_FILES})"
 
 
 def not_kept(store: Store, job: JobSummary) -> list[str]:
@@ -105,8 +119,10 @@ def read_from_outside(store: Store, job: JobSummary) -> list[str]:
     ]
 
 
-def remarks(store: Store, job: JobSummary) -> list[str]:
-    """Return what a person should know of the files of a job."""
+def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
+    """Return what a person should know of the files of a job; of a part, if they are outdated."""
+    if path not in ("", job.name):
+        return outdated(store, job, path)
     readers = left_out.earlier_readers(store, job.id)
     others = [*outdated(store, job), *mixed(job, readers)]
     return [*not_kept(store, job), *read_from_outside(store, job), *others]
@@ -123,10 +139,10 @@ def add_outdated(
     store: Store, explanation: Explanation, package: PackageView, subject: str
 ) -> None:
     """Add to an explanation that a successful package is out of date."""
-    if is_outdated(store, package.id):
-        explanation.facts.append(f"{subject} is {OUTDATED}")
-        explanation.commands.append(_again(package.job))
+    if (found := left_out.outdated(store.select([package.id]))).packages:
+        explanation.facts.append(f"{subject} is {_out_of_date(found)}")
+        explanation.commands.append(_again(package.path))
 
 
-def _again(job: str) -> str:
-    return f"d0ctl update {quote(job)} --again"
+def _again(target: str) -> str:
+    return f"d0ctl update {quote(target)} --again"

@@ -1,7 +1,7 @@
 """What a correction would change, planned before its transaction."""
 
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -65,15 +65,27 @@ def _sides(store: Store, job: int, spec: JobSpec, before: Reading | None) -> Sid
 
 
 def plan(
-    store: Store, job: int, spec: JobSpec, *, again: bool = False, before: Reading | None = None
+    store: Store,
+    job: int,
+    spec: JobSpec,
+    *,
+    again: bool = False,
+    part: Collection[int] | None = None,
+    before: Reading | None = None,
 ) -> Outline:
-    """Return the changes of a job file to a job. Raises Refused."""
+    """Return the changes of a job file to a job. Raises Refused.
+
+    With `again`, packages that are out of date run again: all, or those of the part that has these
+    ids, and the readers of their files.
+    """
     sides = _sides(store, job, spec, before) or comparison.read(store, job, spec)
     comparison_result = comparison.compare(sides, spec)
     readers = (
         frozenset(_readers_done(store, comparison_result.outdated)) - comparison_result.unlisted
     )
     rerun = frozenset(readers.union(comparison_result.outdated) if again else ())
+    if part is not None:
+        rerun &= frozenset(part).union(_readers_done(store, rerun.intersection(part)))
     written = frozenset(comparison_result.rewritten).union(
         rerun - readers, rerun & comparison_result.requests
     )
