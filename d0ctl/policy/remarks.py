@@ -24,6 +24,7 @@ class Remark(enum.StrEnum):
     INPUT_REMADE = "input-remade"
     MAKER_REMOVED = "maker-removed"
     KEPT_OUTPUTS_REMOVED = "kept-outputs-removed"
+    KEPT_OUTPUTS_EXPIRED = "kept-outputs-expired"
     NODE_DRAINED = "node-drained"
     RELEASED_BY_POLICY = "released-by-policy"
     SUCCEEDED_SINCE = "succeeded-since"

@@ -197,3 +197,19 @@ def test_kept_outputs_that_were_removed_for_space_are_named(site: Site, d0ctl: T
     assert f"- {removed}, " in d0ctl("why", "prod/1/1/1").stdout
     assert removed in d0ctl("history", "prod/1/1/1").stdout
     assert f"attempt 1: {removed}" in d0ctl("status", "prod/1/1/1").stdout
+
+
+def test_kept_outputs_that_were_removed_at_their_date_are_named(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))])))
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    with site.store.writing():
+        for path, left in {"prod/1/1/1": 4_000, "prod/1/2/1": 0}.items():
+            change(site.store, "attempt", {"package_id": site.id_of(path)}, left_size=left)
+        unneeded_files.expire(site.store, before=time.time() + 60, now=time.time())
+
+    removed = "its kept outputs were removed as planned, after `keep-failed`"
+    assert f"- {removed}, " in d0ctl("why", "prod/1/1/1").stdout
+    assert f"- {removed}, " in d0ctl("why", "prod:x").stdout
+    assert removed in d0ctl("history", "prod/1/1/1").stdout
+    assert "kept outputs" not in d0ctl("why", "prod/1/2/1").stdout  # it had left none

@@ -90,4 +90,5 @@ def sweep_caches(desk: Desk, turn: Turn) -> None:
 
 def expire_outputs(desk: Desk, turn: Turn) -> None:
     """Have outputs of failed packages removed after `keep-failed`."""
-    unneeded_files.expire(desk.store, before=turn.now - default(desk.store, "keep-failed"))
+    before = turn.now - default(desk.store, "keep-failed")
+    unneeded_files.expire(desk.store, before=before, now=turn.now)

@@ -62,6 +62,7 @@ REMARKS: Mapping[Remark, str] = {
     Remark.INPUT_REMADE: "an input is being made again",
     Remark.MAKER_REMOVED: "the job was removed that makes its inputs",
     Remark.KEPT_OUTPUTS_REMOVED: "its kept outputs were removed because its node needed space",
+    Remark.KEPT_OUTPUTS_EXPIRED: "its kept outputs were removed as planned, after `keep-failed`",
     Remark.NODE_DRAINED: "its node was drained before it was launched",
     Remark.RELEASED_BY_POLICY: "released by the policy",
     Remark.SUCCEEDED_SINCE: "a package that began there after the failures succeeded",

@@ -95,10 +95,7 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
             break
         left.append(row)
         freed += row["left_size"]
-    _drop_left(store, left)
-    for row in left:
-        store.change("note_removed_for_space",
-                     attempt=row["id"], now=now, note=Remark.KEPT_OUTPUTS_REMOVED)  # fmt: skip
+    _drop_left(store, left, Remark.KEPT_OUTPUTS_REMOVED, now)
     return [*gone, *(f"attempt {row['id']}" for row in left)]
 
 
@@ -160,18 +157,20 @@ def _is_older(path: str, before: float) -> bool:
         return False
 
 
-def expire(store: Store, *, before: float) -> int:
+def expire(store: Store, *, before: float, now: float) -> int:
     """Have outputs removed that failed packages have kept since `before`; how many attempts'."""
     rows = store.rows("left_to_expire", before=before, node=None, limit=MOST_SPARE)
-    _drop_left(store, rows)
+    _drop_left(store, rows, Remark.KEPT_OUTPUTS_EXPIRED, now)
     return len(rows)
 
 
-def _drop_left(store: Store, rows: Sequence[Row]) -> None:
+def _drop_left(store: Store, rows: Sequence[Row], why: Remark, now: float) -> None:
     """Have the files of attempts removed; their packages need not go to that node any more."""
     for row in rows:
         store.change("purge_expired", attempt=row["id"])
         store.change("forget_expired", attempt=row["id"])
+        if row["left_size"]:
+            store.change("note_removed_outputs", attempt=row["id"], now=now, note=why)
     bound = [row for row in rows if row["stay"] is not None]
     requirements = failures.free_to_move(store, bound)
     store.change_many("ask_otherwise",

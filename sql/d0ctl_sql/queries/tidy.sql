@@ -396,8 +396,8 @@ update attempt
                   null, json_set(retained, '$.left', json('[]')))
  where id = :attempt;
 
--- name: note_removed_for_space
--- Record that the files that an attempt left were removed before their time, after its other notes.
+-- name: note_removed_outputs
+-- Record that the files that an attempt left were removed, after its other notes.
 insert into note (attempt_id, seq, at, text)
 select :attempt, coalesce(max(seq), 0) + 1, :now, :note from note where attempt_id = :attempt;
 

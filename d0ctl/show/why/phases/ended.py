@@ -25,6 +25,9 @@ OVERRULED = frozenset({
 })  # fmt: skip
 """Reasons for which a package may have made complete outputs."""
 
+REMOVED = (Remark.KEPT_OUTPUTS_REMOVED, Remark.KEPT_OUTPUTS_EXPIRED)
+"""Why outputs that an attempt left are gone."""
+
 _EXCEPTION = (
     r"(?m)^Traceback \(most recent call last\)|terminate called|^[\w.]*(?:Error|Exception)\b"
 )
@@ -119,10 +122,10 @@ def _left_outputs(subject: Subject, tries: Sequence[AttemptView]) -> bool:
 
 
 def _removed_outputs(subject: Subject, tries: Sequence[AttemptView]) -> None:
-    """Say when the outputs that the last attempt left were removed, if that was too early."""
+    """Say when the outputs that the last attempt left were removed, and why."""
     for note in one_package.notes(subject.store, subject.package.id):
-        if note.number == len(tries) and (code := read(note.text)) is Remark.KEPT_OUTPUTS_REMOVED:
-            subject.fact(f"{remark(code)}, {moment(note.at, subject.now)}")
+        if note.number == len(tries) and read(note.text) in REMOVED:
+            subject.fact(f"{remark(note.text)}, {moment(note.at, subject.now)}")
 
 
 def _may_overrule(subject: Subject, last: AttemptView) -> bool:
