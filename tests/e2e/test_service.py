@@ -80,7 +80,8 @@ def test_a_preview_names_the_service_and_changes_nothing(site: Site, account: Pa
         f"would install and start the service `d0ctl`: {unit}; `--print` shows its text\n"
     )
     site.ok("--home", str(site.folder / "new"), "daemon", "install", "--print")
-    assert not unit.exists() and not (account / "calls").exists()
+    assert not unit.exists()
+    assert (account / "calls").read_text() == "--user show --property=Version\n"
     assert not (site.folder / "new").exists()
 
     site.ok("daemon", "install")
@@ -106,6 +107,9 @@ def test_without_an_answer_of_systemd_nothing_is_installed(site: Site, account: 
         assert said == "d0ctl: this machine has no systemd"
         assert "after a reboot cron starts it by the line `@reboot " in hint
     assert not (account / ".config").exists()
+    preview = site.d0ctl("daemon", "install", "--dry-run")
+    assert (preview.code, preview.out) == (4, "")
+    assert preview.err.splitlines()[-1] == hint
 
 
 def test_a_service_of_another_home_is_not_replaced(site: Site, account: Path) -> None:
@@ -133,7 +137,7 @@ def test_doctor_says_what_starts_the_daemon_after_a_reboot_on_this_machine(site:
 
 @needs_root
 def test_root_makes_a_service_of_the_system_that_runs_as_the_owner_of_the_home(
-    site: Site,
+    site: Site, account: Path
 ) -> None:
     os.chown(site.home.root, STRANGER, -1)
     owner = pwd.getpwuid(STRANGER).pw_name

@@ -110,13 +110,16 @@ def install(
         emit_text(systemd_service.unit(home, is_system=system, journal=journal).rstrip())
         return
     made = systemd_service.planned(home, name, is_system=system)
+    try:
+        if dry_run:
+            made.call("show", "--property=Version")
+        else:
+            systemd_service.write(home, made, journal=journal)
+    except systemd_service.NoSystemd as error:
+        raise Refused(str(error), hint=daemon.start_without_systemd(home.root)) from error
     if dry_run:
         emit(daemon.would_install(made.name, str(made.unit)))
         return
-    try:
-        systemd_service.write(home, made, journal=journal)
-    except systemd_service.NoSystemd as error:
-        raise Refused(str(error), hint=daemon.start_without_systemd(home.root)) from error
     if account is not None:
         made.call("enable", "--now", made.name)
         emit(daemon.installed(made.name, str(made.unit)))
