@@ -124,9 +124,12 @@ def reach_login(
 
 
 def check(home: Home, row: Node, site: str) -> Generator[Finding, None, None]:
-    """Check a node, and yield the findings; if it was down but answers, it is tried at once."""
+    """Check a node, and yield the findings; if it was down, it is tried at once.
+
+    So it is up again, or the record says why it can't be reached now.
+    """
     for finding in node_check.check(home, registry.address_of(row), site):
-        if row.state == "down" and finding.ok and finding.what == node_check.REACH:
+        if row.state == "down" and finding.what == node_check.REACH:
             with suppress(D0Error), opening.writer(home) as store, store.writing():
                 contact.try_now(store, row.id)
         yield finding

@@ -4,6 +4,7 @@ import time
 from contextlib import closing
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.actions import meeting
 from d0ctl.daemon.desk import Desk
@@ -23,6 +24,23 @@ WAIT_S = 3600.0
 def localhost(desk: Desk) -> Node:
     """The row of the node of this machine."""
     return registry.named(desk.store, "localhost")
+
+
+def test_a_node_that_fails_a_check_is_down_for_its_present_cause(
+    desk: Desk, links: Links, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(courier, "FIRST_WAIT_S", WAIT_S)
+    links.ready.put(NodeUnreachable("connection refused"))
+    Loop(desk).work([assign_couriers])
+    turn_until(desk, lambda: localhost(desk).state == "down")
+    links.ready.put(NodeUnreachable("its host key has changed"))
+    away = replace(localhost(desk), kind="ssh", destination="nobody@127.0.0.1:1")
+
+    with closing(meeting.check(desk.home, away, site_name(desk.store))) as findings:
+        assert next(findings).ok is False
+    turn_until(desk, lambda: localhost(desk).last_error == "its host key has changed")
+
+    assert localhost(desk).state == "down"
 
 
 def test_a_node_that_answers_a_check_is_tried_at_once(
