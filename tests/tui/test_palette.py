@@ -57,3 +57,40 @@ def test_the_verb_that_was_typed_is_the_first_choice(site: Site, dashboard: Open
             assert f"d0ctl {verb}" in (first.about, first.label)
 
     dashboard(script)
+
+
+def test_actions_and_palette_of_the_screen_of_nodes_act_on_the_node_under_the_cursor(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o")
+        await desk.sees("localhost  this machine")
+        for key, title in (("a", "act on localhost"), ("colon", "what to do")):
+            await desk.press(key)
+            await desk.sees(title)
+            await desk.type("drain")
+            await desk.press("enter")
+            await desk.sees("would drain `localhost`")
+            await desk.press("escape")
+            await desk.until(lambda: "would drain" not in desk.screen, "it is closed")
+
+    dashboard(script)
+
+
+def test_the_palette_of_the_screen_of_nodes_goes_back_for_commands_of_the_main_screen(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("o", "colon")
+        await desk.type("hold")
+        await desk.sees("d0ctl hold")
+        await desk.press("enter")
+        await desk.sees("would hold")
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.main, "the main screen")
+
+    dashboard(script, start="prod")

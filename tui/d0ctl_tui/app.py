@@ -245,7 +245,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
 
     def show_nodes(self, name: str | None = None) -> None:
         """Show the nodes, beginning at one."""
-        self.push_screen(NodesScreen(self, name))
+        self.push_screen(NodesScreen(self, self.main, name))
 
     def show_card(self, subject: str) -> None:
         """Show the card of `JOB:FILE`, or of a binary by its path."""

@@ -110,10 +110,11 @@ WATCH = (
             name="notices"),
 )  # fmt: skip
 
+ALL_ACTIONS = Command("a", "act", "all actions on it", "act", foot="act", name="actions")
 UNDO = Command("u", "undo", "undo your last action", "act")
 
 ACT = (
-    Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
+    ALL_ACTIONS,
     UNDO,
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name)
@@ -122,8 +123,10 @@ ACT = (
     ),
 )  # fmt: skip
 
+PALETTE = Command("colon,ctrl+p", "palette", "all commands, by name", "rest", foot="palette")
+
 REST = (
-    Command("colon,ctrl+p", "palette", "all commands, by name", "rest", foot="palette"),
+    PALETTE,
     Command("tab", "app.focus_next", "to the next pane", "rest", name="next-pane"),
     Command("greater_than_sign", "wider", "wider details", "rest"),
     Command("T", "app.next_theme", "another theme", "rest", name="theme"),
@@ -183,7 +186,7 @@ FAILURES = (
     Command("t", "log", "the log of a package", "look", foot="log"),
     Command("s", "sort", "sort the groups", "look", foot="sort"),
     Command("v", "view", "the details on the whole screen", "look", foot="details"),
-    Command("a", "act", "all actions on it", "act", foot="act", name="actions"),
+    ALL_ACTIONS,
 )  # fmt: skip
 
 WALL = tuple(command for command in LOOK if command.action in ("problem(1)", "failures", "nodes"))
@@ -207,6 +210,8 @@ NODES = (
     Command("s", "sort", "sort the nodes", "look", foot="sort"),
     Command("F", "failures", "failures by node", "look"),
     Command("exclamation_mark", "shell", "a shell on the node", "look", foot="shell"),
+    ALL_ACTIONS,
+    replace(PALETTE, foot=""),
     *(
         Command(action.key, f"verb('{action.name}')", action.title, "act", verb=action.name,
                 foot=action.name.removeprefix("node "))

@@ -1,6 +1,8 @@
 """The nodes, their states, and their running packages."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 from textual.app import ComposeResult
 
@@ -12,11 +14,13 @@ from d0ctl.show.drawing.spans import EMPTY, Line
 from d0ctl.store.nodes import registry
 from d0ctl_tui.app_events import CursorMoved, LineOpened
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.commands import NODES, SUB, bindings
+from d0ctl_tui.commands import NODES, SUB, Command, bindings
 from d0ctl_tui.draw import strips
 from d0ctl_tui.read.snapshot import NodeLine
-from d0ctl_tui.screens.dialogs import ask_action
+from d0ctl_tui.screens.dialogs import ask_action, search_results
 from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
+from d0ctl_tui.screens.dialogs.search_box import Choice, Find, Finder
+from d0ctl_tui.screens.dialogs.search_results import Reach
 from d0ctl_tui.screens.failed.failures import FailuresScreen
 from d0ctl_tui.screens.sub import SubScreen
 from d0ctl_tui.widgets.lines import LineView
@@ -74,8 +78,9 @@ class NodesScreen(SubScreen):
     BINDINGS = bindings(NODES, SUB)
     COMMANDS_HERE = NODES
 
-    def __init__(self, dashboard: AppInterface, start: str | None = None) -> None:
+    def __init__(self, dashboard: AppInterface, main: Reach, start: str | None = None) -> None:
         super().__init__(dashboard)
+        self.main = main
         self.start = start
         self.list = NodeList(dashboard)
         self.page = Page("nodeabout", self._sheet, dashboard.glyphs)
@@ -144,6 +149,33 @@ class NodesScreen(SubScreen):
         row = self.dashboard.source.ask(lambda store: registry.find(store, name or ""), None)
         if row is not None:
             self.dashboard.open_shell(registry.address_of(row), row.base or "")
+
+    def action_act(self) -> None:
+        """Offer every action on nodes."""
+        actions = [command for command in NODES if command.verb]
+        name = self.list.cursor_name or "nodes"
+        self._offer(f"act on {name}", partial(search_results.of_commands, self, actions))
+
+    def action_palette(self) -> None:
+        """Offer all commands by name, first those on nodes."""
+        own = (*NODES, *SUB)
+        self._offer("what to do", partial(search_results.palette_over, self, own, self.main))
+
+    def _offer(self, title: str, find: Find) -> None:
+        def take(choice: Choice | None) -> None:
+            if choice is not None and choice.do is not None:
+                choice.do()
+
+        self.app.push_screen(Finder(self.dashboard, title, find), take)
+
+    def run_command(self, command: Command) -> None:
+        """Run a command as if its key were pressed."""
+        self.call_later(self.run_action, command.action)
+
+    def leave_for(self, do: Callable[[], object]) -> None:
+        """Go back to the main screen, and do something there."""
+        self.app.pop_screen()
+        do()
 
     def action_verb(self, verb: str) -> None:
         """Show what an action would do to the node."""

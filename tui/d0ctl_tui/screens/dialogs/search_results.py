@@ -1,8 +1,10 @@
 """The choices of search, palette, filter and jump list, and their effects."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from d0ctl.actions import ACTIONS
 from d0ctl.errors import D0Error
@@ -17,13 +19,24 @@ from d0ctl_tui.read.saved_views import SavedView
 from d0ctl_tui.screens.dialogs.search_box import Choice
 
 
-class Reach(Protocol):
-    """The effects of choices: the main screen, as the boxes over it know it."""
+class Runner(Protocol):
+    """A screen that runs commands, as the boxes over it know it."""
 
     dashboard: AppInterface
 
     def run_command(self, command: Command) -> None:
         """Run a command."""
+
+
+class ScreenOver(Runner, Protocol):
+    """A screen over the main one."""
+
+    def leave_for(self, do: Callable[[], object]) -> None:
+        """Close it, and do something on the main screen."""
+
+
+class Reach(Runner, Protocol):
+    """The effects of choices: the main screen, as the boxes over it know it."""
 
     def go_to(self, selector: str) -> None:
         """Go to a path."""
@@ -42,11 +55,7 @@ class Reach(Protocol):
 def palette(screen: Reach, typed: str) -> list[Choice]:
     """Return every command whose words contain the typed text; first the verb of that name."""
     low = typed.lower().split()
-    found = []
-    for command in MAIN:
-        text = f"{command.title} {command.verb}".lower()
-        if all(word in text for word in low):
-            found.append(_command(screen, command))
+    found = of_commands(screen, MAIN, typed)
     here = {command.verb for command in MAIN}
     for name, action in ACTIONS.items():
         if name not in here and all(word in f"{action.title} {name}".lower() for word in low):
@@ -56,6 +65,29 @@ def palette(screen: Reach, typed: str) -> list[Choice]:
     found += _views(screen, low) + _other_verbs(screen, low)
     command_line = f"d0ctl {' '.join(low)}"
     return sorted(found, key=lambda choice: command_line not in (choice.about, choice.label))
+
+
+def palette_over(
+    screen: ScreenOver, commands: Iterable[Command], main: Reach, typed: str
+) -> list[Choice]:
+    """Return the commands of a screen over the main one, then those that only the main one has."""
+    found = of_commands(screen, commands, typed)
+    known = {choice.about or choice.label for choice in of_commands(screen, commands, "")}
+    return found + [
+        replace(choice, do=partial(screen.leave_for, choice.do))
+        for choice in palette(main, typed)
+        if choice.do is not None and (choice.about or choice.label) not in known
+    ]
+
+
+def of_commands(screen: Runner, commands: Iterable[Command], typed: str) -> list[Choice]:
+    """Return the commands whose words contain the typed ones."""
+    low = typed.lower().split()
+    return [
+        _command(screen, command)
+        for command in commands
+        if all(word in f"{command.title} {command.verb}".lower() for word in low)
+    ]
 
 
 def _other_verbs(screen: Reach, low: Iterable[str]) -> list[Choice]:
@@ -146,11 +178,11 @@ def _impossible(offered: Collection[str], typed: str) -> list[Choice]:
     return [Choice(f"not possible here now: {', '.join(names)}", role="faint")] if names else []
 
 
-def _key(screen: Reach, command: Command) -> str:
+def _key(screen: Runner, command: Command) -> str:
     return screen.dashboard.with_keys([command])[0].key
 
 
-def _command(screen: Reach, command: Command) -> Choice:
+def _command(screen: Runner, command: Command) -> Choice:
     return Choice(
         command.title, f"d0ctl {command.verb}" if command.verb else "", _key(screen, command),
         role="plain", do=partial(screen.run_command, command),
