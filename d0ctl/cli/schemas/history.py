@@ -68,11 +68,23 @@ class Outage(TypedDict):
     error: str | None
 
 
+class EndedJob(TypedDict):
+    """When a job ended and how; `left` of its packages did not succeed."""
+
+    job: str
+    at: Time | None
+    status: str
+    left: int
+
+
 class Logbook(TypedDict):
-    """Without a selector: actions of people and of d0ctl, outages of nodes, and failures by job."""
+    """Without a selector: actions of people and of d0ctl, ends of jobs, outages of nodes, and
+    failures by job.
+    """
 
     since: Time | None
     actions: list[Action]
+    jobs: list[EndedJob]
     outages: list[Outage]
     failures: list[JobFailures]
 

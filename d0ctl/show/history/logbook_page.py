@@ -1,12 +1,14 @@
-"""The page of `history` without a selector: actions and failures, as text for a logbook."""
+"""The page of `history` without a selector: actions, ends and failures, as text for a logbook."""
 
 from collections.abc import Sequence
 
 from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
+from d0ctl.show.drawing.signs import role
 from d0ctl.show.lists import action_reason, cause, last_of
 from d0ctl.store.history.logbook import JobFailures
+from d0ctl.store.history.notable import Notable
 from d0ctl.store.nodes.draining import Outage
 from d0ctl.store.views.shapes import ActionView
 from d0ctl.units import count, moment
@@ -18,18 +20,22 @@ NO_FAILURES = "no failures"
 def draw(
     sheet: Sheet,
     actions: Sequence[ActionView],
+    ended: Sequence[Notable],
     failures: Sequence[JobFailures],
     outages: Sequence[Outage],
     now: float,
     most: int,
 ) -> None:
-    """Draw up to `most` actions in the order in which they were done, outages, and all failures."""
+    """Draw up to `most` actions in the order in which they were done, ends, outages, failures."""
     sheet.head("actions of people and of d0ctl")
     if not actions:
         sheet.say(NO_ACTIONS)
     elif len(actions) > most:
         sheet.add(("  earlier ones are left out: --json prints them", "faint"))
     sheet.table([_action(action, now) for action in reversed(actions[:most])])
+    if ended:
+        sheet.head("ends of jobs")
+        sheet.table([_end(job, now) for job in reversed(ended)])
     if outages:
         sheet.head("outages of nodes")
         sheet.table([_outage(outage, now) for outage in reversed(outages)])
@@ -43,6 +49,11 @@ def _action(action: ActionView, now: float) -> list[Cell]:
     packages = count(action.packages, "package") if action.packages else ""
     return [moment(action.at, now), action.actor, action.verb, brief(action.target), packages,
             action_reason(action.verb, remark(action.note), action.undo)]  # fmt: skip
+
+
+def _end(job: Notable, now: float) -> list[Cell]:
+    left = f"{count(job.left, 'package')} did not succeed" if job.left else ""
+    return [moment(job.at, now), (job.subject, "strong"), (job.state, role(job.state)), left]
 
 
 def _failure(failure: JobFailures, now: float) -> list[Cell]:

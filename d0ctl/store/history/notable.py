@@ -39,10 +39,16 @@ def latest(store: Store, limit: int, *, until: float) -> list[Notable]:
     events = [
         make(Notable, row, what=what)
         for what, query in QUERIES.items()
-        for row in store.rows(query, limit=limit, until=until)
+        for row in store.rows(query, limit=limit, since=0.0, until=until)
     ]
     events.sort(key=lambda event: event.at, reverse=True)
     return events[:limit]
+
+
+def ended_jobs(store: Store, since: float, limit: int, *, until: float) -> list[Notable]:
+    """Return the jobs that ended last, the latest first."""
+    rows = store.rows("notable_jobs", since=since, limit=limit, until=until)
+    return [make(Notable, row, what="job") for row in rows]
 
 
 class JobState(Struct, frozen=True):

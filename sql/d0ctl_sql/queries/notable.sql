@@ -32,7 +32,7 @@ select drained_at, name, 'drained', drain_note
  limit :limit;
 
 -- name: notable_jobs
--- The jobs that ended last until a time, their status, and how many of their packages did not end
+-- The jobs that ended last between two times, their status, and how many of their packages did not end
 -- well.
 select at, subject, left, case when left > canceled then 'failed'
                                when done > 0 and canceled = 0 then 'successful'
@@ -43,12 +43,13 @@ select at, subject, left, case when left > canceled then 'failed'
                     where stage_count.phase not in ('done', 'dropped')) as integer) as left,
                total(stage_count.n) filter (where stage_count.phase = 'canceled') as canceled
           from (select * from job
-                 where ended <= :until and visible = 1
+                 where ended >= :since and ended <= :until and visible = 1
                  order by ended desc
                  limit :limit) as job
           join stage on stage.job_id = job.id
           left join stage_count on stage_count.stage_id = stage.id
-         group by job.id);
+         group by job.id)
+ order by at desc;
 
 -- name: followed_jobs
 -- Some jobs: how many packages are done and failed, when they ended, and the first failure after an

@@ -1,4 +1,4 @@
-"""`d0ctl history` without a selector: actions, outages of nodes, and failures."""
+"""`d0ctl history` without a selector: actions, ends of jobs, outages of nodes, and failures."""
 
 import time
 
@@ -8,12 +8,12 @@ from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.history import logbook_page
-from d0ctl.store.history import logbook
+from d0ctl.store.history import logbook, notable
 from d0ctl.store.nodes import draining
 from d0ctl.units import iso
 
 MOST_SHOWN = 500
-"""How many actions are drawn."""
+"""How many actions and ends of jobs are drawn."""
 
 MOST_OUTAGES = 50
 """How many outages are drawn, the latest ones."""
@@ -22,25 +22,28 @@ MOST_IN_DOCUMENT = 10_000
 
 
 def show_all(period: float | None, node: str | None, *, json: bool) -> None:
-    """Print actions, outages and failures, perhaps only of a node or within a period until now."""
+    """Print what happened, perhaps only on a node or within a period until now."""
     now = time.time()
     since = 0.0 if period is None else now - period
     most = MOST_IN_DOCUMENT if json else MOST_SHOWN
     with session.reader() as store, store.reading():
         actions = logbook.actions(store, since, most + 1, node=node)
+        ended = [] if node else notable.ended_jobs(store, since, most, until=now)
         failures = logbook.failures(store, since, MOST_IN_DOCUMENT, node=node)
         outages = draining.outages(
             store, since, MOST_IN_DOCUMENT if json else MOST_OUTAGES, node=node
         )
     if not json:
         drawing = sheet()
-        logbook_page.draw(drawing, actions, failures, outages, now, most)
+        logbook_page.draw(drawing, actions, ended, failures, outages, now, most)
         show(drawing)
         return
     document: documents.Logbook = {
         "since": None if period is None else iso(since),
         "actions": [fill(documents.Action, action, reason=remark(action.note))
                     for action in actions[:most]],
+        "jobs": [fill(documents.EndedJob, job, job=job.subject, status=job.state)
+                 for job in ended],
         "outages": [fill(documents.Outage, outage) for outage in outages],
         "failures": [fill(documents.JobFailures, failure) for failure in failures],
     }  # fmt: skip
