@@ -98,6 +98,7 @@ def test_the_history_of_all_may_begin_at_a_time(site: Site, d0ctl: Type) -> None
     d0ctl("hold", "prod", "--reason", "long ago")
     change(site.store, "action", at=time.time() - 7300)
     change(site.store, "attempt", ended=time.time() - 7300)
+    change(site.store, "event", at=time.time() - 7300)
     d0ctl("release", "prod", "--reason", "just now")
 
     late, whole = (d0ctl("history", *words).stdout for words in (["--since", "2h"], []))
@@ -126,6 +127,23 @@ def test_the_history_of_all_has_the_ends_of_jobs(site: Site, d0ctl: Type) -> Non
     )
     assert [(end["job"], end["status"], end["left"]) for end in ends] == [("prod", "failed", 8)]
     assert document(d0ctl("history", "--node", "localhost", "--json").stdout)["jobs"] == []
+
+
+def test_a_failure_on_a_node_that_was_down_belongs_to_the_time_when_it_was_recorded(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    for line in (1, 2):
+        site.fail(f"prod/1/{line}/1", ended=time.time() - 7300)
+
+    page = " ".join(d0ctl("history", "--since", "1h").stdout.split())
+    (failures,) = document(d0ctl("history", "--since", "1h", "--json").stdout)["failures"]
+    late = d0ctl("history", "--since", "1h", "--node", "nowhere").stdout
+
+    assert "prod 2 times on localhost 2 packages, 2 failed now last" in page
+    assert ", recorded " in page
+    assert failures["count"] == 2 and failures["recorded"] > failures["last"]
+    assert "no failures" in late
 
 
 def outage(site: Site, name: str, began: float, ended: float | None, error: str) -> None:

@@ -43,7 +43,10 @@ class Action(TypedDict):
 
 
 class JobFailures(TypedDict):
-    """Attempts of a job that failed for a reason; `failed` of their packages have failed now."""
+    """Attempts of a job that failed for a reason; `failed` of their packages have failed now.
+
+    `last` is when the last one ended; `recorded` is later if its node was down then.
+    """
 
     job: str
     reason: str | None
@@ -52,6 +55,7 @@ class JobFailures(TypedDict):
     failed: int
     nodes: int
     last: Time | None
+    recorded: Time | None
     message: str | None
 
 

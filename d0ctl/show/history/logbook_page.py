@@ -16,6 +16,9 @@ from d0ctl.units import count, moment
 NO_ACTIONS = "no actions"
 NO_FAILURES = "no failures"
 
+LATE_S = 60.0
+"""An end that was recorded later than this is shown with both times."""
+
 
 def draw(
     sheet: Sheet,
@@ -61,8 +64,15 @@ def _failure(failure: JobFailures, now: float) -> list[Cell]:
     standing = f"{failure.failed:,} failed now" if failure.failed else "none failed now"
     return [(failure.job, "strong"), f"{count(failure.count, 'time')} {where}",
             f"{count(failure.packages, 'package')}, {standing}",
-            f"last {moment(failure.last, now)}",
+            f"last {_last(failure, now)}",
             (_which(failure) + cause(failure.reason, failure.message), "bad")]  # fmt: skip
+
+
+def _last(failure: JobFailures, now: float) -> str:
+    """Say when the last one ended, and when that was recorded if its node was down then."""
+    late = failure.recorded - failure.last > LATE_S
+    more = f", recorded {moment(failure.recorded, now)}" if late else ""
+    return moment(failure.last, now) + more
 
 
 def _which(failure: JobFailures) -> str:

@@ -22,6 +22,8 @@ class JobFailures(Struct, frozen=True):
     nodes: int
     node: str
     last: float
+    recorded: float
+    """When d0ctl last learned of one: later than the end if the node was down."""
     message: str | None
     messages: int
     """How many different messages they have."""

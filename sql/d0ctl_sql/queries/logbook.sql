@@ -11,28 +11,36 @@ select at, actor, verb, target, note, packages, undo
 -- name: logbook_failures
 -- Failed and lost attempts since a time, perhaps on one node, by job and reason, the job that
 -- failed last first; bounded.
+-- Those on a node that was down may have ended long before: `recorded`, the time of the event, counts.
 -- `failed` counts the packages for which it was the last attempt. The message is that of the last
 -- of these; if there is none, of the last attempt.
 with failure as materialized
      (select job.id as job_id, job.name as job, attempt.reason, attempt.package_id,
              attempt.node_name, attempt.ended, attempt.message,
+             (select max(event.at) from event
+               where event.package_id = attempt.package_id and event.attempt_id = attempt.id
+                 and event.old in (select name from phase where status = 'launched')
+                 and event.new not in (select name from phase where status = 'launched')
+             ) as recorded,
              package.phase = 'failed' and package.attempt_id = attempt.id as is_failed
         from attempt indexed by attempt_failed
         cross join package on package.id = attempt.package_id
         cross join job on job.id = package.job_id and job.visible = 1
-       where attempt.outcome in ('failed', 'lost') and attempt.ended >= :since
+       where attempt.outcome in ('failed', 'lost')
+         and (attempt.ended >= :since or recorded >= :since)
          and (:node is null or attempt.node_name = :node)),
      latest as
-     (select job_id, reason, max(ended) as last from failure group by job_id, reason)
+     (select job_id, reason, max(ended) as last, max(coalesce(recorded, ended)) as recorded
+        from failure group by job_id, reason)
 select failure.job, failure.reason, count(*) as count,
        count(distinct failure.package_id) as packages, sum(failure.is_failed) as failed,
        count(distinct failure.node_name) as nodes, failure.node_name as node, latest.last,
-       failure.message, count(distinct likeness(failure.message)) as messages,
+       latest.recorded, failure.message, count(distinct likeness(failure.message)) as messages,
        max(iif(failure.is_failed, failure.ended, failure.ended - latest.last - 1)) as shown
   from failure
   join latest on latest.job_id = failure.job_id and latest.reason is failure.reason
  group by failure.job_id, failure.reason
- order by latest.last desc
+ order by latest.recorded desc
  limit :limit;
 
 -- name: logbook_outages
