@@ -190,3 +190,25 @@ def test_a_job_whose_packages_were_killed_is_blocked_on_each_screen(
     assert "prod  ⊗ blocked" in d0ctl("status").stdout
     assert d0ctl("status", "prod").stdout.splitlines()[1].startswith("⊗ blocked")
     assert "✘ failed" not in d0ctl("status", "prod").stdout
+
+
+def test_why_of_a_killed_job_says_who_killed_it_and_why(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.launch("prod/1/1/1")
+    d0ctl("kill", "prod", "--reason", "wrong geometry")
+    site.end("prod/1/1/1", "killed")
+
+    why = " ".join(d0ctl("why", "prod").stdout.split())
+
+    assert "job `prod` is canceled: 0 of" in why
+    assert "package `prod/1/1/1` was canceled by " in why
+    assert why.count("wrong geometry") == 1
+
+
+def test_why_of_a_failed_job_says_who_killed_a_package_of_it(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    site.fail("prod/1/1/1")
+    d0ctl("kill", "prod/1/2/1", "--reason", "wrong geometry")
+
+    assert "was canceled by " in d0ctl("why", "prod").stdout
+    assert "was canceled" not in d0ctl("why", "prod/1/1").stdout

@@ -26,7 +26,7 @@ from d0ctl.store.views import browse, file_locations, left_out
 from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl.units import count, moment
 
-LEFT_OVER = (Phase.HELD, Phase.COOLOFF, Phase.DROPPED)
+LEFT_OVER = (Phase.HELD, Phase.COOLOFF, Phase.CANCELED, Phase.DROPPED)
 """Phases of packages that an explanation counts beside its answer."""
 
 
@@ -285,10 +285,6 @@ def _ended(store: Store, part: GroupPart, explanation: Explanation, status: str)
         return
     if canceled := part.counts.get("canceled"):
         explanation.answer += f", {count(canceled)} canceled"
-        for row in part.sample([Phase.CANCELED], 1):
-            if (last := browse.package(store, parse(row.path))).actor:
-                why = f"`{row.path}` was canceled by {last.actor}: {remark(last.note)}"
-                explanation.facts.append(why)
         explanation.commands.append(retry_canceled(part.path))
     explanation.commands.append(f"d0ctl history {part.path}")
 

@@ -1,4 +1,4 @@
-"""How many packages of a job or a part of it are held, cooling off, blocked or dropped."""
+"""How many packages of a job or a part of it are held, cooling off, blocked or dropped, and why."""
 
 from shlex import quote
 
@@ -8,7 +8,7 @@ from d0ctl.units import count, listed
 
 
 def add(part: GroupPart, explanation: Explanation) -> None:
-    """Add how many packages are held, cooling off, blocked or dropped."""
+    """Add how many packages are held, cooling off, blocked or dropped, and who canceled some."""
     counts = part.counts
     for phase, description in (("held", "held"), ("cooloff", "cooling off")):
         if counts.get(phase):
@@ -24,6 +24,9 @@ def add(part: GroupPart, explanation: Explanation) -> None:
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(counts["waiting"]))
         _canceled(part, explanation)
+    if counts.get("canceled"):
+        facts = [part.explain(row.path).answer for row in part.sample([Phase.CANCELED], 1)]
+        explanation.facts += [fact for fact in facts if fact not in explanation.facts]
     if dropped := counts.get("dropped"):
         paths = [f"`{row.path}`" for row in part.sample([Phase.DROPPED], MOST)]
         paths += [f"{count(dropped - len(paths))} more"] if dropped > len(paths) else []
