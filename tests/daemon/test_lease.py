@@ -19,7 +19,9 @@ from d0ctl.nodes.courier_reports import NodeUp, Report
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import lifecycle
+from d0ctl.store.views import one_package
 from tests.daemon.contact import Stub
+from tests.support import rows
 from tests.support.jobs import NOW, job, simple, submitted
 from tests.support.site import Site
 from tests.support.waiting import wait_until
@@ -70,6 +72,27 @@ def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
     assert kinds.count("lease") == 1 and kinds[-1] == "lease"
     killed = [attempt for o in ear.orders if o["kind"] == "kill" for attempt in o["attempts"]]
     assert sorted(killed) == [2, 99]
+
+
+def test_a_dead_attempt_has_another_message_than_one_that_the_node_lacks(desk: Desk) -> None:
+    store = desk.store
+    submitted(store, job("job", [simple(), simple(), simple()]))
+    world = Site.of(store, cpus=8)
+    world.schedule()
+    world.hand_out(world.node("localhost"))
+    world.order(world.node("localhost"))
+    rows.change(store, "attempt", started=NOW)
+    desk.couriers[1] = Ear(1)  # type: ignore[assignment]
+
+    up = NodeUp(1, {"boot_id": "1", "cpus": 8, "base": "/b"}, {1: "running", 2: "dead"}, 1)
+    Loop(desk).work([act_on_reports], reports=[up])
+
+    ended = [one_package.attempts(store, package)[0] for package in (1, 2, 3)]
+    assert [(attempt.reason, attempt.message) for attempt in ended] == [
+        (None, None),
+        ("lost", "its wrapper ended without a report while the node was not in contact"),
+        ("lost", "the node does not have it any more"),
+    ]
 
 
 def test_a_lease_is_renewed_with_each_ping_once_it_was_given(

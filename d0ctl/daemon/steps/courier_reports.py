@@ -30,6 +30,10 @@ from d0ctl.units import clean
 
 log = logging.getLogger(__name__)
 
+REBOOTED = "the node was rebooted"
+GONE = "the node does not have it any more"
+UNREPORTED = "its wrapper ended without a report while the node was not in contact"
+
 
 def act_on_reports(desk: Desk, turn: Turn) -> None:
     """Act on what the couriers have reported."""
@@ -93,12 +97,13 @@ def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:
         turn.after(courier.hang_up, error)
         return
     desk.down_since.pop(node, None)
-    log.info("node %s is up with %d attempts", courier.address.name, len(report.attempts))
+    running = sum(state == "running" for state in report.attempts.values())
+    log.info("node %s is up with %d running attempts", courier.address.name, running)
     found = launches.reconcile(desk.store, node, report.attempts, now=turn.now)
-    if found.lost:
-        reason = "platform-failure" if is_rebooted else "lost"
-        message = "the node was rebooted" if is_rebooted else "the node does not have it any more"
-        messages.fail(desk.store, node, found.lost, reason=reason, message=message, now=turn.now)
+    for attempts, why in ((found.lost, GONE), (found.dead, UNREPORTED)):
+        reason, message = ("platform-failure", REBOOTED) if is_rebooted else ("lost", why)
+        if attempts:
+            messages.fail(desk.store, node, attempts, reason=reason, message=message, now=turn.now)
     turn.after(desk.set_unswept, node, report.cached)
     turn.after(courier.accept, report.link)
     turn.after(desk.wake.set)

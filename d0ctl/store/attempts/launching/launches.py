@@ -205,6 +205,9 @@ class Reconciled(Struct, frozen=True):
     resend: list[int]
     kill: list[int]
     lost: list[int]
+    """Those that it had, and has no longer."""
+    dead: list[int]
+    """Those whose wrappers ended without a report."""
 
 
 def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) -> Reconciled:
@@ -227,8 +230,8 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
         launch=launch_again(store, node, again),
         resend=[a for a, state in listed.items() if state == "ended" and a in expected],
         kill=[a for a, state in listed.items() if state == "running" and a not in expected],
-        lost=[a for a in absent if a not in never_there]
-        + [attempt for attempt in dead if attempt in expected],
+        lost=[a for a in absent if a not in never_there],
+        dead=[attempt for attempt in dead if attempt in expected],
     )
 
 
