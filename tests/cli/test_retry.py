@@ -251,3 +251,22 @@ def test_a_package_that_failed_again_is_one_failed_package_of_the_report(
     answer = document(d0ctl("report", "failures", "--json").stdout)
 
     assert (answer["failures"], answer["packages"], answer["failed"]) == (2, 1, 1)
+
+
+def test_a_retry_in_a_paused_or_held_job_says_what_lets_it_start(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.submit(production("other"))
+    for path in ("prod/1/1/1", "prod/1/2/1", "other/1/1/1"):
+        site.fail(path)
+    d0ctl("pause", "prod")
+    d0ctl("hold", "other")
+
+    planned = d0ctl("retry", "prod/1/1/1", "--dry-run").stdout
+    done = d0ctl("retry", "*:failed").stdout
+    d0ctl("resume", "prod")
+    site.fail("prod/1/3/1")
+
+    assert "job `prod` is paused: nothing starts until `d0ctl resume prod`" in planned
+    assert "job `prod` is paused: nothing starts until `d0ctl resume prod`" in done
+    assert "job `other` is held: nothing starts until `d0ctl release other`" in done
+    assert "nothing starts" not in d0ctl("retry", "prod/1/3/1").stdout

@@ -35,6 +35,7 @@ from d0ctl.select import Selector, quoted
 from d0ctl.select.condense import by_state
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures
+from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import OutdatedCopy
@@ -72,8 +73,8 @@ class RetryPlan(Plan):
 
     refused: Mapping[str, int]
     """How many packages are left alone because another try can't succeed, by reason."""
-    releases: int
-    """How many jobs go on that d0ctl holds for their failures."""
+    stopped: Sequence[StoppedJob]
+    """The jobs that are held or paused; those that d0ctl holds for their failures go on."""
     outdated: Sequence[OutdatedCopy]
     """The copies of files from outside that were changed since."""
 
@@ -134,7 +135,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         unchanged=unchanged,
         changes=tuple(rows(selected)[:MOST_SHOWN]),
         refused=dict(refused),
-        releases=alike_failures.jobs_to_release(selected),
+        stopped=alike_failures.stopped_jobs(selected),
         outdated=edited_files.outdated_copies(selected),
         ended_before=retry.ended_before(selected, MOST_SHOWN),
         edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
@@ -211,6 +212,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
     yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
     yield from _refused(plan)
     yield from _waits(plan)
+    yield from _stopped(plan)
     yield from _sources(plan)
     yield from wording.warnings(plan.request.options.warnings)
 
@@ -221,6 +223,7 @@ def report(plan: RetryPlan) -> Iterator[str]:
     yield from wording.unchanged(plan)
     yield from _refused(plan)
     yield from _waits(plan)
+    yield from _stopped(plan)
     yield from _sources(plan)
     yield from wording.warnings(plan.request.options.warnings)
 
@@ -242,6 +245,16 @@ def _waits(plan: RetryPlan) -> Iterator[str]:
     yield f"{starts} without {listed(named)}: `{command}`"
 
 
+def _stopped(plan: RetryPlan) -> Iterator[str]:
+    """Say which jobs start nothing until a person releases or resumes them."""
+    held = [job.name for job in plan.stopped if job.is_held and not job.is_held_by_d0ctl]
+    paused = [job.name for job in plan.stopped if job.is_paused]
+    for verb, state, names in (("release", "held", held), ("resume", "paused", paused)):
+        if names:
+            are = f"job `{names[0]}` is" if len(names) == 1 else f"{len(names):,} jobs are"
+            yield f"{are} {state}: nothing starts until `{undo.command(verb, names)}`"
+
+
 def _sources(plan: RetryPlan) -> Iterator[str]:
     yield from wording.changed_sources(plan.sources)
     for job, name, packages in plan.mixed:
@@ -256,9 +269,10 @@ def _changes(plan: RetryPlan, release: str) -> str:
     changes = [*options.descriptions, *write_pairs(options.parameters)]
     changed = f" with {listed(changes)}" if changes else ""
     changed += " from scratch" if options.from_scratch else ""
-    if not plan.releases:
+    releases = sum(job.is_held_by_d0ctl for job in plan.stopped)
+    if not releases:
         return changed
-    job = "the job" if plan.releases == 1 else count(plan.releases, "job")
+    job = "the job" if releases == 1 else count(releases, "job")
     return f"{changed}, and {release} {job}"
 
 

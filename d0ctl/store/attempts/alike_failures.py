@@ -3,10 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from d0ctl.policy.remarks import FailedAlike, RuleHolds, TooManyFailed, Valued, Verdict, noted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes.site import default
+from d0ctl.store.rows import make
 
 ACTOR = "d0ctl"
 """The actor of these holds in the status and the history."""
@@ -69,16 +72,28 @@ def _hold(store: Store, job: int, name: str, remark: Valued, now: float) -> list
     return [Verdict("job-held", name, note)]
 
 
-def jobs_to_release(selected: Selection) -> int:
-    """Return how many jobs of the selected packages d0ctl holds; a retry releases them."""
-    return len(selected.rows("stopped_jobs_of_selected", actor=ACTOR))
+class StoppedJob(Struct, frozen=True):
+    """A job that is held or paused; a retry releases it if d0ctl holds it."""
+
+    id: int
+    name: str
+    is_held: bool
+    is_paused: bool
+    is_held_by_d0ctl: bool
+
+
+def stopped_jobs(selected: Selection) -> list[StoppedJob]:
+    """Return the jobs of the selected packages that are held or paused."""
+    rows = selected.rows("stopped_jobs_of_selected", actor=ACTOR)
+    return [make(StoppedJob, row) for row in rows]
 
 
 def forget_jobs(selected: Selection, *, now: float) -> None:
     """Account for a retry by a person of packages of these jobs: they are released if d0ctl
     holds them, and their similar failures count from zero.
     """
-    for row in selected.rows("stopped_jobs_of_selected", actor=ACTOR):
-        lifecycle.release_job(selected.store, row["id"], now=now)
+    for job in stopped_jobs(selected):
+        if job.is_held_by_d0ctl:
+            lifecycle.release_job(selected.store, job.id, now=now)
     selected.change("forget_alike_of_selected")
     selected.change("excuse_failures_of_selected")

@@ -303,11 +303,13 @@ update job
 delete from alike where stage_id in (select id from stage where job_id = :job);
 
 -- name: stopped_jobs_of_selected
--- The jobs of the selected packages that d0ctl itself holds.
-select distinct job.id from selected_package
+-- The jobs of the selected packages that are held, perhaps by d0ctl itself, or paused.
+select distinct job.id, job.name, job.hold as is_held, job.pause as is_paused,
+       job.hold = 1 and job.hold_actor = :actor as is_held_by_d0ctl
+  from selected_package
   join package on package.id = selected_package.package_id
   join job on job.id = package.job_id
- where job.hold = 1 and job.hold_actor = :actor;
+ where job.hold = 1 or job.pause = 1;
 
 -- name: forget_alike_of_selected
 -- The same for the jobs of the selected packages.
