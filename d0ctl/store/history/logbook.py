@@ -6,6 +6,9 @@ from d0ctl.store.connection import Store
 from d0ctl.store.rows import make
 from d0ctl.store.views.shapes import ActionView
 
+LATEST_S = 7 * 86400.0
+"""How long before its recording an attempt can have ended: longer than most nodes are down."""
+
 
 class JobFailures(Struct, frozen=True):
     """Attempts of a job that failed for one reason.
@@ -39,5 +42,5 @@ def failures(
     store: Store, since: float, limit: int, *, node: str | None = None
 ) -> list[JobFailures]:
     """Return the failures, or those on a node, by job and reason, the latest first."""
-    rows = store.rows("logbook_failures", since=since, limit=limit, node=node)
+    rows = store.rows("logbook_failures", since=since, late=LATEST_S, limit=limit, node=node)
     return [make(JobFailures, row) for row in rows]

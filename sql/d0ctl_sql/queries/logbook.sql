@@ -11,7 +11,8 @@ select at, actor, verb, target, note, packages, undo
 -- name: logbook_failures
 -- Failed and lost attempts since a time, perhaps on one node, by job and reason, the job that
 -- failed last first; bounded.
--- Those on a node that was down may have ended long before: `recorded`, the time of the event, counts.
+-- Those on a node that was down may have ended days before: `recorded`, the time of the event, counts.
+-- Only those of the `late` seconds before are looked at, as each costs a search for its event.
 -- `failed` counts the packages for which it was the last attempt. The message is that of the last
 -- of these; if there is none, of the last attempt.
 with failure as materialized
@@ -27,7 +28,7 @@ with failure as materialized
         cross join package on package.id = attempt.package_id
         cross join job on job.id = package.job_id and job.visible = 1
        where attempt.outcome in ('failed', 'lost')
-         and (attempt.ended >= :since or recorded >= :since)
+         and attempt.ended >= :since - :late and (attempt.ended >= :since or recorded >= :since)
          and (:node is null or attempt.node_name = :node)),
      latest as
      (select job_id, reason, max(ended) as last, max(coalesce(recorded, ended)) as recorded
