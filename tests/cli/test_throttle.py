@@ -39,6 +39,21 @@ def test_throttles_that_apply_to_the_same_name_are_named_as_the_smallest_holds(
     assert "smallest" not in tighter.stdout
 
 
+def test_the_list_of_nodes_names_the_throttle_that_leaves_slots_free(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job("prod", [simple() for _ in range(3)]))
+    site.up(cpus=8)
+    site.launch("prod/1/1/1")
+    d0ctl("throttle", "set", "node", "localhost", "--max-running", "2")
+    assert "throttle" not in d0ctl("node", "list").stdout
+
+    d0ctl("throttle", "set", "node", "localhost", "--max-running", "1")
+
+    held = "1 package is on nodes, and throttle `node localhost` allows 1"
+    assert f"takes no more packages now: {held}" in d0ctl("node", "list").stdout
+
+
 def test_the_undo_of_a_throttle_restores_the_limits_before(site: Site, d0ctl: Type) -> None:
     d0ctl("throttle", "set", "job", "big*", "--max-running", "4")
 

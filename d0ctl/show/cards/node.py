@@ -1,7 +1,7 @@
 """The card of a node: its state, its slots, why it takes nothing, and its packages."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct, field
 
@@ -14,7 +14,7 @@ from d0ctl.show.drawing.spans import Span
 from d0ctl.show.explanation import explain
 from d0ctl.show.lists import packages
 from d0ctl.show.usage import use_plots
-from d0ctl.show.why.common import Explanation, full_disk, slots
+from d0ctl.show.why.common import Explanation, slots
 from d0ctl.show.why.phases.node_pauses import next_try, room_again, trial
 from d0ctl.store.history.use_samples import NodeSample
 from d0ctl.store.nodes.draining import BadNode
@@ -63,7 +63,12 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
 
 
 def cells(
-    row: model.Node, use: NodeUse, bad: BadNode | None, now: float, glyphs: Glyphs
+    row: model.Node,
+    use: NodeUse,
+    bad: BadNode | None,
+    now: float,
+    glyphs: Glyphs,
+    remarks: Iterable[Span] = (),
 ) -> list[Cell]:
     """Return the line of a node, in columns; `bad` is why d0ctl has drained it."""
     notes: list[Span] = []
@@ -77,8 +82,7 @@ def cells(
         notes.append((row.last_error, "bad"))
     if soon := next_try(row, now):
         notes.append((soon, "plain"))
-    if full := full_disk(row):
-        notes.append((full, "bad"))
+    notes += remarks
     state = signs.node_state(row.state, row.contact)
     since = f"since {moment(row.since, now)}" if row.since else ""
     if state != row.state:

@@ -2,7 +2,9 @@
 
 import itertools
 import time
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -18,15 +20,22 @@ from d0ctl.model import Address, Node
 from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.show.cards import node as node_line
 from d0ctl.show.drawing.remark_texts import drain_note, remark
+from d0ctl.show.drawing.sheet import Cell
+from d0ctl.show.drawing.spans import Span
+from d0ctl.show.why.common import scarce_disk
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.nodes.draining import BadNode
-from d0ctl.store.nodes.site import site_name
+from d0ctl.store.nodes.site import setting, site_name
+from d0ctl.store.nodes.standstill import node_views
 from d0ctl.store.views import activity
 from d0ctl.units import iso
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import nodes
+
+Used: TypeAlias = tuple[Node, float, activity.NodeUse, BadNode | None]
+Listed: TypeAlias = tuple[Used, Sequence[Span]]
 
 app = group("List, add, check or change the nodes that run packages.", Actions)
 
@@ -35,13 +44,36 @@ app = group("List, add, check or change the nodes that run packages.", Actions)
 def list_nodes(json: options.Json = False) -> None:
     """Show every node, its slots and its problems."""
     now = time.time()
+
+    def line(listed: Listed) -> list[Cell]:
+        (row, _, use, bad), remarks = listed
+        return node_line.cells(row, use, bad, now, glyphs(), remarks)
+
     print_list(
-        "nodes", session.read_all(in_use), lambda row: document(*row),
-        lambda row: node_line.cells(row[0], *row[2:], now, glyphs()), node_line.NO_NODES, json=json,
+        "nodes", session.read_all(partial(_with_remarks, now=now)),
+        lambda listed: document(*listed[0]), line, node_line.NO_NODES, json=json,
     )  # fmt: skip
 
 
-def in_use(store: Store) -> list[tuple[Node, float, activity.NodeUse, BadNode | None]]:
+def _with_remarks(store: Store, *, now: float) -> list[Listed]:
+    """Return every node with its use, and why it takes no more packages though slots are free."""
+    used = in_use(store)
+    notes: dict[int, list[Span]] = {
+        view.node.room.id: [(scarce_disk(view.disk), "bad")]
+        for view in node_views(store)
+        if view.disk
+    }
+    free = {row.id: row.name for row, reserved, *_ in used
+            if row.state == "up" and not row.drained and reserved < row.cpus}  # fmt: skip
+    if setting(store, "throttles"):
+        from d0ctl.show.why.phases import throttle_limits  # late: few sites have throttles
+
+        for node, why in throttle_limits.on_nodes(store, free, now).items():
+            notes.setdefault(node, []).append((why, "warn"))
+    return [(each, notes.get(each[0].id, ())) for each in used]
+
+
+def in_use(store: Store) -> list[Used]:
     """Return every node, its reserved CPUs, its use, and why d0ctl has drained it."""
     reserved = {row.id: row.used for row in registry.capacities(store)}
     uses = activity.node_use(store)

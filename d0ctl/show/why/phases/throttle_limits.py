@@ -1,6 +1,6 @@
 """The throttles that keep a node or a job from starting more packages now."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from shlex import quote
 
 from d0ctl.model import Phase
@@ -28,6 +28,16 @@ def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> 
 def of_node(store: Store, node: int, name: str, now: float) -> Allowance | None:
     """Return the throttle that keeps a node from taking packages now; None if none does."""
     return spent(throttles.allowances(store, {node: name}, [], now=now).nodes.get(node, ()))
+
+
+def on_nodes(store: Store, nodes: Mapping[int, str], now: float) -> dict[int, str]:
+    """Say of which nodes, by id and name, throttles keep more packages now, and why."""
+    allowed = throttles.allowances(store, nodes, [], now=now).nodes
+    return {
+        node: on_node(store, used, now)
+        for node, limits in allowed.items()
+        if (used := spent(limits)) is not None
+    }
 
 
 def spent(allowed: Iterable[Allowance]) -> Allowance | None:
