@@ -15,6 +15,9 @@ HORIZON_S = 24 * 3600.0
 MOST_PLANNED = 1_000
 """How many ready packages are planned."""
 
+MARGIN = 0.01
+"""A cache is full if this part of its capacity is exceeded: a forecast is no more exact."""
+
 UNKNOWN_S = 600.0
 """The run time assumed for a package if nothing is known."""
 
@@ -64,8 +67,10 @@ class Profile(Struct, frozen=True):
     @property
     def full_s(self) -> float | None:
         """In how many seconds its capacity is exceeded; None if that is not expected."""
-        space = self.cache.space
-        return next((at for at, has in self.points if space is not None and has > space), None)
+        if self.cache.space is None:
+            return None
+        most = self.cache.space * (1 + MARGIN)
+        return next((at for at, has in self.points if has > most), None)
 
     def rows(self, step_s: float) -> list[tuple[float, int]]:
         """Return the most bytes in each period that begins at a multiple of `step_s`."""

@@ -12,4 +12,7 @@ def test_a_cache_that_is_full_at_once_is_full_now() -> None:
     cache_levels.draw(sheet, profiles([full, later], [Change(60.0, 3, 110)]), 0.0, is_whole=False)
 
     first, second = [text.split("  ")[-1] for text in sheet.text.splitlines()[1:]]
+    cache_levels.draw(sheet, profiles([later], [Change(60.0, 3, 101)]), 0.0, is_whole=False)
+
+    assert "full" not in sheet.text.splitlines()[-1]
     assert (first, second) == ("full now, 20 B too much", "full in 1 min 00 s, 10 B too much")

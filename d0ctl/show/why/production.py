@@ -73,8 +73,9 @@ def batch_fault(name: str, fault: Fault, now: float) -> Obstacle:
 
 
 def overflow(full: Overflow, now: float) -> Obstacle:
-    """Say that the capacity of a cache is exceeded by now, or will be."""
-    when = f"will be full at about {moment(full.at, now)}" if full.at > now else "is full"
+    """Say that the capacity of a cache will be exceeded, or has been by the last forecast."""
+    later = full.at > now
+    when = f"will be full at about {moment(full.at, now)}" if later else "has too little room"
     text = f"the cache of `{full.cluster}` {when}: {size(full.peak)} by "
     text += f"{moment(max(now, full.peak_at), now)}, it holds {size(full.space)}"
     return Obstacle(text, (f"d0ctl report disk {full.cluster}",), is_cause=False)
