@@ -144,7 +144,7 @@ def test_a_dead_node_is_removed_with_its_packages_by_what_the_refusal_says(
 
 @pytest.mark.parametrize(
     ("is_drained", "hint"),
-    [(False, "d0ctl node drain localhost   # it can be removed once they have ended"),
+    [(False, "d0ctl node drain localhost   # and the same again once they have ended"),
      (True, "d0ctl status '*' --node localhost   # it is drained: they continue to their end")],
 )  # fmt: skip
 def test_the_refusal_to_remove_a_node_in_use_says_what_helps(

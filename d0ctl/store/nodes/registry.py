@@ -219,7 +219,7 @@ def _way_to_empty(row: Node) -> str:
         return f"d0ctl node remove {row.name} --lost   # if it is gone for good"
     if row.drained:
         return f"d0ctl status '*' --node {row.name}   # it is drained: they continue to their end"
-    return f"d0ctl node drain {row.name}   # it can be removed once they have ended"
+    return f"d0ctl node drain {row.name}   # and the same again once they have ended"
 
 
 def forget(store: Store, name: str, *, now: float) -> None:
