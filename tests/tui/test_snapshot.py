@@ -8,6 +8,8 @@ from tests.cli.test_standing import drive
 from tests.support.building import job, line, package, production
 from tests.support.rows import insert, value
 from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_arranging import choose
 
 
 def look(site: Site, before: Snapshot, at: float) -> tuple[Snapshot, bool]:
@@ -62,3 +64,21 @@ def test_files_that_three_tries_could_not_transfer_are_counted_by_job(site: Site
 
     assert snapshot.read(site.store, Snapshot(), 5.0).untransferred == {1: 1}
     assert snapshot.read(site.store, Snapshot(), 5.0, until=5.0).untransferred == {}
+
+
+def test_the_numbers_beside_a_filter_of_jobs_are_those_of_the_listed_jobs(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production("mine", originator="emmy"))
+    site.submit(production("other"))
+    for path in ("mine/1/1/1", "other/1/1/1", "other/1/2/1"):
+        site.fail(path)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("✘ 3 failed")
+        await choose(desk, "f", "my jobs")
+        await desk.sees("1 of 2 jobs: of emmy", "✘ 1 failed")
+        await choose(desk, "f", "all jobs")
+        await desk.sees("✘ 3 failed")
+
+    dashboard(script)

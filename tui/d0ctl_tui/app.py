@@ -224,13 +224,14 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         archive = self.home.archive
         front += ((f" archive {foreign(archive)} ", "stale"),) if archive else ()
         columns -= width(front)
+        shown = self.snapshot.of_jobs(self.source.listed)
         if self.source.at is not None:
             keys = self.past_keys() if self.screen is self.main else ""
-            line = strips.past_header(self.snapshot, self.source.at, self.removed, keys, columns,
+            line = strips.past_header(shown, self.source.at, self.removed, keys, columns,
                                       self.glyphs)  # fmt: skip
         else:
             line = strips.header(
-                self.snapshot, None if archive else self.drivers, str(self.home.root), self.stale,
+                shown, None if archive else self.drivers, str(self.home.root), self.stale,
                 self.source.hidden, self.changed, columns, self.glyphs,
             )  # fmt: skip
         return (*front, *line)

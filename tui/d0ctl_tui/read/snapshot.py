@@ -1,9 +1,11 @@
 """The data around the tree, read at one moment: nodes, events, totals, needs of a person."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.access import is_full
 from d0ctl.model import Node, Phase
@@ -21,6 +23,8 @@ from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import activity
 from d0ctl_tui.read import stragglers
 from d0ctl_tui.read.stragglers import Stragglers
+
+Value = TypeVar("Value")
 
 MOST_EVENTS = 60
 MOST_NOTABLE = 30
@@ -97,6 +101,17 @@ class Snapshot(Struct, frozen=True):
         """Return how many packages of all jobs are in a phase that needs a person."""
         return sum(counts.get(phase, 0) for counts in self.needing.values())
 
+    def of_jobs(self, jobs: Collection[int] | None) -> "Snapshot":
+        """Return it with the needs of these jobs only; None stands for all."""
+        if jobs is None:
+            return self
+        stopped = replace(self.stopped_jobs, jobs=_only(jobs, self.stopped_jobs.jobs))
+        late = Stragglers([package for job in jobs for package in self.stragglers.of(job)])
+        return replace(
+            self, needing=_only(jobs, self.needing), tasks=_only(jobs, self.tasks),
+            untransferred=_only(jobs, self.untransferred), stopped_jobs=stopped, stragglers=late,
+        )  # fmt: skip
+
     @property
     def short_names(self) -> dict[str, str]:
         """The first part of each name of a node with a domain, if no other begins with it."""
@@ -109,6 +124,10 @@ class Snapshot(Struct, frozen=True):
     def takers(self) -> list[NodeLine]:
         """The nodes that take packages."""
         return [node for node in self.nodes if node.state == "up"]
+
+
+def _only(jobs: Collection[int], known: Mapping[int, Value]) -> dict[int, Value]:
+    return {job: value for job, value in known.items() if job in jobs}
 
 
 def read(store: Store, before: Snapshot, now: float, until: float | None = None) -> Snapshot:

@@ -90,6 +90,11 @@ class Source:
             return ""
         return f"{len(self.jobs):,} of {count(self.all_jobs, 'job')}: {self.job_list.summary}"
 
+    @property
+    def listed(self) -> Collection[int] | None:
+        """The listed jobs; None if no job is hidden."""
+        return set(self.jobs) if self.job_list.hides else None
+
     def list_jobs(self) -> None:
         """Read which jobs are listed, and in which order."""
         now = self.at or time.time()
