@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from d0ctl.actions.selection import jobs_of
@@ -10,6 +11,18 @@ from d0ctl.show.job_end import remarks_on
 from d0ctl.store.connection import Store
 from d0ctl.store.files.selected_files import local_path, pages, select_results
 from d0ctl.store.views import selection
+from d0ctl.store.views.shapes import JobSummary
+
+
+def warn(store: Store, jobs: Sequence[JobSummary], stacklevel: int) -> None:
+    """Issue as Python warnings what results lack, what is out of date, and what is mixed."""
+    for remark in [remark for job in jobs for remark in remarks_on(store, job)]:
+        warnings.warn(remark, stacklevel=stacklevel)
+
+
+def warn_of_ended(store: Store, wanted: Selector) -> None:
+    """Warn as `d0ctl wait` and `d0ctl run` do at the end of jobs."""
+    warn(store, jobs_of(store, wanted), stacklevel=5)
 
 
 def paths_of(store: Store, wanted: Selector, name: str) -> list[Path]:
@@ -19,8 +32,7 @@ def paths_of(store: Store, wanted: Selector, name: str) -> list[Path]:
         selected = selection.choose(store, wanted, now=time.time(), lenient=True)
         makers = {package.path for package in selection.packages(selected)}
     jobs = jobs_of(store, wanted)
-    for remark in [remark for job in jobs for remark in remarks_on(store, job)]:
-        warnings.warn(remark, stacklevel=3)
+    warn(store, jobs, stacklevel=4)
     rows = (row for job in jobs for row in pages(select_results(store, job.name, name), 0))
     own = (row for row in rows if makers is None or row.maker in makers)
     return [Path(path) for row in own if (path := local_path(store.home, row)) is not None]

@@ -1,15 +1,14 @@
 """Jobs, or parts of them, in the database: what they are, and what can be done with them."""
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from d0ctl import select
-from d0ctl.api.progress import Progress, counts_now, seconds_of
+from d0ctl.api.progress import LOOK_S, Progress, counts_now, driven, seconds_of
 from d0ctl.api.verbs import Verbs
 from d0ctl.config import Home, find_home
 from d0ctl.errors import BadUsage
@@ -21,9 +20,8 @@ from d0ctl.store.views.shapes import PackageRow
 if TYPE_CHECKING:
     from d0ctl.show.drawing.sheet import Sheet
 
-LOOK_S = 0.1
 LOOK_ANYWAY_S = 5.0
-"""How long to wait between two reads of the database, and at most if it does not change."""
+"""How long the database is not read at most while it does not change."""
 
 
 class Selection(Verbs):
@@ -231,45 +229,36 @@ class Selection(Verbs):
     ) -> Progress:
         """Wait until nothing in it can move without a person, and return the counts then.
 
-        `progress` is called after each change. It raises the same errors as `watch`.
+        `progress` is called after each change. It raises the same errors as `watch`, and warns as
+        `results` does.
         """
         found = self.progress
         for found in self.watch(timeout):
             if progress is not None:
                 progress(found)
+        if found.is_successful:
+            self._warn()
         return found
 
     def run(self, progress: Callable[[Progress], object] | None = None) -> Progress:
         """Drive a job to its end as `d0ctl run` does, with no daemon needed."""
-        from d0ctl.daemon.drive import drive
-        from d0ctl.store.views import browse
-
-        with self._reading() as store:
-            job = browse.job(store, str(self))
-        stop, failures = threading.Event(), []
-
-        def work() -> None:
-            try:
-                drive(self.home, job.id, lambda counts: None, stop)
-            except BaseException as error:
-                failures.append(error)
-
-        thread = threading.Thread(target=work, name=f"drive {job.name}")
-        thread.start()
         last = None
-        try:
-            while thread.is_alive():
-                thread.join(LOOK_S)
+        with closing(driven(self.home, str(self))) as looks:
+            for _ in looks:
                 found = self.progress
                 if progress is not None and found != last:
                     progress(found)
                 last = found
-        finally:
-            stop.set()
-            thread.join()
-        if failures:
-            raise failures[0]
-        return self.progress
+        if (found := self.progress).is_successful:
+            self._warn()
+        return found
+
+    def _warn(self) -> None:
+        """Issue what `d0ctl results` says of mixed results as Python warnings."""
+        from d0ctl.api.results import warn_of_ended
+
+        with self._reading() as store, store.reading():
+            warn_of_ended(store, self.wanted)
 
     # acting --------------------------------------------------------------------------------
 

@@ -57,6 +57,10 @@ def test_results_of_earlier_inputs_are_a_python_warning(folder: Path) -> None:
         assert len(selection.results()) == 1
 
     assert [warning.filename for warning in issued] == [__file__]
+    for end in (selection.wait, selection.run):
+        with pytest.warns(UserWarning, match="raw` has changed since") as issued:
+            assert end().is_successful
+        assert [warning.filename for warning in issued] == [__file__]
 
 
 def test_results_are_the_finished_final_outputs_of_the_selected_packages(folder: Path) -> None:
