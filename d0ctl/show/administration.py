@@ -77,6 +77,7 @@ def would_restore(file: Path, database: Path) -> Iterator[str]:
     yield f"would replace `{clean(str(database))}` by `{clean(str(file))}`"
     if database.exists():
         yield "the current database would be kept beside it"
+        yield "results, archives and keys would stay as they are"
 
 
 def question(database: Path) -> str:

@@ -282,3 +282,16 @@ def test_a_backup_is_not_restored_while_a_daemon_is_ending(
 
     assert done.exit_code == 4
     assert done.stderr == "d0ctl: a daemon is running in this home\nd0ctl daemon stop\n"
+
+
+def test_a_dry_run_says_which_backup_of_when_is_restored_and_what_stays(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    saved = tmp_path / "saved.db"
+    d0ctl("backup", str(saved))
+
+    said = d0ctl("restore", str(saved), "--dry-run").stdout
+
+    assert said.startswith(f"would replace `{site.store.home.database}` by `{saved}`\n")
+    assert "results, archives and keys would stay as they are\nthe backup ends at " in said
