@@ -111,13 +111,15 @@ def test_only_the_outdated_packages_of_a_part_run_again(site: Site) -> None:
     site.ok("run", "grow")
     (site.jobs / "scale").write_text("2\n")
     site.write(WITH_SCALE.replace("[1, 2]", "[1, 2, 3]"))
-    site.ok("update", "grow")
+    before = site.ok("update", "grow")
     site.ok("run", "grow")
 
     hint = site.d0ctl("retry", "grow/2").err
     old = site.ok("set-status", "grow/2", "unscheduled", "--dry-run")
     plan = site.ok("update", "grow/2", "--again", "--dry-run")
 
+    assert "1 package out of date, run with another recipe or other inputs: 1" in before
+    assert "2 packages out of date, run with files that were changed or dropped since" in before
     assert "`d0ctl update grow/2 --again` runs them again" in hint
     assert (
         "1 package would run with its former recipe or inputs; with those that the job has now: "

@@ -184,7 +184,14 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("to run again", [found.outdated[key] for key in found.outdated if key in outline.again]),
         ("to run again, because their outputs were removed", outline.remade.values()),
         ("left running as submitted", found.busy.values()),
-        ("out of date, run with another recipe or other inputs", stale.values()),
+        (
+            "out of date, run with another recipe or other inputs",
+            [package for key, package in stale.items() if key not in found.earlier],
+        ),
+        (
+            "out of date, run with files that were changed or dropped since",
+            [package for key, package in stale.items() if key in found.earlier],
+        ),
     ]
     for change, places in groups:
         if places:
