@@ -54,7 +54,7 @@ def test_a_node_that_is_down_says_when_it_is_tried_again(site: Site, d0ctl: Type
 
     assert "no route to host; next try in " in d0ctl("node", "list").stdout
     why = " ".join(d0ctl("why", "localhost").stdout.split())
-    assert re.search("next try in (49|50) min .. s, or at once when `node check` reaches it", why)
+    assert re.search("next try in (49|50) min .. s, or at once after `node check`", why)
 
 
 def test_a_node_that_is_resumed_is_tried_at_once(site: Site, d0ctl: Type) -> None:

@@ -41,7 +41,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.answer = (f"node `{name}` has been down since {moment(row.since, now)}: "
                        f"{row.last_error or 'it does not answer'}")  # fmt: skip
         if soon := node_pauses.next_try(row, now):
-            explanation.facts.append(f"{soon}, or at once when `node check` reaches it")
+            explanation.facts.append(f"{soon}, or at once after `node check`")
         if room.used:
             from d0ctl.show.why.phases.launched import until_given_up  # late: few nodes are down
 
