@@ -63,36 +63,6 @@ def test_the_cause_is_explored_also_if_the_first_maker_is_ready(site: Site) -> N
     assert answer.commands == ["d0ctl why prod/1/3/1", "d0ctl kill-line prod/1/3 --drop-outputs"]
 
 
-def test_the_only_line_of_a_stage_is_not_to_be_dropped(site: Site) -> None:
-    site.submit(production(lines=2))
-    for path in ("prod/1/1/1", "prod/1/1/2", "prod/1/2/1", "prod/1/2/2"):
-        site.finish(path)
-    site.fail("prod/2/1/1")
-
-    answers = [why(site, path) for path in ("prod", "prod/2/1/1", "prod/3/1/1")]
-
-    assert not [text for answer in answers for text in answer.commands if "kill-line" in text]
-    assert not [text for answer in answers for text in answer.facts if "can be dropped" in text]
-
-
-def test_all_causes_of_a_blocked_merge_are_named_or_counted(site: Site) -> None:
-    lines = [line(make(f"x{seed}"), make(f"y{seed}", needs=[f"x{seed}"])) for seed in range(1, 8)]
-    merge = make("all", needs=[f"y{seed}" for seed in range(1, 8)])
-    site.submit(job(("make", lines), ("merge", [line(merge)])))
-    for seed in (2, 4):
-        site.fail(f"prod/1/{seed}/1")
-
-    two = why(site, "prod/2/1/1")
-    for seed in (1, 3, 5, 6, 7):
-        site.fail(f"prod/1/{seed}/1")
-    seven = why(site, "prod/2/1/1")
-
-    assert "the causes are `prod/1/2/1` (failed) and `prod/1/4/1` (failed)" in two.facts
-    assert "d0ctl kill-line prod/1/2 --drop-outputs" in two.commands
-    names = ", ".join(f"`prod/1/{seed}/1` (failed)" for seed in range(1, 6))
-    assert f"the causes are {names} and 2 more" in seven.facts
-
-
 def test_a_blocked_package_says_so(site: Site) -> None:
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")

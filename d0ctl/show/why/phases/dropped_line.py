@@ -1,18 +1,48 @@
 """When a line is worth dropping, and how a dropped one comes back."""
 
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+
 from d0ctl.model import Phase
-from d0ctl.show.why.common import Explanation
+from d0ctl.select.condense import condense
+from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import restore_line
 from d0ctl.store.views import names
 from d0ctl.store.views.left_out import REMOVED
-from d0ctl.units import moment
+from d0ctl.units import listed, moment
 
 
 def is_of_use(store: Store, package: str) -> bool:
     """Return whether other lines of its stage remain if the line of a package is dropped."""
-    job, stage, *_ = package.split("/")
-    return names.lines(store, job, int(stage)) > 1
+    return _lines(store, package) > 1
+
+
+def _lines(store: Store, path: str) -> int:
+    """Return how many lines the stage of a path has."""
+    job, stage, *_ = path.split("/")
+    return names.lines(store, job, int(stage))
+
+
+def suggest(
+    store: Store, explanation: Explanation, packages: Sequence[tuple[str, str]], *, is_whole: bool
+) -> None:
+    """Add the command that drops the lines of packages, of which none will make its files: their
+    paths and phases; not `is_whole` if there may be more of them.
+    """
+    lines = list(dict.fromkeys(path.rpartition("/")[0] for path, _ in packages))
+    stages = Counter(line.rpartition("/")[0] for line in lines)
+    if not lines or any(_lines(store, stage) <= number for stage, number in stages.items()):
+        return
+    dropped = [str(selector) for selector in condense(lines)]
+    if not is_whole or len(dropped) > MOST:
+        states = ",".join(sorted({phase for _, phase in packages}))
+        dropped = [f"{stage}/*:{states}" for stage in stages]
+    are = f"line `{lines[0]}`" if dropped == lines else f"lines {listed(f'`{d}`' for d in dropped)}"
+    them = "it" if dropped == lines else "them"
+    explanation.facts.append(f"{are} can be dropped: packages that can run without {them} do so")
+    explanation.commands.append(shlex.join(["d0ctl", "kill-line", *dropped, "--drop-outputs"]))
 
 
 def add(

@@ -1,6 +1,7 @@
 """The files and packages that a waiting package needs, the least likely ones first."""
 
 import shlex
+from collections.abc import Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -76,9 +77,11 @@ def waiting(subject: Subject) -> None:
     causes, is_whole = _root_causes(subject.store, prerequisites)
     _held_makers(subject, [*prerequisites, *causes])
     if deeper := [cause for cause in causes if cause not in prerequisites[:MOST]]:
-        explanation.facts.append(_causes_text(deeper, is_whole=is_whole))
+        others = "other " * (first.likelihood == 0)
+        explanation.facts.append(_causes_text(deeper, others, is_whole=is_whole))
     _retry_canceled(subject, causes)
-    suggest(subject.store, explanation, deeper[0] if deeper and first.likelihood else first)
+    cause = deeper[0] if deeper and first.likelihood else first
+    suggest(subject.store, explanation, cause, causes, is_whole=is_whole)
 
 
 def _held_makers(subject: Subject, makers: list[Prerequisite]) -> None:
@@ -218,10 +221,10 @@ def _root_causes(
     return sorted(deeper, key=lambda other: other.likelihood)[:1], True
 
 
-def _causes_text(causes: list[Prerequisite], *, is_whole: bool) -> str:
-    """Name the first causes, and count the rest."""
+def _causes_text(causes: list[Prerequisite], others: str, *, is_whole: bool) -> str:
+    """Name the first causes, and count the rest; they are the `others` if some have been named."""
     if len(causes) == 1 and is_whole:
-        return f"the cause is {causes[0].origin}"
+        return f"the {others}cause is {causes[0].origin}"
     names = [f"`{cause.maker}` ({phase_word(cause.phase)})" if cause.maker else cause.text
              for cause in causes[:MOST]]  # fmt: skip
     more = max(0, len(causes) - MOST)
@@ -229,22 +232,28 @@ def _causes_text(causes: list[Prerequisite], *, is_whole: bool) -> str:
         names.append(f"at least {count(more)} more" if more else "perhaps more")
     elif more:
         names.append(f"{count(more)} more")
-    return f"the causes are {listed(names)}"
+    return f"the {others}causes are {listed(names)}"
 
 
-def suggest(store: Store, explanation: Explanation, prerequisite: Prerequisite) -> None:
-    """Suggest commands about a prerequisite."""
+def suggest(
+    store: Store,
+    explanation: Explanation,
+    prerequisite: Prerequisite,
+    causes: Sequence[Prerequisite] = (),
+    *,
+    is_whole: bool = True,
+) -> None:
+    """Suggest commands about a prerequisite, and about all causes, of which it may be one."""
     if prerequisite.maker is None:
         return
     explanation.commands.append(f"d0ctl why {prerequisite.maker}")
     if prerequisite.likelihood == 0 and prerequisite.maker.count("/") == 1:
         explanation.commands.append(f"d0ctl retry '{prerequisite.maker}/*:failed,canceled'")
-    elif prerequisite.likelihood == 0 and dropped_line.is_of_use(store, prerequisite.maker):
-        line = prerequisite.maker.rpartition("/")[0]
-        explanation.facts.append(
-            f"line `{line}` can be dropped: packages that can run without it do so"
-        )
-        explanation.commands.append(f"d0ctl kill-line {line} --drop-outputs")
+    elif prerequisite.likelihood == 0:
+        ended = [(cause.maker, cause.phase) for cause in causes or [prerequisite]
+                 if cause.maker and cause.phase in ("failed", "canceled")
+                 and cause.maker.count("/") > 1]  # fmt: skip
+        dropped_line.suggest(store, explanation, ended, is_whole=is_whole)
 
 
 def _file_text(file: MissingInput) -> str:

@@ -1,0 +1,58 @@
+"""`why` of packages that failed lines block: their causes, and the lines to drop."""
+
+from tests.show.asking import why
+from tests.support.building import job, line, production
+from tests.support.building import package as make
+from tests.support.site import Site
+
+
+def test_the_only_line_of_a_stage_is_not_to_be_dropped(site: Site) -> None:
+    site.submit(production(lines=2))
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/1/2/1", "prod/1/2/2"):
+        site.finish(path)
+    site.fail("prod/2/1/1")
+
+    answers = [why(site, path) for path in ("prod", "prod/2/1/1", "prod/3/1/1")]
+
+    assert not [text for answer in answers for text in answer.commands if "kill-line" in text]
+    assert not [text for answer in answers for text in answer.facts if "can be dropped" in text]
+
+
+def test_all_causes_of_a_blocked_merge_are_named_or_counted(site: Site) -> None:
+    lines = [line(make(f"x{seed}"), make(f"y{seed}", needs=[f"x{seed}"])) for seed in range(1, 8)]
+    merge = make("all", needs=[f"y{seed}" for seed in range(1, 8)])
+    site.submit(job(("make", lines), ("merge", [line(merge)])))
+    for seed in (2, 4):
+        site.fail(f"prod/1/{seed}/1")
+
+    two = why(site, "prod/2/1/1")
+    for seed in (1, 3, 5, 6, 7):
+        site.fail(f"prod/1/{seed}/1")
+    seven = why(site, "prod/2/1/1")
+
+    assert "the causes are `prod/1/2/1` (failed) and `prod/1/4/1` (failed)" in two.facts
+    assert "d0ctl kill-line prod/1/2 prod/1/4 --drop-outputs" in two.commands
+    names = ", ".join(f"`prod/1/{seed}/1` (failed)" for seed in range(1, 6))
+    assert f"the causes are {names} and 2 more" in seven.facts
+
+
+def test_the_causes_of_a_merge_of_failed_lines_add_up_and_its_command_drops_all_of_them(
+    site: Site,
+) -> None:
+    files = [f"x{seed}" for seed in range(20)]
+    lines = [line(make(file)) for file in files]
+    site.submit(job(("make", lines), ("merge", [line(make("all", needs=files))])))
+    for seed in range(1, 14):
+        site.fail(f"prod/1/{seed}/1")
+
+    answer = why(site, "prod/2/1/1")
+
+    named = ", ".join(f"`prod/1/{seed}/1` (failed)" for seed in range(6, 11))
+    assert f"the other causes are {named} and 3 more" in answer.facts
+    assert answer.commands[1:] == ["d0ctl kill-line prod/1/1-13 --drop-outputs"]
+    assert ("lines `prod/1/1-13` can be dropped: packages that can run without them do so"
+            in answer.facts)  # fmt: skip
+    for seed in (15, 17, 19):
+        site.fail(f"prod/1/{seed}/1")
+    assert why(site, "prod/2/1/1").commands[1:] == [
+        "d0ctl kill-line prod/1/1-13 prod/1/15 prod/1/17 prod/1/19 --drop-outputs"]  # fmt: skip
