@@ -224,9 +224,10 @@ def results_in_all(files: int, present: int, size_: int, listed: int) -> str:
     return f"{count(files, 'file')}{more}{made}, {size(size_)}"
 
 
-def partly_outdated(job: str) -> str:
-    """Say that results of a job are out of date, and which command says more."""
-    return f"; some are out of date, see `d0ctl results {job}`"
+def imperfect(job: str, *, short: bool, outdated: bool) -> str:
+    """Say that results of a job lack inputs or are out of date, and which command says more."""
+    faults = [*["lack inputs"] * short, *["are out of date"] * outdated]
+    return f"; some {listed(faults, 'or')}, see `d0ctl results {job}`" if faults else ""
 
 
 def copied(folder: str, number: int, existing: int, size_: int) -> str:

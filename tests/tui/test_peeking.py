@@ -1,5 +1,6 @@
 """The folder of an attempt, seen from the dashboard."""
 
+from tests.support.acting import select
 from tests.support.building import job, line, package, production
 from tests.support.rows import insert
 from tests.support.site import Site
@@ -67,6 +68,20 @@ def test_the_results_of_a_job_say_that_some_are_out_of_date(site: Site, dashboar
     async def script(desk: Desk) -> None:
         await desk.press("p")
         await desk.sees("1 file", "some are out of date, see `d0ctl results prod`")
+
+    dashboard(script, start="prod", size=(80, 24))
+
+
+def test_the_results_of_a_job_say_that_some_lack_inputs(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=2))
+    for end in (1, 2):
+        site.finish(f"prod/1/1/{end}")
+    select(site.store, "kill-line", "prod/1/2", drop_outputs=True)
+    site.finish("prod/2/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("p")
+        await desk.sees("1 file", "some lack inputs, see `d0ctl results prod`")
 
     dashboard(script, start="prod", size=(80, 24))
 

@@ -16,7 +16,7 @@ from d0ctl.store.files.edited_files import done_with_earlier
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.store.views import browse
-from d0ctl.store.views.left_out import outdated_packages
+from d0ctl.store.views.left_out import outdated_packages, short_packages
 from d0ctl_tui.app_events import LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import RESULTS, SUB, bindings
@@ -125,6 +125,7 @@ class ResultsScreen(SubScreen):
                 totals = selected_files.weight(selected)
                 files = list(selected_files.pages(selected, MOST))
                 is_mixed = outdated_packages(store, job.id) or done_with_earlier(store, job.id)
+                is_short = bool(short_packages(store, job.id, 1))
         except D0Error as error:
             self.dashboard.post_message(ThreadResult(partial(self._take, [], "", str(error))))
             return
@@ -135,8 +136,7 @@ class ResultsScreen(SubScreen):
             cells = outcome.result_cells(file, job, path, difference)
             rows.append(Result(file.name, path, cells))
         about = outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows))
-        if is_mixed:
-            about += outcome.partly_outdated(self.job)
+        about += outcome.imperfect(self.job, short=is_short, outdated=bool(is_mixed))
         nothing = f"job `{self.job}` has no final outputs"
         self.dashboard.post_message(ThreadResult(partial(self._take, rows, about, nothing)))
 
