@@ -1,16 +1,19 @@
 """The site file that is applied: where it is, and the nodes that it adds."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from d0ctl.actions import site_keys
 from d0ctl.actions.action import Person
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable, NotFound
 from d0ctl.sitefile.spec import Site
+from d0ctl.sitefile.writer import plain_text
 from d0ctl.store.clusters.site_comparison import Difference, logins_to_meet, to_meet
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 
 if TYPE_CHECKING:
     from d0ctl.actions.meeting import Advice
@@ -58,6 +61,17 @@ def meet(
             error.details = (*error.details, changes)
             raise
     return facts
+
+
+def beyond_machines(store: Store, differences: Sequence[Difference]) -> Iterator[str]:
+    """Say what known machines have of what the file sets to more."""
+    for difference in differences:
+        row = registry.find(store, difference.name) if difference.kind == "node" else None
+        if row is not None and difference.verb == "change":
+            pairs = zip(difference.keys, difference.values, strict=True)
+            wanted = {key: (will, plain_text(key, will)) for key, (_, will) in pairs}
+            for remark in site_keys.beyond_machine(row, wanted):
+                yield f"node `{row.name}`: {remark}"
 
 
 def _in_file(path: Path, name: str) -> "Advice":

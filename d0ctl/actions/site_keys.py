@@ -9,12 +9,13 @@ from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Level, NodeRequest, Plan
 from d0ctl.actions.option import Options, arguments
 from d0ctl.errors import BadJobFile, BadUsage, NotFound
+from d0ctl.model import Node
 from d0ctl.sitefile import reader
 from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import NONE, plain_text
 from d0ctl.store.clusters import site_comparison
 from d0ctl.store.connection import Store
-from d0ctl.units import listed
+from d0ctl.units import count, listed, size
 
 LISTS = ("services", "clusters")
 """The keys whose value is a list, written with commas."""
@@ -91,6 +92,16 @@ def check_cluster(store: Store, cluster: str | None, *, new: bool) -> bool:
     meant = near(cluster, known)
     hint = f"did you mean `{meant}`?" if meant else "d0ctl cluster list"
     raise NotFound(f"there is no cluster `{cluster}`; `--new` would make it", hint=hint)
+
+
+def beyond_machine(row: Node, wanted: Mapping[str, tuple[Any, str]]) -> Iterator[str]:
+    """Say how much a machine has of what is set to more; `wanted` are values and their texts."""
+    facts = json.loads(row.facts or "{}")
+    for key, (value, text) in wanted.items():
+        has = facts.get(key)
+        if key in ("cpus", "gpus", "memory") and None not in (has, value) and value > has:
+            amount = size(has) if key == "memory" else count(has, key.removesuffix("s").upper())
+            yield f"{key}={text} is more than the machine has: {amount}"
 
 
 def _texts(request: NodeRequest[Any], keys: Collection[str]) -> dict[str, str]:

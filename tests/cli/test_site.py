@@ -68,6 +68,21 @@ def test_values_that_differ_are_printed_as_people_write_them(
     ]
 
 
+def test_more_than_a_machine_has_is_applied_with_a_remark(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    site.up(cpus=4)
+    file = write(tmp_path, "nodes: {localhost: {cpus: 6, memory: 1GB}}")
+    remark = "node `localhost`: cpus=6 is more than the machine has: 4 CPUs\n"
+
+    planned = d0ctl("site", "apply", file, "--dry-run")
+    done = d0ctl("site", "apply", file)
+
+    assert (planned.exit_code, planned.stderr) == (0, remark)
+    assert (done.exit_code, done.stderr) == (0, remark)
+    assert d0ctl("site", "apply", file).stderr == ""
+
+
 def test_a_site_is_applied_shown_and_undone(
     d0ctl: Type, site_file: Path, home: Home, tmp_path: Path
 ) -> None:

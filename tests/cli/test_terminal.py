@@ -54,6 +54,17 @@ def test_a_person_can_decline_a_kill(site: Site) -> None:
     assert site.phase("prod/1/1/1") == "ready"
 
 
+def test_the_question_of_site_apply_shows_the_values_that_would_change(site: Site) -> None:
+    site.up(cpus=4)
+    file = site.store.home.root / "some.yaml"
+    file.write_text("nodes: {localhost: {cpus: 3}}\ndefaults: {nice: 2}\n")
+
+    code, seen = on_a_terminal("site", "apply", str(file), answer="n\n")
+
+    assert code == 1
+    assert "~ node localhost: cpus none -> 3" in seen and "defaults: nice 2" in seen
+
+
 def test_a_person_can_confirm_a_kill(site: Site) -> None:
     site.submit(production())
 

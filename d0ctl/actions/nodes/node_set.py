@@ -1,7 +1,5 @@
 """node set: change the settings of a node."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from msgspec.structs import asdict
@@ -11,13 +9,11 @@ from d0ctl.actions.action import Author, NodeRequest
 from d0ctl.actions.option import flag
 from d0ctl.actions.site_keys import SetOptions, SetPlan
 from d0ctl.errors import BadUsage
-from d0ctl.model import Node
 from d0ctl.sitefile.spec import NodeEntry
 from d0ctl.sitefile.writer import NONE
 from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
-from d0ctl.units import count, size
 
 KEYS = ("cpus", "speed", "memory", "gpus", "platform", "services", "cluster")
 """The keys that can be set; the others say how a node is reached."""
@@ -47,7 +43,8 @@ def plan(store: Store, request: NodeRequest[NodeSetOptions], now: float) -> SetP
     if "cluster" in found.changed:
         registry.check_unused(store, row)
         site_keys.check_cluster(store, found.entry["cluster"], new=request.options.new)
-    return replace(found, remarks=tuple(_beyond_machine(row, found)))
+    wanted = {key: (found.entry[key], value) for key, (_, value) in found.changed.items()}
+    return replace(found, remarks=tuple(site_keys.beyond_machine(row, wanted)))
 
 
 def _check_keys(request: NodeRequest[NodeSetOptions]) -> None:
@@ -59,16 +56,6 @@ def _check_keys(request: NodeRequest[NodeSetOptions]) -> None:
                 f"`node set` can't change `{key}`; the site file can",
                 hint="d0ctl site show > FILE   # edit it, then: d0ctl site apply FILE",
             )
-
-
-def _beyond_machine(row: Node, plan: SetPlan) -> Iterator[str]:
-    """Say how much the machine has of what is set to more than that."""
-    facts = json.loads(row.facts or "{}")
-    for key, (_, value) in plan.changed.items():
-        has, wanted = facts.get(key), plan.entry.get(key)
-        if key in ("cpus", "gpus", "memory") and None not in (has, wanted) and wanted > has:
-            amount = size(has) if key == "memory" else count(has, key.removesuffix("s").upper())
-            yield f"{key}={value} is more than the machine has: {amount}"
 
 
 def undo(plan: SetPlan) -> str | None:

@@ -75,12 +75,18 @@ def apply(
     wanted = site_file.read(file, session.home())
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
-            _print(site_comparison.compare(store, wanted), would=True)
+            differences = site_comparison.compare(store, wanted)
+            remarks = list(site_file.beyond_machines(store, differences))
+        _print(differences, would=True)
+        for remark in remarks:
+            say(remark)
         return
     with session.open_or_create() as store:
         differences = site_comparison.compare(store, wanted)
+        for remark in site_file.beyond_machines(store, differences):
+            say(remark)
         if differences:
-            changing.confirm("apply this?", site_text.differences(differences))
+            changing.confirm("apply this?", site_text.comparison(differences))
         facts = site_file.meet(store, path, wanted, differences, AtTerminal())
         differences = site_changes.apply(
             store, wanted, facts, actor=session.actor(), note=changing.reason(),
