@@ -67,7 +67,8 @@ class Sshd:
             (self.home / ".bashrc").write_text(self.bashrc)
         find_client()
         for name in ("host_key", "identity"):
-            make_key(self.folder / name)
+            if not (self.folder / name).exists():
+                make_key(self.folder / name)
         self.authorize(self.folder / "identity.pub")
 
     @property
