@@ -1,7 +1,9 @@
 """The folder of an attempt, seen from the dashboard."""
 
-from tests.support.acting import select
+from d0ctl import actions
+from d0ctl.select import parse
 from tests.support.building import job, line, package, production
+from tests.support.jobs import NOW
 from tests.support.rows import insert
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -76,14 +78,15 @@ def test_the_results_of_a_job_say_that_some_lack_inputs(site: Site, dashboard: O
     site.submit(production(lines=2))
     for end in (1, 2):
         site.finish(f"prod/1/1/{end}")
-    select(site.store, "kill-line", "prod/1/2", drop_outputs=True)
+    request = actions.request("kill-line", parse("prod/1/2"), drop_outputs=True)
+    actions.apply(site.store, request, actor="emmy", note=None, now=NOW)
     site.finish("prod/2/1/1")
 
     async def script(desk: Desk) -> None:
         await desk.press("p")
         await desk.sees("1 file", "some lack inputs, see `d0ctl results prod`")
 
-    dashboard(script, start="prod", size=(80, 24))
+    dashboard(script, start="prod", size=(100, 24))
 
 
 def test_p_on_a_job_lists_its_results_and_where_they_are(site: Site, dashboard: Open) -> None:

@@ -124,7 +124,8 @@ class ResultsScreen(SubScreen):
                 selected = selected_files.select_results(store, self.job, "*")
                 totals = selected_files.weight(selected)
                 files = list(selected_files.pages(selected, MOST))
-                is_mixed = outdated_packages(store, job.id) or done_with_earlier(store, job.id)
+                outdated = outdated_packages(store, job.id).packages
+                is_mixed = outdated or done_with_earlier(store, job.id)
                 is_short = bool(short_packages(store, job.id, 1))
         except D0Error as error:
             self.dashboard.post_message(ThreadResult(partial(self._take, [], "", str(error))))
