@@ -42,7 +42,8 @@ def port_of(folder: Path) -> int:
 def added(sshd: Sshd) -> list[str]:
     """Return the command that adds it beside `localhost`, which is the same machine."""
     return ["d0ctl", "node", "add", sshd.folder.name, sshd.destination, "--identity",
-            str(sshd.identity), "--accept-key", fingerprint(sshd), "--same-machine", "--cpus", "2"]  # fmt: skip
+            str(sshd.identity), "--accept-key", fingerprint(sshd), "--same-machine",
+            "--cpus", "2"]  # fmt: skip
 
 
 if __name__ == "__main__":
