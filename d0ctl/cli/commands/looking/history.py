@@ -24,9 +24,11 @@ from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, action_reason, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
+from d0ctl.store.history import package_actions
 from d0ctl.store.views import browse, failure_counts, one_package, selection
 from d0ctl.store.views.failure_counts import FailedAttempt
 from d0ctl.store.views.selection import located
+from d0ctl.store.views.shapes import ActionView
 from d0ctl.store.views.shapes.of_package import EventView
 from d0ctl.units import count, moment
 
@@ -34,6 +36,9 @@ app = single()
 
 MOST_SHOWN = 20
 MOST_IN_DOCUMENT = 10_000
+
+MOST_ACTIONS, MOST_READ = 50, 1_000
+"""How many actions on a job are shown, and how many are read to find those on a package."""
 
 
 Since = Annotated[
@@ -78,6 +83,7 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
     now: documents.Current | None = None
     wanted = located(store, wanted)
     notes: list[packages.Note] = []
+    actions = _actions(store, wanted)
     if wanted.is_one and wanted.level == "job":
         job = browse.job(store, wanted.job)
         reasons = failure_counts.reasons_of_job(store, job.id)
@@ -88,7 +94,9 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
         failed = failure_counts.attempts_of_selected(selected, limit)
     if wanted.is_one and wanted.level == "package":
         package = browse.package(store, wanted)
-        events = [_event(event) for event in one_package.events(store, package.id)]
+        changes = one_package.events(store, package.id)
+        actions = package_actions.on_package(actions, package, changes)
+        events = [_event(event) for event in changes]
         now = fill(documents.Current, package)
         notes = [fill(packages.Note, note, attempt=note.number, text=remark(note.text))
                  for note in one_package.notes(store, package.id)]  # fmt: skip
@@ -98,7 +106,9 @@ def document(store: Store, wanted: Selector, limit: int = MOST_IN_DOCUMENT) -> d
         "failures": [_failure(row) for row in failed],
         "events": events,
         "notes": notes,
-        "actions": _actions(store, wanted),
+        "actions": [
+            fill(documents.Action, action, reason=remark(action.note)) for action in actions
+        ],
         "now": now,
     }
 
@@ -112,14 +122,12 @@ def _failure(row: FailedAttempt) -> documents.FailedAttempt:
     return fill(documents.FailedAttempt, row, attempt=row.number, node=row.node_name)
 
 
-def _actions(store: Store, wanted: Selector) -> list[documents.Action]:
-    """Actions of people on the job, if just one is selected."""
+def _actions(store: Store, wanted: Selector) -> list[ActionView]:
+    """Return the actions of people on the job, if just one is selected."""
     if wanted.wildcard_level == "job":
         return []
-    return [
-        fill(documents.Action, action, reason=remark(action.note))
-        for action in browse.actions(store, wanted.job, 50)
-    ]
+    is_package = wanted.is_one and wanted.level == "package"  # then few of them are shown
+    return browse.actions(store, wanted.job, MOST_READ if is_package else MOST_ACTIONS)
 
 
 def _draw(document: documents.History, now: float) -> None:
@@ -138,7 +146,8 @@ def _draw(document: documents.History, now: float) -> None:
             for note in document["notes"]
         ])  # fmt: skip
     if document["actions"]:
-        page.head("actions of people")
+        part, _, below = document["selector"].partition("/")
+        page.head(f"actions of people{f' on job `{part}`' * bool(below and not document['now'])}")
         page.table([
             [_when(action["at"], now), action["actor"], action["verb"], brief(action["target"]),
              count(action["packages"], "package") if action["packages"] else "",

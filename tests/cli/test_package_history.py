@@ -1,0 +1,42 @@
+"""`history` of a package: the actions of people that changed it."""
+
+from tests.cli.conftest import Type
+from tests.support.building import document, production
+from tests.support.site import Site
+
+
+def test_the_history_of_a_package_has_only_the_actions_that_changed_it(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    for words in (("retry", "prod:failed"), ("kill-line", "prod/1/3"), ("priority", "prod", "60"),
+                  ("hold", "prod/1/1-2:ready")):  # fmt: skip
+        assert d0ctl(*words).exit_code == 0
+
+    targets = {
+        path: [action["target"] for action in document(d0ctl("history", path, "--json").stdout)[
+            "actions"]]
+        for path in ("prod/1/1/1", "prod/1/2/1", "prod/1/3/1")
+    }  # fmt: skip
+
+    assert targets == {
+        "prod/1/1/1": ["prod", "prod"],
+        "prod/1/2/1": ["prod/1/1-2:ready", "prod", "prod:failed", "prod"],
+        "prod/1/3/1": ["prod", "prod/1/3", "prod"],
+    }
+    assert "actions of people\n" in d0ctl("history", "prod/1/1/1").stdout
+    assert "actions of people on job `prod`\n" in d0ctl("history", "prod/1/1").stdout
+
+
+def test_the_history_of_a_package_has_the_action_on_others_that_dropped_it(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl("kill-line", "prod/1/*", "--drop-outputs", "--yes")
+
+    actions = document(d0ctl("history", "prod/2/1/1", "--json").stdout)["actions"]
+
+    assert site.phase("prod/2/1/1") == "dropped"
+    assert [action["target"] for action in actions] == ["prod/1/*", "prod"]
