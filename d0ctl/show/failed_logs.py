@@ -13,8 +13,6 @@ from d0ctl.units import count, likeness
 MOST_LOGS = 5
 """How many different logs are shown for a reason."""
 
-NO_FAILURES = "nothing has failed"
-
 
 class FailedLog(Struct):
     """The end of the log of a failed package, and other packages that ended alike.
@@ -62,11 +60,17 @@ def number_of(logs: Sequence[FailedLog]) -> int:
     return sum(log.number for log in logs)
 
 
+def no_failures(selector: str, earlier: int) -> str:
+    """Say that no package is failed, and how many attempts of them have failed before."""
+    if not earlier:
+        return "nothing has failed"
+    return (
+        f"no package is failed now; {count(earlier, 'earlier failure')}: d0ctl history {selector}"
+    )
+
+
 def draw(sheet: Sheet, logs: Logs, selector: str, failed: int, now: float) -> None:
     """Draw the logs; `failed` is how many packages of the selection have failed."""
-    if not logs:
-        sheet.say(NO_FAILURES)
-        return
     for reason, group in logs.items():
         sheet.head(f"{reason}: {count(number_of(group), 'package')}")
         for log in group[:MOST_LOGS]:

@@ -91,6 +91,17 @@ def test_packages_that_have_not_failed_are_left_out(site: Site, d0ctl: Type) -> 
     assert d0ctl("logs", "none", "--failed").exit_code == 3
 
 
+def test_failures_of_packages_that_are_not_failed_now_are_counted(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", stderr="no beam\n")
+    d0ctl("retry", "prod/1/1/1")
+
+    answer = d0ctl("logs", "prod", "--failed").stdout
+
+    assert answer == "no package is failed now; 1 earlier failure: d0ctl history prod\n"
+    assert d0ctl("logs", "prod/1/2", "--failed").stdout == "nothing has failed\n"
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [(["--failed", "-f"], "exclude each other"), (["--failed", "--attempt", "1"], "exclude each"),

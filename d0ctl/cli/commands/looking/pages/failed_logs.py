@@ -43,6 +43,7 @@ def run(selector: str, lines: int, json: bool) -> None:
             selected = selection.choose(store, wanted, now=now, lenient=True)
             failed = selected.count()
             failures = failure_counts.last_of_selected(selected, MOST_READ)
+            earlier = 0 if failures else _earlier_failures(store, selector, now)
         logs = failed_logs.grouped(failures, lines)
         answered = bool(store.home.archive) or _read_stdout(store, logs, lines)
     name = selector.partition(":")[0]
@@ -50,10 +51,19 @@ def run(selector: str, lines: int, json: bool) -> None:
         emit_json(_document(name, failed, logs))
     else:
         page = sheet()
-        failed_logs.draw(page, logs, name, failed, now)
+        if logs:
+            failed_logs.draw(page, logs, name, failed, now)
+        else:
+            page.say(failed_logs.no_failures(name, earlier))
         show(page)
     if not answered:
         raise typer.Exit(ExitCode.NODE)
+
+
+def _earlier_failures(store: Store, selector: str, now: float) -> int:
+    """Count the failed attempts of packages that are not failed now."""
+    selected = selection.choose(store, select.parse(selector), now=now, lenient=True)
+    return sum(reason.count for reason in failure_counts.reasons_of_selected(selected))
 
 
 def _read_stdout(store: Store, logs: Logs, lines: int) -> bool:
