@@ -1,6 +1,7 @@
 """Reach a node: for the first time, once a person trusts its host keys, or to check it."""
 
 import shlex
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from typing import Any, TypeVar
@@ -126,11 +127,14 @@ def reach_login(
 def check(home: Home, row: Node, site: str) -> Generator[Finding, None, None]:
     """Check a node, and yield the findings; if it was down, it is tried at once.
 
-    So it is up again, or the record says why it can't be reached now.
+    So it is up again, or the record says why it can't be reached now. If it was not, an answer is
+    its last contact.
     """
     for finding in node_check.check(home, registry.address_of(row), site):
-        if row.state == "down" and finding.what == node_check.REACH:
+        if finding.what == node_check.REACH and (finding.ok or row.state == "down"):
             with suppress(D0Error), opening.writer(home) as store, store.writing():
+                if finding.ok:
+                    contact.note_contact(store, row.id, None, at=time.time())
                 contact.try_now(store, row.id)
         yield finding
 

@@ -13,10 +13,11 @@ from d0ctl.daemon.steps.monitor import assign_couriers
 from d0ctl.errors import NodeUnreachable
 from d0ctl.model import Node
 from d0ctl.nodes import courier
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import contact, registry
 from d0ctl.store.nodes.site import site_name
 from tests.daemon.contact import Stub, turn_until
 from tests.daemon.couriers import Links
+from tests.support.site.packages import FACTS
 
 WAIT_S = 3600.0
 
@@ -41,6 +42,19 @@ def test_a_node_that_fails_a_check_is_down_for_its_present_cause(
     turn_until(desk, lambda: localhost(desk).last_error == "its host key has changed")
 
     assert localhost(desk).state == "down"
+
+
+def test_the_answer_to_a_check_is_the_last_contact_of_a_node_that_nobody_drives(
+    desk: Desk,
+) -> None:
+    with desk.store.writing():
+        contact.up(desk.store, localhost(desk).id, FACTS, now=1.0)
+        contact.unknown(desk.store, localhost(desk).id, now=2.0)
+
+    with closing(meeting.check(desk.home, localhost(desk), site_name(desk.store))) as findings:
+        assert next(findings).ok
+
+    assert (localhost(desk).contact or 0.0) > 2.0
 
 
 def test_a_node_that_answers_a_check_is_tried_at_once(

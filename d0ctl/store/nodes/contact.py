@@ -92,7 +92,7 @@ def settle_abandoned(store: Store, *, now: float) -> None:
 
 
 def note_contact(store: Store, node: int, load: float | None, *, at: float) -> None:
-    """Record a sign of life of a node that is up, with its load if it reported one."""
+    """Record a sign of life of a node that is not down, with its load if it reported one."""
     store.change("node_heard", node=node, load=_number(load), last_heard=at)
 
 

@@ -182,9 +182,9 @@ update node
  where id = :node;
 
 -- name: node_heard
--- Record the last contact of a node, and its load then.
-update node set contact = max(contact, :last_heard), load = coalesce(:load, load)
- where id = :node and state = 'up';
+-- Record the last contact of a node that is not down, and its load then.
+update node set contact = max(coalesce(contact, 0), :last_heard), load = coalesce(:load, load)
+ where id = :node and state <> 'down';
 
 -- name: node_down
 -- A node does not answer.
