@@ -1,6 +1,7 @@
 """Lists of packages and failures, and the short texts that cards share."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from shlex import join
 from typing import TYPE_CHECKING
 
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
@@ -27,6 +28,9 @@ WHOLE_MESSAGE = 300
 
 MOST_BAR, LEAST_BAR = 24, 8
 """How many columns the bar of a stage or line takes."""
+
+STOPS = frozenset({"hold", "kill", "kill-line", "node drain", "pause"})
+"""Actions that stop something: the command that undoes them is listed with them."""
 
 LONGEST_UNDO = 300
 """A command that undoes an action is listed with it up to this many characters."""
@@ -136,14 +140,21 @@ def last_of(messages: int) -> str:
     return f"the last of {messages:,} different messages: " if messages > 1 else ""
 
 
-def action_reason(verb: str, reason: str | None, undo: str | None) -> str:
-    """Return the reason of an action, and the command that undoes it if that is of the same verb:
-    it has the values from before. A long one is left out.
+def action_reasons(actions: Iterable[tuple[str, str, str | None, str | None]]) -> list[str]:
+    """Return the reasons of actions, and the commands that undo those that stop something, or whose
+    command has the values from before: verb, target, reason and undo of each, the latest first.
+
+    A long command is left out, and one that was typed, or whose action was done again later.
     """
-    texts = [reason] if reason else []
-    if undo and len(undo) <= LONGEST_UNDO and undo.startswith(f"d0ctl {verb} "):
-        texts.append(f"to undo: {undo}")
-    return "; ".join(texts)
+    later, texts = set[str](), list[str]()
+    for verb, target, reason, undo in actions:
+        named = bool(undo) and (verb in STOPS or f"{undo} ".startswith(f"d0ctl {verb} "))
+        typed = join(["d0ctl", *f"{verb} {target}".split(" ")])
+        is_current = named and later.isdisjoint((typed, undo))
+        shown = is_current and len(undo or "") <= LONGEST_UNDO
+        texts.append("; ".join(filter(None, (reason, f"to undo: {undo}" if shown else ""))))
+        later.add(typed)
+    return texts
 
 
 def cause(reason: str | None, message: str | None) -> str:

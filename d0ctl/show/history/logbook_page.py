@@ -6,7 +6,7 @@ from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import role
-from d0ctl.show.lists import action_reason, cause, last_of
+from d0ctl.show.lists import action_reasons, cause, last_of
 from d0ctl.store.history.logbook import JobFailures
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.nodes.draining import Outage
@@ -35,7 +35,10 @@ def draw(
         sheet.say(NO_ACTIONS)
     elif len(actions) > most:
         sheet.add(("  earlier ones are left out: --json prints them", "faint"))
-    sheet.table([_action(action, now) for action in reversed(actions[:most])])
+    reasons = action_reasons((action.verb, action.target, remark(action.note), action.undo)
+                             for action in actions)  # fmt: skip
+    shown = zip(actions[:most], reasons, strict=False)
+    sheet.table([_action(action, reason, now) for action, reason in reversed(list(shown))])
     if ended:
         sheet.head("ends of jobs")
         sheet.table([_end(job, now) for job in reversed(ended)])
@@ -48,10 +51,10 @@ def draw(
     sheet.table([_failure(failure, now) for failure in failures])
 
 
-def _action(action: ActionView, now: float) -> list[Cell]:
+def _action(action: ActionView, reason: str, now: float) -> list[Cell]:
     packages = count(action.packages, "package") if action.packages else ""
     return [moment(action.at, now), action.actor, action.verb, brief(action.target), packages,
-            action_reason(action.verb, remark(action.note), action.undo)]  # fmt: skip
+            reason]  # fmt: skip
 
 
 def _end(job: Notable, now: float) -> list[Cell]:

@@ -21,7 +21,7 @@ from d0ctl.model import phase_word
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, action_reason, cause
+from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, action_reasons, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
 from d0ctl.store.history import package_actions
@@ -146,13 +146,17 @@ def _draw(document: documents.History, now: float) -> None:
             for note in document["notes"]
         ])  # fmt: skip
     if document["actions"]:
+        reasons = action_reasons(
+            (action["verb"], action["target"], action["reason"], action["undo"])
+            for action in document["actions"]
+        )
         part, _, below = document["selector"].partition("/")
         page.head(f"actions of people{f' on job `{part}`' * bool(below and not document['now'])}")
         page.table([
             [_when(action["at"], now), action["actor"], action["verb"], brief(action["target"]),
              count(action["packages"], "package") if action["packages"] else "",
-             action_reason(action["verb"], action["reason"], action["undo"])]
-            for action in reversed(document["actions"])
+             reason]
+            for action, reason in reversed(list(zip(document["actions"], reasons, strict=True)))
         ])  # fmt: skip
     show(page)
 
