@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from d0ctl.actions import undo
 from d0ctl.actions.action import Change, Plan
 from d0ctl.model import phase_word
 from d0ctl.select import quoted
+from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.files.remakes import Remade, Remakes
 from d0ctl.units import count, listed, size
 
@@ -170,3 +172,19 @@ def changed_sources(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield "changed since they were copied, so packages that start from now on read them anew:"
         yield from few(names, len(names))
+
+
+def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """Say which jobs of retried packages start nothing until a person releases or resumes them,
+    and of which more packages will be canceled.
+    """
+    held = [job.name for job in jobs if job.is_held and not job.is_held_by_d0ctl]
+    paused = [job.name for job in jobs if job.is_paused]
+    for verb, state, names in (("release", "held", held), ("resume", "paused", paused)):
+        if names:
+            are = f"job `{names[0]}` is" if len(names) == 1 else f"{len(names):,} jobs are"
+            yield f"{are} {state}: nothing starts until `{undo.command(verb, names)}`"
+    for job, number in killing:
+        are = count(number, f"package of `{job}` is", f"packages of `{job}` are")
+        ended = "it has ended" if number == 1 else "they have ended"
+        yield f"{are} still being killed: when {ended}, `d0ctl retry '{job}:canceled'`"

@@ -75,6 +75,8 @@ class RetryPlan(Plan):
     """How many packages are left alone because another try can't succeed, by reason."""
     stopped: Sequence[StoppedJob]
     """The jobs that are held or paused; those that d0ctl holds for their failures go on."""
+    killing: Sequence[tuple[str, int]]
+    """How many packages of these jobs are still being killed, if canceled ones are retried."""
     outdated: Sequence[OutdatedCopy]
     """The copies of files from outside that were changed since."""
 
@@ -127,6 +129,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     if not phases:
         raise _all_refused(request.target, refused, are_unfit=len(unfit) == len(reasons))
     jobs = jobs_of(store, request.target)[: wording.MOST_NAMED]
+    killing = [(job.name, n) for job in jobs if (n := job.counts.get(Phase.KILLING))]
     return RetryPlan(
         request=request,
         selected=selected,
@@ -135,6 +138,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         unchanged=unchanged,
         changes=tuple(rows(selected)[:MOST_SHOWN]),
         refused=dict(refused),
+        killing=killing if Phase.CANCELED in able else (),
         stopped=alike_failures.stopped_jobs(selected),
         outdated=edited_files.outdated_copies(selected),
         ended_before=retry.ended_before(selected, MOST_SHOWN),
@@ -212,7 +216,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
     yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
     yield from _refused(plan)
     yield from _waits(plan)
-    yield from _stopped(plan)
+    yield from wording.still_stopped(plan.stopped, plan.killing)
     yield from _sources(plan)
     yield from wording.warnings(plan.request.options.warnings)
 
@@ -223,7 +227,7 @@ def report(plan: RetryPlan) -> Iterator[str]:
     yield from wording.unchanged(plan)
     yield from _refused(plan)
     yield from _waits(plan)
-    yield from _stopped(plan)
+    yield from wording.still_stopped(plan.stopped, plan.killing)
     yield from _sources(plan)
     yield from wording.warnings(plan.request.options.warnings)
 
@@ -243,16 +247,6 @@ def _waits(plan: RetryPlan) -> Iterator[str]:
         named.append(f"{more:,} more")
     command = undo.command("retry", by_state(ended, MOST_MAKERS))
     yield f"{starts} without {listed(named)}: `{command}`"
-
-
-def _stopped(plan: RetryPlan) -> Iterator[str]:
-    """Say which jobs start nothing until a person releases or resumes them."""
-    held = [job.name for job in plan.stopped if job.is_held and not job.is_held_by_d0ctl]
-    paused = [job.name for job in plan.stopped if job.is_paused]
-    for verb, state, names in (("release", "held", held), ("resume", "paused", paused)):
-        if names:
-            are = f"job `{names[0]}` is" if len(names) == 1 else f"{len(names):,} jobs are"
-            yield f"{are} {state}: nothing starts until `{undo.command(verb, names)}`"
 
 
 def _sources(plan: RetryPlan) -> Iterator[str]:
