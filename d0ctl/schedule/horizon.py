@@ -179,11 +179,9 @@ class Horizon(Struct, frozen=True):
     def _going(self, job: int) -> JobLeft | None:
         """Return what is left of a job that goes on; None if it has ended or nobody knows when."""
         job_left = self.jobs.get(job)
-        if job_left is None or job_left.is_halted or not self.capacity.power:
+        if job_left is None or job_left.is_halted or not (self.capacity.power and job_left.has_any):
             return None
-        return (
-            None if job_left.suspended or job_left.nodes_down or not job_left.has_any else job_left
-        )
+        return None if job_left.suspended or job_left.nodes_down else job_left
 
     def _whole(self, job: int, job_left: JobLeft) -> Range:
         """Return in how many seconds all known work of a job is done.
@@ -282,7 +280,16 @@ class Horizon(Struct, frozen=True):
         first = first if before is None else last
         chain = max(0.0, job_left.longest_chain - rank) / self.capacity.fastest
         late = min(whole.high, chain + last)
-        return Range(min(chain, late), min(math.hypot(chain, (first + last) / 2), late), late)
+        soonest = min(max(chain, _soonest(job_left, first - wait)), late)
+        return Range(soonest, min(math.hypot(chain, (first + last) / 2), late), late)
+
+
+def _soonest(job_left: JobLeft, seconds: float) -> float:
+    """Return when a package begins at the soonest: the last work before it has only begun then."""
+    total = job_left.work
+    last = max((max(of.running, of.seconds.middle if of.packages and of.seconds else 0.0)
+                for of in job_left.stages), default=0.0)  # fmt: skip
+    return total.low / total.middle * max(0.0, seconds - last) if total.middle else 0.0
 
 
 def _unless_late(end: Range | None, stragglers: int) -> Range | None:

@@ -256,17 +256,6 @@ def test_a_stage_of_which_all_packages_are_on_nodes_ends_with_the_last_of_them()
     assert of.stage_end(1, 1) == Range(3.0, 6.0, 12.0)
 
 
-def test_a_package_begins_after_those_that_are_ready_before_it() -> None:
-    stage = StageLeft(1, 40, Range(2.0, 2.0, 2.0), rank=4.0)
-    of = Horizon(Capacity(2, 2.0, 1.0), {1: JobLeft("one", [stage], chain=4.0)})
-
-    starts = [of.start(1, 1, 4.0, before) for before in (0, 10, 30)]
-
-    assert [start and start.middle for start in starts] == [0.0, 10.0, 30.0]
-    unknown = of.start(1, 1, 4.0)
-    assert unknown is not None and unknown.middle == 20.0
-
-
 def test_packages_of_two_kinds_take_their_mean_together() -> None:
     both = estimates.mean_of([5.0, 0.05] * 16)
 

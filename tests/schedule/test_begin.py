@@ -1,0 +1,30 @@
+"""When a package begins, by the work that comes before it."""
+
+from d0ctl.schedule.estimates import Range
+from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
+from d0ctl.schedule.quota import Capacity
+
+
+def test_a_package_does_not_begin_before_the_many_that_come_first() -> None:
+    seconds = Range(9, 10, 11)
+    many = StageLeft(1, 100, seconds, runs=50, rank=20.0)
+    of = Horizon(Capacity(2, 2.0, 1.0), {1: JobLeft("one", [many, StageLeft(
+        2, 1, seconds, runs=50, rank=10.0)], chain=20.0)})  # fmt: skip
+    few = Horizon(Capacity(200, 200.0, 1.0), of.jobs)
+
+    merge, ready, at_once = of.start(1, 2, 10.0), of.start(1, 1, 20.0, 60), few.start(1, 2, 10.0)
+
+    assert merge is not None and 400.0 < merge.low < 500.0 <= merge.middle
+    assert ready is not None and 200.0 < ready.low < 300.0 <= ready.middle
+    assert at_once is not None and at_once.low == 10.0
+
+
+def test_a_package_begins_after_those_that_are_ready_before_it() -> None:
+    stage = StageLeft(1, 40, Range(2.0, 2.0, 2.0), rank=4.0)
+    of = Horizon(Capacity(2, 2.0, 1.0), {1: JobLeft("one", [stage], chain=4.0)})
+
+    starts = [of.start(1, 1, 4.0, before) for before in (0, 10, 30)]
+
+    assert [start and start.middle for start in starts] == [0.0, 10.0, 30.0]
+    unknown = of.start(1, 1, 4.0)
+    assert unknown is not None and unknown.middle == 20.0
