@@ -105,7 +105,7 @@ def test_without_an_answer_of_systemd_nothing_is_installed(site: Site, account: 
         assert hint == "d0ctl daemon start"
     else:
         assert said == "d0ctl: this machine has no systemd"
-        assert "after a reboot cron starts it by the line `@reboot " in hint
+        assert "after a reboot cron starts it if your crontab has the line `@reboot " in hint
     assert not (account / ".config").exists()
     preview = site.d0ctl("daemon", "install", "--dry-run")
     assert (preview.code, preview.out) == (4, "")

@@ -32,7 +32,7 @@ def start_without_systemd(home: Path) -> str:
 
 def _by_cron(home: Path) -> str:
     command = [sys.executable, "-m", "d0ctl", "--home", str(home), "daemon", "start"]
-    return f"cron starts it by the line `@reboot {shlex.join(command)}`"
+    return f"cron starts it if your crontab has the line `@reboot {shlex.join(command)}`"
 
 
 def ends_at_logout(*, is_root: bool) -> list[str]:
