@@ -124,3 +124,11 @@ def test_a_site_file_with_a_size_without_its_unit_is_refused(
     assert answer.exit_code == 2
     assert "`16` would be 16 bytes: did you mean `16GB`?" in answer.stderr
     assert d0ctl("site", "check", write(tmp_path, "defaults: {swap: 0}")).exit_code == 0
+
+
+def test_a_short_time_of_looping_without_its_unit_is_warned_of(d0ctl: Type, tmp_path: Path) -> None:
+    answer = d0ctl("site", "check", write(tmp_path, "defaults: {looping: 10}"))
+
+    assert answer.exit_code == 0
+    assert "`looping` is 10 seconds: did you mean `10h`?" in answer.stderr
+    assert d0ctl("site", "check", write(tmp_path, "defaults: {looping: 10s}")).stderr == ""
