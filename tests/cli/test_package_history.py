@@ -1,5 +1,7 @@
 """`history` of a package: the actions of people that changed it."""
 
+import time
+
 from tests.cli.conftest import Type
 from tests.support.building import document, production
 from tests.support.site import Site
@@ -40,3 +42,17 @@ def test_the_history_of_a_package_has_the_action_on_others_that_dropped_it(
 
     assert site.phase("prod/2/1/1") == "dropped"
     assert [action["target"] for action in actions] == ["prod/1/*", "prod"]
+
+
+def test_the_history_says_when_a_failure_on_a_node_that_was_down_was_recorded(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", ended=time.time() - 600)
+    site.fail("prod/1/2/1")
+
+    for path in ("prod", "prod/1"):
+        page = d0ctl("history", path).stdout
+        assert page.count(" (recorded ") == 1
+        late = document(d0ctl("history", path, "--json").stdout)["failures"][1]
+        assert late["path"] == "prod/1/1/1" and late["recorded"] > late["ended"]

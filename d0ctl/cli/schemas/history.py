@@ -25,9 +25,10 @@ class Reason(TypedDict):
 
 
 class FailedAttempt(AttemptFailure):
-    """A failed attempt."""
+    """A failed attempt; `recorded` is later than its end if its node was down then."""
 
     outcome: str
+    recorded: Time | None
 
 
 class Action(TypedDict):

@@ -187,7 +187,10 @@ def reasons_of_selected(selected: Selection) -> list[ReasonCount]:
 
 
 class FailedAttempt(Struct, frozen=True):
-    """An attempt that failed or was lost, with the path of its package."""
+    """An attempt that failed or was lost, with the path of its package.
+
+    `recorded` is when d0ctl learned of it: later than the end if its node was down.
+    """
 
     ended: float
     number: int
@@ -199,6 +202,7 @@ class FailedAttempt(Struct, frozen=True):
     outcome: str
     stderr: str | None
     binary: int | None
+    recorded: float | None
     path: str
 
 

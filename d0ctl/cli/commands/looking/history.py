@@ -21,6 +21,7 @@ from d0ctl.model import phase_word
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.history.logbook_page import LATE_S
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, action_reasons, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
@@ -175,7 +176,7 @@ def _failures(page: Sheet, document: documents.History, now: float) -> None:
     ])  # fmt: skip
     page.add()
     for failed in document["failures"]:
-        head = f"  {_when(failed['ended'], now)}  "
+        head = f"  {_ended(failed, now)}  "
         where = f" attempt {failed['attempt']} on {failed['node']}:"
         why = cause(failed["reason"], failed["message"])
         if page.columns < len(head + failed["path"] + where + why):
@@ -189,6 +190,14 @@ def _failures(page: Sheet, document: documents.History, now: float) -> None:
     if total > len(document["failures"]):
         more = count(total - len(document["failures"]))
         page.add((f"  and {more} more: --json prints them", "faint"))
+
+
+def _ended(failed: documents.FailedAttempt, now: float) -> str:
+    """Say when an attempt ended, and when that was recorded if its node was down then."""
+    ended, recorded = failed["ended"], failed["recorded"]
+    if ended and recorded and _seconds(recorded) - _seconds(ended) > LATE_S:
+        return f"{_when(ended, now)} (recorded {_when(recorded, now)})"
+    return _when(ended, now)
 
 
 def _events(page: Sheet, events: Sequence[documents.Event], now: float) -> None:
