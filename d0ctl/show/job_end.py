@@ -8,7 +8,7 @@ from msgspec import Struct
 from d0ctl.model import Counts, Group, by_status, job_status
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.lists import MOST_READ, shortfalls
-from d0ctl.show.why.phases.successful import outdated, read_from_outside
+from d0ctl.show.why.phases.successful import outdated, partial_read, read_from_outside
 from d0ctl.show.why.phases.waiting import prerequisites_of
 from d0ctl.store import Store, stage_order
 from d0ctl.store.files.edited_files import done_with_earlier, earlier_readers
@@ -99,6 +99,7 @@ def remarks_on(store: Store, job: JobSummary) -> list[str]:
     return [
         *shortfalls(job.name, short_packages(store, job.id, MOST_READ)),
         *read_from_outside(store, job),
+        *partial_read(store, job),
         *outdated(store, job),
         *(earlier_readers(job.name, name, number) for name, number in found.items()),
     ]

@@ -19,6 +19,16 @@ stages:
         outputs: all.root
 """
 
+MERGES = (
+    WATCHES.replace("job: early", "job: short")
+    + """\
+  - lines:
+      - run: cat all.root > merged.root
+        inputs: all.root
+        outputs: merged.root
+"""
+)
+
 SAYS = """\
 job: says
 stages:
@@ -61,6 +71,20 @@ def test_progress_is_seen_and_an_early_end_keeps_what_is_usable(farm: Site) -> N
     wait_until(result.exists, what="the partial output is delivered")
     assert result.read_text() == "seven events\n"
     assert farm.package(path)["progress"]["percent"] is None
+
+
+def test_results_made_of_a_partial_file_say_so(farm: Site) -> None:
+    farm.submit(MERGES)
+    farm.wait_phase("short/1/1/1", "running")
+    farm.ok("kill", "short/1/1/1", "--partial", "--yes")
+    farm.wait_phase("short/2/1/1", "done")
+
+    remark = (
+        "`short/2/1/1` read `all.root`, which is partial: `short/1/1/1` was killed before it had "
+        "completed it"
+    )
+    assert remark in farm.d0ctl("results", "short").err
+    assert remark in farm.ok("why", "short") and remark in farm.ok("status", "short")
 
 
 def test_a_message_in_the_log_is_the_reason_and_the_line_is_kept(farm: Site) -> None:

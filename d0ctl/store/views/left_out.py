@@ -88,18 +88,26 @@ def count_not_kept(store: Store, job: int) -> int:
     return int(store.value("count_not_kept", job=job, text=NOT_KEPT, limit=MOST_COUNTED))
 
 
-class OutsideRead(NamedTuple):
-    """A package, the file from outside that it has read, and the maker of an unkept namesake."""
+class DoubtfulRead(NamedTuple):
+    """A package and a file that it has read: one from outside, of which `maker` made an unkept
+    namesake, or one that `maker` had not completed.
+    """
 
     reader: str
     maker: str
     name: str
 
 
-def read_from_outside(store: Store, job: int) -> list[OutsideRead]:
+def read_from_outside(store: Store, job: int) -> list[DoubtfulRead]:
     """Return packages that have read a file from outside that an earlier one made anew."""
     rows = store.rows("read_from_outside", job=job, text=NOT_KEPT, limit=MOST_NAMED)
-    return [OutsideRead(row["reader"], row["maker"], row["name"]) for row in rows]
+    return [DoubtfulRead(row["reader"], row["maker"], row["name"]) for row in rows]
+
+
+def partial_read(store: Store, job: int) -> list[DoubtfulRead]:
+    """Return packages that have succeeded with files that their makers had not completed."""
+    rows = store.rows("partial_read", job=job, limit=MOST_NAMED)
+    return [DoubtfulRead(row["reader"], row["maker"], row["name"]) for row in rows]
 
 
 class Outdated(NamedTuple):
@@ -128,7 +136,8 @@ def earlier_readers(store: Store, job: int) -> dict[str, int]:
 def needs_remarks(store: Store, job: int) -> bool:
     """Return whether packages of a job are out of date, or lack files that were not kept."""
     return bool(outdated_packages(store, job).packages or earlier_readers(store, job)
-                or not_kept(store, job) or read_from_outside(store, job))  # fmt: skip
+                or not_kept(store, job) or read_from_outside(store, job)
+                or partial_read(store, job))  # fmt: skip
 
 
 def outdated(selected: Selection) -> Outdated:

@@ -743,6 +743,9 @@ create index file_late on file (package_id) where late = 1;
 -- The matches of a late output.
 create index file_of_pattern on file (pattern_id) where pattern_id is not null;
 
+-- The files of packages that were ended before they had completed them.
+create index file_partial on file (job_id) where partial = 1;
+
 -- The files from outside that came again with other contents.
 create index file_replaced on file (job_id) where replaced is not null;
 
@@ -2643,6 +2646,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('file',           'sqlite_autoindex_file_1',    '2000000 20000 1'),
     ('file',           'file_late',                  '100 1'),
     ('file',           'file_of_package',            '2000000 2'),
+    ('file',           'file_partial',               '20 5'),
     ('file',           'file_of_pattern',            '1000 50'),
     ('run_time_history', 'run_time_history',         '1000 10 2 1'),
     ('input',          'input',                      '2000000 2 2 1'),

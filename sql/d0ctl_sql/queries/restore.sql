@@ -315,6 +315,20 @@ select reader_path.path as reader,
   join package_path as maker_path on maker_path.package_id = maker.id
  order by later.seq, reads.seq, reader.seq;
 
+-- name: partial_read
+-- Packages of a job that have succeeded with partial files, one file each; bounded.
+select reader_path.path as reader,
+       maker_path.path as maker,
+       file.name
+  from (select :job as id union all select maker_id from need where job_id = :job) as made
+  join file indexed by file_partial on file.job_id = made.id and file.partial = 1
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+  join package as reader on reader.id = input.package_id and reader.phase = 'done'
+       and reader.job_id = :job
+  join package_path as reader_path on reader_path.package_id = reader.id
+  join package_path as maker_path on maker_path.package_id = file.package_id
+ limit :limit;
+
 -- name: short_packages
 -- Packages of a job that lack files of dropped lines.
 select distinct package.id,

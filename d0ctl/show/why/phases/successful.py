@@ -119,13 +119,25 @@ def read_from_outside(store: Store, job: JobSummary) -> list[str]:
     ]
 
 
+def partial_read(store: Store, job: JobSummary) -> list[str]:
+    """Name a package that has succeeded with a partial file."""
+    found = left_out.partial_read(store, job.id)
+    if not found:
+        return []
+    first = found[0]
+    others = "; the same is true of other inputs" if len(found) > 1 else ""
+    return [f"`{first.reader}` read `{first.name}`, which is partial: `{first.maker}` was killed "
+            f"before it had completed it{others}"]  # fmt: skip
+
+
 def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     """Return what a person should know of the files of a job; of a part, if they are outdated."""
     if path not in ("", job.name):
         return outdated(store, job, path)
     readers = left_out.earlier_readers(store, job.id)
     others = [*outdated(store, job), *mixed(job, readers)]
-    return [*not_kept(store, job), *read_from_outside(store, job), *others]
+    reads = [*read_from_outside(store, job), *partial_read(store, job)]
+    return [*not_kept(store, job), *reads, *others]
 
 
 def mixed(job: JobSummary, readers: Mapping[str, int]) -> Iterator[str]:
