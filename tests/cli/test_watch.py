@@ -3,6 +3,10 @@
 import signal
 from pathlib import Path
 
+import pytest
+
+from d0ctl.cli.terminal.live_screen import LiveScreen
+from d0ctl.show.drawing.sheet import Sheet
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
@@ -68,6 +72,33 @@ def test_the_page_follows_the_size_of_the_terminal_and_scrolls(site: Site) -> No
 
         assert screen.rows[1:3] == ["", "prod  A production"]
         assert any(len(row) > 100 for row in screen.rows)
+
+
+def test_keys_that_arrive_together_all_count(site: Site) -> None:
+    site.submit(production(lines=30))
+
+    with live("status", "prod", "--watch", rows=12) as screen:
+        screen.expect("lines 1 to 11 of")
+        screen.press("jj\x1b[Bj")
+        screen.expect("lines 5 to 15 of")
+        screen.press("kq")
+
+        assert screen.end() == 0
+
+
+def test_the_rest_of_a_row_is_erased_behind_blanks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveScreen, "size", (20, 4))
+    screen, page = LiveScreen(), Sheet(20)
+    page.add(("3 waiting", ""), (" " * 11, ""))
+    page.add(("x" * 20, ""))
+
+    screen.draw(page, 0.0)
+
+    first, second = capsys.readouterr().out.split("\x1b[2;1H")
+    assert "3 waiting\x1b[K" in first
+    assert second.startswith("x" * 20 + "\x1b[3;1H")
 
 
 def test_a_page_that_fits_is_as_wide_as_the_terminal_also_without_watching(site: Site) -> None:

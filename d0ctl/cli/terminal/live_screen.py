@@ -1,6 +1,7 @@
 """A page that stays on the terminal and changes in place, on its alternate screen."""
 
 import os
+import re
 import select
 import signal
 import sys
@@ -15,7 +16,7 @@ from d0ctl.cli.terminal import output
 from d0ctl.cli.terminal.output import paint
 from d0ctl.errors import ExitCode
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.drawing.spans import width
+from d0ctl.show.drawing.spans import cell_len, text
 from d0ctl.units import count, moment
 
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l\x1b[?7l", "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -25,6 +26,9 @@ ERASE = "\x1b[K"
 """Erases the rest of a row."""
 
 QUIT = frozenset("qQ\x1b")
+
+KEY = re.compile(r"\x1b(?:\[[0-9;]*[~A-Za-z]|O[A-Za-z])|.", re.DOTALL)
+"""One of several keys that arrive together, as from a key that is held down."""
 
 PAGE = 2
 
@@ -85,8 +89,9 @@ class LiveScreen:
         self._top = max(0, min(self._top, len(page.lines) - rows + 1))
         lines = output.lines(page)
         hidden = len(lines) > rows - 1
-        # erasing behind a line that fills the row would take its last sign
-        ends = ["" if width(line) >= columns else ERASE for line in page.lines]
+        # Erasing behind a line that fills the row would take its last sign; blanks at the end of a
+        # line are not written.
+        ends = ["" if cell_len(text(line).rstrip()) >= columns else ERASE for line in page.lines]
         lines = [line + end for line, end in zip(lines, ends, strict=True)]
         lines = lines[self._top : self._top + rows - 1]
         lines += [ERASE] * (rows - 1 - len(lines))
@@ -106,17 +111,19 @@ class LiveScreen:
         sys.stdout.flush()
 
     def wait(self, seconds: float) -> str:
-        """Return a key that is pressed within this time: `quit`, `scroll`, or empty for none."""
+        """Wait for keys until this time; return `quit`, `scroll`, or empty if none was pressed."""
         if self._keys is None:
             time.sleep(seconds)
             return ""
         if not select.select([sys.stdin], [], [], seconds)[0]:
             return ""
         typed = os.read(sys.stdin.fileno(), 64).decode("ascii", "replace")
-        if not typed or typed in QUIT:
+        keys = KEY.findall(typed)
+        if not typed or not QUIT.isdisjoint(keys):
             return "quit"
-        step = SCROLL.get(typed, 0)
-        self._top += step * (self._size[1] - 2) // PAGE if abs(step) == PAGE else step
+        for key in keys:
+            step = SCROLL.get(key, 0)
+            self._top += step * (self._size[1] - 2) // PAGE if abs(step) == PAGE else step
         return "scroll"
 
     def _begin(self) -> None:
