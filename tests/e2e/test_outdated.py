@@ -1,5 +1,7 @@
 """A job to which lines are added after its last package has succeeded."""
 
+import pytest
+
 from tests.support.site import Site
 
 GROW = """\
@@ -136,6 +138,32 @@ def test_only_the_outdated_packages_of_a_part_run_again(site: Site) -> None:
     left = site.ok("update", "grow", "--dry-run")
     assert "2 packages out of date" in left and "out of date, too: 2 packages" in left
     assert "4 packages of `grow` are out of date" in site.ok("status", "grow")
+
+
+@pytest.mark.parametrize("part", ["grow/2", "grow"])
+def test_packages_that_run_again_for_removed_outputs_are_not_out_of_date(
+    site: Site, part: str
+) -> None:
+    (site.jobs / "scale").write_text("1\n")
+    (site.jobs / "head").write_text("first\n")
+    grow = WITH_SCALE.replace(", result: yes", "").replace(
+        "- run: cat {inputs} > part.txt\n        inputs: {from: sim}",
+        "- run: cat head s-*.txt > part.txt\n        inputs: [{from: sim}, head]",
+    )
+    site.submit(grow)
+    site.ok("run", "grow")
+    (site.jobs / "scale").write_text("2\n")
+    (site.jobs / "head").write_text("second\n")
+
+    plan = site.ok("update", part, "--again", "--dry-run")
+    site.ok("update", part, "--again")
+    site.ok("run", "grow")
+
+    assert "3 packages to run again: 3 successful" in plan
+    assert "out of date" not in plan and "removed" not in plan
+    assert site.result("grow/all.txt") == "second\n1 2\n2 2\n"
+    assert "out of date" not in site.ok("status", "grow")
+    assert "out of date" not in site.ok("update", "grow")
 
 
 def test_a_part_of_a_job_is_updated_only_to_run_it_again(site: Site) -> None:

@@ -86,13 +86,19 @@ def plan(
     rerun = frozenset(readers.union(comparison_result.outdated) if again else ())
     if part is not None:
         rerun &= frozenset(part).union(_readers_done(store, rerun.intersection(part)))
-    written = frozenset(comparison_result.rewritten).union(
-        rerun - readers, rerun & comparison_result.requests
-    )
     known = known_files(store, job)
+    while True:
+        written = frozenset(comparison_result.rewritten).union(
+            rerun - readers, rerun & comparison_result.requests
+        )
+        running = frozenset([None, *written, *rerun])
+        gone = _makers_of_absent(store, _reads(spec, comparison_result, running, known), rerun)
+        # Those run again anyway, for their removed outputs: not with what is out of date.
+        too = gone & readers.union(comparison_result.outdated) if again else frozenset[int]()
+        if not too:
+            break
+        rerun |= too
     check(store, job, spec, comparison_result, written, known)
-    running = frozenset([None, *written, *rerun])
-    gone = _makers_of_absent(store, _reads(spec, comparison_result, running, known), rerun)
     remade = {
         package.id: Place(stage.seq, line.seq, package.seq, package.phase)
         for stage in (sides.old if gone else ())
@@ -103,7 +109,8 @@ def plan(
     outdated = _outdated(comparison_result).difference(rerun, written)
     by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
-    outdated.update(_readers_done(store, outdated))
+    outdated.update(_readers_done(store, outdated), readers - rerun)
+    outdated -= gone & comparison_result.earlier
     again_reads = _reads(spec, comparison_result, outdated, known) if outdated else ()
     lacking = _makers_of_absent(store, again_reads, outdated)
     own_readers = frozenset(
