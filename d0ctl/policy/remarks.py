@@ -28,6 +28,7 @@ class Remark(enum.StrEnum):
     NODE_DRAINED = "node-drained"
     RELEASED_BY_POLICY = "released-by-policy"
     SUCCEEDED_SINCE = "succeeded-since"
+    FAILED_ELSEWHERE = "failed-elsewhere"
     """Of a drained node: a package of the stage that began there after the failures succeeded."""
 
 

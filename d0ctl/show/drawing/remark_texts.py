@@ -66,6 +66,7 @@ REMARKS: Mapping[Remark, str] = {
     Remark.NODE_DRAINED: "its node was drained before it was launched",
     Remark.RELEASED_BY_POLICY: "released by the policy",
     Remark.SUCCEEDED_SINCE: "a package that began there after the failures succeeded",
+    Remark.FAILED_ELSEWHERE: "most packages that failed there failed on other nodes, too",
 }
 
 PREFIX = re.compile(r"^binary \d+ \([^()]*\) ended with exit code \d+( \([^()]*\))?: (?=\S)")

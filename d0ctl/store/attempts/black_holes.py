@@ -6,7 +6,7 @@ package tries the node: if it succeeds the node takes packages again, else it re
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -31,6 +31,9 @@ from d0ctl.store.nodes.draining import readmit
 
 ACTOR = "d0ctl"
 """The actor of these drainings in the history."""
+
+MOST_WEIGHED = 100
+"""How many failures on a drained node are compared with those elsewhere."""
 
 MOST_NAMED = 20
 """How many of the failed packages the evidence against a node names."""
@@ -105,12 +108,13 @@ def refused(store: Store, attempt: int, *, now: float) -> list[Verdict]:
 
 
 def _watch(
-    store: Store, bad: Row, ends: Iterable[Ended], limits: BlackHoleLimits, now: float
+    store: Store, bad: Row, ends: Sequence[Ended], limits: BlackHoleLimits, now: float
 ) -> list[Verdict]:
     """Judge a drained node by the attempts that ended there.
 
     The package that tries it decides, and so does a success of a package of the stage that began
-    there after the failures. Packages that fail run elsewhere, like those before.
+    there after the failures. Packages that fail run elsewhere, like those before. If most of them
+    fail there, too, they are the cause, or their data.
     """
     here = [end for end in ends if end.node == bad["node_id"]]
     for end in here:
@@ -122,9 +126,23 @@ def _watch(
     same_stage = [end for end in here if end.stage == bad["stage_id"]]
     if any(end.reason is None and end.began >= bad["began"] for end in same_stage):
         return _revoke(store, bad, Remark.SUCCEEDED_SINCE, now)
+    if _is_cleared(store, bad, ends, limits):
+        return _revoke(store, bad, Remark.FAILED_ELSEWHERE, now)
     if any(end.reason for end in same_stage):
         _rerun_uncounted(store, _failed_there(store, bad, bad["began"]), bad["node"], now)
     return []
+
+
+def _is_cleared(store: Store, bad: Row, ends: Sequence[Ended], limits: BlackHoleLimits) -> bool:
+    """Return whether most packages that failed on a drained node have failed elsewhere, too."""
+    if not any(end.reason and end.node != bad["node_id"] and end.stage == bad["stage_id"]
+               for end in ends):  # fmt: skip
+        return False
+    found = store.row("failed_there_and_elsewhere", stage=bad["stage_id"], node=bad["node_id"],
+                      began=bad["began"], limit=MOST_WEIGHED)  # fmt: skip
+    assert found is not None
+    only_there = found["failed"] - found["elsewhere"]
+    return bool(only_there < limits.failures and only_there < found["elsewhere"])
 
 
 def _revoke(store: Store, bad: Row, note: str, now: float) -> list[Verdict]:

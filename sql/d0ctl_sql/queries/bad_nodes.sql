@@ -199,6 +199,21 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
  where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
    and attempt.node_id = :node;
 
+-- name: failed_there_and_elsewhere
+-- How many of the first failures of a stage on a node since a time there are, and how many of these
+-- packages have failed for the same reason on another node.
+select count(*) as failed, coalesce(sum(is_elsewhere), 0) as elsewhere
+  from (select exists (select 1 from attempt as other
+                        where other.package_id = attempt.package_id
+                          and other.node_id <> attempt.node_id
+                          and other.outcome = 'failed' and other.reason = attempt.reason)
+               as is_elsewhere
+          from attempt indexed by attempt_failed
+          join package on package.id = attempt.package_id and package.stage_id = :stage
+         where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
+           and attempt.node_id = :node
+         limit :limit);
+
 -- name: succeeded_meanwhile
 -- Whether a package of a stage succeeded on another node that was launched between two attempts.
 select exists (select 1 from attempt
