@@ -45,8 +45,23 @@ def warnings(newer: int | None, driver: Path | None, stop: str) -> Iterator[str]
         yield stop
 
 
-def lost(difference: "Difference", now: float) -> Iterator[str]:
-    """Say what a backup lacks of the present database, and what only the backup has."""
+def reach(last: float | None, difference: "Difference | None", now: float) -> Iterator[str]:
+    """Say until when a backup reaches, what it lacks of the present database, and what only it has.
+
+    Without `difference` there is no present database that can be read.
+    """
+    ends = "has no history" if last is None else f"ends at {moment(last, now)}"
+    if difference is None:
+        yield f"the backup {ends}"
+        return
+    yield f"the backup {ends}, and {_lacking(difference)}"
+    if difference.former_jobs:
+        yield f"only the backup has {count(len(difference.former_jobs), 'job')}: " + _named(
+            difference.former_jobs
+        )
+
+
+def _lacking(difference: "Difference") -> str:
     jobs, changed = difference.lost_jobs, difference.changed_packages
     lacks = []
     if jobs:
@@ -57,14 +72,7 @@ def lost(difference: "Difference", now: float) -> Iterator[str]:
         lacks.append(f"changes of {count(changed, *others)}")
     if difference.actions:
         lacks.append(count(difference.actions, "action"))
-    ends = ("has no history" if difference.last is None
-            else f"ends at {moment(difference.last, now)}")  # fmt: skip
-    what = f"lacks what came later: {listed(lacks)}" if lacks else "lacks nothing"
-    yield f"the backup {ends}, and {what}"
-    if difference.former_jobs:
-        yield f"only the backup has {count(len(difference.former_jobs), 'job')}: " + _named(
-            difference.former_jobs
-        )
+    return f"lacks what came later: {listed(lacks)}" if lacks else "lacks nothing"
 
 
 def _named(jobs: Sequence[str]) -> str:

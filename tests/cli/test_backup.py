@@ -284,7 +284,7 @@ def test_a_backup_is_not_restored_while_a_daemon_is_ending(
     assert done.stderr == "d0ctl: a daemon is running in this home\nd0ctl daemon stop\n"
 
 
-def test_a_dry_run_says_which_backup_of_when_is_restored_and_what_stays(
+def test_a_dry_run_says_what_stays_and_any_restore_when_the_backup_ends(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     site.submit(job("before"))
@@ -295,3 +295,5 @@ def test_a_dry_run_says_which_backup_of_when_is_restored_and_what_stays(
 
     assert said.startswith(f"would replace `{site.store.home.database}` by `{saved}`\n")
     assert "results, archives and keys would stay as they are\nthe backup ends at " in said
+    new = d0ctl("--home", str(tmp_path / "new"), "restore", str(saved))
+    assert new.stderr.startswith("the backup ends at ")

@@ -13,8 +13,6 @@ from d0ctl.store.connection import Store
 class Difference(NamedTuple):
     """What the present database of a home has and its backup has not, and the other way round."""
 
-    last: float | None
-    """The time of the last entry of the backup."""
     lost_jobs: list[str]
     lost_packages: int
     """The packages of the lost jobs."""
@@ -29,6 +27,8 @@ class Difference(NamedTuple):
 class Consequences(NamedTuple):
     """What a restored backup means."""
 
+    last: float | None
+    """The time of the last entry of the backup."""
     newer: int | None
     """The running packages that it does not have; None if no present database is known."""
     driver: Home | None
@@ -41,32 +41,31 @@ def consequences(home: Home, source: Path) -> Consequences:
     """Compare a backup with the present database: that of the home, or of the one that drives."""
     driver = driven_elsewhere(home, site_of(source))
     present = home if home.database.exists() else driver
-    if present is None:
-        return Consequences(None, driver, None)
-    try:
-        with reading(present.database) as store, reading(source) as backup:
-            newer = int(store.value("running_after", last=newest_attempt(source)))
-            lost = _difference(store, backup) if present is home else None
-    except sqlite3.Error:  # the present database is broken, so a backup is needed
-        return Consequences(None, driver, None)
-    return Consequences(newer, driver, lost)
+    with reading(source) as backup:
+        last: float | None = backup.value("newest_entry")
+        if present is None:
+            return Consequences(last, None, driver, None)
+        try:
+            with reading(present.database) as store:
+                newer = int(store.value("running_after", last=newest_attempt(source)))
+                lost = _difference(store, backup, last or 0.0) if present is home else None
+        except sqlite3.Error:  # the present database is broken, so a backup is needed
+            return Consequences(last, None, driver, None)
+    return Consequences(last, newer, driver, lost)
 
 
-def _difference(store: Store, backup: Store) -> Difference:
-    last: float | None = backup.value("newest_entry")
+def _difference(store: Store, backup: Store, last: float) -> Difference:
     present = {row["id"]: row for row in store.rows("sizes_of_jobs")}
     then = {row["id"]: row["name"] for row in backup.rows("sizes_of_jobs")}
     lost = [row for job, row in present.items() if job not in then]
-    time = 0.0 if last is None else last
     return Difference(
-        last=last,
         lost_jobs=[row["name"] for row in lost],
         lost_packages=sum(row["packages"] for row in lost),
         changed_packages=sum(
             row["packages"]
-            for row in store.rows("changed_since", time=time)
+            for row in store.rows("changed_since", time=last)
             if row["job_id"] in then
         ),
-        actions=store.value("actions_since", time=time),
+        actions=store.value("actions_since", time=last),
         former_jobs=[name for job, name in then.items() if job not in present],
     )

@@ -41,10 +41,12 @@ def restore(
     home = session.home()
     if not other_site:
         refuse_other_site(home, file)
-    newer, driver, lost = consequences(home, file)
+    last, newer, driver, lost = consequences(home, file)
     root, stop = (driver.root, stop_command(driver)) if driver else (None, "")
-    warnings = [] if lost is None else list(administration.lost(lost, time.time()))
-    warnings += administration.warnings(newer, root, stop)
+    warnings = [
+        *administration.reach(last, lost, time.time()),
+        *administration.warnings(newer, root, stop),
+    ]
     if changing.is_rehearsal():
         for line in (*administration.would_restore(file, home.database), *warnings):
             emit(line)
