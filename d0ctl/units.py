@@ -112,12 +112,15 @@ def _no_time(text: str) -> str:
     return f"`{text}` is not a time such as `90s`, `20m`, `1h30m` or `30d`"
 
 
-def time_without_unit(text: str) -> str | None:
-    """Say what a short time without a unit was probably meant to be; None if it is clear."""
+def time_without_unit(text: str, most_hours: int = MOST_HOURS) -> str | None:
+    """Say what a short time without a unit was probably meant to be; None if it is clear.
+
+    A number of at most `most_hours` was probably meant as hours, a larger one as minutes.
+    """
     number = text.strip()
     if not re.fullmatch(r"(?a)\d+", number) or not 0 < int(number) < LEAST_SECONDS:
         return None
-    meant = f"{number}{'h' if int(number) <= MOST_HOURS else 'm'}"
+    meant = f"{number}{'h' if int(number) <= most_hours else 'm'}"
     return f"{count(int(number), 'second')}: did you mean `{meant}`?"
 
 

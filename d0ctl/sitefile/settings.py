@@ -145,7 +145,7 @@ def read_defaults(node: Node, reading: Reading) -> dict[str, Any]:
     level = _keys(node, "defaults", tuple(DEFAULTS), reading)
     if level is None:
         return {}
-    level.warn_of_seconds("looping")
+    level.warn_of_seconds("looping", most_hours=0)
     defaults = {key.replace("_", "-"): value for key, value in values(level, DEFAULTS).items()}
     limits = {**STANDARD, **defaults}
     if limits["lease"] >= limits["unreachable-after"]:

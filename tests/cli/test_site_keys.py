@@ -130,5 +130,5 @@ def test_a_short_time_of_looping_without_its_unit_is_warned_of(d0ctl: Type, tmp_
     answer = d0ctl("site", "check", write(tmp_path, "defaults: {looping: 10}"))
 
     assert answer.exit_code == 0
-    assert "`looping` is 10 seconds: did you mean `10h`?" in answer.stderr
+    assert "`looping` is 10 seconds: did you mean `10m`?" in answer.stderr
     assert d0ctl("site", "check", write(tmp_path, "defaults: {looping: 10s}")).stderr == ""

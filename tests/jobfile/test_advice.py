@@ -242,6 +242,7 @@ def test_a_size_in_which_no_program_fits_is_a_warning(
         ("work-size: 3", "`work-size` is 3 bytes: did you mean `3GB`?"),
         ("outputs: {file: x, size: 250}", "`size` is 250 bytes: did you mean `250MB`?"),
         ("policy: {never: {memory: 8}}", "`memory` is 8 bytes: did you mean `8GB`?"),
+        ("looping: 10", "`looping` is 10 seconds: did you mean `10m`?"),
         ("policy: {never: {attempt: 3}}", "`attempt` is 3 seconds: did you mean `3h`?"),
         (
             "policy: {never: {all-attempts: 36}}",
