@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from d0ctl.actions import site_keys
 from d0ctl.actions.action import Person
 from d0ctl.config import Home
-from d0ctl.errors import NodeUnreachable, NotFound
+from d0ctl.errors import NodeUnreachable, NotFound, Refused
 from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import plain_text
+from d0ctl.store.clusters import site_changes
 from d0ctl.store.clusters.site_comparison import Difference, logins_to_meet, to_meet
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
@@ -61,6 +62,15 @@ def meet(
             error.details = (*error.details, changes)
             raise
     return facts
+
+
+def obstacle(store: Store, site: Site, differences: Sequence[Difference]) -> Refused | None:
+    """Return why these changes would be refused; None if they would not."""
+    try:
+        site_changes.check(store, site, differences)
+    except Refused as refused:
+        return refused
+    return None
 
 
 def beyond_machines(store: Store, differences: Sequence[Difference]) -> Iterator[str]:

@@ -43,12 +43,16 @@ class Site:
 
         The host keys of new nodes have to be in the file, as `accept-key`, or trusted before.
         """
-        if dry_run:
-            return Done(0, "\n".join(outcome(self.diff(), would=True)))
         wanted = self.check()
+        if dry_run:
+            with opening.rehearsal(self.home) as store:
+                differences = site_comparison.compare(store, wanted)
+                site_changes.check(store, wanted, differences)
+            return Done(0, "\n".join(outcome(differences, would=True)))
         path = site_file.path_of(self.file, self.home)
         with opening.open_or_create(self.home) as store:
             differences = site_comparison.compare(store, wanted)
+            site_changes.check(store, wanted, differences)
             facts = site_file.meet(store, path, wanted, differences, Person())
             changes = site_changes.apply(
                 store, wanted, facts, actor=actor(), note=reason, now=time.time(),

@@ -141,6 +141,12 @@ def test_a_node_with_launched_packages_is_not_taken_away(
     for text in ("defaults: {nice: 4}", "nodes: {localhost: {dir: /elsewhere}}"):
         result = d0ctl("site", "apply", write(tmp_path, text))
         assert (result.exit_code, "has 1 launched package\n" in result.stderr) == (4, True)
+        dry = d0ctl("site", "apply", write(tmp_path, text), "--dry-run")
+        assert (dry.exit_code, dry.stdout, dry.stderr) == (4, "", result.stderr)
+        seen = d0ctl("site", "diff", write(tmp_path, text))
+        assert (seen.exit_code, seen.stderr) == (
+            1, "`site apply` would be refused: node `localhost` has 1 launched package\n"
+        )  # fmt: skip
     assert d0ctl("site", "apply", str(site_file)).stdout.startswith("no changes")
 
 

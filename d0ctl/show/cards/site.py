@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from d0ctl.errors import Refused
 from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import plain_text
 from d0ctl.store.clusters.site_comparison import Difference
@@ -82,6 +83,11 @@ def outcome(planned: Sequence[Difference], *, would: bool) -> Iterator[str]:
     numbers = {verb: sum(difference.verb == verb for difference in planned) for verb in PAST}
     changes = ", ".join(f"{count(n)} {PAST[verb]}" for verb, n in numbers.items() if n)
     yield f"would be: {changes}" if would else changes
+
+
+def refused(obstacle: Refused) -> str:
+    """Say that `site apply` would be refused, and why."""
+    return f"`site apply` would be refused: {obstacle}"
 
 
 def rotated(running: int, *, would: bool) -> str:

@@ -15,6 +15,7 @@ from d0ctl.store.clusters.site_comparison import (
     compare,
     current,
     is_new,
+    left,
     software_name,
 )
 from d0ctl.store.connection import Row, Store, as_json
@@ -34,10 +35,11 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
           source: str) -> list[Difference]:  # fmt: skip
     """Make the site equal to the file, in one transaction; return the changes.
 
-    Raises Refused if a node with launched packages would be removed.
+    Raises Refused as `check` does.
     """
     with store.writing():
         changes = compare(store, site)
+        check(store, site, changes)
         _clusters(store, site, changes, now)
         _nodes(store, site, changes, facts, now)
         _catalogue(store, site, changes)
@@ -52,11 +54,24 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
     return changes
 
 
+def check(store: Store, site: Site, changes: Collection[Difference]) -> None:
+    """Raise Refused if a node with launched packages would go, or a batch system with pilots."""
+    _check_pilots(store, site)
+    direct = {
+        entry.name
+        for entry in site.clusters
+        if entry.pilots is not None and entry.pilots.mode == "direct"
+    }
+    gone = left(changes)
+    for row in registry.nodes(store):
+        if row.name in gone or (row.job == "direct" and row.cluster not in direct):
+            registry.check_unused(store, row)
+
+
 def _clusters(store: Store, site: Site, changes: Collection[Difference], now: float) -> None:
     gone = [
         change.name for change in changes if change.kind == "cluster" and change.verb == "remove"
     ]
-    _check_pilots(store, site)
     for entry in (*site.clusters, *(ClusterEntry(name) for name in gone)):
         keep_cluster(store, entry, applied=entry.name not in gone)
         direct_nodes.keep_node(store, entry, now=now)
@@ -97,9 +112,8 @@ def _nodes(
 ) -> None:
     changed = {change.name: change for change in changes if change.kind == "node"}
     previous = {row.name: row for row in registry.nodes(store)}
-    for name, change in changed.items():
-        if change.verb == "remove" or (change.verb == "change" and is_new(change)):
-            registry.forget(store, name, now=now)
+    for name in left(changes):
+        registry.forget(store, name, now=now)
     for entry in site.nodes:
         if entry.name in changed and is_new(changed[entry.name]):
             make_node(store, entry, facts[entry.name], now)

@@ -190,6 +190,16 @@ def logins_to_meet(site: Site, differences: Collection[Difference]) -> list[Clus
     return [entry for entry in site.clusters if entry.name in new and entry.pilots is not None]
 
 
+def left(differences: Collection[Difference]) -> list[str]:
+    """Return the nodes that are removed, or moved to another machine, folder or cache."""
+    return [
+        difference.name
+        for difference in differences
+        if difference.kind == "node"
+        and (difference.verb == "remove" or (difference.verb == "change" and is_new(difference)))
+    ]
+
+
 def is_new(difference: Difference) -> bool:
     """Return whether it adds a node, or moves one to another machine or folder."""
     return difference.verb == "add" or bool(MOVED.intersection(difference.keys))

@@ -53,11 +53,14 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
     wanted = site_file.read(file, session.home())
     with changing.rehearsal() as store:
         differences = site_comparison.compare(store, wanted)
+        obstacle = site_file.obstacle(store, wanted, differences)
     if json:
         emit_json({"changes": [fill(SiteDifference, difference) for difference in differences]})
     else:
         for line in site_text.comparison(differences):
             emit(line)
+    if obstacle is not None:
+        say(site_text.refused(obstacle))
     raise typer.Exit(ExitCode.FAILED if differences else ExitCode.DONE)
 
 
@@ -76,6 +79,7 @@ def apply(
     if changing.is_rehearsal():
         with changing.rehearsal() as store:
             differences = site_comparison.compare(store, wanted)
+            site_changes.check(store, wanted, differences)
             remarks = list(site_file.beyond_machines(store, differences))
         _print(differences, would=True)
         for remark in remarks:
@@ -83,6 +87,7 @@ def apply(
         return
     with session.open_or_create() as store:
         differences = site_comparison.compare(store, wanted)
+        site_changes.check(store, wanted, differences)
         for remark in site_file.beyond_machines(store, differences):
             say(remark)
         if differences:
