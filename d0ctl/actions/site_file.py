@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from d0ctl.actions import site_keys
+from d0ctl.actions import site_keys, wording
 from d0ctl.actions.action import Person
 from d0ctl.config import Home
 from d0ctl.errors import NodeUnreachable, NotFound, Refused
 from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import plain_text
 from d0ctl.store.clusters import site_changes
-from d0ctl.store.clusters.site_comparison import Difference, logins_to_meet, to_meet
+from d0ctl.store.clusters.site_comparison import Difference, left, logins_to_meet, to_meet
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 
@@ -73,8 +73,10 @@ def obstacle(store: Store, site: Site, differences: Sequence[Difference]) -> Ref
     return None
 
 
-def beyond_machines(store: Store, differences: Sequence[Difference]) -> Iterator[str]:
-    """Say what known machines have of what the file sets to more."""
+def remarks(store: Store, differences: Sequence[Difference]) -> Iterator[str]:
+    """Say which nodes leave files behind, and what known machines have of what is set to more."""
+    for name in left(differences):
+        yield f"node `{name}`: {wording.ONLY_THERE}"
     for difference in differences:
         row = registry.find(store, difference.name) if difference.kind == "node" else None
         if row is not None and difference.verb == "change":

@@ -155,7 +155,8 @@ def undo_command(plan: SetPlan) -> str | None:
     return undo.command(plan.request.name, plan.request.target.arguments, *pairs) if pairs else None
 
 
-def _describe(plan: SetPlan) -> Iterator[str]:
+def describe(plan: SetPlan) -> Iterator[str]:
+    """Say which values would change, and what a person should know of them."""
     yield wording.new_values("would change", plan.changed, plan.request.target.brief, "settings")
     yield from plan.remarks
 
@@ -170,6 +171,7 @@ def set_action(
     *,
     options: type[SetOptions] = SetOptions,
     undo: Callable[[SetPlan], str | None] = undo_command,
+    describe: Callable[[SetPlan], Iterator[str]] = describe,
     **more: Any,
 ) -> Action[SetOptions, SetPlan]:
     """Return the action that sets keys of what is of a level."""
@@ -178,7 +180,7 @@ def set_action(
         past="changed",
         options=options,
         undo=undo,
-        describe=_describe,
+        describe=describe,
         report=_report,
         level=level,
         starts_packages=True,

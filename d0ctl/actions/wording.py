@@ -142,6 +142,10 @@ def only_copies(
         yield from files(largest, number)
 
 
+ONLY_THERE = "files that only it has would be made again if needed"
+"""What a node that is removed, or moved to another cache, means for files."""
+
+
 def new_values(
     lead: str, changes: Mapping[str, tuple[object, object]], name: str, kind: str
 ) -> str:

@@ -123,8 +123,13 @@ def test_a_node_that_moves_to_another_cluster_loses_its_copies(site: Site, d0ctl
     site.launch("prod/1/1/1", "far")
     site.end("prod/1/1/1")
 
+    plan = d0ctl("node", "set", "far", "cluster=farm", "--new", "--dry-run")
     done = d0ctl("node", "set", "far", "cluster=farm", "--new")
 
+    assert plan.stdout.splitlines() == [
+        "would change `far`: cluster none -> farm",
+        "files that only it has would be made again if needed",
+    ]
     assert done.exit_code == 0, done.output
     assert registry.named(site.store, "far").cluster == "farm"
     assert site.phase("prod/1/1/1") == "ready"

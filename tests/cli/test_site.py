@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
+from d0ctl.model import Address
 from d0ctl.store import open_store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import default, setting
 from tests.cli.catalogue import write
 from tests.cli.conftest import Type
@@ -49,6 +53,22 @@ def test_the_site_file_of_the_home_is_the_default(d0ctl: Type, site: Site, home:
 
     assert d0ctl("site", "diff").stdout == "+ setting defaults: nice 1\n"
     assert d0ctl("site", "apply").stdout == "+ setting defaults: nice 1\n1 added\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["defaults: {nice: 4}", "nodes: {far: {destination: far, cluster: lab}}"]
+)
+def test_a_node_that_leaves_its_cluster_is_applied_with_a_remark_about_its_files(
+    d0ctl: Type, site: Site, tmp_path: Path, text: str
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
+    entry = "nodes: {far: {destination: far}}"
+    assert d0ctl("site", "apply", write(tmp_path, entry)).exit_code == 0
+
+    planned = d0ctl("site", "apply", write(tmp_path, text), "--dry-run")
+
+    remark = "node `far`: files that only it has would be made again if needed\n"
+    assert (planned.exit_code, planned.stderr) == (0, remark)
 
 
 def test_values_that_differ_are_printed_as_people_write_them(

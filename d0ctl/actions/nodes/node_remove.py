@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from msgspec.structs import asdict
 
-from d0ctl.actions import site_keys
+from d0ctl.actions import site_keys, wording
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.clusters import cluster_set
 from d0ctl.actions.nodes import _together
@@ -88,7 +88,7 @@ def remove(store: Store, plan: RemovePlan, by: Author) -> RemovePlan:
 def describe(plan: RemovePlan) -> Iterator[str]:
     """Say what would be lost."""
     name = plan.request.target.brief
-    yield f"would remove `{name}`: files that only it has would be made again if needed"
+    yield f"would remove `{name}`: {wording.ONLY_THERE}"
     if plan.attempts:
         packages = count(len(plan.attempts), "package")
         yield f"{packages} there would count as lost and run again elsewhere: is it switched off?"

@@ -1,10 +1,11 @@
 """node set: change the settings of a node."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from msgspec.structs import asdict
 
-from d0ctl.actions import site_keys
+from d0ctl.actions import site_keys, wording
 from d0ctl.actions.action import Author, NodeRequest
 from d0ctl.actions.option import flag
 from d0ctl.actions.site_keys import SetOptions, SetPlan
@@ -64,6 +65,13 @@ def undo(plan: SetPlan) -> str | None:
     return command if command is None or before == NONE else f"{command} --new"
 
 
+def describe(plan: SetPlan) -> Iterator[str]:
+    """Say which values would change, and what a move to another cluster means for files."""
+    yield from site_keys.describe(plan)
+    if "cluster" in plan.changed:
+        yield wording.ONLY_THERE
+
+
 def change(store: Store, plan: SetPlan, by: Author) -> None:
     """Change the row of the node. Raises Refused for a node in use."""
     entry = NodeEntry(**plan.entry)
@@ -80,6 +88,7 @@ ACTION = site_keys.set_action(
     example="farm02 speed=1.5 cpus=8 memory=16GB",
     options=NodeSetOptions,
     undo=undo,
+    describe=describe,
     exit_status="0 done, 2 bad usage, 3 no such node or cluster, 4 in use, so its cluster can't "
     "change",
     key="e",

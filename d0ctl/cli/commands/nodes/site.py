@@ -80,7 +80,7 @@ def apply(
         with changing.rehearsal() as store:
             differences = site_comparison.compare(store, wanted)
             site_changes.check(store, wanted, differences)
-            remarks = list(site_file.beyond_machines(store, differences))
+            remarks = list(site_file.remarks(store, differences))
         _print(differences, would=True)
         for remark in remarks:
             say(remark)
@@ -88,7 +88,7 @@ def apply(
     with session.open_or_create() as store:
         differences = site_comparison.compare(store, wanted)
         site_changes.check(store, wanted, differences)
-        for remark in site_file.beyond_machines(store, differences):
+        for remark in site_file.remarks(store, differences):
             say(remark)
         if differences:
             changing.confirm("apply this?", site_text.comparison(differences))
