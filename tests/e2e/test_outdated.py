@@ -166,6 +166,27 @@ def test_packages_that_run_again_for_removed_outputs_are_not_out_of_date(
     assert "out of date" not in site.ok("update", "grow")
 
 
+def test_packages_that_run_again_for_removed_outputs_take_the_present_dispositions(
+    site: Site,
+) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    assert "purged" in site.ok("file", "list", "grow:s-1.txt")
+    kept = GROW.replace(
+        "outputs: s-{n}.txt", "outputs: {file: 's-{n}.txt', disposition: retain-indef}"
+    )
+    site.write(kept.replace("> part.txt", "> part.txt; echo end >> part.txt"))
+
+    plan = site.ok("update", "grow", "--again", "--dry-run")
+    site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+
+    assert "2 packages to run again, because their outputs were removed" in plan
+    assert site.result("grow/all.txt") == "1\n2\nend\n"
+    assert "purged" not in site.ok("file", "list", "grow:s-1.txt")
+    assert site.ok("doctor")
+
+
 def test_a_part_of_a_job_is_updated_only_to_run_it_again(site: Site) -> None:
     site.submit(GROW)
 

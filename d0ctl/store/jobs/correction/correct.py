@@ -34,7 +34,8 @@ def correct(
 ) -> None:
     """Change a job as planned, in the open transaction."""
     Correction(
-        store, job, spec, outline.found, outline.again, outline.written, actor, note, now,
+        store, job, spec, outline.found, outline.again | outline.redefined, outline.written, actor,
+        note, now,
         known_files(store, job), unread=outline.unread,
     ).apply()  # fmt: skip
     store.change("forget_outdated_packages", job=job)

@@ -43,6 +43,11 @@ class Outline(Struct):
     unread: frozenset[str]
     """The files that they would read if they ran again."""
 
+    @property
+    def redefined(self) -> frozenset[int]:
+        """Those that run again because their outputs were removed, and get another definition."""
+        return self.written & self.remade.keys()
+
 
 class Reading(Struct):
     """A job and a job file as read before the transaction, with the last action at that time."""
@@ -98,6 +103,8 @@ def plan(
         if not too:
             break
         rerun |= too
+    # They run again in any case: with the present requests and dispositions.
+    written |= gone & comparison_result.requests
     check(store, job, spec, comparison_result, written, known)
     remade = {
         package.id: Place(stage.seq, line.seq, package.seq, package.phase)
