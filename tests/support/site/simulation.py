@@ -148,7 +148,12 @@ class Simulation(Machines):
             contact.up(self.store, node.id, facts, now=self.now)
             found = launches.reconcile(self.store, node.id, dict(node.attempts), now=self.now)
             messages.fail(
-                self.store, node.id, found.lost, reason="lost", message="gone", now=self.now
+                self.store,
+                node.id,
+                [*found.lost, *found.dead],
+                reason="lost",
+                message="gone",
+                now=self.now,
             )
         node.orders += [("launch", launch) for launch in found.launch]
         node.orders += [("resend", attempt) for attempt in found.resend]
