@@ -187,6 +187,21 @@ def test_packages_that_run_again_for_removed_outputs_take_the_present_dispositio
     assert site.ok("doctor")
 
 
+def test_a_successful_package_of_a_dropped_line_does_not_run_again(site: Site) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    site.ok("kill-line", "grow/1/2", "--drop-outputs")
+    site.write(GROW.replace("echo {n}", "echo {n} again"))
+
+    plan = site.ok("update", "grow", "--again", "--dry-run")
+    site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+
+    assert "2 packages to run again" in plan and "grow/1/2/1" not in plan
+    assert site.result("grow/all.txt") == "1 again\n"
+    assert site.ok("doctor")
+
+
 def test_a_part_of_a_job_is_updated_only_to_run_it_again(site: Site) -> None:
     site.submit(GROW)
 

@@ -227,7 +227,10 @@ def _sort_stage(comparison: Comparison, stage: NewStage) -> None:
                 package = before[number - 1]
                 position = Place(stage.seq, line.seq, number, package.phase)
                 unchanged = comparison.unchanged
-                _sort(comparison, package, definition, position)
+                if old and old.is_dropped and not is_back and package.phase == Phase.DONE:
+                    comparison.unchanged += 1  # it never runs again
+                else:
+                    _sort(comparison, package, definition, position)
                 if is_back:
                     comparison.unchanged = unchanged
                     comparison.restored[package.id] = position

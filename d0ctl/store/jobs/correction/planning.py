@@ -17,6 +17,7 @@ from d0ctl.store.jobs.correction.comparison import (
     made_inputs,
 )
 from d0ctl.store.jobs.correction.revision import Known, known_files
+from d0ctl.store.jobs.correction.standing import StandingStage
 
 
 class Outline(Struct):
@@ -92,12 +93,14 @@ def plan(
     if part is not None:
         rerun &= frozenset(part).union(_readers_done(store, rerun.intersection(part)))
     known = known_files(store, job)
+    dropped = _dropped(sides.old) - comparison_result.restored.keys()
     while True:
         written = frozenset(comparison_result.rewritten).union(
             rerun - readers, rerun & comparison_result.requests
         )
         running = frozenset([None, *written, *rerun])
-        gone = _makers_of_absent(store, _reads(spec, comparison_result, running, known), rerun)
+        reads = _reads(spec, comparison_result, running, known)
+        gone = _makers_of_absent(store, reads, rerun) - dropped
         # Those run again anyway, for their removed outputs: not with what is out of date.
         too = gone & readers.union(comparison_result.outdated) if again else frozenset[int]()
         if not too:
@@ -132,6 +135,12 @@ def plan(
         len(lacking - gone), frozenset(outdated - comparison_result.unlisted - rerun), by_recipe,
         frozenset(unread),
     )  # fmt: skip
+
+
+def _dropped(stages: Iterable[StandingStage]) -> frozenset[int]:
+    """Return the packages of dropped lines, which run no more."""
+    return frozenset(package.id for stage in stages for line in stage.lines if line.is_dropped
+                     for package in line.packages)  # fmt: skip
 
 
 def _outdated(found: Comparison) -> set[int]:
