@@ -10,10 +10,11 @@ from d0ctl.show.cards.part import Part
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.drawing.spans import text
 from d0ctl.show.forecast import eta
+from d0ctl.store.nodes import placement
 from d0ctl.store.views import activity
 from d0ctl.store.views.activity import StageRate
 from tests.support import rows
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
 
@@ -75,6 +76,20 @@ def test_packages_that_run_again_have_no_rate_until_they_end_again(ended: Site) 
     assert activity.stage_rates(ended.store, job, now=10_360.0) == {}
     end_at(ended, "prod/1/1/1", 10_355.0)
     (rate,) = activity.stage_rates(ended.store, job, now=10_360.0).values()
+    assert rate == StageRate(done=1, failed=0, seconds=10.0)
+
+
+def test_ends_before_a_job_went_on_do_not_count(site: Site) -> None:
+    site.submit(job(("make", [line(package(f"file-{n}")) for n in range(3)])))
+    for number in range(3):
+        end_at(site, f"prod/1/{number + 1}/1", 10_000.0 + 2 * number, failed=number == 2)
+    assert placement.end_jobs(site.store, now=10_010.0) == ["prod"]
+    retry = request("retry", parse("prod/1/3/1"))
+    apply(site.store, retry, actor="ada", note="", now=10_300.0)
+    end_at(site, "prod/1/3/1", 10_305.0)
+
+    (rate,) = activity.stage_rates(site.store, site.id_of("prod"), now=10_310.0).values()
+
     assert rate == StageRate(done=1, failed=0, seconds=10.0)
 
 

@@ -164,13 +164,16 @@ class StageRate(Struct, frozen=True):
 def stage_rates(store: Store, job: int, *, now: float) -> dict[int, StageRate]:
     """Return how fast the packages of each stage of a job end; stages without ends are omitted.
 
-    It looks back `LATELY_S`, or as far as `PAST` events of all jobs reach. If a stage had its first
-    end since then, its time begins one mean interval before.
+    It looks back `LATELY_S`, or as far as `PAST` events of all jobs reach, but not beyond an end of
+    the job after which it went on. If a stage had its first end since then, its time begins one
+    mean interval before.
     """
     last = last_event(store)
     after = max(last_event_by(store, now - LATELY_S), last - PAST)
     before = store.row("event_at_or_before", id=after) if after == last - PAST else None
     longest = LATELY_S if before is None else max(1.0, now - before["at"])
+    if last_end := store.value("outline_last_end", job=job):
+        after = max(after, last_event_by(store, last_end))
     rates = {}
     for row in store.rows("outline_stage_ends", after=after, job=job):
         ended = row["done"] + row["failed"]

@@ -231,6 +231,7 @@ create table job (
     submitter     text not null,           -- lease holder that inserts its rows
     submitted     real not null,
     ended         real,                    -- when no package of it could change any more
+    last_end      real,                    -- its end before it went on; null: it never did
     notified      real,                    -- the value of `ended` that notifications know
 
     -- `d0ctl hold` of the whole job.
@@ -2262,6 +2263,13 @@ when new.phase <> old.phase
          or old.phase = 'canceled' or old.phase = 'dropped')
 begin
     update job set ended = null where id = new.job_id and ended is not null;
+end;
+
+-- A job that goes on keeps when it had ended.
+create trigger job_goes_on after update of ended on job
+when old.ended is not null and new.ended is null
+begin
+    update job set last_end = old.ended where id = new.id;
 end;
 
 -- `missing`: the package before it in its line has succeeded, or that was undone.

@@ -219,6 +219,10 @@ select cast(some.at / :period as integer) as number, count(*) as ended
  group by 1
  order by 1;
 
+-- name: outline_last_end
+-- When a job had ended before it went on; null: it never did.
+select last_end from job where id = :job;
+
 -- name: outline_stage_ends
 -- How many packages of each stage of a job have succeeded and failed since an event, and when first.
 -- Those that run again have not ended, and of the others only the last end counts.
