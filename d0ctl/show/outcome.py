@@ -47,13 +47,15 @@ def no_node_yet(why: str) -> str:
     return f"no node can take it yet: {clean(why)}"
 
 
-def ended(name: str, state: str, counts: Counts) -> str:
-    """Say in which state a job or a part of it ended."""
+def ended(name: str, state: str, counts: Counts, acknowledged: int = 0) -> str:
+    """Say in which state a job or a part of it ended, and how many failures are acknowledged."""
     packages = count(sum(counts.values()), "package")
     if state == Group.CANCELED:
         return f"`{name}` is {state}: {count(by_status(counts)['successful'])} of {packages} done"
     if state == Group.FAILED:
-        return f"`{name}` {_stays(state, counts)}: {listed(_unsuccessful(counts))} of {packages}"
+        return (
+            f"`{name}` {stays(state, counts)}: {_unsuccessful(counts, acknowledged)} of {packages}"
+        )
     return f"`{name}` is {state}"
 
 
@@ -72,21 +74,29 @@ def _is_held_by_d0ctl(job: JobSummary) -> bool:
     return job.hold_actor == alike_failures.ACTOR
 
 
-def _stays(state: str, counts: Counts) -> str:
+def stays(state: str, counts: Counts) -> str:
     """Return the verb for a state; a part in which nothing has failed is blocked."""
     if state != Group.FAILED:
         return f"is {state}"
     return "failed" if counts.get(Phase.FAILED) else "is blocked"
 
 
-def _unsuccessful(counts: Counts) -> list[str]:
+def failures(number: int, acknowledged: int) -> str:
+    """Say how many packages have failed, and whether people have acknowledged that."""
+    how_many = "" if number == 1 else "all " if acknowledged >= number else f"{acknowledged:,} "
+    return f"{count(number)} failed" + (f" ({how_many}acknowledged)" if acknowledged else "")
+
+
+def _unsuccessful(counts: Counts, acknowledged: int) -> str:
     """Count the packages that keep a part that can't continue from success, by state.
 
     Its waiting packages are blocked: if one could still run, the part would not have failed.
     """
-    states = {"failed": Phase.FAILED, "canceled": Phase.CANCELED, "blocked": Phase.WAITING}
-    return [f"{count(counts[phase])} {state}" for state, phase in states.items()
-            if counts.get(phase)]  # fmt: skip
+    texts = [failures(counts[Phase.FAILED], acknowledged)] if counts.get(Phase.FAILED) else []
+    states = {"canceled": Phase.CANCELED, "blocked": Phase.WAITING}
+    texts += [f"{count(counts[phase])} {word}" for word, phase in states.items()
+              if counts.get(phase)]  # fmt: skip
+    return listed(texts)
 
 
 def standstill_reason(store: Store, standing: JobStanding, now: float) -> str | None:
@@ -112,16 +122,6 @@ def so_far(name: str, counts: Counts) -> str:
 def failed_logs(name: str) -> str:
     """Return the command that prints how the logs of failed packages end."""
     return f"d0ctl logs {shlex.quote(name)} --failed"
-
-
-def in_one_line(name: str, state: str, counts: Counts, stops: bool, stragglers: int = 0) -> str:
-    """Say in one line how a job or a part of it is."""
-    totals = by_status(counts)
-    done = f"{count(totals['successful'])} of {count(sum(counts.values()), 'package')} done"
-    failed = f", {count(totals['failed'])} failed" if totals["failed"] else ""
-    stands = " and stands still" if stops else ""
-    late = f", {count(stragglers, 'straggler')}" if stragglers else ""
-    return f"`{name}` {_stays(state, counts)}{stands}: {done}{failed}{late}"
 
 
 def after_time_limit(

@@ -25,13 +25,15 @@ NO_DAEMON_S = 60.0
 class Awaited(Struct, frozen=True):
     """A selected job, the counts of the selected part of it, its standing, and its name.
 
-    The name is that of the job if several parts of it are selected.
+    Of its failures, `acknowledged` ones need nobody. The name is that of the job if several parts
+    of it are selected.
     """
 
     job: JobSummary
     counts: Counts
     found: JobStanding
     name: str
+    acknowledged: int
 
     @property
     def status(self) -> Group:
@@ -58,10 +60,10 @@ def read(store: Store, wanted: Selector, now: float) -> list[Awaited]:
         summary = browse.job(store, job)
         if any(part.depth == 1 and not part.is_filtered for part in parts):
             standing = job_standing(store, summary.id, now=now)
-            awaited.append(Awaited(summary, summary.counts, standing, job))
+            awaited.append(Awaited(summary, summary.counts, standing, job, summary.acknowledged))
         else:
             name = job if len(parts) > 1 else str(parts[0])
-            awaited.append(Awaited(summary, *_part(store, summary, union(parts), now), name))
+            awaited.append(_part(store, summary, union(parts), name, now))
     return awaited
 
 
@@ -77,15 +79,16 @@ def _by_job(store: Store, wanted: Selector) -> dict[str, list[Selector]]:
     return selectors
 
 
-def _part(
-    store: Store, job: JobSummary, wanted: Selector, now: float
-) -> tuple[Counts, JobStanding]:
+def _part(store: Store, job: JobSummary, wanted: Selector, name: str, now: float) -> Awaited:
     if wanted.level == "stage" and wanted.is_one:
         stage = browse.stage(store, job, wanted)
-        return stage.counts, part_standing(store, job.id, stage.counts, stage.id, now=now)
+        found = part_standing(store, job.id, stage.counts, stage.id, now=now)
+        return Awaited(job, stage.counts, found, name, stage.acknowledged)
     selected = selection.choose(store, wanted, now=now)
     counts = lifecycle.phases(selected)
-    return counts, part_standing(store, job.id, counts, selected, now=now)
+    found = part_standing(store, job.id, counts, selected, now=now)
+    known = selection.acknowledged(selected) if job.acknowledged else 0
+    return Awaited(job, counts, found, name, known)
 
 
 class DaemonWatch:

@@ -251,3 +251,8 @@ def _in_stage(store: Store, part: Selector, there: StageSummary) -> Iterator[Sel
         packages = part.package.within(size)
         if packages.first <= packages.last:
             yield replace(here, line=Span(alike[0], alike[-1]), package=packages)
+
+
+def acknowledged(selected: Selection) -> int:
+    """Return how many of the selected packages have an acknowledged failure."""
+    return int(selected.value("count_acknowledged"))

@@ -377,6 +377,12 @@ delete from selected_package
  where (select phase from package where id = package_id)
        not in ('waiting', 'ready', 'cooloff', 'held', 'assigned');
 
+-- name: count_acknowledged
+-- How many of the selected packages have acknowledged failures.
+select count(*)
+  from selected_package
+  join acknowledgement on acknowledgement.package_id = selected_package.package_id;
+
 -- name: keep_acknowledged
 -- Of the selected packages keep those whose failures are acknowledged.
 delete from selected_package where package_id not in (select package_id from acknowledgement);

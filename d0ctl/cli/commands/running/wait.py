@@ -164,7 +164,7 @@ def _say_end(store: Store, name: str, part: Awaited) -> None:
         emit(outcome.held_or_paused(name, part.state, part.job))
         say(outcome.way_back(part.job))
         return
-    emit(outcome.ended(name, part.state, part.counts))
+    emit(outcome.ended(name, part.state, part.counts, part.acknowledged))
     if part.state in (Group.FAILED, Group.CANCELED):
         say(outcome.ask_why(name))
     else:

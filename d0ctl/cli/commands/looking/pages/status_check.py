@@ -25,7 +25,7 @@ def run_on(selector: str) -> ExitCode:
     The line of a job counts its stragglers; they do not change the exit code.
     """
     from d0ctl import select
-    from d0ctl.show import outcome
+    from d0ctl.show.usage import part_check
     from d0ctl.store.views import awaited
 
     code = ExitCode.DONE
@@ -44,9 +44,10 @@ def run_on(selector: str) -> ExitCode:
             if wanted.names_jobs:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
             of_task = in_vain.get(part.job.id) if wanted.names_jobs else None
-            emit(outcome.in_one_line(name, of_task or part.state, part.counts, stops, late))
+            state = of_task or part.state
+            emit(part_check.in_one_line(name, part, state=state, stops=stops, stragglers=late))
             is_later = part.found.standing.cause is Cause.NEXT_TRY
-            fails = totals["failed"] > 0 or is_over or is_later or of_task is not None
+            fails = part_check.fails(part) or is_later or of_task is not None
             is_worst = stops and not is_later
             code = max(code, ExitCode.DATABASE if is_worst else ExitCode(fails))
     return code

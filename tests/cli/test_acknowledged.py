@@ -1,0 +1,60 @@
+"""What commands say of failures that a person has acknowledged."""
+
+import time
+
+import pytest
+
+from d0ctl.store.nodes import leases, placement
+from tests.cli.conftest import Type
+from tests.support.building import job, line, package
+from tests.support.site import Site
+
+
+@pytest.fixture(autouse=True)
+def failed(site: Site, d0ctl: Type) -> None:
+    """Two of two packages of a job have failed, the merge is blocked; the failures are known."""
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    lines = [line(package("a")), line(package("b"))]
+    merge = line(package("all", needs=["a", "b"]))
+    site.submit(job(("make", lines), ("merge", [merge]), name="prod"))
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    placement.end_jobs(site.store, now=time.time())
+    d0ctl("acknowledge", "prod", "--reason", "known")
+
+
+@pytest.mark.parametrize(
+    ("selector", "end"),
+    [
+        ("prod", "failed: 0 of 3 packages done, 2 failed (all acknowledged)"),
+        ("prod/1", "failed: 0 of 2 packages done, 2 failed (all acknowledged)"),
+        ("prod/1/1", "failed: 0 of 1 package done, 1 failed (acknowledged)"),
+        ("prod/1/2/1", "failed: 0 of 1 package done, 1 failed (acknowledged)"),
+        ("prod/2", "is blocked: 0 of 1 package done"),
+    ],
+)
+def test_acknowledged_failures_of_a_part_need_nobody_as_those_of_all_jobs(
+    selector: str, end: str, d0ctl: Type
+) -> None:
+    result = d0ctl("status", selector, "-q")
+
+    assert (result.exit_code, result.stdout) == (0, f"`{selector}` {end}\n")
+    assert d0ctl("status", "-q").exit_code == 0
+
+
+def test_a_failure_that_nobody_acknowledged_counts_beside_others(d0ctl: Type) -> None:
+    d0ctl("acknowledge", "prod/1/2/1", "--withdraw")
+
+    result = d0ctl("status", "prod", "-q")
+
+    assert result.stdout.endswith("2 failed (1 acknowledged)\n")
+    assert [d0ctl("status", part, "-q").exit_code for part in ("prod", "prod/2")] == [1, 1]
+    assert d0ctl("status", "prod/1/1/1", "-q").exit_code == 0
+
+
+def test_a_wait_for_acknowledged_failures_is_in_vain(d0ctl: Type) -> None:
+    result = d0ctl("wait", "prod")
+
+    assert result.exit_code == 1
+    assert "`prod` failed: 2 failed (all acknowledged) and 1 blocked of 3 packages" in result.stdout
