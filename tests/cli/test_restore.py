@@ -28,6 +28,8 @@ def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
         "  gen-1\n  sim-1\n  gen-2\n  sim-2\n"
         "reading them again: 1 package\n"
         "  prod/2/1/1 gets 2 inputs back beside 1, and waits for missing files\n"
+        "1 package had failed or was canceled before the drop, as now again: "
+        "`d0ctl retry 'prod/1/1-2/*:failed,canceled'` runs it\n"
     )
     assert result.stdout.startswith("restored 3 packages of `prod/1/1-2`\n")
     assert result.stderr == "to undo: d0ctl kill-line prod/1/1-2 --drop-outputs\n"
@@ -50,6 +52,25 @@ def test_a_restored_failure_keeps_the_time_of_the_failure(site: Site, d0ctl: Typ
     after = {id: value(site.store, "package", "changed", id=row) for id, row in failed.items()}
     assert site.phase("prod/1/2/1") == "failed"
     assert after == before
+
+
+def test_a_restored_package_that_was_canceled_is_so_again_and_says_by_whom(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl("kill", "prod/1/1/1", "--reason", "divides by zero")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+
+    answers = [d0ctl("restore-line", "prod/1/1", *more).stdout for more in (["--dry-run"], [])]
+
+    said = (
+        "1 package had failed or was canceled before the drop, as now again: "
+        "`d0ctl retry 'prod/1/1/*:failed,canceled'` runs it"
+    )
+    assert all(said in answer for answer in answers)
+    why = d0ctl("why", "prod/1/1/1").stdout
+    assert ": divides by zero" in why.splitlines()[0]
+    assert d0ctl("retry", "prod/1/1/*:failed,canceled").exit_code == 0
 
 
 def test_a_restored_failure_keeps_its_node_and_its_reason(site: Site, d0ctl: Type) -> None:

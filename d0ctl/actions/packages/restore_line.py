@@ -41,6 +41,8 @@ class RestoreLinePlan(Plan):
     files_restored: tuple[str, ...]
     regaining: tuple[RegainingPackage, ...]
     gaining: int
+    ended: int
+    """How many packages failed or were canceled before the drop, and are so again."""
 
 
 def plan_restore_line(store: Store, request: Request[Options], now: float) -> RestoreLinePlan:
@@ -86,6 +88,7 @@ def _plan(
         files_restored=lifecycle.files(selected, MOST_SHOWN, dropped=True),
         regaining=tuple(regaining[:MOST_SHOWN]),
         gaining=len(regaining),
+        ended=restore_line.count_ended(selected),
     )
 
 
@@ -152,6 +155,7 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
         for gainer in plan.regaining
     ]
     yield from wording.counted("reading them again", plan.gaining, "package", regaining)
+    yield from _ended(plan)
 
 
 def report(plan: RestoreLinePlan) -> Iterator[str]:
@@ -166,6 +170,16 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
     if plan.gaining:
         reads = count(plan.gaining, "package reads", "packages read")
         yield f"{reads} their files again"
+    yield from _ended(plan)
+
+
+def _ended(plan: RestoreLinePlan) -> Iterator[str]:
+    """Say which packages do not run by this, as they had ended before the drop."""
+    if plan.ended:
+        had = count(plan.ended, "package had failed or was", "packages had failed or were")
+        part, again = str(plan.request.target.parts[0]), "it" if plan.ended == 1 else "them"
+        retry = undo.command("retry", [f"{part}/*:failed,canceled"])
+        yield f"{had} canceled before the drop, as now again: `{retry}` runs {again}"
 
 
 ACTION = Action(

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from d0ctl.model import Phase
 from d0ctl.show.why.common import Explanation, kept_back, line_name
 from d0ctl.store.connection import Store
 from d0ctl.store.views import one_package
@@ -34,8 +35,10 @@ class Subject(Struct, frozen=True):
         self.explanation.commands.append(text)
 
     def last_action(self) -> EventView | None:
-        """Return the last change that a person made to it."""
+        """Return the last change that a person made to it, but no drop that was undone."""
         events = one_package.events(self.store, self.package.id)
+        if events and events[-1].old == Phase.DROPPED:
+            events = [event for event in events if Phase.DROPPED not in (event.old, event.new)]
         return next((event for event in reversed(events) if event.actor), None)
 
     def since(self) -> str:

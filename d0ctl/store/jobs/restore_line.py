@@ -44,6 +44,11 @@ def repackaged(selected: Selection) -> str | None:
     return found
 
 
+def count_ended(selected: Selection) -> int:
+    """Count the dropped packages that had failed, or were canceled, before the drop."""
+    return int(selected.value("count_ended_before_drop"))
+
+
 def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: str | None,
             now: float) -> None:  # fmt: skip
     """Undo the drop of the selected packages: they are as before, and their files are read again.

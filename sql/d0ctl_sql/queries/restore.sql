@@ -185,6 +185,15 @@ update package
                 join file on file.package_id = selected_package.package_id
                 join input on input.file_id = file.id);
 
+-- name: count_ended_before_drop
+-- How many of the selected packages had failed, or were canceled, when they were dropped.
+select count(*)
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'dropped'
+ where (select old from event
+         where event.package_id = package.id and event.new = 'dropped'
+         order by event.id desc limit 1) in ('failed', 'canceled');
+
 -- name: restore_packages
 -- dropped -> as before: failed, canceled, held, or to be run.
 update package
