@@ -83,8 +83,7 @@ def stays(state: str, counts: Counts) -> str:
 
 def failures(number: int, acknowledged: int) -> str:
     """Say how many packages have failed, and whether people have acknowledged that."""
-    how_many = "" if number == 1 else "all " if acknowledged >= number else f"{acknowledged:,} "
-    return f"{count(number)} failed" + (f" ({how_many}acknowledged)" if acknowledged else "")
+    return f"{count(number)} failed{signs.acknowledged(number, acknowledged)}"
 
 
 def _unsuccessful(counts: Counts, acknowledged: int) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.store.nodes import leases, placement
 from tests.cli.conftest import Type
-from tests.support.building import job, line, package
+from tests.support.building import document, job, line, package
 from tests.support.site import Site
 
 
@@ -51,6 +51,25 @@ def test_a_failure_that_nobody_acknowledged_counts_beside_others(d0ctl: Type) ->
     assert result.stdout.endswith("2 failed (1 acknowledged)\n")
     assert [d0ctl("status", part, "-q").exit_code for part in ("prod", "prod/2")] == [1, 1]
     assert d0ctl("status", "prod/1/1/1", "-q").exit_code == 0
+
+
+@pytest.mark.parametrize("path", ["prod", "prod/1"])
+def test_why_says_how_many_failures_are_acknowledged(path: str, d0ctl: Type) -> None:
+    assert "- all 2 failures are acknowledged\n" in d0ctl("why", path).stdout
+    d0ctl("acknowledge", "prod/1/2/1", "--withdraw")
+
+    assert "- 1 of 2 failures is acknowledged\n" in d0ctl("why", path).stdout
+    assert "acknowledged by" in d0ctl("why", "prod/1/1").stdout
+    assert "acknowledged" not in d0ctl("why", "prod/1/2").stdout
+
+
+def test_the_history_of_all_says_how_many_failures_are_acknowledged(d0ctl: Type) -> None:
+    assert "2 packages, 2 failed now (all acknowledged)" in d0ctl("history").stdout
+    d0ctl("acknowledge", "prod/1/2/1", "--withdraw")
+
+    assert "2 packages, 2 failed now (1 acknowledged)" in d0ctl("history").stdout
+    (failures,) = document(d0ctl("history", "--json").stdout)["failures"]
+    assert (failures["failed"], failures["acknowledged"]) == (2, 1)
 
 
 def test_a_wait_for_acknowledged_failures_is_in_vain(d0ctl: Type) -> None:

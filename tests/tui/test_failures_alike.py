@@ -2,9 +2,11 @@
 
 import time
 
+from d0ctl.actions import apply, request
 from d0ctl.select import parse
 from d0ctl.store.views import activity, failure_counts
 from d0ctl_tui.draw.failure_groups import PROPERTIES, grouped
+from d0ctl_tui.screens.failed import group_details
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -42,3 +44,20 @@ def test_packages_of_several_causes_do_not_look_alike(site: Site, dashboard: Ope
         )
 
     dashboard(script, size=(140, 40))
+
+
+def test_only_jobs_with_failures_that_are_not_acknowledged_are_to_be_acknowledged(
+    site: Site,
+) -> None:
+    for name in ("known", "new"):
+        site.submit(production(name))
+        site.fail(f"{name}/1/1/1")
+    seen = request("acknowledge", parse("known"))
+    apply(site.store, seen, actor="you", note="", now=time.time())
+    (alike,) = grouped(activity.failed(site.store, [1, 2], 8), "reason")
+
+    why = group_details.group(site.store, alike, "reason", is_past=False).why
+
+    assert why is not None
+    acknowledge, _ = why.commands
+    assert acknowledge == "d0ctl acknowledge 'new:failed' --failed-for exit-code"

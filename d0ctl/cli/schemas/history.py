@@ -46,6 +46,7 @@ class Action(TypedDict):
 class JobFailures(TypedDict):
     """Attempts of a job that failed for a reason; `failed` of their packages have failed now.
 
+    Of these failures `acknowledged` ones need nobody any more.
     `last` is when the last one ended; `recorded` is later if its node was down then.
     """
 
@@ -54,6 +55,7 @@ class JobFailures(TypedDict):
     count: int
     packages: int
     failed: int
+    acknowledged: int
     nodes: int
     last: Time | None
     recorded: Time | None

@@ -120,6 +120,12 @@ def phase_name(phase: str, *, blocked: bool = False, late: bool = False) -> str:
     return "blocked" if phase == Phase.WAITING and blocked else phase_word(phase)
 
 
+def acknowledged(number: int, known: int) -> str:
+    """Return a remark in brackets on how many of some failures are acknowledged, or nothing."""
+    how_many = "" if number == 1 else "all " if known >= number else f"{known:,} "
+    return f" ({how_many}acknowledged)" if known else ""
+
+
 def badges(counts: Counts, glyphs: Glyphs, acknowledged: int = 0, late: int = 0) -> list[Span]:
     """Return the numbers of failed and unreachable packages and stragglers, after their glyphs."""
     numbers = {"failed": counts.get("failed", 0) - acknowledged,

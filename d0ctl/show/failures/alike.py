@@ -1,6 +1,6 @@
 """Why packages that failed alike are not retried, and commands for all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -45,12 +45,12 @@ def several(
     selectors: Mapping[str, str],
     *,
     node: str = "",
-    are_acknowledged: bool = False,
+    acknowledged: Collection[str] = (),
 ) -> Explanation:
     """Explain kinds of failures, the kind of the latest first.
 
     Commands use the `selectors` of the jobs, and with a `node` only failures there; a job without a
-    selector gets none.
+    selector gets none. Failures of `acknowledged` jobs are not to be acknowledged again.
     """
     explanation = Explanation("", Phase.FAILED, "")
     kinds, reasons = kinds[:MOST_KINDS], {kind.reason for kind in kinds}
@@ -60,10 +60,9 @@ def several(
         explanation.facts += _cooling(store, kind)
     which = f" --node {node}" if node else f" --failed-for {kinds[0].reason}" * (len(reasons) == 1)
     explanation.facts = list(dict.fromkeys(explanation.facts))
-    if not are_acknowledged:
-        jobs = dict.fromkeys(kind.job for kind in kinds if kind.job in selectors)
-        targets = [retry_advice.quoted_parts(selectors[job]) for job in jobs]
-        explanation.commands += [f"d0ctl acknowledge {target}{which}" for target in targets]
+    jobs = dict.fromkeys(kind.job for kind in kinds if kind.job in selectors)
+    targets = [retry_advice.quoted_parts(selectors[job]) for job in jobs if job not in acknowledged]
+    explanation.commands += [f"d0ctl acknowledge {target}{which}" for target in targets]
     explanation.commands.append(f"d0ctl why {kinds[0].paths[0]}")
     return explanation
 

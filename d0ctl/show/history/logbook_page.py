@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.drawing.signs import role
+from d0ctl.show.drawing.signs import acknowledged, role
 from d0ctl.show.lists import action_reasons, cause, last_of
 from d0ctl.store.history.logbook import JobFailures
 from d0ctl.store.history.notable import Notable
@@ -65,6 +65,7 @@ def _end(job: Notable, now: float) -> list[Cell]:
 def _failure(failure: JobFailures, now: float) -> list[Cell]:
     where = f"on {failure.node}" if failure.nodes == 1 else f"on {count(failure.nodes, 'node')}"
     standing = f"{failure.failed:,} failed now" if failure.failed else "none failed now"
+    standing += acknowledged(failure.failed, failure.acknowledged)
     return [(failure.job, "strong"), f"{count(failure.count, 'time')} {where}",
             f"{count(failure.packages, 'package')}, {standing}",
             f"last {_last(failure, now)}",

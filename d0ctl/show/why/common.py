@@ -81,6 +81,7 @@ class GroupPart(Struct, frozen=True):
     failures: Callable[[int], list[FailureView]]
     explain: Callable[[str], "Explanation"]
     """How a package of it is explained, by its path."""
+    acknowledged: int = 0
 
     @property
     def failed(self) -> str:

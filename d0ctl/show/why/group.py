@@ -38,7 +38,7 @@ def job(
         f"job `{summary.name}`", summary.name, summary.counts, summary,
         lambda phases, most: browse.in_phases(store, summary.id, phases, most),
         lambda most: browse.failures(store, summary.id, most),
-        partial(_explain_package, store, now),
+        partial(_explain_package, store, now), summary.acknowledged,
     )  # fmt: skip
     explanation = _explain(store, part, now, driven)
     if summary.status in (Group.FAILED, Group.CANCELED) or not summary.packages:
@@ -57,7 +57,7 @@ def stage(store: Store, of: JobSummary, summary: StageSummary, now: float) -> Ex
             f"stage `{path}`", path, summary.counts, of,
             lambda phases, most: browse.in_stage(store, summary.id, None, phases, most),
             lambda most: browse.failures(store, of.id, most, summary.id),
-            partial(_explain_package, store, now),
+            partial(_explain_package, store, now), summary.acknowledged,
         ),
         now,
     )  # fmt: skip
@@ -72,7 +72,7 @@ def line(
         f"line `{path}`{line_name(summary.name)}", path, summary.counts, of,
         lambda phases, most: browse.in_stage(store, of_stage.id, summary.seq, phases, most),
         lambda most: [],
-        partial(_explain_package, store, now),
+        partial(_explain_package, store, now), summary.acknowledged,
     )  # fmt: skip
     if summary.dropped is not None:
         sentence = f"{part.title} was dropped {moment(summary.dropped, now)}"

@@ -29,6 +29,10 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
     if len(latest) == 1:
         explanation.take(last)
     else:
+        if known := part.acknowledged:
+            are = "failures is" if known == 1 else "failures are"
+            how_many = f"all {known:,}" if known == total else f"{known:,} of {total:,}"
+            explanation.facts.append(f"{how_many} {are} acknowledged")
         _by_reason(store, part, explanation, latest, total)
         explanation.commands += [f"d0ctl why {latest[0].path}", f"d0ctl history {part.path}"]
 

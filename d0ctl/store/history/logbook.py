@@ -13,8 +13,9 @@ LATEST_S = 7 * 86400.0
 class JobFailures(Struct, frozen=True):
     """Attempts of a job that failed for one reason.
 
-    `packages` had such attempts; `failed` of these are failed, and it was their last attempt. Node
-    and message are those of the last of these attempts; if there is none, of the last attempt.
+    `packages` had such attempts; `failed` of these are failed, and it was their last attempt; some
+    of these failures are `acknowledged`. Node and message are those of the last of these attempts;
+    if there is none, of the last attempt.
     """
 
     job: str
@@ -22,6 +23,7 @@ class JobFailures(Struct, frozen=True):
     count: int
     packages: int
     failed: int
+    acknowledged: int
     nodes: int
     node: str
     last: float

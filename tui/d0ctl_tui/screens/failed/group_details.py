@@ -181,8 +181,8 @@ def group(store: Store, failed: FailedPackages, by: str, *, is_past: bool) -> Gr
     node = failed.name if by == "node" else ""
     jobs = dict.fromkeys(kind.job for kind in kinds)
     selectors = _selectors(failed, by, jobs, rows)
-    seen = card.acknowledged == card.number
-    why = alike.several(store, kinds, selectors, node=node, are_acknowledged=seen)
+    seen = set(jobs) - {failure.job for failure in failed.failures if not failure.acknowledged}
+    why = alike.several(store, kinds, selectors, node=node, acknowledged=seen)
     return replace(card, why=why)
 
 
