@@ -73,7 +73,8 @@ def test_a_period_of_the_past_needs_a_unit(text: str, meant: str) -> None:
     ("text", "seconds"),
     [("8h", 8 * HOUR), ("today", 9.5 * HOUR), ("yesterday", DAY + 9.5 * HOUR),
      ("2026-01-20", DAY + 9.5 * HOUR), ("2026-01-20 18:00", 15.5 * HOUR),
-     ("2026-01-21T09:29:00", MINUTE)],
+     ("2026-01-21T09:29:00", MINUTE), ("08:30", HOUR), ("9:29:00", MINUTE),
+     ("18:12", 15.3 * HOUR)],
 )  # fmt: skip
 def test_a_period_of_the_past_may_begin_at_a_day_or_time(text: str, seconds: float) -> None:
     assert parse_since(text, datetime(2026, 1, 21, 9, 30).timestamp()) == seconds
@@ -82,7 +83,8 @@ def test_a_period_of_the_past_may_begin_at_a_day_or_time(text: str, seconds: flo
 @pytest.mark.parametrize(
     ("text", "fault"),
     [("2026-01-22", "is in the future"), ("2026-02-31", "is not in the calendar"),
-     ("tuesday", "is not a time such as"), ("7", "has no unit")],
+     ("tuesday", "is not a time such as `8h`, `18:00`, `today`"), ("7", "has no unit"),
+     ("3w", "is not a time: days are the largest unit"), ("25:00", "is not a time such as `8h`")],
 )  # fmt: skip
 def test_another_beginning_of_a_period_is_refused(text: str, fault: str) -> None:
     with pytest.raises(ValueError, match=f"`{text}` {fault}"):
