@@ -10,7 +10,7 @@ from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause, is_alarming
 from d0ctl.show.why.production import job_obstacles, nodes_away, standstill
 from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back
 from d0ctl.store.nodes.standstill import JobStanding, Production
-from d0ctl.units import count
+from d0ctl.units import count, moment
 
 
 class Check(Struct, frozen=True):
@@ -22,14 +22,20 @@ class Check(Struct, frozen=True):
     commands: tuple[str, ...] = ()
 
 
-def check(production: Production, now: float, stragglers: Mapping[str, int] | None = None) -> Check:
+def check(
+    production: Production,
+    now: float,
+    stragglers: Mapping[str, int] | None = None,
+    given_up: float | None = None,
+) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
     The line also names nodes that are down, full or drained, and counts the stragglers of jobs;
-    they change neither word nor exit code.
+    they change neither word nor exit code. The first unreachable packages are `given_up` then.
     """
     result = _check(production, now)
-    others = "; ".join(filter(None, [_undriven(production),
+    others = "; ".join(filter(None, [_unreachable(production, given_up, now),
+                                     _undriven(production),
                                      _down(production, result.headline, now),
                                      _full(production, result.headline),
                                      _drained(production, result.headline)]))  # fmt: skip
@@ -100,6 +106,15 @@ def _is_by_person(job: JobStanding) -> bool:
     return job.standing.cause is Cause.PAUSED or (
         job.standing.cause is Cause.HELD and job.work.held
     )
+
+
+def _unreachable(production: Production, given_up: float | None, now: float) -> str:
+    """Count packages on nodes that do not answer, and say from when on they run elsewhere."""
+    jobs = {job.name: job.work.silent for job in production.jobs if job.work.silent}
+    if not jobs or given_up is None:
+        return ""
+    packages = f"{count(sum(jobs.values()), 'package')} unreachable in {in_quotes(jobs)}"
+    return f"{packages}, to run elsewhere from {moment(given_up, now)} on"
 
 
 def _undriven(production: Production) -> str:

@@ -10,7 +10,8 @@ from d0ctl.errors import D0Error, ExitCode
 from d0ctl.model import Group, by_status
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.usage.site_check import Check, check
-from d0ctl.store.nodes import holder, site, standstill
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes import holder, registry, site, standstill
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files import eta
 from d0ctl.units import clean
@@ -63,9 +64,10 @@ def run(json: bool) -> ExitCode:
             with session.reader() as store, store.reading():
                 now = time.time()
                 state = standstill.production(store, now=now)
+                given_up = _given_up(store, state)
                 late = eta.stragglers(store, None, eta.MOST_MARKED, now=now)
             jobs = Counter(package.path.partition("/")[0] for package in late)
-            result = check(state, now, jobs)
+            result = check(state, now, jobs, given_up)
     except D0Error as error:
         result, state = _broken(str(error)), None
     if json:
@@ -73,6 +75,15 @@ def run(json: bool) -> ExitCode:
     else:
         emit(clean(result.headline))
     return result.code
+
+
+def _given_up(store: Store, state: Production) -> float | None:
+    """Return when the first unreachable packages will be given up; None if there are none."""
+    if not any(job.work.silent for job in state.jobs):
+        return None
+    down = registry.down_with_packages(store)
+    since = [view.since for view in state.nodes if view.name in down and view.since is not None]
+    return min(since) + float(site.default(store, "unreachable-after")) if since else None
 
 
 def _broken(why: str) -> Check:

@@ -1,0 +1,28 @@
+"""What `status -q` says of packages whose node does not answer."""
+
+import time
+
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
+from d0ctl.units import moment
+from tests.cli.conftest import Type
+from tests.cli.test_check import down, drive
+from tests.support.building import job, line, package
+from tests.support.site import Site
+
+
+def test_the_line_says_from_when_on_unreachable_packages_run_elsewhere(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.submit(job(("make", [line(package("a"))]), name="prod"))
+    site.launch("prod/1/1/1")
+    down(site, "localhost")
+    (since,) = (node.since for node in registry.nodes(site.store) if node.name == "localhost")
+
+    result = d0ctl("status", "-q")
+
+    until = moment((since or 0.0) + 3600, time.time())
+    text = f"moving: 1 job; 1 package unreachable in `prod`, to run elsewhere from {until} on; "
+    assert (result.exit_code, result.stdout[: len(text)]) == (0, text)
