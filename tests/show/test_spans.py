@@ -30,6 +30,13 @@ def test_a_cut_text_is_never_too_wide(words: str, columns: int) -> None:
     assert cell_len(pad(words, columns)) == columns
 
 
+def test_blanks_that_have_no_room_leave_no_ellipsis() -> None:
+    assert fit([("1 waiting", ""), ("   ", "match"), ("  ", "")], 10) == (
+        ("1 waiting", ""),
+        (" ", "match"),
+    )
+
+
 @given(LINES, COLUMNS)
 def test_a_line_that_is_fitted_keeps_to_its_columns(
     line: list[tuple[str, str]], columns: int

@@ -130,7 +130,9 @@ def pad(text: str, columns: int, *, right: bool = False, ellipsis: str = ELLIPSI
 
 
 def fit(line: Sequence[Span], columns: int, *, ellipsis: str = ELLIPSIS) -> Line:
-    """Cut a line that is too long for its columns."""
+    """Cut a line that is too long for its columns, without an ellipsis if only blanks go."""
+    if cell_len("".join(text for text, _ in line).rstrip(" ")) <= columns:
+        return _without_blanks(line, width(line) - columns)
     left, fitted = columns, []
     for index, (text, role) in enumerate(line):
         wide = cell_len(text)
@@ -141,6 +143,17 @@ def fit(line: Sequence[Span], columns: int, *, ellipsis: str = ELLIPSIS) -> Line
         fitted.append((text, role))
         left -= wide
     return tuple(fitted)
+
+
+def _without_blanks(line: Sequence[Span], over: int) -> Line:
+    """Return a line without the last blanks, as many as are over."""
+    shortened = list(line)
+    while over > 0:
+        text, role = shortened.pop()
+        if len(text) > over:
+            shortened.append((text[:-over], role))
+        over -= len(text)
+    return tuple(shortened)
 
 
 def spread(left: Sequence[Span], right: Sequence[Span], columns: int) -> Line:
