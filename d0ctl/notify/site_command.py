@@ -39,7 +39,7 @@ def run(
     """
     name = name or f"`{command[0]}`"
     with tempfile.TemporaryFile() as document, tempfile.TemporaryFile() as errors:
-        document.write(event.encode())
+        document.write(f"{event}\n".encode())
         document.seek(0)
         try:
             process = subprocess.Popen(

@@ -27,7 +27,7 @@ def test_the_command_gets_the_event_on_stdin_and_no_shell_sees_its_arguments(
     ]
     run(command, '{"event": 1}', timeout=10, stop=threading.Event())
 
-    assert notified.read_text() == '$(id) ; x\n{"event": 1}'
+    assert notified.read_text() == '$(id) ; x\n{"event": 1}\n'
 
 
 def test_a_command_that_ignores_stdin_succeeds(tmp_path: Path) -> None:
