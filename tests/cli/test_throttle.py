@@ -22,7 +22,9 @@ def test_a_throttle_is_set_and_listed_with_what_is_in_use(site: Site, d0ctl: Typ
     assert done.stdout == "limits of `researcher ada*`: max-running none -> 2\n"
     (entry,) = document(d0ctl("throttle", "list", "--json").stdout)["throttles"]
     assert entry["in_use"] == [{"name": "ada@lab", "running": 1, "launched": 0}]
-    assert "2 at once" in d0ctl("throttle", "list").stdout
+    listed = d0ctl("throttle", "list").stdout
+    assert "2 at once" in listed
+    assert "ada@lab (1 running)" in listed
 
 
 def test_throttles_that_apply_to_the_same_name_are_named_as_the_smallest_holds(
