@@ -123,27 +123,6 @@ def test_search_finds_packages_by_their_name(site: Site, dashboard: Open) -> Non
     dashboard(script)
 
 
-def test_a_filter_shows_packages_by_state_and_follows_what_changes(
-    site: Site, dashboard: Open
-) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("f")
-        await desk.sees(
-            "needs a person", "failed and not acknowledged, held, unreachable, stragglers"
-        )
-        await desk.type("ready")
-        await desk.press("enter")
-        await desk.sees("ready: 3", "prod/1/3/1 gen")
-        site.fail("prod/1/2/1")
-        await desk.sees("✘ failed")
-        await desk.press("escape")
-        await desk.sees("▾ prod")
-
-    dashboard(script)
-
-
 def test_the_walk_goes_through_all_that_needs_a_person_and_round(
     site: Site, dashboard: Open
 ) -> None:

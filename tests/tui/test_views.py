@@ -146,3 +146,32 @@ def test_no_command_that_changes_a_job_is_beside_an_archived_one(
             await desk.press(key)
 
     dashboard(script, start="prod", archive="spring", size=(160, 50))
+
+
+def test_a_filter_shows_packages_by_state_and_follows_what_changes(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("f")
+        await desk.sees(
+            "needs a person", "failed and not acknowledged, held, unreachable, stragglers"
+        )
+        await desk.type("ready")
+        await desk.press("enter")
+        await desk.sees("ready: 3", "prod/1/3/1 gen")
+        await desk.press("down", "down")
+        assert desk.main.tree_view.selector == "prod/1/3/1"
+        site.fail("prod/1/2/1")
+        await desk.sees("ready: 2")
+        assert desk.main.tree_view.selector == "prod/1/3/1"
+        site.finish("prod/1/1/1")
+        await desk.sees("ready: 2", "prod/1/1/2")
+        await desk.press("space")
+        site.fail("prod/1/1/2")
+        await desk.sees("ready: 2", "✘ failed")
+        await desk.press("escape", "escape")
+        await desk.sees("▾ prod")
+
+    dashboard(script)

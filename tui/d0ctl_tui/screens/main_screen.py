@@ -108,6 +108,7 @@ class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
 
     def update(self) -> None:
         """Show the present state."""
+        self.follow_list()
         self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot)
         for part in (*self.bands, *self.strips, self.broken, self.events):
             part.renew()

@@ -22,6 +22,12 @@ from d0ctl_tui.screens.dialogs.order_choices import Sorting
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
 from d0ctl_tui.widgets.tree import Tree
 
+LIVE = frozenset({"person", "straggler", "state"})
+"""The filters whose packages change by themselves."""
+
+MOST_LIVE = 5_000
+"""How long a list is at most that is read again after each change: 2 ms."""
+
 
 class ViewKeys:
     """What is shown, as part of the main screen."""
@@ -121,6 +127,25 @@ class ViewKeys:
         name = f"{wanted.name}{self.limit}"
         self.tree_view.show_only(ids, wanted.selector(is_every_job), name, wanted.order)
         self.update()
+
+    def follow_list(self) -> None:
+        """Show which packages the filter has by now, the cursor on the same one if it stays.
+
+        A long list stays as it is, and so does one with marked rows, which could leave it.
+        """
+        shown, source = self.tree_view.filtered, self.dashboard.source
+        if self.only is None or self.only.kind not in LIVE or shown is None:
+            return
+        if len(shown) > MOST_LIVE or self.tree_view.marks:
+            return
+        wanted, now = self.only, time.time()
+        ids = source.ask(lambda store: wanted.ids(store, source.jobs, now), shown)
+        if ids != shown:
+            at = self.tree_view.cursor
+            here = shown[at] if at < len(shown) else 0
+            self.tree_view.filtered = ids
+            last = max(0, len(ids) - 1)
+            self.tree_view.move_to(ids.index(here) if here in ids else min(at, last))
 
     def list_jobs(self, wanted: JobList) -> None:
         """List these jobs; marks of hidden ones would be acted on unseen."""
