@@ -63,6 +63,13 @@ def test_the_cause_is_explored_also_if_the_first_maker_is_ready(site: Site) -> N
     assert answer.commands == ["d0ctl why prod/1/3/1", "d0ctl kill-line prod/1/3 --drop-outputs"]
 
 
+def test_the_maker_of_a_missing_file_is_blocked_if_its_job_is(site: Site) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    assert "of `prod/2/1/1`, which is blocked" in why(site, "prod/3/1/1").answer
+
+
 def test_a_blocked_package_says_so(site: Site) -> None:
     site.submit(production(lines=1))
     site.fail("prod/1/1/1")

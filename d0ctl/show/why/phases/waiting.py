@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from d0ctl.model import phase_word
 from d0ctl.select.condense import by_state
+from d0ctl.show.drawing.signs import phase_name
 from d0ctl.show.why.common import MOST, Explanation, kept_back, retry_canceled
 from d0ctl.show.why.phases import dropped_line
 from d0ctl.show.why.subject import Subject, job_hold
@@ -53,7 +54,7 @@ class Prerequisite(Struct, frozen=True):
 def waiting(subject: Subject) -> None:
     """Explain a package that waits for files, or for packages, lines or stages before it."""
     explanation, package = subject.explanation, subject.package
-    prerequisites = prerequisites_of(subject.store, package.id)
+    prerequisites = prerequisites_of(subject.store, package.id, is_blocked=subject.job.blocked)
     if not prerequisites:
         explanation.answer = f"{subject.name} waits for one of its many files"
         return
@@ -150,8 +151,10 @@ def _required(subject: Subject, prerequisite: Prerequisite) -> None:
     )
 
 
-def prerequisites_of(store: Store, package: int, limit: int = MOST_READ) -> list[Prerequisite]:
-    """Return the prerequisites of a package, the least likely first."""
+def prerequisites_of(
+    store: Store, package: int, limit: int = MOST_READ, *, is_blocked: bool = False
+) -> list[Prerequisite]:
+    """Return the prerequisites of a package, of a blocked job or not, the least likely first."""
     prerequisites = []
     before = dependencies.before_in_line(store, package)
     if before is not None and before["phase"] not in ("done", "transferring"):
@@ -171,7 +174,7 @@ def prerequisites_of(store: Store, package: int, limit: int = MOST_READ) -> list
     for file in dependencies.missing_inputs(store, package, limit):
         prerequisites.append(
             Prerequisite(
-                _file_text(file),
+                _file_text(file, is_blocked=is_blocked),
                 file.maker_path,
                 file.maker_phase,
                 file.maker,
@@ -256,9 +259,9 @@ def suggest(
         dropped_line.suggest(store, explanation, ended, is_whole=is_whole)
 
 
-def _file_text(file: MissingInput) -> str:
+def _file_text(file: MissingInput, *, is_blocked: bool) -> str:
     if file.maker_path is None:
         return f"file `{file.name}`, which no package makes any more"
     dropped = " and whose output is dropped" if file.file_dropped else ""
-    state = f"{phase_word(file.maker_phase)}{dropped}"
+    state = f"{phase_name(file.maker_phase or '', blocked=is_blocked)}{dropped}"
     return f"file `{file.name}` of `{file.maker_path}`, which is {state}"
