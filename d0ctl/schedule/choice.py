@@ -132,21 +132,32 @@ class Choice:
     ) -> NodeChoice:
         """Return why a package goes to this node, as long as that has not taken it.
 
-        Of nodes without any of its inputs, only the first ones are compared.
+        It is compared with the nodes, and by the ranks, by which it was chosen: with nodes that
+        have inputs and the first of the others, or else with a few of the others.
         """
-        near = self._near(places)
-        far = [self._capacities[number] for heap in self._heaps.values() for _, number in heap[:3]]
+        brings = files is not None and files.files > 0
+        first, near = self._first(brings), self._near(places)
+        rivals = [other for other in (*near, first) if other is not None and other is not best]
         others = [
-            (self._rank_of(capacity, places, files), capacity.node.name)
-            for capacity in (*near, *far)
-            if capacity is not best
-            and capacity.has_room(self._requirement, is_brought=capacity.brings(files))
+            (self._rank_of(other, places, files), other.node.name)
+            for other in rivals * bool(near)
+            if other.has_room(self._requirement, is_brought=other.brings(files))
         ]
+        mine = self._rank_of(best, places, files)
+        if not others:
+            heap = self._heaps.get(brings, [])[:3]
+            far = [self._capacities[number] for _, number in heap]
+            mine = self._rank_without(best, brings)
+            others = [
+                (self._rank_without(other, brings), other.node.name)
+                for other in far
+                if other is not best and other.has_room(self._requirement, is_brought=brings)
+            ]
         found = NodeChoice(self._requirement.id, best.node.id, ONLY, len(self._capacities), fits)
         if not others:
             return found
-        rule, rival, mine, theirs = between(self._rank_of(best, places, files), others)
-        return replace(found, rule=rule, rival=rival, mine=mine, theirs=theirs)
+        rule, rival, ours, theirs = between(mine, others)
+        return replace(found, rule=rule, rival=rival, mine=ours, theirs=theirs)
 
     def _near(self, places: Mapping[int, int]) -> list[NodeCapacity]:
         """Return the nodes of the clusters that have inputs."""

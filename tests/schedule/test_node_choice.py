@@ -15,10 +15,16 @@ ANY = Requirement(7, ready=1)
 
 
 def reasons(
-    nodes: list[NodeRoom], requirement: Requirement, where: Mapping[int, int] | None = None
+    nodes: list[NodeRoom],
+    requirement: Requirement,
+    where: Mapping[int, int] | None = None,
+    copies: Mapping[int, int] | None = None,
 ) -> list[NodeChoice | None]:
-    """Why each package goes to its node; `where` has the bytes of its input by cluster."""
+    """Why each package goes to its node; `where` has the bytes of its input by cluster, `copies`
+    the number of its inputs: one where it has bytes, if that is not given.
+    """
     places = where or {}
+    there = dict.fromkeys(places, 1) if copies is None else copies
     return [
         decision.why
         for decision in place(
@@ -26,7 +32,7 @@ def reasons(
             [requirement],
             lambda requirement, limit: list(range(limit)),
             lambda packages: dict.fromkeys(packages, places),
-            lambda packages: dict.fromkeys(packages, InputCopies(1, dict.fromkeys(places, 1))),
+            lambda packages: dict.fromkeys(packages, InputCopies(1, there)),
         )
     ]
 
@@ -57,3 +63,11 @@ def test_packages_of_one_pass_share_the_reason_of_their_node() -> None:
 
     assert len(found) == 8
     assert len(set(found)) == 2
+
+
+def test_a_node_with_an_empty_input_is_compared_as_it_was_chosen() -> None:
+    nodes = [replace(A, used=2), replace(B, used=3)]
+
+    (found,) = reasons(nodes, replace(ANY, fetches=True), copies={1: 1})
+
+    assert found == NodeChoice(7, 1, "free", 2, 2, "b", 1.5, 1.25)
