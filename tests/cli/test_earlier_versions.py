@@ -11,6 +11,7 @@ from tests.support.building import job, line, package
 from tests.support.site import Site
 
 AGAIN = "`d0ctl update load --again`"
+OF_READER = "`d0ctl update load/2/1/1 --again`"
 
 
 def again(site: Site, d0ctl: Type, checksum: str) -> None:
@@ -76,7 +77,7 @@ def test_results_and_why_of_the_job_name_a_file_of_which_packages_read_an_earlie
     again(ended, d0ctl, "sha256:11")
 
     said = d0ctl("results", "load").output
-    assert f"`raw` has changed since 1 finished package read it: {AGAIN} runs it again" in said
+    assert f"`raw` has changed since 1 finished package read it: {OF_READER} runs it again" in said
     assert f"1 finished package read an earlier `raw` than later ones: {AGAIN}" in d0ctl(
         "why", "load"
     ).output  # fmt: skip

@@ -80,8 +80,8 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     assert site.d0ctl("run", "edit").code == 1
     script(site, "echo new > $1.txt")
     mixed = (
-        f"`{path}` has changed since 1 finished package read it: `d0ctl update edit --again` runs "
-        "it again, `d0ctl update edit` leaves it"
+        f"`{path}` has changed since 1 finished package read it: "
+        "`d0ctl update edit/1/2/1 --again` runs it again, `d0ctl update edit` leaves it"
     )
     assert mixed in site.ok("retry", "edit:failed", "--dry-run")
     assert mixed in site.ok("retry", "edit:failed")
@@ -117,7 +117,7 @@ def test_packages_of_a_command_run_again_with_a_changed_script(site: Site) -> No
     updated = site.ok("update", "edit")
     assert "as it was submitted; it has no job file" in updated and "warning" not in updated
     path.write_text("#!/bin/sh -e\n[ $1 = 2 ] && exit 3\necho new > $1.txt\n")
-    assert "`d0ctl update edit --again` runs them again" in site.d0ctl("results", "edit").err
+    assert "`d0ctl update edit/1 --again` runs them again" in site.d0ctl("results", "edit").err
 
     site.ok("update", "edit", "--again")
 

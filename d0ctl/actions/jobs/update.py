@@ -168,7 +168,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     outline, found = plan.outline, plan.outline.found
     job = plan.name
     yield from plan.settings
-    edited = sorted({found.edited[key] for key in found.outdated if key in found.edited})
+    edited = sorted({name for key in found.outdated for name in found.edited.get(key, ())})
     if edited:
         yield "changed since packages read them:"
         yield from wording.few(edited, len(edited))

@@ -38,7 +38,7 @@ from d0ctl.store.attempts import alike_failures
 from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import edited_files
-from d0ctl.store.files.edited_files import OutdatedCopy
+from d0ctl.store.files.edited_files import EarlierReaders, OutdatedCopy
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.scripts import Script
@@ -86,7 +86,7 @@ class RetryPlan(Plan):
     ended_before: Sequence[tuple[str, str]]
     """Failed and canceled packages that these wait for: their paths and phases."""
 
-    mixed: Sequence[tuple[str, str, int]]
+    mixed: Sequence[tuple[str, str, EarlierReaders]]
     """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
 
     @property
@@ -251,8 +251,8 @@ def _waits(plan: RetryPlan) -> Iterator[str]:
 
 def _sources(plan: RetryPlan) -> Iterator[str]:
     yield from wording.changed_sources(plan.sources)
-    for job, name, packages in plan.mixed:
-        yield edited_files.earlier_readers(job, name, packages)
+    for job, name, readers in plan.mixed:
+        yield edited_files.earlier_readers(job, name, readers)
     for job in plan.edited:
         yield (f"the job file of `{job}` was changed since, and a retry runs the job as it was "
                f"submitted: `d0ctl update {job}` corrects it")  # fmt: skip

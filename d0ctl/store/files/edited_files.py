@@ -42,31 +42,43 @@ def copy_anew(store: Store, outdated: Sequence[OutdatedCopy], *, now: float) -> 
         copies.lose(store, [(copy.file, copy.cluster) for copy in outdated], now=now)
 
 
-def readers_of_earlier(store: Store, job: int) -> dict[int, str]:
-    """Return the packages that have read earlier contents of a file from outside, and its name."""
+def readers_of_earlier(store: Store, job: int) -> dict[int, tuple[str, ...]]:
+    """Return the packages that have read earlier contents of files, and the names of these."""
     edited = [row["id"] for row in store.rows("sources_of_job", job=job)
               if _is_edited(row["name"], row)]  # fmt: skip
     rows = store.rows("readers_of_earlier", job=job, files=json.dumps(edited))
-    return {row["package_id"]: row["name"] for row in rows}
+    found = dict[int, tuple[str, ...]]()
+    for row in rows:
+        found[row["package_id"]] = (*found.get(row["package_id"], ()), row["name"])
+    return found
 
 
-def done_with_earlier(store: Store, job: int) -> dict[str, int]:
-    """Return how many packages have succeeded with earlier contents of each file from outside.
+class EarlierReaders(NamedTuple):
+    """How many packages of a job have succeeded with earlier contents of a file, and the path of
+    the part of the job that has them: a package, a stage, or the job.
+    """
+
+    packages: int
+    part: str
+
+
+def done_with_earlier(store: Store, job: int) -> dict[str, EarlierReaders]:
+    """Return the packages that have succeeded with earlier contents of each file from outside.
 
     The files are looked at. Packages that an update left as they are, are not counted again.
     """
     edited = [row["id"] for row in store.rows("sources_of_job", job=job)
               if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
     rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
-    return {row["name"]: row["packages"] for row in rows}
+    return {row["name"]: EarlierReaders(row["packages"], row["part"]) for row in rows}
 
 
-def earlier_readers(job: str, name: str, packages: int) -> str:
+def earlier_readers(job: str, name: str, readers: EarlierReaders) -> str:
     """Say that packages have succeeded with earlier contents of a file from outside."""
-    update = f"d0ctl update {quote(job)}"
-    them = "it" if packages == 1 else "them"
-    return (f"`{name}` has changed since {count(packages, 'finished package')} read it: "
-            f"`{update} --again` runs {them} again, `{update}` leaves {them}")  # fmt: skip
+    again = f"d0ctl update {quote(readers.part)} --again"
+    them = "it" if readers.packages == 1 else "them"
+    return (f"`{name}` has changed since {count(readers.packages, 'finished package')} read it: "
+            f"`{again}` runs {them} again, `d0ctl update {quote(job)}` leaves {them}")  # fmt: skip
 
 
 def _is_edited(path: str, known: Row, most: int | None = None) -> bool:

@@ -327,20 +327,26 @@ select input.package_id, file.name
 -- name: done_with_earlier
 -- How many packages of a job have succeeded with earlier contents of its files: of those from outside
 -- in `edited`, or of one that came or was made again with other contents; without those known to be
--- out of date.
-select file.name, count(*) as packages
-  from (select value as id from json_each(:edited)
-         union
-        select id from file where job_id = :job and replaced is not null) as other
-  join file on file.id = other.id
-  join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
-  join package on package.id = input.package_id and package.phase = 'done'
-              and package.job_id = :job
-  join attempt on attempt.id = package.attempt_id
- where (file.id in (select value from json_each(:edited))
-        or iif(package.early, attempt.ended, attempt.launched) < file.replaced)
-   and not exists (select 1 from outdated_package where package_id = package.id)
- group by file.id;
+-- out of date. The path is that of the only package, of their only stage, or of the job.
+select name, packages,
+       case when packages = 1 then (select path from package_path where package_id = first)
+            else (select name from job where id = :job) || iif(lowest = highest, '/' || lowest, '')
+        end as part
+  from (select file.name, count(*) as packages, min(package.id) as first,
+               min(stage.seq) as lowest, max(stage.seq) as highest
+          from (select value as id from json_each(:edited)
+                 union
+                select id from file where job_id = :job and replaced is not null) as other
+          join file on file.id = other.id
+          join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
+          join package on package.id = input.package_id and package.phase = 'done'
+                      and package.job_id = :job
+          join stage on stage.id = package.stage_id
+          join attempt on attempt.id = package.attempt_id
+         where (file.id in (select value from json_each(:edited))
+                or iif(package.early, attempt.ended, attempt.launched) < file.replaced)
+           and not exists (select 1 from outdated_package where package_id = package.id)
+         group by file.id);
 
 -- name: done_before_replaced
 -- Of the same, those that the database knows of: packages that ran before a file came again.

@@ -86,8 +86,8 @@ class Comparison(Struct):
     """Packages that have not begun, or have failed, and get another definition."""
     outdated: dict[int, Place] = field(default_factory=dict)
     """Those that ran, or failed, with another definition than the job file has now."""
-    edited: Mapping[int, str] = field(default_factory=dict)
-    """Packages that have read earlier contents of a file from outside, and its name."""
+    edited: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Packages that have read earlier contents of files, and the names of these."""
     cut: Set[int] = frozenset()
     """Packages that have succeeded with files of lines dropped since."""
     earlier: set[int] = field(default_factory=set)
@@ -116,8 +116,8 @@ class Sides(Struct):
     """The stages that are not compared."""
     reads: set[str]
     """The files of the job that the packages of the others read."""
-    edited: Mapping[int, str]
-    """The packages that have read earlier contents of a file from outside, and its name."""
+    edited: Mapping[int, tuple[str, ...]]
+    """The packages that have read earlier contents of files, and the names of these."""
     cut: Set[int]
     """The packages that have succeeded with files of lines dropped since."""
 
