@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl.cli.session import settings
+from d0ctl.cli.terminal.output import at_home
 from tests.cli.conftest import Type
 
 OTHER = "other home"
@@ -51,6 +53,13 @@ def test_each_printed_command_is_for_the_home_that_was_read(d0ctl: Type, words: 
     commands = printed(d0ctl(*words, "--home", OTHER).output)
 
     assert all(command.startswith(f"d0ctl --home '{OTHER}' ") for command in commands), commands
+
+
+def test_a_printed_command_for_another_home_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "home", Path("second"))
+    stop = "d0ctl --home /data/share/d0ctl daemon stop"
+
+    assert at_home(f"{stop}, or `d0ctl doctor`") == f"{stop}, or `d0ctl --home second doctor`"
 
 
 def test_a_home_of_the_environment_is_not_repeated(d0ctl: Type) -> None:

@@ -117,7 +117,7 @@ def at_home(text: str) -> str:
     if settings.home is None:
         return text
     names = "|".join(name for _, names in HEADINGS.values() for name in names)
-    command = rf"\bd0ctl (?=(?:--archive \S+ )?(?:{names})\b)"
+    command = rf"(?<![\w./-])d0ctl (?=(?:--archive \S+ )?(?:{names})\b)"
     option = quote(str(settings.home))
     return re.sub(command, lambda _: f"d0ctl --home {option} ", text)
 
