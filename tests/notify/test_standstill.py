@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from d0ctl.nodes.transports.transport import Address
 from d0ctl.store import Store
-from d0ctl.store.nodes import contact
+from d0ctl.store.nodes import contact, registry
 from tests.notify.conftest import Notified, Say, script
 from tests.support.building import production
 from tests.support.site import Site
@@ -53,7 +54,7 @@ def test_people_notified_of_a_standstill_hear_when_production_moves_again(
     site: Site, say: Say, carry: Callable[..., None], tmp_path: Path
 ) -> None:
     events = tmp_path / "events"
-    say(command=[script(tmp_path / "hook", f"cat >> {events}", f"echo >> {events}")])
+    say(command=[script(tmp_path / "hook", f"cat >> {events}")])
     site.submit(production())
     down(site)
     for now in (4e9, 4e9 + 60):
@@ -80,6 +81,19 @@ def test_the_last_node_that_goes_down_needs_a_person(
 
     (notice,) = notified.waiting(ADMIN)
     assert (notice.kind, notice.needs_a_person) == ("node-down", True)
+
+
+def test_a_node_is_not_called_the_last_while_others_are_not_known_to_be_down(
+    site: Site, say: Say, notified: Notified
+) -> None:
+    with site.store.writing():
+        registry.add(site.store, Address("other", "ssh", "other"), cpus=2)
+    say()
+    down(site)
+    notified.collect()
+
+    (notice,) = notified.waiting(ADMIN)
+    assert (notice.kind, notice.needs_a_person) == ("node-down", False)
 
 
 def test_a_pause_by_a_person_sends_no_mail(

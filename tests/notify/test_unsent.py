@@ -136,7 +136,7 @@ def test_the_command_is_given_the_end_of_a_job_of_which_a_part_was_killed_as_can
     site: Site, say: Say, carry: Carry, tmp_path: Path
 ) -> None:
     notified = tmp_path / "told"
-    say(command=[script(tmp_path / "hook", f"cat >> {notified}", f"echo >> {notified}")])
+    say(command=[script(tmp_path / "hook", f"cat >> {notified}")])
     site.submit(many(2))
     site.finish("prod/1/1/1")
     kill = actions.request("kill", parse("prod/1/2/1"))
@@ -153,7 +153,7 @@ def test_the_command_gets_each_event_as_json_on_stdin(
     site: Site, say: Say, carry: Carry, tmp_path: Path
 ) -> None:
     notified = tmp_path / "told"
-    say(command=[script(tmp_path / "hook", f"cat >> {notified}", f"echo >> {notified}")])
+    say(command=[script(tmp_path / "hook", f"cat >> {notified}")])
     site.submit(many(2))
     fail(site, "prod/1/1/1", stderr="x")
     fail(site, "prod/1/2/1", "looping")

@@ -179,9 +179,9 @@ def _node(store: Store, routes: Routes, row: Row, now: float) -> None:
     people = routes.of_node(row["cluster"])
     is_down, is_last = row["kind"] == "node-down", False
     if is_down:
-        is_last = not any(
-            node_view.node.takes for node_view in standstill.node_views(store, now=now)
-        )
+        # Of others a daemon that has just started may not know yet whether they answer.
+        is_last = not any(view.node.takes or view.node.state == "unknown"
+                          for view in standstill.node_views(store, now=now))  # fmt: skip
     recipients = _of_everything(people) if is_down and not is_last else people
     for person in recipients:
         at = row["since"] or now
