@@ -1,5 +1,6 @@
 """Estimates while the run times of some packages are unknown."""
 
+import time
 from pathlib import Path
 
 from tests.cli.conftest import Type
@@ -20,11 +21,14 @@ def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(
     drive(site)
     d0ctl("submit", str(tmp_path / "mc.yaml"))
 
+    site.launch("mc/1/1/1")
+    change(site.store, "attempt", started=time.time() - 30)
+
     head, left, *rows = d0ctl("eta", "mc").stdout.splitlines()
 
     assert head.startswith("mc  no estimate of its end")
     assert [row for row in rows if "longest chain" in row or "before it" in row] == []
-    assert left.split(maxsplit=3)[3] == "21 packages whose run time is unknown"
+    assert left.split(maxsplit=3)[3] == "20 packages whose run time is unknown"
     assert "packages that have not begun" in rows
 
 

@@ -163,7 +163,9 @@ def _work(left: JobLeft) -> str:
     if not left.unknown_packages:
         return known
     more = unknown_packages(left)
-    return f"{known}, and {more}" if work.high else more
+    # What the running packages of a stage of unknown run time need is only a guess by their age.
+    is_known = any(stage.seq not in left.unknown for stage in left.stages)
+    return f"{known}, and {more}" if work.high and is_known else more
 
 
 def unknown_packages(left: JobLeft) -> str:
