@@ -112,16 +112,16 @@ def _no_time(text: str) -> str:
     return f"`{text}` is not a time such as `90s`, `20m`, `1h30m` or `30d`"
 
 
-def time_without_unit(text: str, most_hours: int = MOST_HOURS) -> str | None:
+def time_without_unit(text: str, unit: str | None = None) -> str | None:
     """Say what a short time without a unit was probably meant to be; None if it is clear.
 
-    A number of at most `most_hours` was probably meant as hours, a larger one as minutes.
+    Without a likely `unit`, a small number was probably meant as hours, a larger one as minutes.
     """
     number = text.strip()
     if not re.fullmatch(r"(?a)\d+", number) or not 0 < int(number) < LEAST_SECONDS:
         return None
-    meant = f"{number}{'h' if int(number) <= most_hours else 'm'}"
-    return f"{count(int(number), 'second')}: did you mean `{meant}`?"
+    likely = unit or ("h" if int(number) <= MOST_HOURS else "m")
+    return f"{count(int(number), 'second')}: did you mean `{number}{likely}`?"
 
 
 def parse_period(text: str) -> float:

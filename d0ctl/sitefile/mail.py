@@ -131,6 +131,7 @@ def read_mail(node: Node, reading: Reading) -> dict[str, Any]:
         return {}
     level = Level(node, "`mail`", MAIL_KEYS, reading)
     mail = _dashed(values(level, _TYPES))
+    level.warn_of_seconds("digest", "m")
     for role in ROLES[1:]:
         if (addresses := level.get(role)) is not None:
             mail[role] = _addresses(addresses, role, level)

@@ -76,6 +76,11 @@ DEFAULTS = {
     "link-streams": STREAMS, "node-streams": STREAMS, "direct-streams": FLAG,
     "reuse-files": FLAG,
 }  # fmt: skip
+LIKELY_UNITS = {
+    "looping": "m", "unreachable-after": "m", "inventory-every": "m", "archive-after": "d",
+    "keep-logs": "d", "keep-failed": "d", "share-half-life": "d",
+}  # fmt: skip
+"""What a number without a unit was probably meant in, for times that are hardly a few seconds."""
 
 
 def read_code_server(node: Node, reading: Reading) -> str | None:
@@ -145,7 +150,8 @@ def read_defaults(node: Node, reading: Reading) -> dict[str, Any]:
     level = _keys(node, "defaults", tuple(DEFAULTS), reading)
     if level is None:
         return {}
-    level.warn_of_seconds("looping", most_hours=0)
+    for key, unit in LIKELY_UNITS.items():
+        level.warn_of_seconds(key, unit)
     defaults = {key.replace("_", "-"): value for key, value in values(level, DEFAULTS).items()}
     limits = {**STANDARD, **defaults}
     if limits["lease"] >= limits["unreachable-after"]:

@@ -126,9 +126,25 @@ def test_a_site_file_with_a_size_without_its_unit_is_refused(
     assert d0ctl("site", "check", write(tmp_path, "defaults: {swap: 0}")).exit_code == 0
 
 
-def test_a_short_time_of_looping_without_its_unit_is_warned_of(d0ctl: Type, tmp_path: Path) -> None:
-    answer = d0ctl("site", "check", write(tmp_path, "defaults: {looping: 10}"))
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("defaults: {looping: 10%s}", "`looping` is 10 seconds: did you mean `10m`?"),
+        ("defaults: {keep-logs: 10%s}", "`keep-logs` is 10 seconds: did you mean `10d`?"),
+        ("defaults: {archive-after: 10%s}", "`archive-after` is 10 seconds: did you mean `10d`?"),
+        ("policy: {exit-code: {delay: 10%s}}", "`delay` is 10 seconds: did you mean `10m`?"),
+        ("policy: {exit-code: {delay: [1m, 10%s]}}", "`delay` is 10 seconds: did you mean `10m`?"),
+        (
+            "mail: {command: [/bin/true], digest: 10%s}",
+            "`digest` is 10 seconds: did you mean `10m`?",
+        ),
+    ],
+)
+def test_a_short_time_without_its_unit_is_warned_of(
+    d0ctl: Type, tmp_path: Path, text: str, said: str
+) -> None:
+    answer = d0ctl("site", "check", write(tmp_path, text % ""))
 
     assert answer.exit_code == 0
-    assert "`looping` is 10 seconds: did you mean `10m`?" in answer.stderr
-    assert d0ctl("site", "check", write(tmp_path, "defaults: {looping: 10s}")).stderr == ""
+    assert said in answer.stderr
+    assert d0ctl("site", "check", write(tmp_path, text % "s")).stderr == ""

@@ -18,7 +18,7 @@ from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.spec import reserved_character
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
-from d0ctl.units import LEAST_BYTES, MOST_HOURS, REQUESTS, listed, time_without_unit, without_unit
+from d0ctl.units import LEAST_BYTES, REQUESTS, listed, time_without_unit, without_unit
 
 _MEANT = {
     word: key
@@ -239,11 +239,12 @@ class Level:
             if name in types and (value := self.value(name, types[name])) is not None:
                 into.set(name.replace("-", "_"), value, self.reading.faults)
 
-    def warn_of_seconds(self, name: str, most_hours: int = MOST_HOURS) -> None:
-        """Warn of a short time without a unit in the text of a key."""
+    def warn_of_seconds(self, name: str, unit: str | None = None) -> None:
+        """Warn of short times without a unit in the text or list of a key; it is likely `unit`."""
         node = self.get(name)
-        if isinstance(node, Scalar) and (meant := time_without_unit(node.text, most_hours)):
-            self.reading.faults.warnings.add(node.position, f"`{name}` is {meant}")
+        for item in node.items if isinstance(node, Sequence) else [node]:
+            if isinstance(item, Scalar) and (meant := time_without_unit(item.text, unit)):
+                self.reading.faults.warnings.add(item.position, f"`{name}` is {meant}")
 
     def warn_of_bytes(self, name: str) -> None:
         """Warn of a small size without a unit in the text of a key."""

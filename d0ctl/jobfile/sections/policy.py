@@ -140,6 +140,8 @@ def _rule(level: Level) -> dict[str, Any]:
             keys[key] = _value(level, key, scalar, field_type)
     if (node := level.get("delay")) is not None:
         keys["delay"] = _delays(level, node)
+    for key in ("delay", "release"):
+        level.warn_of_seconds(key, "m")
     if more := _escalate(level):
         keys["escalate"] = more
     _check(level, keys)

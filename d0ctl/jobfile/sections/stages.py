@@ -204,7 +204,7 @@ def _package(node: Mapping, reading: Reading, level: Level | None = None) -> Pac
         level.fields({"name": LABEL}, fields)
     level.fields(PLAIN_TYPES, fields)
     level.warn_of_seconds("wall-time")
-    level.warn_of_seconds("looping", most_hours=0)
+    level.warn_of_seconds("looping", "m")
     for key in ("nodes", "exclude-nodes"):
         if (names := level.get(key)) is not None:
             value = reading.list_value(key, names, _node_type(reading), _in_one)
