@@ -238,3 +238,20 @@ def test_the_commands_of_an_answer_are_those_of_its_document(site: Site, d0ctl: 
     commands = json.loads(d0ctl("why", "prod", "--json").stdout)["commands"]
 
     assert set(commands) <= set(suggested(d0ctl, "why", "prod"))
+
+
+@pytest.mark.parametrize("how", [{}, {"outcome": "failed", "reason": "out-of-memory"}])
+def test_the_memory_that_is_suggested_is_more_than_others_of_the_stage_took(
+    site: Site, d0ctl: Type, how: dict[str, Any]
+) -> None:
+    site.submit(job(("a", [line(package(f"x{n}", memory=200_000_000)) for n in (1, 2)])))
+    for number in (1, 2):
+        site.fail(f"prod/1/{number}/1", reason="out-of-memory", rss=203_000_000)
+    assert d0ctl("retry", "prod/1/1/1", "--memory", "600MB").exit_code == 0
+    site.launch("prod/1/1/1")
+    site.end("prod/1/1/1", rss=372_000_000, **how)
+
+    answer = " ".join(d0ctl("why", "prod/1/2/1").stdout.split())
+
+    assert "d0ctl retry prod/1/2/1 --memory 600MB" in answer
+    assert "others of its stage that ran out of memory took up to 372 MB" in answer

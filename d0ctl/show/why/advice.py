@@ -158,13 +158,16 @@ def _more_memory(
     if not used:
         return Advice(more=USUAL_MEMORY) if package.memory is None else Advice(may_retry=False)
     largest = max((node.node.room.memory or 0 for node in nodes), default=0)
-    wanted = _grown(used)
+    others = one_package.peak_memory_of_alike(store, package.stage_id)
+    wanted = _grown(max(used, others))
     if largest and wanted > largest > used:
         wanted = largest
     if why := _unfit(store, package, nodes, wanted):
         return _against(f"it used {size(used)} of memory, and no node can take it with more: {why}")
-    peak = (f"its peak was {size(last.rss)} of memory",) if last.rss else ()
-    return Advice(peak, more=Raise("--memory", wanted))
+    facts = [f"its peak was {size(last.rss)} of memory"] if last.rss else []
+    if others > used:
+        facts.append(f"others of its stage that ran out of memory took up to {size(others)}")
+    return Advice(tuple(facts), more=Raise("--memory", wanted))
 
 
 def _more_time(package: PackageView, last: AttemptView) -> Advice:

@@ -41,6 +41,11 @@ def peak_disk(store: Store, attempt: int) -> int:
     return int(store.value("peak_disk", attempt=attempt) or 0)
 
 
+def peak_memory_of_alike(store: Store, stage: int) -> int:
+    """Return the most memory that packages of a stage took that ran out of it; 0 if unknown."""
+    return int(store.value("peak_memory_of_alike", stage=stage) or 0)
+
+
 def is_failure_of_stage(store: Store, stage: int, last: AttemptView) -> bool:
     """Return whether several packages of a stage failed like an attempt, and none succeeded."""
     alike = {"reason": last.reason, "binary": last.binary, "exit_code": last.exit_code,

@@ -178,6 +178,20 @@ select not exists (select 1 from stage_count
          where recent.reason = :reason and recent.binary is :binary
            and recent.exit_code is :exit_code and recent.signal is :signal) > 1;
 
+-- name: peak_memory_of_alike
+-- The most memory that an attempt at a package took, of packages of a stage that are among the
+-- latest to run out of memory; bounded.
+select max(attempt.rss)
+  from (select distinct recent.package_id
+          from (select package_id, reason
+                  from attempt indexed by attempt_failed
+                 where outcome in ('failed', 'lost')
+                 order by ended desc
+                 limit 500) as recent
+          join package on package.id = recent.package_id and package.stage_id = :stage
+         where recent.reason = 'out-of-memory') as alike
+  join attempt on attempt.package_id = alike.package_id;
+
 -- name: failures
 -- The failure history of a package (D0 Job Definition, section 2).
 select reason, count, last, message, node_name from failure
