@@ -16,3 +16,16 @@ def test_only_a_table_that_leaves_out_rows_says_so(d0ctl: Type, site: Site) -> N
     site.fail("prod/1/9/1", reason=reasons[8])
 
     assert "and more: --json prints all" in d0ctl("report", "failures").stdout
+
+
+def test_solved_failures_are_counted_apart_and_are_no_samples(d0ctl: Type, site: Site) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2, 3)])))
+    for number, cause in ((1, "db01 is away"), (2, "no calibration"), (3, "db03 is away")):
+        site.fail(f"prod/1/{number}/1", detail=cause)
+    assert d0ctl("retry", "prod/1/3/1").exit_code == 0
+    site.finish("prod/1/3/1")
+
+    answer = d0ctl("report", "failures").stdout
+
+    assert answer.startswith("3 failures of 3 packages, 2 failed now, 0 tried again by policy, ")
+    assert "no calibration" in answer and "db03" not in answer

@@ -4,7 +4,7 @@ import shlex
 
 from d0ctl.policy.blame import Blame
 from d0ctl.show.drawing.sheet import Cell, Sheet
-from d0ctl.show.lists import NOTHING_FAILED, cause, last_of
+from d0ctl.show.lists import NOTHING_FAILED, cause
 from d0ctl.store.views.failure_counts import Alike, Report, Sample
 from d0ctl.units import count, moment
 
@@ -25,7 +25,7 @@ def draw(page: Sheet, report: Report, selector: str | None, now: float) -> None:
         page.say(NOTHING_FAILED)
         return
     page.say(f"{count(report.count, 'failure')} of {count(report.packages, 'package')}, "
-             f"{count(report.again)} tried again, "
+             f"{count(report.failed)} failed now, {count(report.again)} tried again by policy, "
              f"{hours(report.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for blame in report.blamed:
         page.say(blame.sentence())
@@ -51,7 +51,8 @@ def _cut(text: str | None) -> str | None:
 def _row(alike: Alike, now: float, shown: set[Sample]) -> list[Cell]:
     """Return the row of alike failures, with their sample unless a row above has it."""
     sample = alike.sample
-    text = f"{last_of(alike.messages)}{sample.path}: {cause(sample.reason, _cut(sample.message))}"
+    one_of = f"one of {alike.messages:,} different messages: " if alike.messages > 1 else ""
+    text = f"{one_of}{sample.path}: {cause(sample.reason, _cut(sample.message))}"
     is_shown = sample in shown
     shown.add(sample)
     return [

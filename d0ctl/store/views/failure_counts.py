@@ -41,7 +41,8 @@ class Sample(Struct, frozen=True):
 class Alike(Struct, frozen=True):
     """Failures that have something in common; `wasted` is CPU seconds.
 
-    `messages` counts messages that are not alike; the sample has that of the last failure.
+    `messages` counts messages that are not alike; the sample has that of the last failure of a
+    package that is failed now, if any.
     """
 
     name: str

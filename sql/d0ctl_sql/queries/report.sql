@@ -47,25 +47,33 @@ select count(*) as count, count(distinct attempt.package_id) as packages,
   left join acknowledgement on acknowledgement.package_id = package.id;
 
 -- name: failures_by_reason
--- The collected failures by reason, with the latest of each.
+-- The collected failures by reason, with the latest of each that is not
+-- solved, if any.
 select failing.reason as name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       max(attempt.ended) as last, attempt.id as sample,
+       max(attempt.ended) as last,
+       coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
-  from failing cross join attempt on attempt.id = failing.attempt_id
+  from failing
+  cross join attempt on attempt.id = failing.attempt_id
+  join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
  group by failing.reason order by count desc, name limit :limit;
 
 -- name: failures_by_node
--- The collected failures by node, with the latest of each.
+-- The collected failures by node, with the latest of each that is not
+-- solved, if any.
 select attempt.node_name as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       max(attempt.ended) as last, attempt.id as sample,
+       max(attempt.ended) as last,
+       coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
-  from failing cross join attempt on attempt.id = failing.attempt_id
+  from failing
+  cross join attempt on attempt.id = failing.attempt_id
+  join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
  group by attempt.node_name order by count desc, name limit :limit;
 
@@ -75,11 +83,13 @@ select attempt.node_name as name, count(*) as count,
 select coalesce(binary.software, '(no software)') as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       max(attempt.ended) as last, attempt.id as sample,
+       max(attempt.ended) as last,
+       coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
   join binary on binary.package_id = attempt.package_id and binary.seq = coalesce(attempt.binary, 1)
  group by 1 order by count desc, name limit :limit;
@@ -89,11 +99,13 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
 -- more often than comparable ones; only these, if those are wanted that set failures apart.
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
-       max(attempt.ended) as last, attempt.id as sample,
+       max(attempt.ended) as last,
+       coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
   join input on input.package_id = attempt.package_id and input.own = 0
             and input.binary = coalesce(attempt.binary, input.binary)
