@@ -1,7 +1,10 @@
 """restore-line, and what goes without inputs, as it is typed."""
 
+import re
+from pathlib import Path
+
 from d0ctl.store.checks.check import faults
-from d0ctl.store.views import one_package
+from d0ctl.store.views import browse, one_package
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, delete, value
@@ -107,29 +110,37 @@ def test_packages_dropped_with_their_input_come_back_with_it(site: Site, d0ctl: 
     assert faults(site.store) == []
 
 
-def test_why_of_a_line_that_the_merge_ran_without_says_how_both_come_back(
-    site: Site, d0ctl: Type
+MERGED = """
+job: prod
+stages:
+  - {name: sim, lines: [{for: {n: [1, 2]}, run: "true", outputs: "sim-{n}"}]}
+  - {name: merge, lines: [{run: "true", inputs: {from: sim}, outputs: all}]}
+"""
+
+
+def test_the_way_back_of_a_line_that_the_merge_ran_without_holds_the_job(
+    site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
-    site.submit(production(lines=2))
+    (tmp_path / "prod.yaml").write_text(MERGED)
+    d0ctl("submit", str(tmp_path / "prod.yaml"))
     site.finish("prod/1/1/1")
-    site.finish("prod/1/1/2")
     site.fail("prod/1/2/1")
     d0ctl("kill-line", "prod/1/2", "--drop-outputs")
     site.finish("prod/2/1/1")
 
     answers = [document(d0ctl("why", path, "--json").stdout)
-               for path in ("prod/1/2/1", "prod/1/2", "prod:gen-2")]  # fmt: skip
-    again, *_ = answers[0]["commands"]
+               for path in ("prod/1/2/1", "prod/1/2", "prod:sim-2")]  # fmt: skip
     refused = d0ctl("restore-line", "prod/1/2")
-    d0ctl(*again.split()[1:], "--yes")
-    restored = d0ctl("restore-line", "prod/1/2")
+    commands = re.findall(r"`(d0ctl .*?)`", refused.stderr.partition("to run it again")[2])
+    done = [d0ctl(*command.split()[1:], "--yes") for command in commands[:3]]
 
-    assert again == "d0ctl set-status prod/2/1/1 unscheduled"
-    assert f"`{again}` runs it again; before it starts, `restore-line` is" in refused.stderr
-    assert [again in answer["commands"] for answer in answers] == [True] * 3
-    assert not any("restore-line" in text for answer in answers for text in answer["commands"])
-    assert [refused.exit_code, restored.exit_code] == [4, 0]
+    assert refused.exit_code == 4
+    assert all("\n".join(commands) in "\n".join(answer["commands"]) for answer in answers), answers
+    assert commands[2] == "d0ctl restore-line prod/1/2"
+    assert [answer.exit_code for answer in done] == [0, 0, 0]
+    assert browse.job(site.store, "prod").hold
     assert site.phase("prod/2/1/1") == "waiting"
+    assert d0ctl(*commands[3].split()[1:]).exit_code == 0
 
 
 def test_a_line_comes_back_until_its_consumer_is_launched(site: Site, d0ctl: Type) -> None:

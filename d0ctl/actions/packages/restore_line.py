@@ -126,8 +126,9 @@ def _check_not_launched(selected: Selection, request: Request[Options], now: flo
     line = "line" if request.target.is_one else "lines"
     hint = f"`d0ctl status {row['path']}` lists its missing inputs"
     if row["phase"] == Phase.DONE:
-        again = f"`d0ctl set-status {row['path']} unscheduled` runs it again"
-        hint = f"{again}; before it starts, `restore-line` is possible"
+        lines = " ".join(quote(str(part)) for part in request.target.parts)
+        commands = restore_line.commands_after(row["path"], lines)
+        hint = f"to run it again with them: {', '.join(f'`{command}`' for command in commands)}"
     raise Conflict(
         f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
         f"was launched without its files{at}",

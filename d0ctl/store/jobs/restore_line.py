@@ -38,6 +38,20 @@ def line_launched_without(store: Store, line_id: int) -> Row | None:
     return store.row("line_launched_without", line=line_id)
 
 
+def commands_after(reader: str, line: str) -> tuple[str, ...]:
+    """Return what to type so that a package that succeeded without a line reads it after all.
+
+    The job is held first: the package would start at once, before the line is restored.
+    """
+    job = reader.partition("/")[0]
+    return (
+        f"d0ctl update {job} --hold",
+        f"d0ctl set-status {reader} unscheduled",
+        f"d0ctl restore-line {line}",
+        f"d0ctl release {job}",
+    )
+
+
 def repackaged(selected: Selection) -> str | None:
     """Return the path of a selected package of a task whose files are in other packages."""
     found: str | None = selected.value("repackaged_elsewhere")

@@ -51,18 +51,14 @@ def add(
     """Add the command that restores a line; if it is refused, why, and what to do first."""
     if named == REMOVED:
         explanation.facts.append("`update` removed the line: the job file does not have it")
-    restore = f"d0ctl restore-line {path}"
     reader = restore_line.line_launched_without(store, line_id)
     if reader is None:
-        explanation.commands.append(restore)
+        explanation.commands.append(f"d0ctl restore-line {path}")
         return
     at = f" at {moment(reader['launched'], now)}" if reader["launched"] is not None else ""
     explanation.facts.append(
         f"`{reader['path']}` was launched without its files{at}, so it can't be restored now"
     )
     if reader["phase"] == Phase.DONE:
-        again = f"d0ctl set-status {reader['path']} unscheduled"
-        explanation.facts.append(
-            f"`{again}` runs that package again; before it starts, `{restore}` is possible"
-        )
-        explanation.commands.append(again)
+        explanation.facts.append("the commands below, in this order, run it again with them")
+        explanation.commands += restore_line.commands_after(reader["path"], path)
