@@ -71,7 +71,16 @@ def test_a_job_that_was_removed_is_said_to_have_been(site: Site, d0ctl: Type) ->
 
     for words in (["status", "prod"], ["history", "prod"], ["kill", "prod"]):
         said = d0ctl(*words).stderr
-        assert re.search(r"there is no job `prod`: \S+ removed it at \d\d:\d\d", said), said
+        assert re.search(r"there is no job `prod` \(\S+ removed it at \d\d:\d\d", said), said
+
+
+def test_a_node_that_was_removed_is_said_to_have_been(d0ctl: Type) -> None:
+    d0ctl("node", "add", "farm01", "--local", "--same-machine")
+    d0ctl("node", "remove", "farm01", "--yes")
+
+    said = d0ctl("why", "farm01").stderr
+
+    assert re.search(r"`farm01` \(\S+ removed the node of this name at \d\d:\d\d", said), said
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,9 @@ def no_such_job(store: Store, name: str) -> NotFound:
     if name in names.nodes(store):
         return NotFound(f"there is no job `{name}`", hint=f"`{name}` is a node: d0ctl why {name}")
     known, lacks = names.jobs(store), f"there is no job `{name}`"
-    if row := store.row("removal_of_job", job=name):
-        lacks += f": {row['actor']} removed it at {moment(row['at'], time.time())}"
+    if row := store.row("removal_of_name", name=name):
+        what = "it" if row["verb"] == "remove" else "the node of this name"
+        lacks += f" ({row['actor']} removed {what} at {moment(row['at'], time.time())})"
     if not known:
         return NotFound(lacks, hint="there are no jobs yet: d0ctl run FILE")
     return NotFound(lacks, hint=nearest(name, known) or "d0ctl status")

@@ -24,11 +24,11 @@ select at, actor, verb, target, note, packages, undo from action
        ('software ', 'node ', 'cluster ', 'researcher ', 'throttle ', 'store ', 'token ', 'site ')
  order by id desc limit :limit;
 
--- name: removal_of_job
--- Who removed a job of this name last, and when; among the latest actions.
-select at, actor
+-- name: removal_of_name
+-- Who removed a job or node of this name last, and when; among the latest actions.
+select at, actor, verb
   from (select at, actor, verb, target from action order by id desc limit 1000)
- where verb = 'remove' and target = :job
+ where verb in ('remove', 'node remove') and target = :name
  limit 1;
 
 -- name: last_action
