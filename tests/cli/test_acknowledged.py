@@ -77,3 +77,10 @@ def test_a_wait_for_acknowledged_failures_is_in_vain(d0ctl: Type) -> None:
 
     assert result.exit_code == 1
     assert "`prod` failed: 2 failed (all acknowledged) and 1 blocked of 3 packages" in result.stdout
+
+
+def test_the_line_of_all_jobs_names_them(d0ctl: Type) -> None:
+    result = d0ctl("status", "-q")
+
+    text = "nothing to do; 2 acknowledged failures in `prod`\n"
+    assert (result.exit_code, result.stdout) == (0, text)

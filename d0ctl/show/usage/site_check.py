@@ -30,11 +30,13 @@ def check(
 ) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
-    The line also names nodes that are down, full or drained, and counts the stragglers of jobs;
+    The line also names nodes that are down, full or drained, and counts the stragglers of jobs and
+    acknowledged failures;
     they change neither word nor exit code. The first unreachable packages are `given_up` then.
     """
     result = _check(production, now)
-    others = "; ".join(filter(None, [_unreachable(production, given_up, now),
+    others = "; ".join(filter(None, [_acknowledged(production),
+                                     _unreachable(production, given_up, now),
                                      _undriven(production),
                                      _down(production, result.headline, now),
                                      _full(production, result.headline),
@@ -85,6 +87,13 @@ def _others(production: Production, text: str) -> str:
 
 def _failed(failures: dict[str, int]) -> str:
     return f"{count(sum(failures.values()), 'package')} failed in {in_quotes(failures)}"
+
+
+def _acknowledged(production: Production) -> str:
+    """Count the failures that need nobody any more, as somebody has acknowledged them."""
+    seen = production.acknowledged
+    number = count(sum(seen.values()), "acknowledged failure")
+    return f"{number} in {in_quotes(seen)}" if seen else ""
 
 
 def _why(jobs: Iterable[str]) -> tuple[str, ...]:

@@ -162,3 +162,10 @@ def ended_tasks(store: Store, jobs: Iterable[int]) -> dict[int, str]:
 def tasks_in_vain(store: Store) -> list[TaskInVain]:
     """Return the tasks that have ended in vain, without acknowledged ones."""
     return make_all(TaskInVain, store.rows("tasks_needing_a_person", statuses=as_json(IN_VAIN)))
+
+
+def failures_by_job(store: Store) -> tuple[dict[str, int], dict[str, int]]:
+    """Return how many failed packages jobs have: not acknowledged, and acknowledged."""
+    rows = list(store.rows("jobs_with_failures"))
+    failed = {row["name"]: row["failed"] for row in rows if row["failed"]}
+    return failed, {row["name"]: row["acknowledged"] for row in rows if row["acknowledged"]}

@@ -76,6 +76,7 @@ class Production(Struct, frozen=True):
     nodes: list[NodeView]
     jobs: list[JobStanding]
     failures: dict[str, int] = field(default_factory=dict)
+    acknowledged: dict[str, int] = field(default_factory=dict)  # other failed packages, by job
     overflows: list[Overflow] = field(default_factory=list)
     faults: dict[str, Fault] = field(default_factory=dict)
     wrong_tokens: int = 0
@@ -111,10 +112,9 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
     """Return the standing of all jobs; a process that drives them itself says so."""
     nodes = node_views(store, now=now)
     driven = any_driver(store) if driven is None else driven
-    failures = {row["name"]: row["failed"] for row in store.rows("jobs_with_failures")}
     return Production(
-        driven, nodes, _jobs(store, None, nodes, driven=driven), failures, overflows(store),
-        faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
+        driven, nodes, _jobs(store, None, nodes, driven=driven), *site.failures_by_job(store),
+        overflows(store), faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
         site.needing_a_person(store))  # fmt: skip
 

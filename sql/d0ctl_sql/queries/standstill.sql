@@ -109,12 +109,14 @@ select package.requirement_id as id, count(*) as n
  group by package.requirement_id;
 
 -- name: jobs_with_failures
--- How many failed packages of each job nobody has acknowledged; the newest job first.
-select job.id, job.name, sum(stage_count.n - stage.acknowledged) as failed
+-- How many failed packages of each job nobody has acknowledged, and how many somebody has; the
+-- newest job first.
+select job.id, job.name, sum(stage_count.n - stage.acknowledged) as failed,
+       sum(stage.acknowledged) as acknowledged
   from job
   join stage on stage.job_id = job.id
   join stage_count on stage_count.stage_id = stage.id and stage_count.phase = 'failed'
-   and stage_count.n > stage.acknowledged
+   and stage_count.n > 0
  where job.visible = 1
  group by job.id
  order by job.id desc;
