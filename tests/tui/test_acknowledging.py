@@ -1,5 +1,10 @@
 """Failures that are acknowledged in the dashboard, and the way from one group to the next."""
 
+import time
+
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
+from d0ctl.store.nodes import placement
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -105,3 +110,21 @@ def test_the_walk_says_that_there_is_no_other_problem(site: Site, dashboard: Ope
             await desk.misses("no other problem")
 
     dashboard(script, size=(120, 40))
+
+
+def test_the_walk_leaves_out_what_only_acknowledged_failures_block(
+    site: Site, dashboard: Open
+) -> None:
+    makers, merge = [line(package("a")), line(package("b"))], line(package("all", needs=["a", "b"]))
+    site.submit(job(("make", makers), ("merge", [merge]), name="prod"))
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    placement.end_jobs(site.store, now=time.time())
+    known = request("acknowledge", parse("prod"))
+    apply(site.store, known, actor="emmy", note="known", now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("n")
+        await desk.sees("nothing needs a person")
+
+    dashboard(script, start="prod")

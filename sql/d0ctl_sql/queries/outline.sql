@@ -238,14 +238,16 @@ select package.stage_id, sum(last.new = 'done') as done, sum(last.new = 'failed'
 
 -- name: outline_needing_a_person
 -- How many packages of each job need a person, by phase, without acknowledged failures; waiting ones
--- do if nothing moves.
+-- do if nothing moves, but not beside acknowledged failures, which block them.
 select stage.job_id, stage_count.phase,
        sum(stage_count.n - iif(stage_count.phase = 'failed', stage.acknowledged, 0)) as n
   from job
   join stage on stage.job_id = job.id
   join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
    and (stage_count.phase in ('failed', 'held', 'unreachable')
-        or (stage_count.phase = 'waiting' and job.ended is not null))
+        or (stage_count.phase = 'waiting' and job.ended is not null
+            and not exists (select 1 from stage as known
+                             where known.job_id = job.id and known.acknowledged > 0)))
  where job.visible = 1
  group by stage.job_id, stage_count.phase
 having sum(stage_count.n - iif(stage_count.phase = 'failed', stage.acknowledged, 0)) > 0;
