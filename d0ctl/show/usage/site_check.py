@@ -90,7 +90,7 @@ def _failed(failures: dict[str, int]) -> str:
 
 
 def _acknowledged(production: Production) -> str:
-    """Count the failures that need nobody any more, as somebody has acknowledged them."""
+    """Count the failures that are acknowledged, and so need nobody."""
     seen = production.acknowledged
     number = count(sum(seen.values()), "acknowledged failure")
     return f"{number} in {in_quotes(seen)}" if seen else ""

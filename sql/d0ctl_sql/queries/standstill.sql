@@ -109,7 +109,7 @@ select package.requirement_id as id, count(*) as n
  group by package.requirement_id;
 
 -- name: jobs_with_failures
--- How many failed packages of each job nobody has acknowledged, and how many somebody has; the
+-- How many failed packages of each job nobody has acknowledged, and how many are acknowledged; the
 -- newest job first.
 select job.id, job.name, sum(stage_count.n - stage.acknowledged) as failed,
        sum(stage.acknowledged) as acknowledged
