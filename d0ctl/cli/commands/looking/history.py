@@ -6,6 +6,7 @@ from shlex import quote
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from d0ctl import select
 from d0ctl.cli import options, session
@@ -17,7 +18,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.cli.terminal.periods import length
 from d0ctl.errors import BadUsage
-from d0ctl.model import phase_word
+from d0ctl.model import Phase, phase_word
 from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
@@ -128,7 +129,12 @@ def _actions(store: Store, wanted: Selector) -> list[ActionView]:
     if wanted.wildcard_level == "job":
         return []
     is_package = wanted.is_one and wanted.level == "package"  # then few of them are shown
-    return browse.actions(store, wanted.job, MOST_READ if is_package else MOST_ACTIONS)
+    actions = browse.actions(store, wanted.job, MOST_READ if is_package else MOST_ACTIONS)
+    if any(job.counts.get(Phase.KILLING) for job in browse.jobs(store, wanted.job)):
+        # A kill can be undone once it is done.
+        return [replace(action, undo=None if action.verb == "kill" else action.undo)
+                for action in actions]  # fmt: skip
+    return actions
 
 
 def _draw(document: documents.History, now: float) -> None:
