@@ -58,9 +58,9 @@ def test_a_rehearsed_restore_says_what_would_be_lost(
 
     done = d0ctl("restore", str(tmp_path / "saved.db"), "--dry-run")
 
-    assert unchanged.stdout.splitlines()[2].endswith(", and lacks nothing")
+    assert unchanged.stdout.splitlines()[3].endswith(", and lacks nothing")
     assert done.exit_code == 0, done.stderr
-    ends, returned = done.stdout.splitlines()[2:]
+    ends, returned = done.stdout.splitlines()[3:]
     assert ends.endswith(
         ", and lacks what came later: 1 job with 1 package (new), "
         "changes of 1 package of another job and 3 actions"

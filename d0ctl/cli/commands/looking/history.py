@@ -154,7 +154,12 @@ def _draw(document: documents.History, now: float) -> None:
         ])  # fmt: skip
     if document["actions"]:
         reasons = action_reasons(
-            (action["verb"], action["target"], action["reason"], action["undo"])
+            (
+                action["verb"],
+                action["target"],
+                action["reason"],
+                None if page.archive else action["undo"],
+            )
             for action in document["actions"]
         )
         part, _, below = document["selector"].partition("/")
