@@ -1039,6 +1039,14 @@ create table outdated_package (
 -- Those of a job.
 create index outdated_package_of_job on outdated_package (job_id);
 
+-- The changes by which attempts ended, at the times at which d0ctl learned of that: later than the
+-- ends if a node was down.
+create view recorded_end as
+    select package_id, attempt_id, at
+      from event
+     where old in (select name from phase where status = 'launched')
+       and new not in (select name from phase where status = 'launched');
+
 -- The failures of a package by reason (D0 Job Definition), with message and node of the last.
 create view failure as
     select package_id, reason, count(*) as count, max(ended) as last,

@@ -292,10 +292,8 @@ select event.at, event.old, event.new, event.actor, event.note, attempt.number a
 -- The failed attempts of the selected packages, the latest first; bounded.
 select latest.ended, latest.number, latest.reason, latest.message, latest.exit_code,
        latest.signal, latest.node_name, latest.outcome, latest.stderr, latest.binary,
-       (select max(event.at) from event
-         where event.package_id = latest.package_id and event.attempt_id = latest.id
-           and event.old in (select name from phase where status = 'launched')
-           and event.new not in (select name from phase where status = 'launched')) as recorded,
+       (select max(at) from recorded_end
+         where package_id = latest.package_id and attempt_id = latest.id) as recorded,
        package_path.path
   from (select attempt.*
           from selected_package
@@ -580,10 +578,8 @@ select file.name, transfer.tries, transfer.last_error,
 -- The failed attempts of a job, the latest first; bounded.
 select attempt.ended, attempt.number, attempt.reason, attempt.message, attempt.exit_code,
        attempt.signal, attempt.node_name, attempt.outcome, attempt.stderr, attempt.binary,
-       (select max(event.at) from event
-         where event.package_id = attempt.package_id and event.attempt_id = attempt.id
-           and event.old in (select name from phase where status = 'launched')
-           and event.new not in (select name from phase where status = 'launched')) as recorded,
+       (select max(at) from recorded_end
+         where package_id = attempt.package_id and attempt_id = attempt.id) as recorded,
        package_path.path
   from attempt indexed by attempt_failed
   cross join package on package.id = attempt.package_id and package.job_id = :job

@@ -18,11 +18,8 @@ select at, actor, verb, target, note, packages, undo
 with failure as materialized
      (select job.id as job_id, job.name as job, attempt.reason, attempt.package_id,
              attempt.node_name, attempt.ended, attempt.message,
-             (select max(event.at) from event
-               where event.package_id = attempt.package_id and event.attempt_id = attempt.id
-                 and event.old in (select name from phase where status = 'launched')
-                 and event.new not in (select name from phase where status = 'launched')
-             ) as recorded,
+             (select max(at) from recorded_end
+               where package_id = attempt.package_id and attempt_id = attempt.id) as recorded,
              package.phase = 'failed' and package.attempt_id = attempt.id as is_failed,
              exists (select 1 from acknowledgement where package_id = package.id) as is_known
         from attempt indexed by attempt_failed
