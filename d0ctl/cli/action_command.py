@@ -46,6 +46,12 @@ def _packages(offered: completion.Completer) -> Any:
     )]  # fmt: skip
 
 
+def _part_of_job(help: str) -> Any:
+    return Annotated[list[str], typer.Argument(
+        metavar="JOB", autocompletion=completion.job_names, help=help,
+    )]  # fmt: skip
+
+
 TARGETS: dict[str, Any] = {
     "any": _packages(completion.selectors),
     "set-status": _packages(completion.targets_or_statuses),
@@ -56,22 +62,8 @@ TARGETS: dict[str, Any] = {
     "job": Annotated[list[str], typer.Argument(
         metavar="JOB", autocompletion=completion.job_names, help="Jobs by name, or `*`.",
     )],
-    "update": Annotated[
-        list[str],
-        typer.Argument(
-            metavar="JOB",
-            autocompletion=completion.job_names,
-            help="A job; with --again also a stage, line or package of one: reco001/2.",
-        ),
-    ],
-    "clone": Annotated[
-        list[str],
-        typer.Argument(
-            metavar="JOB",
-            autocompletion=completion.job_names,
-            help="A job, or a stage, line or package of one: reco001, reco001/2.",
-        ),
-    ],
+    "update": _part_of_job("A job; with --again also a stage, line or package of one: reco001/2."),
+    "clone": _part_of_job("A job, or a stage, line or package of one: reco001, reco001/2."),
     "node": options.NodeName,
     "nodes": options.NodeNames,
     "new node": Annotated[str, typer.Argument(metavar="NAME", help="Name of the new node.")],

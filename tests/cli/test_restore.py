@@ -31,7 +31,7 @@ def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
         "  gen-1\n  sim-1\n  gen-2\n  sim-2\n"
         "reading them again: 1 package\n"
         "  prod/2/1/1 gets 2 inputs back beside 1, and waits for missing files\n"
-        "1 package had failed or was canceled before the drop, as now again: "
+        "1 package that had failed or was canceled before the drop is so again: "
         "`d0ctl retry 'prod/1/1-2/*:failed,canceled'` runs it\n"
     )
     assert result.stdout.startswith("restored 3 packages of `prod/1/1-2`\n")
@@ -67,7 +67,7 @@ def test_a_restored_package_that_was_canceled_is_so_again_and_says_by_whom(
     answers = [d0ctl("restore-line", "prod/1/1", *more).stdout for more in (["--dry-run"], [])]
 
     said = (
-        "1 package had failed or was canceled before the drop, as now again: "
+        "1 package that had failed or was canceled before the drop is so again: "
         "`d0ctl retry 'prod/1/1/*:failed,canceled'` runs it"
     )
     assert all(said in answer for answer in answers)

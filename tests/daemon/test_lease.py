@@ -18,7 +18,7 @@ from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import NodeUp, Report
 from d0ctl.nodes.link import Frame
 from d0ctl.nodes.transports.transport import Address
-from d0ctl.store import lifecycle
+from d0ctl.store import Store, lifecycle
 from d0ctl.store.views import one_package
 from tests.daemon.contact import Stub
 from tests.support import rows
@@ -51,13 +51,18 @@ class Ear:
         pass
 
 
-def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
-    store = desk.store
+def launch_three(store: Store) -> None:
+    """Launch three packages on this machine."""
     submitted(store, job("job", [simple(), simple(), simple()]))
     world = Site.of(store, cpus=8)
     world.schedule()
     world.hand_out(world.node("localhost"))
     world.order(world.node("localhost"))
+
+
+def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
+    store = desk.store
+    launch_three(store)
     with store.writing():
         selected = store.select([2])
         lifecycle.kill(selected, actor="tester", note=None, now=NOW)
@@ -76,11 +81,7 @@ def test_on_a_new_link_kills_go_before_the_lease(desk: Desk) -> None:
 
 def test_a_dead_attempt_has_another_message_than_one_that_the_node_lacks(desk: Desk) -> None:
     store = desk.store
-    submitted(store, job("job", [simple(), simple(), simple()]))
-    world = Site.of(store, cpus=8)
-    world.schedule()
-    world.hand_out(world.node("localhost"))
-    world.order(world.node("localhost"))
+    launch_three(store)
     rows.change(store, "attempt", started=NOW)
     desk.couriers[1] = Ear(1)  # type: ignore[assignment]
 

@@ -177,10 +177,13 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
 def _ended(plan: RestoreLinePlan) -> Iterator[str]:
     """Say which packages do not run by this, as they had ended before the drop."""
     if plan.ended:
-        had = count(plan.ended, "package had failed or was", "packages had failed or were")
-        part, again = str(plan.request.target.parts[0]), "it" if plan.ended == 1 else "them"
+        had = count(
+            plan.ended, "package that had failed or was", "packages that had failed or were"
+        )
+        part = str(plan.request.target.parts[0])
+        is_so, again = ("is so", "it") if plan.ended == 1 else ("are so", "them")
         retry = undo.command("retry", [f"{part}/*:failed,canceled"])
-        yield f"{had} canceled before the drop, as now again: `{retry}` runs {again}"
+        yield f"{had} canceled before the drop {is_so} again: `{retry}` runs {again}"
 
 
 ACTION = Action(

@@ -30,9 +30,9 @@ def check(
 ) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
-    The line also names nodes that are down, full or drained, and counts the stragglers of jobs and
-    acknowledged failures;
-    they change neither word nor exit code. The first unreachable packages are `given_up` then.
+    The line also names nodes that are down, full or drained, and counts the stragglers of jobs,
+    acknowledged failures, and unreachable packages, which are `given_up` from then on. These change
+    neither word nor exit code.
     """
     result = _check(production, now)
     others = "; ".join(filter(None, [_acknowledged(production),

@@ -10,7 +10,7 @@ from d0ctl.show.why.common import Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, file_locations, left_out, one_package
-from d0ctl.store.views.left_out import Outdated
+from d0ctl.store.views.left_out import DoubtfulRead, Outdated
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration
@@ -108,26 +108,28 @@ def not_kept(store: Store, job: JobSummary) -> list[str]:
 
 def read_from_outside(store: Store, job: JobSummary) -> list[str]:
     """Name a package that read a file from outside, not the one that an earlier package made."""
-    found = left_out.read_from_outside(store, job.id)
-    if not found:
-        return []
-    first = found[0]
-    others = "; the same is true of other packages" if len(found) > 1 else ""
-    return [
-        f"`{first.reader}` read `{first.name}`, not the file of that name that `{first.maker}` "
-        f"made, which was not kept, as that package has no `outputs`{others}"
-    ]
+    return _first_of(
+        left_out.read_from_outside(store, job.id), "packages",
+        "not the file of that name that `{}` made, which was not kept, as that package has no "
+        "`outputs`",
+    )  # fmt: skip
 
 
 def partial_read(store: Store, job: JobSummary) -> list[str]:
     """Name a package that has succeeded with a partial file."""
-    found = left_out.partial_read(store, job.id)
+    return _first_of(
+        left_out.partial_read(store, job.id), "inputs",
+        "which is partial: `{}` was killed before it had completed it",
+    )  # fmt: skip
+
+
+def _first_of(found: Sequence[DoubtfulRead], others: str, about: str) -> list[str]:
+    """Name the first package that read a doubtful file; `about` says what its maker did."""
     if not found:
         return []
     first = found[0]
-    others = "; the same is true of other inputs" if len(found) > 1 else ""
-    return [f"`{first.reader}` read `{first.name}`, which is partial: `{first.maker}` was killed "
-            f"before it had completed it{others}"]  # fmt: skip
+    more = f"; the same is true of other {others}" if len(found) > 1 else ""
+    return [f"`{first.reader}` read `{first.name}`, {about.format(first.maker)}{more}"]
 
 
 def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
