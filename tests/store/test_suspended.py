@@ -102,3 +102,11 @@ def test_suspended_time_is_no_run_time_to_learn_from(running: Store) -> None:
     assert applied.durations == {1: [(40.0, 1.0)]}
     (found,) = eta.audit(running, None, 9)
     assert list(found.pairs) == [(30.0, 40.0)]
+
+
+def test_a_suspension_without_a_start_leaves_the_estimates_readable(running: Store) -> None:
+    change(running, "attempt", {}, started=None)
+    suspend(running, since=10, until=20)
+    change(running, "attempt", {}, started=None)
+
+    assert eta.horizon(running, now=NOW + 30).jobs[1].begun.middle > 0

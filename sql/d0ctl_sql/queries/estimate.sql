@@ -212,7 +212,8 @@ select package.id, package.job_id,
        coalesce(node.speed, 1.0) as speed, null as spread,
        case when package.phase = 'suspended' and attempt.started is not null
             then attempt.started + attempt.suspended + :now - package.changed
-            when attempt.suspended > 0.0 then attempt.started + attempt.suspended
+            when attempt.suspended > 0.0 and attempt.started is not null
+            then attempt.started + attempt.suspended
             else package.changed end as since,
        progress.eta,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued,
