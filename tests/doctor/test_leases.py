@@ -151,6 +151,8 @@ def test_nobody_knows_whether_a_process_of_another_installation_is_outdated(
     program = tmp_path / "__init__.py"
     other = subprocess.Popen(["/bin/sleep", "60"])
     try:
+        # The kernel closes the pipe that Popen waits for before the arguments can be read.
+        wait_until(Path(f"/proc/{other.pid}/cmdline").read_bytes)
         name = f"{boot_id()} {other.pid} {start_time(other.pid)}"
         program.touch()
         os.utime(program, (began(name) + 60, began(name) + 60))
