@@ -96,7 +96,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "node accept-loss": ("node_names",),
     "node add": ("-", "-"),
     "node benchmark": ("node_names",),
-    "node check": ("node_names",),
+    "node check": ("node_names*",),
     "node drain": ("node_names*",),
     "node free": ("node_names", "-"),
     "node list": (),

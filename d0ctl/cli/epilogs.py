@@ -48,8 +48,8 @@ EPILOGS = {
     "archives": ("--json", HOME),
     "file list": ("'reco001:*.root' --json", READS),
     "node list": ("--json", HOME),
-    "node check": ("farm02", "0 no problem found, 1 a problem, 3 no such node, "
-                   "6 it can't be reached"),
+    "node check": ("farm02 'lab*'", "0 no problem found, 1 a problem, 3 no such node, "
+                   "6 one can't be reached"),
     "node login": ("emmy@farm02.example.org", "0 logged in, 2 bad usage, 3 no such node, "
                    "6 the login was refused"),
     "node logout": ("farm02", "0 done, 2 bad usage, 3 no such node"),

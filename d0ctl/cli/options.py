@@ -51,6 +51,14 @@ NodeNames = Annotated[
     ),
 ]  # fmt: skip
 
+MaybeNodes = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NODE", autocompletion=completion.node_names,
+        help="Nodes, by names or patterns: farm02, 'lab*' (default: all nodes).",
+    ),
+]  # fmt: skip
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 Status = Annotated[

@@ -1,4 +1,7 @@
-"""`node drain`, `resume` and `remove` take several nodes and patterns: all of them or none."""
+"""Commands on nodes take several of them and patterns.
+
+`node drain`, `resume` and `remove` act on all of them or on none.
+"""
 
 from json import loads
 
@@ -94,3 +97,34 @@ def test_without_a_home_there_is_no_node_to_remove(usual_home: Home, d0ctl: Type
 
     assert (refused.exit_code, usual_home.root.exists()) == (3, False)
     assert "there is no node `farm*`" in refused.stderr
+
+
+def test_several_nodes_are_checked_each_under_its_name(site: Site, d0ctl: Type) -> None:
+    for name in ("farm01", "farm02"):
+        with site.store.writing():
+            registry.add(site.store, Address(name, "ssh", "127.0.0.1:1"), cpus=2)
+
+    all_nodes = d0ctl("node", "check")
+    farm = d0ctl("node", "check", "farm*", "farm02")
+    one = d0ctl("node", "check", "farm02")
+
+    assert (all_nodes.exit_code, farm.exit_code, one.exit_code) == (6, 6, 6)
+    lines = all_nodes.stdout.splitlines()
+    assert (lines[0], lines[1].split()[:2]) == ("localhost", ["✔", "reach"])
+    assert lines[lines.index("farm01") + 1].split()[:2] == ["✘", "reach"]
+    assert any(line.startswith("✔ detached processes") for line in lines)
+    assert "localhost" not in farm.stdout and farm.stdout.count("farm02\n") == 1
+    assert one.stdout.startswith("✘ reach ")
+
+
+def test_the_document_of_a_check_says_which_nodes_have_a_problem(site: Site, d0ctl: Type) -> None:
+    with site.store.writing():
+        registry.add(site.store, Address("farm01", "ssh", "127.0.0.1:1"), cpus=2)
+
+    checked = loads(d0ctl("node", "check", "--json").stdout)
+    missing = d0ctl("node", "check", "localhost", "farm02")
+
+    assert checked["ok"] is False
+    assert [(node["node"], node["ok"]) for node in checked["nodes"]] == [
+        ("localhost", True), ("farm01", False)]  # fmt: skip
+    assert (missing.exit_code, missing.stdout) == (3, "")

@@ -52,7 +52,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "policy show": reports.Policies,
     "file list": site.Files,
     "node list": nodes.Nodes,
-    "node check": nodes.NodeCheck,
+    "node check": nodes.NodeChecks,
     "cluster list": nodes.Clusters,
     "cluster check": nodes.ClusterCheck,
     "researcher list": site.Researchers,

@@ -81,6 +81,13 @@ class NodeCheck(TypedDict):
     findings: list[NodeFinding]
 
 
+class NodeChecks(TypedDict):
+    """What is wrong with nodes."""
+
+    ok: bool
+    nodes: list[NodeCheck]
+
+
 class ClusterCheck(TypedDict):
     """Problems of a batch system, and of the machine of the job that tested it."""
 

@@ -6,7 +6,7 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
-from d0ctl.cli.commands.nodes.check_report import report
+from d0ctl.cli.commands.nodes.check_report import report_cluster
 from d0ctl.cli.terminal.fast_typer import group
 from d0ctl.cli.terminal.output import print_list
 from d0ctl.errors import NotFound
@@ -71,4 +71,4 @@ def check(
     if system is None:
         raise NotFound(lines.no_batch_system(name), hint="d0ctl cluster list")
     findings = check_batch(home, name, system.pilots, site, wait_s, waits_for)
-    raise typer.Exit(report(findings, json, cluster=name))
+    raise typer.Exit(report_cluster(name, findings, json=json))

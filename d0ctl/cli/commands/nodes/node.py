@@ -10,14 +10,15 @@ import typer
 
 from d0ctl.cli import options, session
 from d0ctl.cli.action_command import Actions
-from d0ctl.cli.commands.nodes.check_report import report
+from d0ctl.cli.commands.nodes.check_report import report_nodes
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import group
-from d0ctl.cli.terminal.output import glyphs, print_list, say
+from d0ctl.cli.terminal.output import emit, glyphs, print_list, say
 from d0ctl.cli.terminal.person import AtTerminal
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.model import Address, Node
 from d0ctl.policy.remarks import NodeFailing, read
+from d0ctl.select.node_names import matching
 from d0ctl.show.cards import node as node_line
 from d0ctl.show.drawing.remark_texts import drain_note, remark
 from d0ctl.show.drawing.sheet import Cell
@@ -168,15 +169,25 @@ def _drained(bad: BadNode | None) -> "nodes.DrainingFailures | None":
 
 
 @app.command()
-def check(name: options.NodeName, json: options.Json = False) -> None:
-    """Check everything that packages need of a node."""
+def check(names: options.MaybeNodes = None, json: options.Json = False) -> None:
+    """Check everything that packages need of nodes."""
     from d0ctl.actions import meeting
     from d0ctl.nodes.node_check import Finding
     from d0ctl.show import direct_streams
 
     with session.reader() as store:
-        row = registry.named(store, name)
+        selected = matching(names or ("*",), [row.name for row in registry.nodes(store)])
+        rows = [registry.named(store, name) for name in selected]
         site = site_name(store)
-        files = [Finding(None, "files", line) for line in direct_streams.lines(store, row.id, name)]
-    found = meeting.check(session.home(), row, site)
-    raise typer.Exit(report(itertools.chain(found, files), json, node=name))
+        files = {
+            row.id: [Finding(None, "files", line)
+                     for line in direct_streams.lines(store, row.id, row.name)]
+            for row in rows
+        }  # fmt: skip
+    checks = [
+        (row.name, itertools.chain(meeting.check(session.home(), row, site), files[row.id]))
+        for row in rows
+    ]
+    if not checks and not json:
+        emit(node_line.NO_NODES)
+    raise typer.Exit(report_nodes(checks, json=json))
