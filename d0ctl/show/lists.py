@@ -1,7 +1,6 @@
 """Lists of packages and failures, and the short texts that cards share."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from shlex import join
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
@@ -28,12 +27,6 @@ WHOLE_MESSAGE = 300
 
 MOST_BAR, LEAST_BAR = 24, 8
 """How many columns the bar of a stage or line takes."""
-
-STOPS = frozenset({"hold", "kill", "kill-line", "node drain", "pause"})
-"""Actions that stop something: the command that undoes them is listed with them."""
-
-LONGEST_UNDO = 300
-"""A command that undoes an action is listed with it up to this many characters."""
 
 MOST_NAMED = 4
 """How many packages are named whose failure is alike."""
@@ -138,23 +131,6 @@ def failure(sheet: Sheet, view: FailureView, now: float, lines: int) -> None:
 def last_of(messages: int) -> str:
     """Say, before the message of the last failure, that others had different ones."""
     return f"the last of {messages:,} different messages: " if messages > 1 else ""
-
-
-def action_reasons(actions: Iterable[tuple[str, str, str | None, str | None]]) -> list[str]:
-    """Return the reasons of actions, and the commands that undo those that stop something, or whose
-    command has the values from before: verb, target, reason and undo of each, the latest first.
-
-    A long command is left out, and one that was typed, or whose action was done again later.
-    """
-    later, texts = set[str](), list[str]()
-    for verb, target, reason, undo in actions:
-        named = bool(undo) and (verb in STOPS or f"{undo} ".startswith(f"d0ctl {verb} "))
-        typed = join(["d0ctl", *f"{verb} {target}".split(" ")])
-        is_current = named and later.isdisjoint((typed, undo))
-        shown = is_current and len(undo or "") <= LONGEST_UNDO
-        texts.append("; ".join(filter(None, (reason, f"to undo: {undo}" if shown else ""))))
-        later.add(typed)
-    return texts
 
 
 def cause(reason: str | None, message: str | None) -> str:

@@ -1,5 +1,7 @@
 """The commands that undo actions, as `history` lists them."""
 
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support.building import production
 from tests.support.site import Site
@@ -39,3 +41,62 @@ def test_the_history_has_the_undo_only_of_the_last_change_of_a_value(
     d0ctl("priority", "prod", "60")
 
     assert undoes(d0ctl) == undoes(d0ctl, "prod") == ["d0ctl priority prod 80"]
+
+
+def test_the_history_has_no_undo_of_acknowledged_failures_that_run_again(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        site.fail(path)
+    d0ctl("acknowledge", "prod")
+
+    d0ctl("retry", "prod/1/1/1")
+    after_one = undoes(d0ctl, "prod")
+    d0ctl("retry", "prod")
+
+    assert after_one == ["d0ctl acknowledge prod:failed --withdraw"]
+    assert undoes(d0ctl, "prod") == []
+
+
+def test_the_history_has_no_undo_of_drops_whose_lines_are_back(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=4))
+    d0ctl("kill-line", "prod/1/1-2", "--drop-outputs", "--yes")
+    d0ctl("kill-line", "prod/1/3", "prod/1/4", "--drop-outputs", "--yes")
+    d0ctl("restore-line", "prod/1/3")
+    half = undoes(d0ctl, "prod")
+
+    d0ctl("restore-line", "prod/1/*")
+
+    assert half[:2] == ["d0ctl restore-line prod/1/1-2", "d0ctl restore-line prod/1/3 prod/1/4"]
+    assert not any("restore-line" in undo for undo in undoes(d0ctl, "prod"))
+
+
+def test_the_history_has_no_resume_of_a_node_that_another_command_resumed_or_removed(
+    site: Site, d0ctl: Type
+) -> None:
+    for node in ("n1", "n2", "n3"):
+        with site.store.writing():
+            registry.add(site.store, Address(node, "ssh", node), cpus=2)
+    d0ctl("node", "drain", "n1", "n2")
+    d0ctl("node", "drain", "n3")
+    d0ctl("node", "resume", "n1")
+    d0ctl("node", "remove", "n3", "--yes")
+    half = undoes(d0ctl)
+
+    d0ctl("node", "resume", "n2")
+
+    assert half == ["d0ctl node resume n1 n2"]
+    assert undoes(d0ctl) == []
+
+
+def test_the_history_keeps_the_undo_of_a_hold_of_packages_when_their_job_is_released(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl("hold", "prod/1/1/*")
+    d0ctl("hold", "prod")
+
+    d0ctl("release", "prod")
+
+    assert undoes(d0ctl, "prod")[:1] == ["d0ctl release 'prod/1/1/*:held'"]

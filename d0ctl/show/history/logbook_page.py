@@ -6,7 +6,8 @@ from d0ctl.select import brief
 from d0ctl.show.drawing.remark_texts import outage_cause, outage_times, remark
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import acknowledged, role
-from d0ctl.show.lists import action_reasons, cause, last_of
+from d0ctl.show.history.undo_commands import PastAction, action_reasons
+from d0ctl.show.lists import cause, last_of
 from d0ctl.store.history.logbook import JobFailures
 from d0ctl.store.history.notable import Notable
 from d0ctl.store.nodes.draining import Outage
@@ -35,8 +36,10 @@ def draw(
         sheet.say(NO_ACTIONS)
     elif len(actions) > most:
         sheet.add(("  earlier ones are left out: --json prints them", "faint"))
-    reasons = action_reasons((action.verb, action.target, remark(action.note), action.undo)
-                             for action in actions)  # fmt: skip
+    reasons = action_reasons(
+        PastAction(action.verb, action.target, remark(action.note), action.undo, action.packages)
+        for action in actions
+    )
     shown = zip(actions[:most], reasons, strict=False)
     sheet.table([_action(action, reason, now) for action, reason in reversed(list(shown))])
     if ended:

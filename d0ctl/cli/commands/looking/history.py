@@ -23,7 +23,8 @@ from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.history.logbook_page import LATE_S
-from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, action_reasons, cause
+from d0ctl.show.history.undo_commands import PastAction, action_reasons
+from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
 from d0ctl.store.history import package_actions
@@ -154,11 +155,12 @@ def _draw(document: documents.History, now: float) -> None:
         ])  # fmt: skip
     if document["actions"]:
         reasons = action_reasons(
-            (
+            PastAction(
                 action["verb"],
                 action["target"],
                 action["reason"],
                 None if page.archive else action["undo"],
+                action["packages"],
             )
             for action in document["actions"]
         )

@@ -1,0 +1,124 @@
+"""Why people did something, and the commands that undo it, unless a later action has done that."""
+
+import shlex
+from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import NamedTuple
+
+from d0ctl.errors import BadUsage
+from d0ctl.model import Phase
+from d0ctl.select import Selector, parse
+from d0ctl.select.span import Span
+
+STOPS = frozenset({"hold", "kill", "kill-line", "node drain", "pause"})
+"""Actions that stop something: the command that undoes them is listed with them."""
+
+LONGEST_UNDO = 300
+"""A command that undoes an action is listed with it up to this many characters."""
+
+ENDS = {"acknowledge": frozenset({"acknowledge", "retry"})}
+"""What ends an acknowledgement; the verb of its undo ends anything else."""
+
+REMOVES = frozenset({"archive", "node remove", "remove"})
+"""Actions that no undo of an earlier action on the same thing can follow."""
+
+FLAGS = frozenset({"release", "resume"})
+"""Actions that change a flag of a whole job, and not its packages, if they name just the job."""
+
+
+class PastAction(NamedTuple):
+    """What was done to what, and the command that undoes it."""
+
+    verb: str
+    target: str
+    reason: str | None
+    undo: str | None
+    packages: int
+
+
+def action_reasons(actions: Iterable[PastAction]) -> list[str]:
+    """Return the reasons of actions, the latest first, and the commands that undo those that stop
+    something, or whose command has the values from before.
+
+    A long command is left out, and one that was typed, or that a later action has overtaken.
+    """
+    typed, later, texts = set[str](), list[PastAction](), list[str]()
+    for action in actions:
+        verb, target, undo = action.verb, action.target, action.undo or ""
+        command = shlex.join(["d0ctl", *f"{verb} {target}".split(" ")])
+        named = undo and (verb in STOPS or f"{undo} ".startswith(f"d0ctl {verb} "))
+        shown = (named and len(undo) <= LONGEST_UNDO and typed.isdisjoint((command, undo))
+                 and not is_overtaken(action, later))  # fmt: skip
+        texts.append("; ".join(filter(None, (action.reason, f"to undo: {undo}" * bool(shown)))))
+        typed.add(command)
+        later.append(action)
+    return texts
+
+
+def is_overtaken(action: PastAction, later: Collection[PastAction]) -> bool:
+    """Return whether later actions undid an action, or removed its jobs or nodes.
+
+    Those of its kind together must have changed as many packages, too: the history has no filters,
+    such as `--node`.
+    """
+    ending = [other for other in later if _ends(other, action)]
+    if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
+        return True
+    changed = sum(other.packages for other in ending)
+    return changed >= action.packages and all(
+        any(_covers(other, target) for other in ending) for target in _targets(action)
+    )
+
+
+def _ends(other: PastAction, action: PastAction) -> bool:
+    """Return whether an action is of a kind that undoes another one."""
+    if action.verb in ENDS:
+        return other.verb in REMOVES | ENDS[action.verb]
+    is_undo = other.verb != action.verb and f"{action.undo} ".startswith(f"d0ctl {other.verb} ")
+    return is_undo or other.verb in REMOVES
+
+
+def _targets(action: PastAction) -> list[str]:
+    """Return the selectors or names of the undo; of one with former values, those of the action."""
+    arguments = shlex.split(action.undo or "")[1 + len(action.verb.split()) :]
+    if action.verb not in ENDS and f"{action.undo} ".startswith(f"d0ctl {action.verb} "):
+        return action.target.split(" ")
+    return [word for word in arguments if not word.startswith("-")]
+
+
+def _covers(other: PastAction, target: str) -> bool:
+    """Return whether an action was on all of a target."""
+    for part in other.target.split(" "):
+        if part == target or (other.verb.startswith("node ") and fnmatchcase(target, part)):
+            return True
+        outer, inner = _selector(part), _selector(target)
+        if outer and inner and _contains(outer, inner, is_flag=other.verb in FLAGS):
+            return True
+    return False
+
+
+@lru_cache(maxsize=4096)
+def _selector(text: str) -> Selector | None:
+    try:
+        return parse(text)
+    except BadUsage:
+        return None
+
+
+def _contains(outer: Selector, inner: Selector, *, is_flag: bool) -> bool:
+    """Return whether a selector has all that another one has, as far as can be known now."""
+    if is_flag and outer.names_jobs != inner.names_jobs:
+        return False
+    if outer.job != inner.job or outer.stage_name not in (None, inner.stage_name):
+        return False
+    if outer.phases is not None and not set(inner.phases or Phase) <= set(outer.phases):
+        return False
+    spans = ((outer.stage, inner.stage), (outer.line, inner.line), (outer.package, inner.package))
+    return all(_spans(wide, narrow) for wide, narrow in spans)
+
+
+def _spans(wide: Span, narrow: Span) -> bool:
+    if wide.counts_back or narrow.counts_back:
+        return wide == narrow
+    return wide.first <= narrow.first and narrow.last <= wide.last
