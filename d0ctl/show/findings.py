@@ -51,7 +51,7 @@ def draw(
     If all nodes should be checked, because it `is_asked` for, those are items of their own.
     """
     if stop is not None:
-        _item(sheet, "stands still",
+        _item(sheet, "warning",
               f"production stands still: {stop.text}: {'; '.join(stop.commands)}")  # fmt: skip
     for finding in findings:
         advice = f"repaired by `{finding.advice}`" if finding.heals else finding.advice

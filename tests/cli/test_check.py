@@ -212,7 +212,7 @@ def test_doctor_says_first_that_production_stands_still(site: Site, d0ctl: Type)
 
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0] == (
-        "✘ production stands still: no daemon is running, so nothing new starts; "
+        "! production stands still: no daemon is running, so nothing new starts; "
         "3 packages to run: d0ctl daemon start"
     )
     assert "no problems found" not in result.stdout

@@ -197,7 +197,7 @@ def test_a_healthy_home_passes_the_doctor(site: Site, d0ctl: Type) -> None:
     assert answer["standstill"].startswith("no daemon is running")
     assert result.exit_code == 0
     said = d0ctl("doctor").stdout
-    assert "✘ production stands still: no daemon is running" in said
+    assert "! production stands still: no daemon is running" in said
     assert "nothing else found: " in said and "no problems" not in said
 
 

@@ -43,6 +43,7 @@ UNICODE = Glyphs(
         "not connected": "○", "aborted": "⊘", "aborting": "⨯", "broken": "✘", "defined": "·",
         "exhausted": "✘", "finished": "✔", "finishing": "▶", "pending": "◔", "prepared": "⇡",
         "scouting": "▷", "straggler": "◷", "takes no packages": "◫",
+        "warning": "!",
     },
     bar={"successful": "█", "launched": "▓", "failed": "▒", "canceled": "░"},
     rest="─", open="▾", shut="▸", leaf=" ", mark="◆", point="›", rule="─", upright="│",
@@ -60,6 +61,7 @@ ASCII = Glyphs(
         "not connected": "?", "aborted": "-", "aborting": "!", "broken": "x", "defined": ".",
         "exhausted": "x", "finished": "+", "finishing": ">", "pending": "~", "prepared": "^",
         "scouting": ">", "straggler": "%", "takes no packages": "=",
+        "warning": "!",
     },
     bar={"successful": "#", "launched": ">", "failed": "x", "canceled": "-"},
     rest=".", open="v", shut=">", leaf=" ", mark="*", point=">", rule="-", upright="|",
@@ -78,7 +80,7 @@ ROLES: Mapping[str, str] = {
     "ready": "plain", "unscheduled": "plain", "unknown": "faint",
     "not connected": "faint", "aborted": "faint", "aborting": "warn", "broken": "bad",
     "defined": "plain", "exhausted": "bad", "finished": "good", "finishing": "live",
-    "pending": "warn", "prepared": "live", "scouting": "live",
+    "pending": "warn", "prepared": "live", "scouting": "live", "warning": "warn",
 }  # fmt: skip
 """The role of each state."""
 
