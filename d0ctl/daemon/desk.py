@@ -109,6 +109,8 @@ class Desk(Struct):
     orders: dict[AttemptOrder, float] = field(default_factory=dict)
     """When each order was last sent."""
     purges: dict[int, PurgeOrder] = field(default_factory=dict)
+    unknown: dict[int, int] = field(default_factory=dict)
+    """Attempts without need, as of a former database, that their nodes were asked to end."""
     unswept: dict[int, Sequence[int]] = field(default_factory=dict)
     """Attempts with folders in the cache of a node that are still to be checked."""
     inventories: dict[int, Inventory] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.site import Site
+from tests.support.waiting import wait_until
 
 JOB = "job: night\nstages: [{{lines: [{{packages: [{{run: '{run}', outputs: a}}]}}]}}]"
 
@@ -61,3 +62,17 @@ def test_a_rehearsed_restore_says_which_packages_would_end(site: Site, backup: P
         "1 running package was launched after the backup: "
         "its node ends it at the next contact, and deletes its logs and files"
     )
+
+
+def test_the_daemon_of_a_restored_home_removes_attempts_that_it_ended(
+    site: Site, backup: Path
+) -> None:
+    folders = site.base("farm") / "attempts"
+    site.ok("daemon", "stop")
+    site.ok("restore", backup, "--yes")
+    assert list(folders.iterdir())
+
+    site.start_daemon()
+
+    wait_until(lambda: not list(folders.iterdir()))
+    assert site.d0ctl("doctor", "--nodes").code == 0

@@ -15,7 +15,10 @@ from d0ctl.store.nodes.site import setting, site_name
 from d0ctl.units import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from d0ctl.event_queue.listener import Listener
+    from d0ctl_wrapper.protocol.message_types import Message
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +41,7 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
         for verdict in applied.verdicts:
             log.warning("%s", remark_texts.verdict(verdict))
         if applied.unknown:
+            _purge_ended(desk, received.messages)
             log.warning("messages of unknown attempts %s", sorted(applied.unknown)[:10])
         for sender, attempts in applied.foreign.items():
             log.warning(
@@ -49,6 +53,14 @@ def apply_messages(desk: Desk, turn: Turn) -> None:
     turn.after(desk.dropbox.clear, received.files)
     if received.events:
         turn.after(_take_events, desk, turn)
+
+
+def _purge_ended(desk: Desk, arrived: "Sequence[Message]") -> None:
+    """Have nodes remove the folders of unknown attempts that they have ended."""
+    for message in arrived:
+        if message["kind"] == "end" and message["attempt"] in desk.unknown:
+            attempt = message["attempt"]
+            launches.purge_unknown(desk.store, desk.unknown[attempt], [attempt])
 
 
 def _take_events(desk: Desk, turn: Turn) -> None:

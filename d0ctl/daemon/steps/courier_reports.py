@@ -110,6 +110,7 @@ def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:
     turn.after(launch, courier, found.launch)
     _order(turn, courier, "resend", found.resend)
     _order(turn, courier, "kill", found.kill, grace=GRACE_S)
+    turn.after(desk.unknown.update, dict.fromkeys(found.kill, node))
     for order in kill_orders(desk.store, launches.killing(desk.store, node)):
         turn.after(courier.order, order)
     turn.after(courier.order, courier.lease_frame)

@@ -225,7 +225,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     for attempt in set(never_there) - set(again):
         end_unstarted(store, node, [attempt], now=now)
     dead = [attempt for attempt, state in listed.items() if state == "dead"]
-    _purge_unknown(store, node, (a for a in listed if listed[a] != "running" and a not in expected))
+    purge_unknown(store, node, (a for a in listed if listed[a] != "running" and a not in expected))
     return Reconciled(
         launch=launch_again(store, node, again),
         resend=[a for a, state in listed.items() if state == "ended" and a in expected],
@@ -235,7 +235,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     )
 
 
-def _purge_unknown(store: Store, node: int, attempts: Iterable[int]) -> None:
+def purge_unknown(store: Store, node: int, attempts: Iterable[int]) -> None:
     """Have a node remove unknown attempts; if there are many, the others after its next list."""
     unknown = 0
     for attempt in attempts:
