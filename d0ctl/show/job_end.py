@@ -81,7 +81,7 @@ def ending(store: Store, job: int) -> Ending | None:
 def _segment(store: Store, package: new_events.Incomplete) -> Segment:
     why = remark(package.note) or ""
     if package.phase == "waiting":
-        prerequisites = prerequisites_of(store, package.id)
+        prerequisites = prerequisites_of(store, package.id, is_blocked=True)
         why = (
             f"waits for {prerequisites[0].text}"
             if prerequisites

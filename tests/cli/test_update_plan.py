@@ -100,3 +100,15 @@ def test_an_update_counts_all_packages_that_would_run_again(
     assert f"to run those again, {more}: d0ctl update mc --again\n" in updated
     assert "which also reruns packages whose outputs were removed; --dry-run counts them" in remark
     assert "in all: 3 packages to run again\n" in again
+
+
+def test_the_plan_calls_packages_blocked_whose_inputs_can_not_come(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.finish("mc/1/1/1")
+    site.fail("mc/1/2/1")
+    file.write_text(FIRST.replace("cat {inputs}", "sort {inputs}"))
+
+    plan = d0ctl("update", "mc", "--dry-run").stdout
+
+    assert "1 package changed, with the new definition from now on: 1 blocked\n" in plan

@@ -62,7 +62,20 @@ def test_why_of_a_file_with_a_failed_maker_gives_the_reason_and_a_command(
     )
     assert found["stderr"] == "no such field\n"
     assert "d0ctl kill-line prod/1/2 --drop-outputs" in found["commands"]
-    assert "`prod/1/2/2` waits for it and for 1 more file" in found["facts"]
+    assert "`prod/1/2/2` is blocked: it waits for it and for 1 more file" in found["facts"]
+
+
+def test_readers_of_a_file_that_is_never_made_are_called_blocked(site: Site, d0ctl: Type) -> None:
+    readers = [line(package(f"plot-{number}", needs=["gen"])) for number in range(7)]
+    site.submit(job(("gen", [line(package("gen"))]), ("plot", readers)))
+    site.fail("prod/1/1/1")
+
+    facts = reported(d0ctl, "prod:gen")["facts"]
+    last = d0ctl("status", "prod/2/*").stdout.splitlines()[-1]
+
+    assert "`prod/2/1/1` is blocked: it waits for it" in facts
+    assert "and it is read by 2 more packages: 2 blocked" in facts
+    assert "blocked" in last
 
 
 def test_why_of_an_existing_file_lists_its_copies_and_readers(site: Site, d0ctl: Type) -> None:

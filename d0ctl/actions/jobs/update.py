@@ -67,6 +67,8 @@ class UpdatePlan(Plan):
     """Whether the job has this job file already."""
     requests: Counter[tuple[RequestChange, ...]]
     """The requests that change, and of how many packages."""
+    is_blocked: bool
+    """Whether waiting packages of the job wait for files that will never be made."""
 
 
 def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Request[UpdateOptions]:
@@ -115,7 +117,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not (packages or settings or comparison.outdated) and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
-        requests=changed_requests(store, spec, comparison),
+        requests=changed_requests(store, spec, comparison), is_blocked=job.blocked,
     )  # fmt: skip
 
 
@@ -195,7 +197,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     ]
     for change, places in groups:
         if places:
-            yield f"{count(len(places), 'package')} {change}: {_by_phase(places)}"
+            yield f"{count(len(places), 'package')} {change}: {_by_phase(plan, places)}"
             if named:
                 yield from wording.few(list(_paths(job, places)), len(places))
     yield from _requests(plan)
@@ -231,9 +233,13 @@ def _requests(plan: UpdatePlan) -> Iterator[str]:
         yield f"{count(number, 'package')}: {', '.join(map(describe_change, changes))}"
 
 
-def _by_phase(places: Collection[Place]) -> str:
+def _by_phase(plan: UpdatePlan, places: Collection[Place]) -> str:
+    """Count packages by their phase before the update."""
     phases = Counter(package.phase or "new" for package in places)
-    return wording.by_phase({phase: phases[phase] for phase in ("new", *Phase) if phase in phases})
+    return wording.by_phase({
+        "blocked" if phase == Phase.WAITING and plan.is_blocked else phase: phases[phase]
+        for phase in ("new", *Phase) if phase in phases
+    })  # fmt: skip
 
 
 def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Why a file exists or does not: its maker, its copies, and the packages that wait for it."""
 
 from collections import Counter
+from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
@@ -8,6 +9,7 @@ from msgspec import Struct
 
 from d0ctl.model import STATUS_OF, Phase, Status, phase_word
 from d0ctl.select import parse
+from d0ctl.show.drawing.signs import phase_name
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.files.file_copies import (
     by_hand,
@@ -229,11 +231,11 @@ def _readers(about: _AboutFile) -> None:
     """Add its readers, and for how many other files they wait."""
     facts, readers = about.explanation.facts, about.readers
     waiting_readers = [reader for reader in readers if _is_open(reader)]
-    facts += [_reader(about.file, reader) for reader in waiting_readers[:MOST]]
+    facts += [_reader(about, reader) for reader in waiting_readers[:MOST]]
     if len(waiting_readers) > MOST:
-        phases = Counter(reader.phase for reader in waiting_readers[MOST:])
-        more = listed(f"{n:,} {phase_word(phase)}" for phase, n in phases.most_common())
-        facts.append(f"and it is read by {count(phases.total(), 'more package')}: {more}")
+        others = waiting_readers[MOST:]
+        more = _by_state(about.store, others)
+        facts.append(f"and it is read by {count(len(others), 'more package')}: {more}")
     if not readers:
         facts.append("no package reads it")
     elif len(waiting_readers) < len(readers):
@@ -243,18 +245,38 @@ def _readers(about: _AboutFile) -> None:
                      f"{'has' if done == 1 else 'have'} ended")  # fmt: skip
 
 
+def _by_state(store: Store, readers: Sequence[ReaderView]) -> str:
+    """Count readers by their states; those of a blocked job that wait are blocked."""
+    of_job = {reader.path.partition("/")[0] for reader in readers if reader.phase == Phase.WAITING}
+    blocked = {name for name in of_job if browse.job(store, name).blocked}
+    states = Counter(
+        phase_name(reader.phase, blocked=reader.path.partition("/")[0] in blocked)
+        for reader in readers
+    )
+    return listed(f"{n:,} {state}" for state, n in states.most_common())
+
+
 def _is_open(reader: ReaderView) -> bool:
     return STATUS_OF[Phase(reader.phase)] not in ENDED and reader.phase != Phase.TRANSFERRING
 
 
-def _reader(file: FileView, reader: ReaderView) -> str:
+def _reader(about: _AboutFile, reader: ReaderView) -> str:
     if reader.dropped:
         return f"`{reader.path}`, which is {phase_word(reader.phase)}, runs without it"
-    if file.present or reader.phase != Phase.WAITING:
-        return f"`{reader.path}` needs it and is {phase_word(reader.phase)}"
+    is_blocked = _is_blocked(about.store, reader)
+    if about.file.present or reader.phase != Phase.WAITING:
+        return f"`{reader.path}` needs it and is {phase_name(reader.phase, blocked=is_blocked)}"
     more = reader.missing - reader.uses
     others = f" and for {count(more, 'more file')}" if more > 0 else ""
-    return f"`{reader.path}` waits for it{others}"
+    return f"`{reader.path}` {'is blocked: it waits' if is_blocked else 'waits'} for it{others}"
+
+
+def _is_blocked(store: Store, reader: ReaderView) -> bool:
+    """Return whether a reader waits for files that will never be made."""
+    if reader.phase != Phase.WAITING:
+        return False
+    package = browse.package(store, parse(reader.path))
+    return browse.is_package_blocked(store, browse.job(store, package.job), package)
 
 
 def _document(about: _AboutFile) -> dict[str, Any]:

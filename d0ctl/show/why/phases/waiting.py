@@ -159,7 +159,8 @@ def prerequisites_of(
     before = dependencies.before_in_line(store, package)
     if before is not None and before["phase"] not in ("done", "transferring"):
         description = (
-            f"package `{before['path']}` before it in its line, which is {before['phase']}"
+            f"package `{before['path']}` before it in its line, which is "
+            f"{phase_name(before['phase'], blocked=is_blocked)}"
         )
         prerequisites.append(
             Prerequisite(description, before["path"], before["phase"], before["id"])
@@ -167,7 +168,8 @@ def prerequisites_of(
     for row in dependencies.lines_before(store, package, limit):
         line = row["path"].rpartition("/")[0]
         name = "" if row["name"] == line.rpartition("/")[2] else f" ({row['name']})"
-        description = f"line `{line}`{name}, whose package `{row['path']}` is {row['phase']}"
+        state = phase_name(row["phase"], blocked=is_blocked)
+        description = f"line `{line}`{name}, whose package `{row['path']}` is {state}"
         prerequisites.append(Prerequisite(description, row["path"], row["phase"], row["id"]))
     for row in dependencies.stages_before(store, package):
         prerequisites.append(_stage(store, row))
