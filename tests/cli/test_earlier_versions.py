@@ -83,6 +83,19 @@ def test_results_and_why_of_the_job_name_a_file_of_which_packages_read_an_earlie
     ).output  # fmt: skip
 
 
+def test_why_of_a_package_and_of_its_file_name_an_input_that_was_made_again(
+    ended: Site, d0ctl: Type
+) -> None:
+    again(ended, d0ctl, "sha256:11")
+
+    of_reader, of_file = d0ctl("why", "load/2/1/1").stdout, d0ctl("why", "load:all").stdout
+
+    assert "- `raw` has changed since it read it\n" in of_reader
+    assert "- `raw` has changed since `load/2/1/1` read it\n" in of_file
+    assert all("$ d0ctl update load/2/1/1 --again\n" in said for said in (of_reader, of_file))
+    assert "has changed" not in d0ctl("why", "load/1/1/1").stdout
+
+
 @pytest.mark.parametrize("target", ["load", "load:all"])
 def test_an_exported_origin_keeps_the_versions_apart(ended: Site, d0ctl: Type, target: str) -> None:
     again(ended, d0ctl, "sha256:11")

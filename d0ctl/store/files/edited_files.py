@@ -15,6 +15,10 @@ MOST_READ = 1_000_000
 """The largest touched file whose checksum commands calculate that do not ask for it, in bytes."""
 
 
+MOST_LOOKED_AT = 1000
+"""How many of the files that a package has read are looked at."""
+
+
 class OutdatedCopy(NamedTuple):
     """A copy of an earlier version of a file."""
 
@@ -71,6 +75,14 @@ def done_with_earlier(store: Store, job: int) -> dict[str, EarlierReaders]:
               if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
     rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
     return {row["name"]: EarlierReaders(row["packages"], row["part"]) for row in rows}
+
+
+def earlier_read_by(store: Store, package: int) -> list[str]:
+    """Return the files of which a package has succeeded with earlier contents, likewise."""
+    sources = store.rows("sources_of_package", package=package, limit=MOST_LOOKED_AT)
+    edited = [row["id"] for row in sources if _is_edited(row["name"], row, MOST_READ)]
+    rows = store.rows("earlier_read_by", package=package, edited=json.dumps(edited))
+    return [row["name"] for row in rows]
 
 
 def earlier_readers(job: str, name: str, readers: EarlierReaders) -> str:

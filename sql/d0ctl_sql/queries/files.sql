@@ -308,6 +308,31 @@ select file.id, file.name, file.size, file.checksum, job.submitted
  where job.id = :job and file.package_id is null and file.locator is null
    and file.checksum > '';
 
+-- name: sources_of_package
+-- The first files from this machine that a package has read, as they were last.
+select file.id, file.name, file.size, file.checksum, job.submitted
+  from input
+  join file on file.id = input.file_id and file.package_id is null and file.locator is null
+            and file.checksum > ''
+  join job on job.id = file.job_id
+ where input.package_id = :package and input.dropped = 0
+ limit :limit;
+
+-- name: earlier_read_by
+-- The files of which a package has succeeded with earlier contents: those in `edited`, or others of
+-- its job that came or were made again; none if the package is known to be out of date.
+select distinct file.name
+  from package
+  join attempt on attempt.id = package.attempt_id
+  join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
+  join file on file.id = input.file_id
+ where package.id = :package and package.phase = 'done'
+   and (file.id in (select value from json_each(:edited))
+        or (file.job_id = package.job_id
+            and iif(package.early, attempt.ended, attempt.launched) < file.replaced))
+   and not exists (select 1 from outdated_package where package_id = package.id)
+ order by file.name;
+
 -- name: readers_of_earlier
 -- The packages of a job that have read earlier contents of files: of these from outside, or of
 -- files that came or were made again with other contents.

@@ -6,14 +6,15 @@ from shlex import quote
 
 from d0ctl.model import Group, Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
+from d0ctl.store.files.edited_files import earlier_read_by
 from d0ctl.store.views import browse, file_locations, left_out, one_package
 from d0ctl.store.views.left_out import DoubtfulRead, Outdated
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
-from d0ctl.units import count, duration
+from d0ctl.units import count, duration, listed
 
 MOST_ACTIONS = 1000
 """How many of the latest actions on its job are searched."""
@@ -152,9 +153,15 @@ def mixed(job: JobSummary, readers: Mapping[str, int]) -> Iterator[str]:
 def add_outdated(
     store: Store, explanation: Explanation, package: PackageView, subject: str
 ) -> None:
-    """Add to an explanation that a successful package is out of date."""
+    """Add that a successful package is out of date, or that files have changed since it ran."""
     if (found := left_out.outdated(store.select([package.id]))).packages:
         explanation.facts.append(f"{subject} is {_out_of_date(found)}")
+        explanation.commands.append(_again(package.path))
+    elif earlier := earlier_read_by(store, package.id):
+        names = [f"`{name}`" for name in earlier[:MOST]]
+        names += [count(len(earlier) - MOST, "more file")] if len(earlier) > MOST else []
+        verb, them = ("has", "it") if len(earlier) == 1 else ("have", "them")
+        explanation.facts.append(f"{listed(names)} {verb} changed since {subject} read {them}")
         explanation.commands.append(_again(package.path))
 
 
