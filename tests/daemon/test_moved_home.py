@@ -4,7 +4,7 @@ from d0ctl.config import Home
 from d0ctl.doctor.examine import examine
 from d0ctl.jobfile.spec import OutputSpec
 from d0ctl.show.why.file import file as why_file
-from d0ctl.store import open_store
+from d0ctl.store import backup, open_store
 from d0ctl.store.views import file_locations
 from tests.support.jobs import job, simple
 from tests.support.rows import value
@@ -64,3 +64,24 @@ def test_doctor_and_why_say_that_a_home_was_moved(site: Site) -> None:
     assert finding.detail == f"was moved from {before}, where its copies are recorded"
     assert why.commands[0] == "d0ctl daemon start"
     assert f"the home was moved from {before}, where its copies are recorded" in why.facts
+
+
+def test_why_says_that_the_copies_of_a_restored_home_are_those_of_the_former_one(
+    site: Site,
+) -> None:
+    produce(site)
+    before, other = site.home, Home(site.home.root.with_name("other"))
+    with open_store(before) as store:
+        backup.back_up(store, other.root.with_name("saved.db"))
+    backup.restore(other, other.root.with_name("saved.db"), now=0.0)
+
+    with open_store(other) as store:
+        why = why_file(store, file_locations.in_job(store, "raw", "hits"), 0.0)
+    with open_store(before) as store:
+        at_home = why_file(store, file_locations.in_job(store, "raw", "hits"), 0.0)
+
+    (moved,) = set(why.facts) - set(at_home.facts)
+    assert moved == (
+        f"the home was copied or restored from {before.root}, where its copies are recorded; from "
+        f"the next `daemon start` on they count as copies in {other.root}: bring them there first"
+    )

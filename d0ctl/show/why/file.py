@@ -15,6 +15,7 @@ from d0ctl.show.why.files.file_copies import (
     by_hand,
     copy_fact,
     found_fact,
+    in_former_home,
     spread_fact,
     transfer_fact,
 )
@@ -113,6 +114,7 @@ def _present(about: _AboutFile) -> None:
         is_lost = bool(faults) and all(faults)
         state = f"is recorded, but its copy {faults[0].partition(':')[0]}" if is_lost else "exists"
         about.explanation.answer = f"{_name(file)} {state}: {_size(file)}made by `{file.maker}`"
+        about.explanation.facts += in_former_home(about.store, about.copies, is_lost=is_lost)
         if is_lost:
             _lost_copies(about)
         if "retain-indef" in (file.disposition or file.dispositions):
@@ -126,8 +128,7 @@ def _present(about: _AboutFile) -> None:
 def _lost_copies(about: _AboutFile) -> None:
     """Say how a file is found or made again whose copies are all gone or were changed."""
     explanation = about.explanation
-    if before := previous_home(about.store):
-        explanation.facts.append(f"the home was moved from {before}, where its copies are recorded")
+    if previous_home(about.store):
         explanation.commands.append("d0ctl daemon start")
     else:
         again = f"d0ctl set-status {about.file.maker} unscheduled"

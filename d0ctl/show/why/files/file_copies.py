@@ -1,12 +1,15 @@
 """What is said of the copies of a file, and of those that are requested."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from stat import S_ISREG
 
 from d0ctl.store.clusters import replicas
 from d0ctl.store.clusters.replicas import SpreadCopy
+from d0ctl.store.connection import Store
 from d0ctl.store.files.inventory import FoundCopy
+from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.views.file_locations import CopyView, FileView, TransferView
 from d0ctl.units import count, duration, moment, size
 from d0ctl_wrapper.protocol.checksum import is_rewritten
@@ -47,6 +50,19 @@ def copy_fact(copy: CopyView, file: FileView) -> str:
     if copy.is_doubted:
         away = f", whose cache is in doubt: d0ctl why --node {copy.node}"
     return f"a copy is on `{copy.node}`{away}: {copy.path}{spare}"
+
+
+def in_former_home(store: Store, copies: Sequence[CopyView], *, is_lost: bool) -> list[str]:
+    """Say that copies are recorded in the folder that the home had, such as after a restore."""
+    before, root = previous_home(store), store.home.root
+    if before and is_lost:
+        return [f"the home was moved from {before}, where its copies are recorded"]
+    if before is None or not any(copy.path.startswith(f"{before}/") for copy in copies):
+        return []
+    return [
+        f"the home was copied or restored from {before}, where its copies are recorded; from the "
+        f"next `daemon start` on they count as copies in {root}: bring them there first"
+    ]
 
 
 def spread_fact(copy: SpreadCopy, now: float) -> str:
