@@ -112,3 +112,24 @@ def test_the_plan_calls_packages_blocked_whose_inputs_can_not_come(
     plan = d0ctl("update", "mc", "--dry-run").stdout
 
     assert "1 package changed, with the new definition from now on: 1 blocked\n" in plan
+
+
+def test_the_plan_for_a_part_says_why_outdated_packages_before_it_run_again(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    for path in ("mc/1/1/1", "mc/1/2/1", "mc/2/1/1"):
+        site.finish(path)
+    files = read(site.store, "location", "file_id", "cluster_id", "path", by="file_id")
+    lost = [(file, cluster) for file, cluster, path in files if "s1.txt" in path]
+    with site.store.writing():
+        copies.lose(site.store, lost, now=time.time())
+    file.write_text(FIRST.replace("echo", "printf").replace("cat {inputs}", "sort {inputs}"))
+
+    plan = d0ctl("update", "mc/2", "--again", "--dry-run").stdout
+
+    assert "1 package to run again: 1 successful\n  mc/2/1/1\n" in plan
+    assert (
+        "1 package to run again, because their outputs were removed: 1 successful\n  mc/1/1/1\n"
+    ) in plan
+    assert "in all: 2 packages to run again\n" in plan
+    assert "1 package out of date, run with another recipe" in plan

@@ -159,8 +159,10 @@ def test_packages_that_run_again_for_removed_outputs_are_not_out_of_date(
     site.ok("update", part, "--again")
     site.ok("run", "grow")
 
-    assert "3 packages to run again: 3 successful" in plan
-    assert "out of date" not in plan and "removed" not in plan
+    is_part = part == "grow/2"
+    assert f"to run again: {1 if is_part else 3} successful" in plan
+    assert ("2 packages to run again, because their outputs were removed" in plan) is is_part
+    assert "out of date" not in plan
     assert site.result("grow/all.txt") == "second\n1 2\n2 2\n"
     assert "out of date" not in site.ok("status", "grow")
     assert "out of date" not in site.ok("update", "grow")

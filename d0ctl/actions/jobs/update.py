@@ -177,14 +177,16 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     rewritten = [package for key, package in found.rewritten.items() if key not in outline.again]
     stale = {key: package for key, package in found.outdated.items()
              if key not in outline.again and key not in found.rewritten}  # fmt: skip
+    asked = outline.again - outline.renewed.keys()
+    made_again = {**outline.remade, **outline.renewed}
     is_failed = any(package.phase == Phase.FAILED for package in rewritten)
     groups: list[tuple[str, Collection[Place]]] = [
         ("added", found.added),
         ("restored, in the job file again", found.restored.values()),
         ("removed, no longer in the job file", found.removed),
         ("changed, with the new definition from now on", rewritten),
-        ("to run again", [found.outdated[key] for key in found.outdated if key in outline.again]),
-        ("to run again, because their outputs were removed", outline.remade.values()),
+        ("to run again", [found.outdated[key] for key in found.outdated if key in asked]),
+        ("to run again, because their outputs were removed", made_again.values()),
         ("left running as submitted", found.busy.values()),
         (
             "out of date, run with another recipe or other inputs",
@@ -202,14 +204,14 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
                 yield from wording.few(list(_paths(job, places)), len(places))
     yield from _requests(plan)
     for which, readers in (
-        ("to run again", outline.readers & outline.again),
+        ("to run again", outline.readers & asked),
         ("out of date", outline.readers - outline.again),
     ):
         if readers:
             read = count(len(readers), "package that has", "packages that have")
             yield f"{which}, too: {read} read their files"
-    if outline.again and outline.remade:
-        total = count(len(outline.again | outline.remade.keys()), "package")
+    if asked and made_again:
+        total = count(len(asked | made_again.keys()), "package")
         yield f"in all: {total} to run again"
     if stale:
         too = f", and {outline.lacking:,} more because their outputs were removed"

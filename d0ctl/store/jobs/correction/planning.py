@@ -34,6 +34,8 @@ class Outline(Struct):
     """Packages that get another definition."""
     remade: Mapping[int, Place]
     """Packages that have succeeded, and run again because their outputs were removed."""
+    renewed: Mapping[int, Place]
+    """Those of `again` that are out of date, but run again only because of that, too."""
     lacking: int
     """How many more would run again with `--again`, because their outputs were removed."""
     outdated: frozenset[int]
@@ -94,6 +96,7 @@ def plan(
         rerun &= frozenset(part).union(_readers_done(store, rerun.intersection(part)))
     known = known_files(store, job)
     dropped = _dropped(sides.old) - comparison_result.restored.keys()
+    asked = rerun
     while True:
         written = frozenset(comparison_result.rewritten).union(
             rerun - readers, rerun & comparison_result.requests
@@ -109,13 +112,7 @@ def plan(
     # They run again in any case: with the present requests and dispositions.
     written |= gone & comparison_result.requests
     check(store, job, spec, comparison_result, written, known)
-    remade = {
-        package.id: Place(stage.seq, line.seq, package.seq, package.phase)
-        for stage in (sides.old if gone else ())
-        for line in stage.lines
-        for package in line.packages
-        if package.id in gone
-    }
+    remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
     outdated = _outdated(comparison_result).difference(rerun, written)
     by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
@@ -131,10 +128,21 @@ def plan(
         if package.id in readers
     )
     return Outline(
-        comparison_result, readers, own_readers, rerun, written, remade,
+        comparison_result, readers, own_readers, rerun, written, remade, renewed,
         len(lacking - gone), frozenset(outdated - comparison_result.unlisted - rerun), by_recipe,
         frozenset(unread),
     )  # fmt: skip
+
+
+def _places(stages: Iterable[StandingStage], packages: Collection[int]) -> dict[int, Place]:
+    """Return where these packages are, by their ids."""
+    return {
+        package.id: Place(stage.seq, line.seq, package.seq, package.phase)
+        for stage in (stages if packages else ())
+        for line in stage.lines
+        for package in line.packages
+        if package.id in packages
+    }
 
 
 def _dropped(stages: Iterable[StandingStage]) -> frozenset[int]:
