@@ -133,3 +133,21 @@ def test_the_plan_for_a_part_says_why_outdated_packages_before_it_run_again(
     ) in plan
     assert "in all: 2 packages to run again\n" in plan
     assert "1 package out of date, run with another recipe" in plan
+
+
+def test_an_update_says_that_packages_that_ran_keep_the_dispositions_of_their_files(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.finish("mc/1/1/1")
+
+    file.write_text(FIRST.replace('"s{n}.txt"\n', '{file: "s{n}.txt", disposition: deletable}\n'))
+    plan = d0ctl("update", "mc", "--dry-run").stdout
+    file.write_text(FIRST.replace('"s{n}.txt"\n', '"s{n}.txt"\n        memory: 1GB\n'))
+    other = d0ctl("update", "mc", "--dry-run").stdout
+
+    said = (
+        "files of 1 package that has run keep their dispositions: "
+        "d0ctl file set-disposition FILE DISPOSITION\n"
+    )
+    assert said in plan
+    assert "disposition" not in other

@@ -222,6 +222,10 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if found.unlisted:
         done = count(len(found.unlisted), "package")
         yield f"{done} successful, but no longer in the job file"
+    if stay := found.other_dispositions - outline.written:
+        ran = count(len(stay), "package that has run", "packages that have run")
+        change = "d0ctl file set-disposition FILE DISPOSITION"
+        yield f"files of {ran} keep their dispositions: {change}"
     moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.own_readers
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
     for line in fitting.lines(plan.misfits):

@@ -94,6 +94,8 @@ class Comparison(Struct):
     """The outdated ones whose definition is that of the job file."""
     requests: set[int] = field(default_factory=set)
     """Those that have succeeded, and would now ask for other resources, or start early."""
+    other_dispositions: set[int] = field(default_factory=set)
+    """Those of them whose files would now have other dispositions."""
     busy: dict[int, Place] = field(default_factory=dict)
     """Those that are running with another definition, or are missing in the job file."""
     added: list[Place] = field(default_factory=list)
@@ -253,6 +255,8 @@ def _sort(
             comparison.unchanged += 1
             if package.definition.whole != definition.whole:
                 comparison.requests.add(package.id)
+            if package.definition.dispositions != definition.dispositions:
+                comparison.other_dispositions.add(package.id)
         else:
             comparison.outdated[package.id] = position
     elif package.definition.whole == definition.whole:

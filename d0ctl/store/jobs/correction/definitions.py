@@ -44,6 +44,8 @@ class Definition(NamedTuple):
     recipe: bytes
     whole: bytes
     makes: tuple[str, ...]
+    dispositions: tuple[tuple[str, str], ...]
+    """Its files with dispositions, and these."""
 
 
 def of_spec(spec: PackageSpec, is_early: bool) -> Definition:
@@ -106,6 +108,7 @@ class _Parts:
         self._recipe: list[tuple[Any, ...]] = []
         self._rest: list[tuple[Any, ...]] = []
         self._makes: list[str] = []
+        self._named_dispositions: list[tuple[str, str]] = []
 
     def binary(self, number: int, row: Any) -> None:
         self._recipe.append(("binary", number, self._runs(row)))
@@ -116,17 +119,23 @@ class _Parts:
     ) -> None:
         entry = ("input", binary, position, file)
         self._recipe.append((*entry, match, writable, self._takes(row)))
-        self._rest.append((*entry, self._keeps(row)))
+        self._rest.append((*entry, keeps := self._keeps(row)))
+        if keeps[1]:
+            self._named_dispositions.append((file, keeps[1]))
 
     def output(self, binary: int, name: str, late: int, least: int | None, row: Any) -> None:
         self._recipe.append(("output", binary, 0, name, late))
-        self._rest.append(("output", binary, 0, name, least, self._stores(row)))
+        self._rest.append(("output", binary, 0, name, least, stores := self._stores(row)))
+        if stores[0]:
+            self._named_dispositions.append((name, stores[0]))
         self._makes.append(name)
 
     def definition(self, values: Iterable[Any], requests: Iterable[Any]) -> Definition:
         recipe = _digest([*sorted(self._recipe, key=_position), values])
         whole = _digest([recipe, *sorted(self._rest, key=_position), tuple(map(_plain, requests))])
-        return Definition(recipe, whole, tuple(self._makes))
+        return Definition(
+            recipe, whole, tuple(self._makes), tuple(sorted(self._named_dispositions))
+        )
 
 
 def _position(part: tuple[Any, ...]) -> tuple[Any, ...]:
