@@ -225,7 +225,7 @@ def test_a_job_with_unreachable_packages_has_no_end_until_their_node_is_back(
     with site.store.writing():
         contact.down(site.store, registry.named(site.store, "far").id, "refused", now=time.time())
 
-    waits = "it waits for packages or files on `far`, which is down"
+    waits = "some of its packages or inputs are on `far`, which is down"
     assert d0ctl("eta", "prod").stdout.startswith(f"prod  no estimate of its end: {waits}\n")
     assert "ends in" not in d0ctl("status", "prod").stdout
     (shown,) = document(d0ctl("status", "--json").stdout)["jobs"]

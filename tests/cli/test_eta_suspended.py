@@ -93,7 +93,7 @@ def test_why_of_a_ready_package_names_suspended_ones_that_have_its_cpus(
 
     fact = "1 package of `big` is suspended there and keeps its CPUs until resumed or killed"
     assert f"- {fact}, e.g. `big/1/1/1`" in said
-    assert "d0ctl resume big" in said
+    assert "$ d0ctl resume big\n  $ d0ctl resume 'big:suspended'   # only these\n" in said
     assert "CPUs free in" not in said
     assert "suspended" not in resumed
 

@@ -111,7 +111,7 @@ def test_a_job_with_a_file_on_a_node_that_is_down_has_no_end_and_says_what_it_aw
     site: Site, d0ctl: Type
 ) -> None:
     await_far(site)
-    waits = "it waits for packages or files on `far`, which is down"
+    waits = "some of its packages or inputs are on `far`, which is down"
 
     assert d0ctl("eta", "prod").stdout.startswith(f"prod  no estimate of its end: {waits}\n")
     assert waits in d0ctl("status", "prod").stdout

@@ -96,7 +96,7 @@ def test_a_tile_names_the_node_that_a_job_waits_for(job: WallJob) -> None:
 
     shown = "\n".join(map(text, wall_tiles.tile(waiting, 120, 12, time.time(), UNICODE)))
 
-    assert "it waits for packages or files on `far`, which is down" in shown
+    assert "some of its packages or inputs are on `far`, which is down" in shown
     assert "ends " not in shown
 
 

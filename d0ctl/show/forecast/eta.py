@@ -49,7 +49,7 @@ def waits(nodes: Sequence[str]) -> str:
     names = [f"`{name}`" for name in nodes[:MOST_NODES]]
     more = [f"{len(nodes) - MOST_NODES:,} more"] if len(nodes) > MOST_NODES else []
     verb = "is" if len(nodes) == 1 else "are"
-    return f"it waits for packages or files on {listed(names + more)}, which {verb} down"
+    return f"some of its packages or inputs are on {listed(names + more)}, which {verb} down"
 
 
 def rate(stage_rate: "StageRate | None") -> str:

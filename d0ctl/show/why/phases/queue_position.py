@@ -98,6 +98,8 @@ def _suspended(subject: Subject, fits: Sequence[NodeCapacity]) -> bool:
         subject.fact(f"{packages} of `{row['job']}` {are} suspended there and {keep} CPUs until "
                      f"resumed or killed, e.g. `{row['first']}`")  # fmt: skip
         subject.command(f"d0ctl resume {row['job'] if row['pause'] else row['first']}")
+        if row["pause"]:
+            subject.command(f"d0ctl resume '{row['job']}:suspended'   # only these")
     return bool(rows)
 
 
