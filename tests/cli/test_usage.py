@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from d0ctl.show.usage import timeline
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.nodes import contact
 from d0ctl.store.views.usage import NodeStay
 from tests.cli.conftest import Type
 from tests.support import rows
@@ -57,6 +60,44 @@ def test_each_group_of_the_usage_report_has_its_figures(d0ctl: Type, site: Site)
         (one,) = answer[f"by_{group}"]
         assert one[group] == name
         assert one.items() >= expected.items()
+
+
+@pytest.mark.parametrize("returns", [False, True])
+def test_a_lost_attempt_has_run_until_its_node_stopped_answering(
+    d0ctl: Type, site: Site, returns: bool
+) -> None:
+    site.submit(job(("make", [line(package("f"))])))
+    attempt = site.launch("prod/1/1/1")
+    rows.change(site.store, "attempt", {"id": attempt}, launched=T0, started=T0)
+    with site.store.writing():
+        contact.down(site.store, 1, "no route to host", now=T0 + 1800)
+    with site.store.writing():
+        if returns:
+            launches.reconcile(site.store, 1, {}, now=T0 + 5400)
+        messages.fail(site.store, 1, [attempt], reason="platform-failure", message="no contact",
+                      now=T0 + 5400)  # fmt: skip
+
+    total = document(d0ctl("report", "usage", "--json").stdout)["total"]
+    failures = document(d0ctl("report", "failures", "--json").stdout)
+
+    assert (total["failed"], total["wasted_cpu_hours"], failures["cpu_hours"]) == (1, 0.5, 0.5)
+
+
+def test_an_attempt_that_is_lost_after_its_node_answered_again_has_run_until_then(
+    d0ctl: Type, site: Site
+) -> None:
+    site.submit(job(("make", [line(package("f"))])))
+    attempt = site.launch("prod/1/1/1")
+    rows.change(site.store, "attempt", {"id": attempt}, launched=T0, started=T0)
+    with site.store.writing():
+        contact.down(site.store, 1, "no route to host", now=T0 + 1800)
+        launches.reconcile(site.store, 1, {attempt: "running"}, now=T0 + 3600)
+        messages.fail(site.store, 1, [attempt], reason="platform-failure", message="gone",
+                      now=T0 + 5400)  # fmt: skip
+
+    total = document(d0ctl("report", "usage", "--json").stdout)["total"]
+
+    assert total["wasted_cpu_hours"] == 1.5
 
 
 def test_the_usage_of_short_packages_is_not_rounded_to_nothing(d0ctl: Type, site: Site) -> None:

@@ -37,12 +37,13 @@ delete from failing
 -- How many failures are included, of how many packages, and the CPU seconds that they took; if an
 -- attempt did not report them, its run time.
 select count(*) as count, count(distinct attempt.package_id) as packages,
-       coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
+       coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        count(distinct case when package.phase = 'failed' then package.id end) as failed,
        count(case when attempt.answer in ('resubmit', 'restart') then 1 end) as again,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = package.id;
 
@@ -50,13 +51,14 @@ select count(*) as count, count(distinct attempt.package_id) as packages,
 -- The collected failures by reason, with the latest of each that is not
 -- solved, if any.
 select failing.reason as name, count(*) as count, count(distinct attempt.package_id) as packages,
-       coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
+       coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
        coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
  group by failing.reason order by count desc, name limit :limit;
@@ -66,13 +68,14 @@ select failing.reason as name, count(*) as count, count(distinct attempt.package
 -- solved, if any.
 select attempt.node_name as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
-       coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
+       coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
        coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
  group by attempt.node_name order by count desc, name limit :limit;
@@ -82,13 +85,14 @@ select attempt.node_name as name, count(*) as count,
 -- software together.
 select coalesce(binary.software, '(no software)') as name, count(*) as count,
        count(distinct attempt.package_id) as packages,
-       coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
+       coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
        coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
   join binary on binary.package_id = attempt.package_id and binary.seq = coalesce(attempt.binary, 1)
@@ -98,13 +102,14 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
 -- The collected failures by the files that the packages read, those first that failed packages read
 -- more often than comparable ones; only these, if those are wanted that set failures apart.
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
-       coalesce(sum(coalesce(attempt.cpu, attempt.ended - attempt.started)), 0) as wasted,
+       coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
        coalesce(max(iif(package.phase = 'failed', attempt.id, null)), max(attempt.id)) as sample,
        count(distinct likeness(attempt.message)) as messages,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
   left join acknowledgement on acknowledgement.package_id = attempt.package_id
   join input on input.package_id = attempt.package_id and input.own = 0
@@ -122,6 +127,7 @@ insert into failing_stage (stage_id, packages, done)
 select package.stage_id, count(distinct package.id), stage_count.n
   from failing
   cross join attempt on attempt.id = failing.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
   join stage_count on stage_count.stage_id = package.stage_id and stage_count.phase = 'done'
  group by package.stage_id;
@@ -274,14 +280,15 @@ select job.name as job, job.originator as researcher, stage.seq as stage, stage.
        sum(attempt.outcome in ('failed', 'lost')) as failed,
        coalesce(sum(attempt.cpu), 0) as cpu_s,
        coalesce(sum(iif(attempt.cpu is null, 0, attempt_use.cpus
-                        * max(0, attempt.ended - attempt.started))), 0) as core_s,
+                        * max(0, run_end.ended - attempt.started))), 0) as core_s,
        coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
-                        coalesce(attempt.cpu, attempt.ended - attempt.started), 0)), 0) as wasted_s,
+                        coalesce(attempt.cpu, run_end.ended - attempt.started), 0)), 0) as wasted_s,
        coalesce(sum(attempt_use.waited), 0) as waited_s, count(attempt_use.waited) as waits,
        max(attempt_use.waited) as longest_s,
-       min(coalesce(attempt.started, attempt.launched)) as first, max(attempt.ended) as last
+       min(coalesce(attempt.started, attempt.launched)) as first, max(run_end.ended) as last
   from attempt_use
   cross join attempt on attempt.id = attempt_use.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join stage on stage.id = attempt_use.stage_id
   join job on job.id = stage.job_id
  group by attempt_use.stage_id, attempt.node_name
@@ -299,9 +306,10 @@ select coalesce(binary.software, '(no software)') as name, count(*) as attempts,
        coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
                         coalesce(ran.cpu, ran.ended - ran.started), 0)), 0) as wasted_s,
        0 as waited_s, 0 as waits, null as longest_s,
-       min(coalesce(attempt.started, attempt.launched)) as first, max(attempt.ended) as last
+       min(coalesce(attempt.started, attempt.launched)) as first, max(run_end.ended) as last
   from attempt_use
   cross join attempt on attempt.id = attempt_use.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join binary_attempt as ran on ran.attempt_id = attempt.id
   join binary on binary.package_id = attempt_use.package_id and binary.seq = ran.seq
  group by 1 order by 1;
@@ -316,8 +324,9 @@ select coalesce(attempt.reason, 'unknown') as reason, count(*) as count
 -- name: use_times
 -- When the included attempts began and ended on their nodes, by beginning.
 select attempt.node_name as node, coalesce(attempt.started, attempt.launched) as began,
-       attempt.ended, attempt_use.cpus, attempt.outcome, attempt.reason, package_path.path
+       run_end.ended, attempt_use.cpus, attempt.outcome, attempt.reason, package_path.path
   from attempt_use
   cross join attempt on attempt.id = attempt_use.attempt_id
+  join run_end on run_end.attempt_id = attempt.id
   join package_path on package_path.package_id = attempt_use.package_id
  order by 2;

@@ -40,6 +40,24 @@ create temp table reported_end (attempt_id integer primary key, outcome text, ph
                             cpu real, rss integer, stderr text, not_before real,
                             package_id integer, partial integer, answer text,
                             requirement_id integer, wall_time real, note text, passed integer);
+-- Until when attempts may have run: lost ones until the last contact with their node was noticed to
+-- be over, if they were out of contact when they were given up.
+create temp view run_end as
+select attempt.id as attempt_id,
+       case when attempt.outcome = 'lost'
+            then coalesce((select max(max(gone.at, coalesce(attempt.started, 0)))
+                             from event as gone
+                            where gone.package_id = attempt.package_id
+                              and gone.attempt_id = attempt.id and gone.new = 'unreachable'
+                              and not exists (select 1
+                                                from event as later
+                                               where later.package_id = attempt.package_id
+                                                 and later.attempt_id = attempt.id
+                                                 and later.id > gone.id
+                                                 and later.at < attempt.ended)),
+                          attempt.ended)
+            else attempt.ended end as ended
+  from attempt;
 create temp table failing (attempt_id integer primary key, reason text);
 create temp table failing_stage (stage_id integer primary key, packages integer, done integer);
 create temp table compared (package_id integer primary key, stage_id integer);
