@@ -106,33 +106,6 @@ def test_a_package_that_failed_elsewhere_for_the_same_reason_does_not_speak_agai
     assert found == [(one, 1), (two, 2)]
 
 
-def test_a_node_takes_packages_again_if_most_that_failed_there_fail_elsewhere_too(
-    store: Store,
-) -> None:
-    site = set_up(store, "good", "hole", packages=400, cpus=5)
-    for name in ("good", "localhost"):
-        site.fill()
-        site.end_running(site.node(name), "successful")
-    site.end_running(site.node("hole"), "failed", "exit-code")
-    assert site.row("hole").drained
-    failed = rows.read(store, "attempt", "package_id", outcome="failed")
-    times = 0
-
-    while site.row("hole").drained:
-        site.fill()
-        for node in (site.node("localhost"), site.node("good")):
-            for attempt in site.running(node):
-                is_bad = rows.read(store, "attempt", "package_id", id=attempt)[0] in failed
-                times += is_bad
-                node.end(attempt, *(("failed", "exit-code") if is_bad else ("successful", None)))
-            site.deliver(node, node.spool)
-        site.at += 1.0
-
-    deed = store.rows("node_deeds", name="hole", limit=1)[0]
-    assert (deed["verb"], deed["note"]) == ("node resume", "failed-elsewhere")
-    assert len(failed) == 5 and times >= 3
-
-
 def test_before_others_have_run_it_a_node_that_fails_at_once_pauses(store: Store) -> None:
     site = set_up(store, "good", "hole", packages=300)
 

@@ -32,9 +32,6 @@ from d0ctl.store.nodes.draining import readmit
 ACTOR = "d0ctl"
 """The actor of these drainings in the history."""
 
-MOST_WEIGHED = 100
-"""How many failures on a drained node are compared with those elsewhere."""
-
 MOST_NAMED = 20
 """How many of the failed packages the evidence against a node names."""
 
@@ -76,7 +73,7 @@ def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[
     if not is_guilty and not bad_nodes.is_doubtful(record, *tallies, limits):
         return []
     failed = _failed_there(store, row, row["since"])
-    if _may_be_the_hook(store, row, failed):
+    if _may_be_the_hook(store, row, failed) or _fail_elsewhere(store, row, row["since"], limits):
         return []
     if is_guilty:
         return _drain(store, row, others, failed, limits, now)
@@ -126,23 +123,18 @@ def _watch(
     same_stage = [end for end in here if end.stage == bad["stage_id"]]
     if any(end.reason is None and end.began >= bad["began"] for end in same_stage):
         return _revoke(store, bad, Remark.SUCCEEDED_SINCE, now)
-    if _is_cleared(store, bad, ends, limits):
+    if any(end.reason and end.node != bad["node_id"] and end.stage == bad["stage_id"]
+           for end in ends) and _fail_elsewhere(store, bad, bad["began"], limits):  # fmt: skip
         return _revoke(store, bad, Remark.FAILED_ELSEWHERE, now)
     if any(end.reason for end in same_stage):
         _rerun_uncounted(store, _failed_there(store, bad, bad["began"]), bad["node"], now)
     return []
 
 
-def _is_cleared(store: Store, bad: Row, ends: Sequence[Ended], limits: BlackHoleLimits) -> bool:
-    """Return whether most packages that failed on a drained node have failed elsewhere, too."""
-    if not any(end.reason and end.node != bad["node_id"] and end.stage == bad["stage_id"]
-               for end in ends):  # fmt: skip
-        return False
-    found = store.row("failed_there_and_elsewhere", stage=bad["stage_id"], node=bad["node_id"],
-                      began=bad["began"], limit=MOST_WEIGHED)  # fmt: skip
-    assert found is not None
-    only_there = found["failed"] - found["elsewhere"]
-    return bool(only_there < limits.failures and only_there < found["elsewhere"])
+def _fail_elsewhere(store: Store, row: Row, since: float, limits: BlackHoleLimits) -> bool:
+    """Return whether most packages that failed on a node since a time failed elsewhere, too."""
+    only_there, too = node_record.failed_there(store, row["stage_id"], row["node_id"], since)
+    return only_there < limits.failures and only_there < too
 
 
 def _revoke(store: Store, bad: Row, note: str, now: float) -> list[Verdict]:

@@ -43,6 +43,9 @@ class Ended(Struct, frozen=True):
         return self.reason is None or bad_nodes.counts_against_node(self.reason, or_gone=or_gone)
 
 
+MOST_WEIGHED = 100
+"""How many failures on a node are compared with those elsewhere."""
+
 _Row: TypeAlias = tuple[float | None, ...]
 
 
@@ -170,6 +173,7 @@ def _excluding(store: Store, rows: Sequence[Row]) -> list[Row]:
 class Worse(Struct, frozen=True):
     """A stage whose packages fail on a node and succeed on others, with their numbers."""
 
+    stage: int
     path: str
     failed: int
     successful: int
@@ -179,9 +183,25 @@ class Worse(Struct, frozen=True):
 
 
 def worse_than_elsewhere(store: Store, node: int, *, since: float, limit: int) -> list[Worse]:
-    """Return the stages that do worse on a node than on others, if it was so after a time."""
+    """Return the stages that do worse on a node than on others, if it was so after a time.
+
+    Those are left out of which most packages that failed there have failed elsewhere, too.
+    """
     rows = store.rows("worse_than_elsewhere", node=node, since=since, limit=limit)
-    return make_all(Worse, rows)
+    weighed = [(row, failed_there(store, row["stage"], node, 0.0)) for row in rows]
+    return make_all(Worse, [row for row, (only_there, too) in weighed if only_there >= too])
+
+
+def failed_there(store: Store, stage: int, node: int, since: float) -> tuple[int, int]:
+    """Return how many attempts failed only on a node since a time, and how many elsewhere, too.
+
+    Each package that has failed elsewhere for the same reason counts as such, on whatever node it
+    failed first. At most the first `MOST_WEIGHED` failures are weighed.
+    """
+    found = store.row("failed_there_and_elsewhere", stage=stage, node=node, began=since,
+                      limit=MOST_WEIGHED)  # fmt: skip
+    assert found is not None
+    return found["failed"] - found["elsewhere"], found["elsewhere"]
 
 
 def suspects(

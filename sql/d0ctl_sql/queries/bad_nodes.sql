@@ -102,8 +102,8 @@ select coalesce(sum(successful), 0) as successful, coalesce(sum(failed), 0) as f
 -- name: worse_than_elsewhere
 -- The stages of which more packages failed on a node than succeeded there, although some succeeded on
 -- others; the latest first.
-select job.name || '/' || stage.seq as path, mine.failed, mine.successful, mine.last,
-       sum(others.successful) as others, sum(others.failed) as others_failed
+select mine.stage_id as stage, job.name || '/' || stage.seq as path, mine.failed, mine.successful,
+       mine.last, sum(others.successful) as others, sum(others.failed) as others_failed
   from node_record as mine
   join stage on stage.id = mine.stage_id
   join job on job.id = stage.job_id

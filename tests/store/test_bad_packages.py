@@ -1,0 +1,71 @@
+"""Packages that fail on any node, and the node that happened to get them first."""
+
+from collections.abc import Collection
+
+from d0ctl.store import Store
+from d0ctl.store.attempts import node_record
+from tests.store.bad_nodes import StillSite, set_up
+from tests.support import rows
+
+
+def end_others(site: StillSite, bad: Collection[tuple[int]]) -> int:
+    """End the attempts on the good nodes, those of bad packages with a failure; how many failed."""
+    site.fill()
+    times = 0
+    for node in (site.node("localhost"), site.node("good")):
+        for attempt in site.running(node):
+            is_bad = rows.read(site.store, "attempt", "package_id", id=attempt)[0] in bad
+            times += is_bad
+            node.end(attempt, *(("failed", "exit-code") if is_bad else ("successful", None)))
+        site.deliver(node, node.spool)
+    site.at += 1.0
+    return times
+
+
+def failed_packages(store: Store) -> Collection[tuple[int]]:
+    """The packages with a failed attempt."""
+    return rows.read(store, "attempt", "package_id", outcome="failed")
+
+
+def succeed_elsewhere(site: StillSite) -> None:
+    """Let packages succeed on the good nodes, while the other has some, too."""
+    for name in ("good", "localhost"):
+        site.fill()
+        site.end_running(site.node(name), "successful")
+
+
+def test_a_node_takes_packages_again_if_most_that_failed_there_fail_elsewhere_too(
+    store: Store,
+) -> None:
+    site = set_up(store, "good", "hole", packages=400, cpus=5)
+    succeed_elsewhere(site)
+    site.end_running(site.node("hole"), "failed", "exit-code")
+    assert site.row("hole").drained
+    failed = failed_packages(store)
+    times = 0
+
+    while site.row("hole").drained:
+        times += end_others(site, failed)
+
+    deed = store.rows("node_deeds", name="hole", limit=1)[0]
+    assert (deed["verb"], deed["note"]) == ("node resume", "failed-elsewhere")
+    assert len(failed) == 5 and times >= 3
+
+
+def test_a_node_is_not_drained_for_packages_that_failed_elsewhere_since(store: Store) -> None:
+    site = set_up(store, "good", "hole", packages=400, cpus=5)
+    hole = site.node("hole")
+    succeed_elsewhere(site)
+    site.end_running(hole, "failed", "exit-code", most=2)
+    failed, times = failed_packages(store), 0
+    while times < 2:
+        times += end_others(site, failed)
+
+    site.end_running(hole, "failed", "exit-code", most=1)
+    end_others(site, ())
+
+    assert not site.row("hole").drained
+    assert node_record.worse_than_elsewhere(store, hole.id, since=0.0, limit=9) == []
+
+    site.end_running(hole, "failed", "exit-code")
+    assert site.row("hole").drained
