@@ -69,3 +69,19 @@ def test_a_node_is_not_drained_for_packages_that_failed_elsewhere_since(store: S
 
     site.end_running(hole, "failed", "exit-code")
     assert site.row("hole").drained
+
+
+def test_failures_that_were_blamed_on_a_node_are_tries_if_the_package_fails_elsewhere_too(
+    store: Store,
+) -> None:
+    policy = {"exit-code": {"tries": 1, "delay": [0.0]}}
+    site = set_up(store, "good", "hole", packages=400, cpus=5, policy=policy)
+    succeed_elsewhere(site)
+    site.end_running(site.node("hole"), "failed", "exit-code", most=2)
+    failed = failed_packages(store)
+    for _ in range(30):
+        end_others(site, failed)
+
+    for (package,) in failed:
+        tried = rows.read(store, "attempt", "node_name", "answer", package_id=package)
+        assert [answer for _, answer in tried] == ["restart", "fail"]

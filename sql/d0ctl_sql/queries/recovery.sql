@@ -4,7 +4,8 @@ insert or ignore into failing (attempt_id, reason) values (?, ?);
 
 -- name: failing_cases
 -- The facts on which the answer to each failed attempt depends: the policies of its package, its
--- requirements, and its attempts since a person last submitted or retried it.
+-- requirements, and its attempts since a person last submitted or retried it. A failure because of a
+-- node is no try, unless the package fails on another for the same reason: then it is the cause.
 select failing.attempt_id, attempt.node_name, node.platform, package.policy,
        job.policy as job_policy, package.wall_time, package.requirement_id, requirement.memory,
        requirement.disk, requirement.avoid, requirement.boost, requirement.failed_on, requirement.stay,
@@ -12,7 +13,10 @@ select failing.attempt_id, attempt.node_name, node.platform, package.policy,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
                    and past.answer is not 'restart' then 1 end) as failures,
        count(case when past.number > package.tried_from and past.outcome = 'failed'
-                   and past.answer is not 'restart' and past.reason = failing.reason
+                   and past.reason = failing.reason
+                   and (past.answer is not 'restart'
+                        or (past.node_id is not attempt.node_id
+                            and past.reason not in ('lost', 'platform-failure')))
                   then 1 end) as tries,
        count(case when past.number > package.tried_from and past.outcome = 'refused'
                   then 1 end) as refusals,
