@@ -106,6 +106,8 @@ class Refused(D0Error):
     """An action that is not allowed in this state or to this user."""
 
     exit_code = ExitCode.REFUSED
+    values: str = ""
+    """Options that may help, as `memory=8GB`."""
 
 
 class DatabaseUnavailable(D0Error):

@@ -162,6 +162,7 @@ def test_a_retry_that_needs_more_memory_is_offered_and_takes_it_as_on_the_comman
         await desk.type("retry")
         await desk.press("enter")
         await desk.sees("it ran out of memory and would get no more: --memory SIZE")
+        await desk.sees("memory=1700MB", "enter plan with it")
         await desk.type("--memory 4GB")
         await desk.press("enter")
         await desk.sees("$ d0ctl retry prod/1/1/1 --memory 4GB", "do it")

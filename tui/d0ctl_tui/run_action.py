@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from d0ctl import actions
 from d0ctl.actions import ACTIONS, undo
-from d0ctl.actions.action import AnyRequest, NeedsOption, NodeName, Target, Way, node_target
+from d0ctl.actions.action import AnyRequest, NeedsOption, NodeName, Plan, Target, Way, node_target
 from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.actions.option import fields_of, hint, read_words, supplied
 from d0ctl.config import Home
@@ -23,6 +23,7 @@ from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.units import clean, count
 from d0ctl_tui.read.marks import Marks
+from d0ctl_tui.read.recommended_values import recommended_values
 
 Lines = Sequence[tuple[str, str]]
 """Lines with the role of each."""
@@ -87,11 +88,18 @@ class PlannedAction(Struct, frozen=True):
     def preview(self, home: Home) -> Preview:
         """Return what it would do, and warnings. Raises D0Error if it is refused."""
         with open_store(home) as store, database_errors(home):
-            plan = actions.preview(store, self.request, now=time.time())
+            plan = self._plan(store, time.time())
         warnings = job_files.warnings(plan.warnings, self.request.target.brief)
         lines = [*((line, "plain") for line in actions.describe(plan)),
                  *((clean(warning), "warn") for warning in warnings)]  # fmt: skip
         return Preview(lines, plan.is_empty)
+
+    def _plan(self, store: Store, now: float) -> Plan:
+        try:
+            return actions.preview(store, self.request, now=now)
+        except NeedsOption as error:
+            error.values = recommended_values(store, self.request.target, now)
+            raise
 
     def apply(
         self, home: Home, actor: str, reason: str, seen: int | None, now: float

@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
-from d0ctl.actions.action import Conflict, Target
+from d0ctl.actions.action import Conflict, NeedsOption, Target
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import Line, foreign
 from d0ctl_tui.app_events import ThreadResult
@@ -201,9 +201,8 @@ class PlanDialog(Dialog[bool]):
 
         lines, error = plan_text.sentences(preview)
         state = state if error is None else "refused"
-        self.dashboard.post_message(
-            ThreadResult(partial(self._finish, action, lines, state, error))
-        )
+        result = ThreadResult(partial(self._finish, action, lines, state, error))
+        self.dashboard.post_message(result)
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
@@ -220,9 +219,8 @@ class PlanDialog(Dialog[bool]):
         state = "done" if error is None else "refused"
         if new := "".join(jobs):
             self.dashboard.post_message(ThreadResult(partial(self.dashboard.go_to, new)))
-        self.dashboard.post_message(
-            ThreadResult(partial(self._finish, action, lines, state, error))
-        )
+        result = ThreadResult(partial(self._finish, action, lines, state, error))
+        self.dashboard.post_message(result)
 
     def _finish(
         self, action: PlannedAction, lines: Lines, state: str, error: D0Error | None
@@ -236,6 +234,8 @@ class PlanDialog(Dialog[bool]):
             return
         if state != "done":
             self._passed_on.clear()
+            if isinstance(error, NeedsOption) and not self.values:
+                self.query_one("#values", Input).value = error.values
             self._focus_field()
         self._show()
         self._pass_keys_on()
