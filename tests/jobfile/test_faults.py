@@ -49,7 +49,7 @@ stages:
   - lines:
       - run: "cat {inputs.lst} {inputs}"
         inputs: [/db/a.raw, /tmp/a.raw, raw, {glob: "*.nope"}, {from: reco, match: "*.zzz"}]
-        outputs: [{file: {x}}]
+        outputs: [{file: {x}}, {x}]
       - packages: [{run: x}]
         cpu: 4
       - just text
@@ -99,6 +99,8 @@ at position 0
 37:41: input `raw` is a directory: write `raw/`
 37:53: no file matches `*.nope`
 38:26: `file` takes a text, not a mapping; a text that begins with `{` needs quotes: `"{x}..."`
+38:32: an output needs `file`
+38:33: an output has no key `x`; a text that begins with `{` needs quotes: `"{x}..."`
 40:9: `cpu` belongs in an entry of `packages`, not beside it
 41:9: an entry of `lines` takes keys, as in `- name: x`, not `just text`
 """

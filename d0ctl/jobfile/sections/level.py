@@ -119,11 +119,7 @@ class Reading(Struct, frozen=True):
         """Return a node that must be a text; record a fault if it is not."""
         if isinstance(node, Scalar):
             return node
-        hint = ""
-        if isinstance(node, Mapping) and len(node.items) == 1:
-            (key, (_, value)) = next(iter(node.items.items()))
-            if isinstance(value, Scalar) and value.is_nothing:
-                hint = f'; a text that begins with `{{` needs quotes: `"{{{key}}}..."`'
+        hint = node.quotes_hint if isinstance(node, Mapping) else ""
         self.fault(node.position, f"{what} takes a text, not {kind_of(node)}{hint}")
         return None
 
@@ -208,8 +204,8 @@ class Level:
             if not (type(entry[1]) is Scalar and entry[1].is_nothing)
         }
         for name in node.items.keys() - _set_of(tuple(known)):
-            key, names = node.items[name][0], list(known)
-            reading.fault(key.position, f"{what} has no key {shown(name)}{_hint(name, names)}")
+            key, hint = node.items[name][0], node.quotes_hint or _hint(name, list(known))
+            reading.fault(key.position, f"{what} has no key {shown(name)}{hint}")
             reading.faults.hides_outputs |= what in _WITH_OUTPUTS
 
     def __contains__(self, name: str) -> bool:

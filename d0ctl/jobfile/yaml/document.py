@@ -85,3 +85,14 @@ class Mapping(Node, gc=False):
 
     items: dict[str, tuple[Scalar, Node]] = field(default_factory=dict)
     merged: list["Mapping"] = field(default_factory=list)
+
+    @property
+    def quotes_hint(self) -> str:
+        """Return how to write it if it was meant as a text with a placeholder; else nothing."""
+        if len(self.items) != 1:
+            return ""
+        ((key, value),) = self.items.values()
+        has_braces = key.position != self.position
+        if not (has_braces and isinstance(value, Scalar) and value.is_nothing):
+            return ""
+        return f'; a text that begins with `{{` needs quotes: `"{{{key.text}}}..."`'
