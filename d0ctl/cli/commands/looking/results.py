@@ -54,6 +54,9 @@ def results(
             help="Copy them there, each checked; repeat it to continue a copy that broke off.",
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --copy: replace other files of the same names.")
+    ] = False,
     open: Annotated[
         bool, typer.Option("--open", help="Open the file or folder on this desktop.")
     ] = False,
@@ -61,11 +64,15 @@ def results(
 ) -> None:
     """List, copy or open the final outputs of a job."""
     refuse_both(open, json or copy is not None, "--open and other choices")
+    if force and copy is None:
+        raise BadUsage(
+            "`--force` is only for `--copy`", hint=f"d0ctl results {selector} --copy DIR"
+        )
     job, home, totals, rows = _read(selector, 0 if json or copy is not None else MOST)
     if open:
         _open(local_path(home, rows[0]) if len(rows) == 1 else str(home.results / job.name))
     elif copy is not None:
-        raise typer.Exit(_copy(home, job, rows, copy, json))
+        raise typer.Exit(_copy(home, job, rows, copy, json=json, force=force))
     elif json:
         emit_json(_document(job.name, home, totals, rows))
     else:
@@ -120,7 +127,7 @@ def _others(store: Store, job: str) -> str | None:
 
 
 def _copy(
-    home: Home, job: JobSummary, rows: Iterable[FileRow], folder: Path, json: bool
+    home: Home, job: JobSummary, rows: Iterable[FileRow], folder: Path, *, json: bool, force: bool
 ) -> ExitCode:
     """Copy files to a folder; return whether all are there."""
     copied = unchanged = size = 0
@@ -128,7 +135,7 @@ def _copy(
     lacking = set()
     for row in rows:
         try:
-            if _bring(home, job, row, folder):
+            if _bring(home, job, row, folder, force=force):
                 copied, size = copied + 1, size + (row.size or 0)
             else:
                 unchanged += 1
@@ -160,7 +167,7 @@ def _alike(failed: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return names
 
 
-def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path) -> bool:
+def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path, *, force: bool) -> bool:
     """Copy a file from results/, or fetch it from a store; return false if it is there already."""
     from d0ctl.cli.commands.looking.pages import result_copies
     from d0ctl.config import within
@@ -168,14 +175,14 @@ def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path) -> bool:
     target = within(folder.absolute(), row.name)
     location = local_path(home, row)
     if location is not None:
-        return result_copies.copy(Path(location), target, row.checksum)
+        return result_copies.copy(Path(location), target, row.checksum, force=force)
     for locator in row.stored:
         if locator.startswith("store:"):
-            return _fetch(locator, target, row.checksum)
+            return _fetch(locator, target, row.checksum, force=force)
     raise NotFound(outcome.why_absent(row, job))
 
 
-def _fetch(locator: str, target: Path, checksum: str | None) -> bool:
+def _fetch(locator: str, target: Path, checksum: str | None, *, force: bool) -> bool:
     """Fetch a file from a store, and check it."""
     from d0ctl.cli.commands.looking.pages import result_copies
     from d0ctl.nodes.storage import stores
@@ -183,8 +190,8 @@ def _fetch(locator: str, target: Path, checksum: str | None) -> bool:
     from d0ctl_wrapper.protocol.locator import in_store
 
     part = result_copies.part_of(target)
-    if os.path.lexists(target):
-        return result_copies.copy(target, target, checksum)
+    if os.path.lexists(target) and not result_copies.is_other(target, target, checksum, force):
+        return False
     file = in_store(locator)
     with session.reader() as store, store.reading():
         entries = setting(store, "stores") or {}
@@ -201,7 +208,7 @@ def _fetch(locator: str, target: Path, checksum: str | None) -> bool:
         timeout_s=FETCH_S,
     )
     result_copies.check(part, locator, checksum)
-    result_copies.publish(part, target)
+    result_copies.publish(part, target, force=force)
     return True
 
 

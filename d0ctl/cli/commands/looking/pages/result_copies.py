@@ -1,4 +1,4 @@
-"""Copies of results: checked, continued where they broke off, never over another file."""
+"""Copies of results: checked, and continued where they broke off."""
 
 import errno
 import fcntl
@@ -13,18 +13,33 @@ from d0ctl_wrapper.protocol.checksum import digest_by
 CHUNK = 1 << 20
 
 
-def copy(source: Path, target: Path, checksum: str | None) -> bool:
+def copy(source: Path, target: Path, checksum: str | None, *, force: bool = False) -> bool:
     """Copy a file or folder; return false if the same one is there already.
 
-    Raises Refused if another one is there, and D0Error if the copy differs from its checksum.
+    Raises Refused if another one is there, unless `force` may replace it, and D0Error if the copy
+    differs from its checksum.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    if os.path.lexists(target):
-        same = _same_folder if source.is_dir() else _same_file
-        if target.is_symlink() or not same(source, target, checksum):
-            raise Refused(f"another file is at `{target}`", hint="move it elsewhere")
+    if os.path.lexists(target) and not is_other(source, target, checksum, force):
         return False
-    (_copy_folder if source.is_dir() else _copy_file)(source, target, checksum)
+    if source.is_dir():
+        _copy_folder(source, target, checksum)
+    else:
+        _copy_file(source, target, checksum, force=force)
+    return True
+
+
+def is_other(source: Path, target: Path, checksum: str | None, force: bool) -> bool:
+    """Return whether another file is there. Raises Refused unless it may be replaced; a folder, or
+    by a folder, never may.
+    """
+    same = _same_folder if source.is_dir() else _same_file
+    if not target.is_symlink() and same(source, target, checksum):
+        return False
+    if source.is_dir() or (target.is_dir() and not target.is_symlink()):
+        raise Refused(f"another file is at `{target}`: move it elsewhere")
+    if not force:
+        raise Refused(f"another file is at `{target}`: --force replaces it")
     return True
 
 
@@ -40,12 +55,15 @@ def check(part: Path, name: str, checksum: str | None) -> None:
         raise D0Error(f"`{name}` differs from its checksum {checksum}")
 
 
-def publish(part: Path, target: Path) -> None:
-    """Give a complete copy its name. Raises Refused if that is taken meanwhile."""
+def publish(part: Path, target: Path, *, force: bool) -> None:
+    """Give a complete copy its name. Raises Refused if that is taken, unless with `force`."""
+    if force:
+        part.replace(target)
+        return
     try:
         os.link(part, target)
     except FileExistsError as error:
-        raise Refused(f"another file is at `{target}`", hint="move it elsewhere") from error
+        raise Refused(f"another file is at `{target}`: --force replaces it") from error
     except OSError as error:  # a file system without hard links
         if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
             raise
@@ -54,7 +72,7 @@ def publish(part: Path, target: Path) -> None:
     part.unlink()
 
 
-def _copy_file(source: Path, target: Path, checksum: str | None) -> None:
+def _copy_file(source: Path, target: Path, checksum: str | None, *, force: bool) -> None:
     part = part_of(target)
     wanted = checksum or _digest(source, None)
     is_continued = _append(source, part)
@@ -65,7 +83,7 @@ def _copy_file(source: Path, target: Path, checksum: str | None) -> None:
             raise
         _append(source, part)  # what was there was of another file
         check(part, str(source), wanted)
-    publish(part, target)
+    publish(part, target, force=force)
 
 
 def _append(source: Path, part: Path) -> bool:
