@@ -170,9 +170,17 @@ class Verbs(Acting, metaclass=ABCMeta):
         """
 
     def restore_line(
-        self, *, reason: str | None = None, dry_run: bool = False, keep_going: bool = False
+        self,
+        *,
+        again: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+        keep_going: bool = False,
     ) -> Done:
-        """Bring back dropped lines."""
+        """Bring back dropped lines.
+
+        again: Run again packages that succeeded without these files, and what read theirs.
+        """
 
     def resume(
         self, *, reason: str | None = None, dry_run: bool = False, keep_going: bool = False

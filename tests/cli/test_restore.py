@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from d0ctl.store.checks.check import faults
-from d0ctl.store.views import browse, one_package
+from d0ctl.store.views import browse, left_out, one_package
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.rows import change, delete, value
@@ -115,10 +115,11 @@ job: prod
 stages:
   - {name: sim, lines: [{for: {n: [1, 2]}, run: "true", outputs: "sim-{n}"}]}
   - {name: merge, lines: [{run: "true", inputs: {from: sim}, outputs: all}]}
+  - {name: plot, lines: [{run: "true", inputs: [all], outputs: plot}]}
 """
 
 
-def test_the_way_back_of_a_line_that_the_merge_ran_without_holds_the_job(
+def test_a_line_that_a_merge_has_succeeded_without_comes_back_and_is_merged_after_all(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     (tmp_path / "prod.yaml").write_text(MERGED)
@@ -127,20 +128,27 @@ def test_the_way_back_of_a_line_that_the_merge_ran_without_holds_the_job(
     site.fail("prod/1/2/1")
     d0ctl("kill-line", "prod/1/2", "--drop-outputs")
     site.finish("prod/2/1/1")
+    site.finish("prod/3/1/1")
 
     answers = [document(d0ctl("why", path, "--json").stdout)
                for path in ("prod/1/2/1", "prod/1/2", "prod:sim-2")]  # fmt: skip
     refused = d0ctl("restore-line", "prod/1/2")
-    commands = re.findall(r"`(d0ctl .*?)`", refused.stderr.partition("to run it again")[2])
-    done = [d0ctl(*command.split()[1:], "--yes") for command in commands[:3]]
+    (command,) = re.findall(r"to run it again with them: (d0ctl .*)", refused.stderr)
+    plan = d0ctl(*command.split()[1:], "--dry-run").stdout
+    done = d0ctl(*command.split()[1:]).stdout
 
     assert refused.exit_code == 4
-    assert all("\n".join(commands) in "\n".join(answer["commands"]) for answer in answers), answers
-    assert commands[2] == "d0ctl restore-line prod/1/2"
-    assert [answer.exit_code for answer in done] == [0, 0, 0]
-    assert browse.job(site.store, "prod").hold
-    assert site.phase("prod/2/1/1") == "waiting"
-    assert d0ctl(*commands[3].split()[1:]).exit_code == 0
+    assert all(command in answer["commands"] for answer in answers), answers
+    assert command == "d0ctl restore-line prod/1/2 --again"
+    assert "to run again with them: 2 packages" in plan
+    assert "2 packages that had succeeded without them run again" in done
+    assert [site.phase(f"prod/{n}/1/1") for n in (1, 2, 3)] == ["done", "waiting", "waiting"]
+    d0ctl("retry", "prod/1/2/*:failed,canceled")
+    site.finish("prod/1/2/1")
+    site.finish("prod/2/1/1")
+    assert site.phase("prod/3/1/1") == "ready"
+    assert left_out.short_packages(site.store, browse.job(site.store, "prod").id, 9) == []
+    assert faults(site.store) == []
 
 
 def test_a_line_comes_back_until_its_consumer_is_launched(site: Site, d0ctl: Type) -> None:

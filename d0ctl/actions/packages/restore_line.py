@@ -1,19 +1,28 @@
-"""restore-line: bring back dropped lines, until a package was launched without their files."""
+"""restore-line: bring back dropped lines, and run again what has succeeded without their files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
-from d0ctl.actions.action import MOST_SHOWN, Action, Author, Change, Conflict, Plan, Request
-from d0ctl.actions.option import Options
+from d0ctl.actions.action import (
+    MOST_SHOWN,
+    Action,
+    Author,
+    Change,
+    Conflict,
+    Plan,
+    Request,
+    Way,
+)
+from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages.kill_line import check_level
 from d0ctl.actions.selection import rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Selection, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.jobs import audit, restore_line
 from d0ctl.store.views import selection
 from d0ctl.units import count, moment
@@ -26,6 +35,15 @@ class RegainingPackage(NamedTuple):
     gained: int
     had: int
     waits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreLineOptions(Options):
+    """Options of restore-line."""
+
+    again: bool = flag(
+        "--again", "Run again packages that succeeded without these files, and what read theirs."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +59,16 @@ class RestoreLinePlan(Plan):
     files_restored: tuple[str, ...]
     regaining: tuple[RegainingPackage, ...]
     gaining: int
+    again: tuple[int, ...] = field(repr=False, compare=False)
+    """The packages that run again, as they have succeeded without these files."""
+    running_again: tuple[Change, ...]
     ended: int
     """How many packages failed or were canceled before the drop, and are so again."""
 
 
-def plan_restore_line(store: Store, request: Request[Options], now: float) -> RestoreLinePlan:
+def plan_restore_line(
+    store: Store, request: Request[RestoreLineOptions], now: float
+) -> RestoreLinePlan:
     """Plan for the dropped lines, and for all that was dropped because of them."""
     check_level(request.target)
     selected = selection.choose(store, request.target, now=now)
@@ -57,18 +80,19 @@ def plan_restore_line(store: Store, request: Request[Options], now: float) -> Re
     own_paths, requested = {row.path for row in rows(selected)}, lifecycle.line_ids(selected)
     restore_line.choose_restored(selected)
     _check_not_launched(selected, request, now)
+    done = restore_line.done_without(selected)
     if (path := restore_line.repackaged(selected)) is not None:
         raise Refused(
             f"the files of package `{path}` have gone into other packages of its task, "
             "so it can't be restored",
             hint=f"d0ctl status {quote(str(request.target.parts[0]))}",
         )
-    return _plan(selected, request, requested, own, own_paths)
+    return _plan(selected, request, requested, own, own_paths, done)
 
 
 def _plan(
-    selected: Selection, request: Request[Options], requested: tuple[int, ...], own: int,
-    own_paths: set[str],
+    selected: Selection, request: Request[RestoreLineOptions], requested: tuple[int, ...], own: int,
+    own_paths: set[str], done: Sequence[Row],
 ) -> RestoreLinePlan:  # fmt: skip
     phases = lifecycle.phases(selected)
     back = [row for row in rows(selected) if row.phase == Phase.DROPPED]
@@ -88,11 +112,15 @@ def _plan(
         files_restored=lifecycle.files(selected, MOST_SHOWN, dropped=True),
         regaining=tuple(regaining[:MOST_SHOWN]),
         gaining=len(regaining),
+        again=tuple(row["id"] for row in done),
+        running_again=tuple(Change(row["path"], row["phase"]) for row in done[:MOST_SHOWN]),
         ended=restore_line.count_ended(selected),
     )
 
 
-def _not_restorable(request: Request[Options], is_dropped: bool, is_canceled: bool) -> Refused:
+def _not_restorable(
+    request: Request[RestoreLineOptions], is_dropped: bool, is_canceled: bool
+) -> Refused:
     target = request.target
     if not is_dropped:
         what = (
@@ -109,7 +137,7 @@ def _not_restorable(request: Request[Options], is_dropped: bool, is_canceled: bo
     )
 
 
-def _check_not_ending(selected: Selection, request: Request[Options]) -> None:
+def _check_not_ending(selected: Selection, request: Request[RestoreLineOptions]) -> None:
     if ending := lifecycle.phases(selected).get(Phase.KILLING, 0):
         raise Refused(
             f"{wording.packages_are(ending)} still being killed in `{request.target.brief}`, "
@@ -118,17 +146,18 @@ def _check_not_ending(selected: Selection, request: Request[Options]) -> None:
         )
 
 
-def _check_not_launched(selected: Selection, request: Request[Options], now: float) -> None:
+def _check_not_launched(
+    selected: Selection, request: Request[RestoreLineOptions], now: float
+) -> None:
     row = restore_line.launched_without(selected)
-    if row is None:
+    if row is None or (row["phase"] == Phase.DONE and request.options.again):
         return
     at = f" at {moment(row['launched'], now)}" if row["launched"] is not None else ""
     line = "line" if request.target.is_one else "lines"
     hint = f"`d0ctl status {row['path']}` lists its missing inputs"
     if row["phase"] == Phase.DONE:
-        lines = " ".join(quote(str(part)) for part in request.target.parts)
-        commands = restore_line.commands_after(row["path"], lines)
-        hint = f"to run it again with them: {', '.join(f'`{command}`' for command in commands)}"
+        again = undo.command("restore-line", undo.paths(request.target), "--again")
+        hint = f"to run it again with them: {again}"
     raise Conflict(
         f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
         f"was launched without its files{at}",
@@ -139,8 +168,10 @@ def _check_not_launched(selected: Selection, request: Request[Options], now: flo
 
 def bring_back(store: Store, plan: RestoreLinePlan, by: Author) -> None:
     """Restore the lines, and all that was dropped because of them."""
-    restore_line.restore(plan.selection, plan.requested, actor=by.actor,
-                         note=by.note_or("restored"), now=by.now)  # fmt: skip
+    restore_line.restore_and_run(
+        plan.selection, plan.again, plan.requested,
+        actor=by.actor, note=by.note_or("restored"), now=by.now,
+    )  # fmt: skip
 
 
 def describe(plan: RestoreLinePlan) -> Iterator[str]:
@@ -156,6 +187,8 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
         for gainer in plan.regaining
     ]
     yield from wording.counted("reading them again", plan.gaining, "package", regaining)
+    yield from wording.counted("to run again with them", len(plan.again), "package",
+                               wording.phases(plan.running_again))  # fmt: skip
     yield from _ended(plan)
 
 
@@ -171,6 +204,10 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
     if plan.gaining:
         reads = count(plan.gaining, "package reads", "packages read")
         yield f"{reads} their files again"
+    if plan.again:
+        runs = count(len(plan.again), "package that had succeeded without them runs",
+                     "packages that had succeeded without them run")  # fmt: skip
+        yield f"{runs} again"
     yield from _ended(plan)
 
 
@@ -189,10 +226,10 @@ def _ended(plan: RestoreLinePlan) -> Iterator[str]:
 ACTION = Action(
     name="restore-line",
     help="Bring back dropped lines.",
-    more_help="This works until a package is launched without their files.",
+    more_help="Once a package has succeeded without their files, this needs --again.",
     example="reco001/1/4",
     past="restored",
-    options=Options,
+    options=RestoreLineOptions,
     plan=plan_restore_line,
     act=bring_back,
     undo=lambda plan: undo.command("kill-line", undo.paths(plan.request.target), "--drop-outputs"),
@@ -201,4 +238,8 @@ ACTION = Action(
     level="line",
     key="U",
     title="restore-line: undo the drop of a line",
+    ways=(
+        Way("bring it back"),
+        Way("run again what has run without it", frozenset({"--again"})),
+    ),
 )

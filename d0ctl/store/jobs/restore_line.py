@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files.copies import remake
+from d0ctl.store.jobs import retry
 
 
 def choose_restored(selected: Selection) -> None:
@@ -38,18 +39,11 @@ def line_launched_without(store: Store, line_id: int) -> Row | None:
     return store.row("line_launched_without", line=line_id)
 
 
-def commands_after(reader: str, line: str) -> tuple[str, ...]:
-    """Return what to type so that a package that succeeded without a line reads it after all.
-
-    The job is held first: the package would start at once, before the line is restored.
+def done_without(selected: Selection) -> list[Row]:
+    """Return the packages that have succeeded without files of the selection, and those that have
+    read their files, recursively.
     """
-    job = reader.partition("/")[0]
-    return (
-        f"d0ctl update {job} --hold",
-        f"d0ctl set-status {reader} unscheduled",
-        f"d0ctl restore-line {line}",
-        f"d0ctl release {job}",
-    )
+    return selected.rows("done_without")
 
 
 def repackaged(selected: Selection) -> str | None:
@@ -61,6 +55,17 @@ def repackaged(selected: Selection) -> str | None:
 def count_ended(selected: Selection) -> int:
     """Count the dropped packages that had failed, or were canceled, before the drop."""
     return int(selected.value("count_ended_before_drop"))
+
+
+def restore_and_run(selected: Selection, again: Sequence[int], requested: Sequence[int], *,
+                    actor: str, note: str | None, now: float) -> None:  # fmt: skip
+    """Undo the drop of the selected packages, and run packages `again` that have succeeded without
+    them: these wait for the files that come back.
+    """
+    store = selected.store
+    packages = [row[0] for row in selected.rows("selected_ids")]
+    retry.make_again(store.select(again), actor=actor, note=note, now=now)
+    restore(store.select(packages), requested, actor=actor, note=note, now=now)
 
 
 def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: str | None,

@@ -73,7 +73,8 @@ select package.id
                       and before.id not in (select package_id from selected_package));
 
 -- name: launched_without
--- A package that was launched, or has succeeded, without files of the selected ones.
+-- A package that was launched, or has succeeded, without files of the selected ones; one that has not
+-- ended comes first.
 select package_path.path,
        package.phase, attempt.launched
   from selected_package
@@ -84,7 +85,29 @@ select package_path.path,
                                      where status in ('launched', 'successful'))
   join package_path on package_path.package_id = package.id
   left join attempt on attempt.id = package.attempt_id
+ order by package.phase = 'done'
  limit 1;
+
+-- name: done_without
+-- The packages that have succeeded without files of the selected ones, and those that have read their
+-- files, recursively.
+with recursive reader (package_id) as (
+    select package.id
+      from selected_package
+      join file on file.package_id = selected_package.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+      join package on package.id = input.package_id and package.phase = 'done'
+    union
+    select package.id
+      from reader
+      join file on file.package_id = reader.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done')
+select package.id, package_path.path, package.phase
+  from reader
+  join package on package.id = reader.package_id
+  join package_path on package_path.package_id = package.id
+ order by package.id;
 
 -- name: line_launched_without
 -- A package that was launched, or has succeeded, without files of a line or of what was dropped

@@ -56,9 +56,9 @@ def add(
         explanation.commands.append(f"d0ctl restore-line {path}")
         return
     at = f" at {moment(reader['launched'], now)}" if reader["launched"] is not None else ""
-    explanation.facts.append(
-        f"`{reader['path']}` was launched without its files{at}, so it can't be restored now"
-    )
+    without = f"`{reader['path']}` was launched without its files{at}"
     if reader["phase"] == Phase.DONE:
-        explanation.facts.append("the commands below, in this order, run it again with them")
-        explanation.commands += restore_line.commands_after(reader["path"], path)
+        explanation.facts.append(f"{without}: --again runs it again with them")
+        explanation.commands.append(f"d0ctl restore-line {path} --again")
+    else:
+        explanation.facts.append(f"{without}, so it can't be restored now")
