@@ -67,12 +67,22 @@ class EarlierReaders(NamedTuple):
 
 
 def done_with_earlier(store: Store, job: int) -> dict[str, EarlierReaders]:
-    """Return the packages that have succeeded with earlier contents of each file from outside.
+    """Return the packages that have succeeded with earlier contents of each file.
 
-    The files are looked at. Packages that an update left as they are, are not counted again.
+    Files from outside are looked at. Packages that an update left as they are, are not counted
+    again, unless a file that they have read was made again with other contents.
     """
     edited = [row["id"] for row in store.rows("sources_of_job", job=job)
               if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
+    return _done_with(store, job, edited)
+
+
+def done_before_replaced(store: Store, job: int) -> dict[str, EarlierReaders]:
+    """Return the same for the changes that the database knows of, without a look at files."""
+    return _done_with(store, job, ())
+
+
+def _done_with(store: Store, job: int, edited: Sequence[int]) -> dict[str, EarlierReaders]:
     rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
     return {row["name"]: EarlierReaders(row["packages"], row["part"]) for row in rows}
 
@@ -86,7 +96,7 @@ def earlier_read_by(store: Store, package: int) -> list[str]:
 
 
 def earlier_readers(job: str, name: str, readers: EarlierReaders) -> str:
-    """Say that packages have succeeded with earlier contents of a file from outside."""
+    """Say that packages have succeeded with earlier contents of a file."""
     again = f"d0ctl update {quote(readers.part)} --again"
     them = "it" if readers.packages == 1 else "them"
     return (f"`{name}` has changed since {count(readers.packages, 'finished package')} read it: "

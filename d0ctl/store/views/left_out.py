@@ -128,16 +128,15 @@ def outdated_packages(
     return Outdated(*store.rows("count_outdated", job=job, stage=stage, line=line)[0])
 
 
-def earlier_readers(store: Store, job: int) -> dict[str, int]:
-    """Return how many packages have succeeded before a file from outside came with new contents."""
-    return {row["name"]: row["packages"] for row in store.rows("done_before_replaced", job=job)}
-
-
 def needs_remarks(store: Store, job: int) -> bool:
     """Return whether packages of a job are out of date, or lack files that were not kept."""
-    return bool(outdated_packages(store, job).packages or earlier_readers(store, job)
-                or not_kept(store, job) or read_from_outside(store, job)
-                or partial_read(store, job))  # fmt: skip
+    return bool(
+        outdated_packages(store, job).packages
+        or store.row("done_with_earlier", job=job, edited="[]")
+        or not_kept(store, job)
+        or read_from_outside(store, job)
+        or partial_read(store, job)
+    )
 
 
 def outdated(selected: Selection) -> Outdated:

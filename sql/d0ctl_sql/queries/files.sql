@@ -351,8 +351,9 @@ select input.package_id, file.name
 
 -- name: done_with_earlier
 -- How many packages of a job have succeeded with earlier contents of its files: of those from outside
--- in `edited`, or of one that came or was made again with other contents; without those known to be
--- out of date. The path is that of the only package, of their only stage, or of the job.
+-- in `edited`, or of one that came or was made again with other contents. Packages known to be out of
+-- date count only if a package has made the file again. The path is that of the only package, of their
+-- only stage, or of the job.
 select name, packages,
        case when packages = 1 then (select path from package_path where package_id = first)
             else (select name from job where id = :job) || iif(lowest = highest, '/' || lowest, '')
@@ -370,21 +371,9 @@ select name, packages,
           join attempt on attempt.id = package.attempt_id
          where (file.id in (select value from json_each(:edited))
                 or iif(package.early, attempt.ended, attempt.launched) < file.replaced)
-           and not exists (select 1 from outdated_package where package_id = package.id)
+           and (file.package_id is not null
+                or not exists (select 1 from outdated_package where package_id = package.id))
          group by file.id);
-
--- name: done_before_replaced
--- Of the same, those that the database knows of: packages that ran before a file came again.
-select file.name, count(*) as packages
-  from file
-  join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
-  join package on package.id = input.package_id and package.phase = 'done'
-              and package.job_id = :job
-  join attempt on attempt.id = package.attempt_id
-              and iif(package.early, attempt.ended, attempt.launched) < file.replaced
- where file.job_id = :job and file.replaced is not null
-   and not exists (select 1 from outdated_package where package_id = package.id)
- group by file.id;
 
 -- name: end_transfer
 -- Delete the request for a copy that has arrived.

@@ -1,7 +1,7 @@
 """How a package succeeded, or who set it to successful, and whether it is out of date."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from shlex import quote
 
 from d0ctl.model import Group, Phase, Status
@@ -9,7 +9,11 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
-from d0ctl.store.files.edited_files import earlier_read_by
+from d0ctl.store.files.edited_files import (
+    done_before_replaced,
+    earlier_read_by,
+    earlier_readers,
+)
 from d0ctl.store.views import browse, file_locations, left_out, one_package
 from d0ctl.store.views.left_out import DoubtfulRead, Outdated
 from d0ctl.store.views.shapes import JobSummary
@@ -137,17 +141,10 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     """Return what a person should know of the files of a job; of a part, if they are outdated."""
     if path not in ("", job.name):
         return outdated(store, job, path)
-    readers = left_out.earlier_readers(store, job.id)
-    others = [*outdated(store, job), *mixed(job, readers)]
+    earlier = done_before_replaced(store, job.id).items()
+    changed = [earlier_readers(job.name, name, readers) for name, readers in earlier]
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
-    return [*not_kept(store, job), *reads, *others]
-
-
-def mixed(job: JobSummary, readers: Mapping[str, int]) -> Iterator[str]:
-    """Say how many packages read earlier contents of a file than those that run from then on."""
-    for name, packages in readers.items():
-        finished = count(packages, "finished package")
-        yield f"{finished} read an earlier `{name}` than later ones: `{_again(job.name)}`"
+    return [*not_kept(store, job), *reads, *outdated(store, job), *changed]
 
 
 def add_outdated(
