@@ -8,6 +8,7 @@ from d0ctl.model import phase_word
 from d0ctl.select import quoted
 from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.files.remakes import Remade, Remakes
+from d0ctl.store.jobs.retry import Listed
 from d0ctl.units import count, listed, size
 
 MOST_NAMED = 10
@@ -115,6 +116,14 @@ def packages(plan: Plan) -> str:
 def by_phase(phases: Mapping[str, int]) -> str:
     """Count packages by their phase."""
     return ", ".join(f"{count(number)} {phase_word(phase)}" for phase, number in phases.items())
+
+
+def makers(packages: Listed, will_run: str) -> Iterator[str]:
+    """Say which packages run again, too, to make removed files that others read."""
+    if packages.number:
+        yield (f"{count(packages.number, 'package')} {will_run} again, too, because their outputs "
+               "were removed")  # fmt: skip
+        yield from few(packages.first, packages.number)
 
 
 def few(lines: Sequence[str], number: int) -> Iterator[str]:

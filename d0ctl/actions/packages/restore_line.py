@@ -24,6 +24,7 @@ from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.jobs import audit, restore_line
+from d0ctl.store.jobs.retry import Listed
 from d0ctl.store.views import selection
 from d0ctl.units import count, moment
 
@@ -62,6 +63,8 @@ class RestoreLinePlan(Plan):
     again: tuple[int, ...] = field(repr=False, compare=False)
     """The packages that run again, as they have succeeded without these files."""
     running_again: tuple[Change, ...]
+    makers: Listed
+    """Packages that run again for these, because their outputs were removed."""
     ended: int
     """How many packages failed or were canceled before the drop, and are so again."""
 
@@ -81,18 +84,19 @@ def plan_restore_line(
     restore_line.choose_restored(selected)
     _check_not_launched(selected, request, now)
     done = restore_line.done_without(selected)
+    selected, makers = restore_line.makers_for(selected, [row["id"] for row in done])
     if (path := restore_line.repackaged(selected)) is not None:
         raise Refused(
             f"the files of package `{path}` have gone into other packages of its task, "
             "so it can't be restored",
             hint=f"d0ctl status {quote(str(request.target.parts[0]))}",
         )
-    return _plan(selected, request, requested, own, own_paths, done)
+    return _plan(selected, request, requested, own, own_paths, done, makers)
 
 
 def _plan(
     selected: Selection, request: Request[RestoreLineOptions], requested: tuple[int, ...], own: int,
-    own_paths: set[str], done: Sequence[Row],
+    own_paths: set[str], done: Sequence[Row], makers: Listed,
 ) -> RestoreLinePlan:  # fmt: skip
     phases = lifecycle.phases(selected)
     back = [row for row in rows(selected) if row.phase == Phase.DROPPED]
@@ -114,6 +118,7 @@ def _plan(
         gaining=len(regaining),
         again=tuple(row["id"] for row in done),
         running_again=tuple(Change(row["path"], row["phase"]) for row in done[:MOST_SHOWN]),
+        makers=makers,
         ended=restore_line.count_ended(selected),
     )
 
@@ -189,6 +194,7 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
     yield from wording.counted("reading them again", plan.gaining, "package", regaining)
     yield from wording.counted("to run again with them", len(plan.again), "package",
                                wording.phases(plan.running_again))  # fmt: skip
+    yield from wording.makers(plan.makers, "would run")
     yield from _ended(plan)
 
 
@@ -208,6 +214,7 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
         runs = count(len(plan.again), "package that had succeeded without them runs",
                      "packages that had succeeded without them run")  # fmt: skip
         yield f"{runs} again"
+    yield from wording.makers(plan.makers, "will run")
     yield from _ended(plan)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files.copies import remake
 from d0ctl.store.jobs import retry
+from d0ctl.store.jobs.retry import NONE, Listed
 
 
 def choose_restored(selected: Selection) -> None:
@@ -46,6 +47,17 @@ def done_without(selected: Selection) -> list[Row]:
     return selected.rows("done_without")
 
 
+def makers_for(selected: Selection, again: Sequence[int]) -> tuple[Selection, Listed]:
+    """Return which packages make removed inputs of packages `again`, and the same selection, as the
+    one before can't be used any more.
+    """
+    if not again:
+        return selected, NONE
+    packages = _ids(selected)
+    makers = retry.makers_of_removed(selected.store.select(again))
+    return selected.store.select(packages), makers
+
+
 def repackaged(selected: Selection) -> str | None:
     """Return the path of a selected package of a task whose files are in other packages."""
     found: str | None = selected.value("repackaged_elsewhere")
@@ -62,10 +74,13 @@ def restore_and_run(selected: Selection, again: Sequence[int], requested: Sequen
     """Undo the drop of the selected packages, and run packages `again` that have succeeded without
     them: these wait for the files that come back.
     """
-    store = selected.store
-    packages = [row[0] for row in selected.rows("selected_ids")]
+    store, packages = selected.store, _ids(selected)
     retry.make_again(store.select(again), actor=actor, note=note, now=now)
     restore(store.select(packages), requested, actor=actor, note=note, now=now)
+
+
+def _ids(selected: Selection) -> list[int]:
+    return [row[0] for row in selected.rows("selected_ids")]
 
 
 def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: str | None,
