@@ -10,11 +10,12 @@ from d0ctl.store import Store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import unneeded_files
+from tests.store.bad_nodes import StillSite
 from tests.store.copying import copies, made, purged, work
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, simple, stage, submitted
 from tests.support.messages import end_message
-from tests.support.rows import value
+from tests.support.rows import change, read, value
 from tests.support.site import Site
 
 
@@ -43,8 +44,8 @@ def launched(site: Site, name: str) -> list[dict[str, Any]]:
     return found
 
 
-def staged(site: Site, name: str, attempt: int) -> None:
-    """Let an attempt end well that has brought a file."""
+def staged(site: Site, name: str, attempt: int, digit: str = "7") -> None:
+    """Let an attempt end well that has brought a file; its checksum consists of this digit."""
     node = site.node(name)
     answer = end_message(attempt)
     answer["staged"] = [
@@ -52,7 +53,7 @@ def staged(site: Site, name: str, attempt: int) -> None:
             "locator": "http://far/raw",
             "path": f"/{name}/cache/in/u-1/raw",
             "size": 7,
-            "checksum": "sha256:" + "7" * 64,
+            "checksum": "sha256:" + digit * 64,
         }
     ]
     node.attempts[attempt] = "ended"
@@ -79,6 +80,26 @@ def test_files_that_a_wrapper_fetched_are_recorded_and_go_with_their_last_reader
         unneeded_files.clean_up(store, now=NOW)
     assert purged(store) == ["/localhost/cache/in/u-1/raw"]
     assert faults(store) == {}
+
+
+def test_a_file_was_replaced_before_the_first_launch_that_read_other_contents(
+    store: Store,
+) -> None:
+    submitted(store, job("one", [simple(inputs=[url("raw")]) for _ in range(3)]))
+    site = StillSite.of(store, "far", cpus=1)
+    first = launched(site, "localhost")[0]["attempt"]
+    site.at += 10.0
+    second = launched(site, "far")[0]["attempt"]
+    times = dict(read(store, "attempt", "id", "launched"))
+    assert times[first] < times[second]
+    with store.writing():
+        change(store, "file", {"name": "/jobs/raw"}, checksum="sha256:" + "7" * 64)
+
+    staged(site, "far", second, "8")
+    assert value(store, "file", "replaced", name="/jobs/raw") == times[second]
+    staged(site, "localhost", first, "8")
+
+    assert value(store, "file", "replaced", name="/jobs/raw") == times[first]
 
 
 def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None:

@@ -315,18 +315,23 @@ select distinct node.id, location.path
                       and other.shared = 1 and other.file_id <> location.file_id);
 
 -- name: weigh_staged
--- Record the sizes of files from outside that wrappers have copied.
+-- Record the sizes of files from outside that wrappers have copied. A file with other contents was
+-- replaced before the first launch of an attempt that has read these.
 update file
-   set size = reported_staged.size, checksum = reported_staged.checksum,
-       replaced = iif(file.checksum <> reported_staged.checksum, attempt.launched, file.replaced)
-  from (select distinct attempt_id from reported_staged) as staging
-  join attempt on attempt.id = staging.attempt_id
-  join input on input.package_id = attempt.package_id
-  join file as staged on staged.id = input.file_id and staged.package_id is null
-  cross join reported_staged indexed by reported_staged_of_attempt
-          on reported_staged.attempt_id = attempt.id
-         and reported_staged.locator = coalesce(input.locator, staged.name)
- where file.id = input.file_id;
+   set size = other.size, checksum = other.checksum,
+       replaced = case when file.checksum <> other.checksum or file.replaced > other.launched
+                       then other.launched else file.replaced end
+  from (select staged.id, reported_staged.size, reported_staged.checksum,
+               min(attempt.launched) as launched
+          from (select distinct attempt_id from reported_staged) as staging
+          join attempt on attempt.id = staging.attempt_id
+          join input on input.package_id = attempt.package_id
+          join file as staged on staged.id = input.file_id and staged.package_id is null
+          cross join reported_staged indexed by reported_staged_of_attempt
+                  on reported_staged.attempt_id = attempt.id
+                 and reported_staged.locator = coalesce(input.locator, staged.name)
+         group by staged.id) as other
+ where file.id = other.id;
 
 -- name: unpurge_staged
 -- A copy that exists again is no longer removed from its node.
