@@ -112,11 +112,18 @@ def test_a_missing_shell_is_missing_software(node: Client, tmp_path: Path) -> No
 
 def test_the_usage_of_a_binary_includes_its_children(node: Client) -> None:
     burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
-    end = node.run(binary(script=f"bash -c '{burn}'; ({burn})"))
+    grow = "x=$(head -c 40000000 /dev/zero | tr '\\0' a)"
+    end = node.run(binary(script=f"bash -c '{burn}'; ({burn}; {grow})"))
 
     assert end["cpu"] > 0.02
-    assert end["rss"] > 1_000_000
+    assert end["rss"] > 40_000_000
     assert end["started"] <= end["binaries"][0]["started"] <= end["ended"]
+
+
+def test_the_memory_of_a_binary_is_not_that_of_the_wrapper(node: Client) -> None:
+    end = node.run(binary(script="true"))
+
+    assert (end["rss"], end["binaries"][0]["rss"]) == (0, 0)
 
 
 def test_a_binary_finds_its_attempt_and_files_in_the_environment(

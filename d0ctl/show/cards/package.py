@@ -201,7 +201,8 @@ def _attempt(attempt: AttemptView, now: float) -> list[Cell]:
     role = {"successful": "good", "failed": "bad", "lost": "warn"}.get(
         attempt.outcome or "", "plain"
     )
-    used = f"{duration(attempt.cpu)} of cpu, {size(attempt.rss)}" if attempt.cpu is not None else ""
+    used = [f"{duration(attempt.cpu)} of cpu"] if attempt.cpu is not None else []
+    used += [size(attempt.rss)] if attempt.rss else []
     why = cause(attempt.reason, attempt.message) if attempt.reason or attempt.message else ""
     return [
         (str(attempt.number), "strong"),
@@ -209,7 +210,7 @@ def _attempt(attempt: AttemptView, now: float) -> list[Cell]:
         attempt.node_name,
         (moment(began, now), "faint"),
         duration((attempt.ended if attempt.ended is not None else now) - began),
-        (used, "faint"),
+        (", ".join(used), "faint"),
         ("" if attempt.kind == "first" else attempt.kind, "faint"),
         (why, "bad"),
     ]

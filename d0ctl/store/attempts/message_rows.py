@@ -77,7 +77,7 @@ class _Binary(NamedTuple):
     ended: float | None
     exit_code: int | None
     cpu: float
-    rss: int
+    rss: int | None
     disk: int | None
     signal: int | None
     reason: str | None
@@ -200,7 +200,7 @@ def _end(end: "Ending", context: Row, verdicts: Verdicts) -> _End:
         binary=end["binary"],
         exit_code=end["exit_code"],
         cpu=end["cpu"],
-        rss=end["rss"],
+        rss=end["rss"] or None,
         partial=int(end.get("partial", False)),
         reason=end["reason"],
         message=_message(end, is_requested=answer is None),
@@ -229,7 +229,7 @@ def _binary(end: "Ending", binary: "BinaryEnd", context: Row) -> _Binary:
     return _Binary(
         end["attempt"], binary["binary"], control_host_time(binary["started"], context),
         control_host_time(binary["ended"], context), binary["exit_code"], binary["cpu"],
-        binary["rss"], binary.get("disk"), binary["signal"], reason,
+        binary["rss"] or None, binary.get("disk"), binary["signal"], reason,
     )  # fmt: skip
 
 

@@ -18,6 +18,10 @@ CLEANUP_S = 1.5
 """How long a process that begins while others are ended may take before its TERM."""
 
 
+GROWTH = 1 << 20
+"""How many bytes a child needs at most between its fork and its exec."""
+
+
 class Terminated(Exception):
     """The wrapper received SIGTERM."""
 
@@ -45,6 +49,8 @@ class ProcessTree:
         self._outcome: "Callable[[], int | None]" = lambda: None
         self._before = 0.0
         self._highest = 0
+        self._inherited = 0
+        """A peak that a child may have from the wrapper, of which it is a copy until its exec."""
         self._usage: "process.Usage | None" = None
         """The usage of the binary since the wrapper last slept."""
         self.on_status_request = on_status_request
@@ -62,12 +68,15 @@ class ProcessTree:
         """Wait until child `pid` has ended and return its status; raise Terminated on SIGTERM.
 
         `watch` returns the watch over it, which begins after some seconds, or with the first
-        signal. Afterwards `cpu` and `rss` have the usage of the processes that ended meanwhile.
+        signal. Afterwards `cpu` and `rss` have the usage of the processes that ended meanwhile;
+        `rss` is 0 if they took less than the wrapper, and no guard has looked at them.
         `outcome` may return the status of a process below the child.
         """
         self.awaited, self.status, self.cpu, self.rss = pid, self.ended.get(pid), 0.0, 0
         self._usage = None
         self._outcome, self._highest = outcome, 0
+        own = process.usage(os.getpid())
+        self._inherited = own.rss + GROWTH if own is not None else 0
         self._before = self.usage().cpu if pid in self.ended else 0.0
         self._watch, self._watching = watch, None
         begin_at = time.monotonic() + watch_after
@@ -241,7 +250,8 @@ class ProcessTree:
                 return True
             self._usage = None
             self.cpu += usage.ru_utime + usage.ru_stime
-            self.rss = max(self.rss, usage.ru_maxrss * 1024)
+            peak = usage.ru_maxrss * 1024
+            self.rss = max(self.rss, peak if peak > self._inherited else self._highest)
             if pid in self.ended:
                 self.ended[pid] = status
             if pid == self.awaited:
