@@ -129,6 +129,7 @@ class Verbs(Acting, metaclass=ABCMeta):
         self,
         *,
         running: bool = False,
+        duration: str | float | None = None,
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
@@ -136,6 +137,7 @@ class Verbs(Acting, metaclass=ABCMeta):
         """Start no more packages; with `running`, suspend running ones.
 
         running: Suspend running packages, too.
+        duration: Resume whole jobs after this time, e.g. 1h (default: `resume` does).
         """
 
     def priority(

@@ -51,7 +51,8 @@ def job(job: JobSummary, of: Horizon, now: float) -> jobs.Job:
         waits_for_nodes=list(of.nodes_down(job.id)),
         held=_stop(jobs.Hold, job, "hold") if job.hold else None,
         paused=bool(job.pause),
-        pause=_stop(jobs.Pause, job, "pause", running=bool(job.pause_running))
+        pause=_stop(jobs.Pause, job, "pause", running=bool(job.pause_running),
+                    until=iso(job.pause_until))
         if job.pause else None,
         finishing=_stop(jobs.Finish, job, "finish", how=job.finish) if job.finish else None,
         blocked=job.counts.get("waiting", 0) if job.blocked else 0,

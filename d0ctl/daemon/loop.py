@@ -38,7 +38,13 @@ from d0ctl.daemon.steps.notifications import queue_notifications
 from d0ctl.daemon.steps.orders import send_inputs, send_orders
 from d0ctl.daemon.steps.pilots import manage_pilots
 from d0ctl.daemon.steps.retention import archive_ended
-from d0ctl.daemon.steps.schedule import rebroker, schedule, settle_jobs, work_on_tasks
+from d0ctl.daemon.steps.schedule import (
+    rebroker,
+    resume_in_time,
+    schedule,
+    settle_jobs,
+    work_on_tasks,
+)
 from d0ctl.daemon.steps.software import manage_software
 from d0ctl.daemon.steps.transfers import begin_transfers, drop_idle_transfers, spread_hot_inputs
 from d0ctl.daemon.turn import Step, Turn
@@ -71,7 +77,7 @@ STEPS: tuple[Step, ...] = (
 
 SLOW_STEPS: tuple[Step, ...] = (
     follow_clock, take_daemon_lease, reload_settings, manage_pilots, assign_couriers,
-    give_up_nodes, settle_refused_ends, rebroker, manage_software,
+    give_up_nodes, settle_refused_ends, resume_in_time, rebroker, manage_software,
     drop_idle_transfers, spread_hot_inputs, expire_outputs, keep_capacities, foresee_caches,
     sweep_caches, take_inventories, archive_ended, queue_notifications, work_on_tasks,
     listen_for_events,

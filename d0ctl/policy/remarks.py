@@ -27,6 +27,7 @@ class Remark(enum.StrEnum):
     KEPT_OUTPUTS_EXPIRED = "kept-outputs-expired"
     NODE_DRAINED = "node-drained"
     RELEASED_BY_POLICY = "released-by-policy"
+    PAUSE_OVER = "pause-over"
     SUCCEEDED_SINCE = "succeeded-since"
     FAILED_ELSEWHERE = "failed-elsewhere"
     """Of a drained node: a package of the stage that began there after the failures succeeded."""

@@ -111,7 +111,8 @@ class NodeState(Struct, frozen=True):
 class Work(Struct, frozen=True):
     """A job, or a part of one: its counts, and the requirements of ready packages.
 
-    With `releases` the policy will release some of its held packages; `awaiting` counts launched
+    With `releases` the policy will release some of its held packages, with `resumes` its pause ends
+    by itself; `awaiting` counts launched
     packages that only wait for inputs, and assigned ones whose inputs can't be copied; `outside`
     is the work of other jobs that it waits for.
     """
@@ -123,6 +124,7 @@ class Work(Struct, frozen=True):
     releases: bool = False
     awaiting: Counts = field(default_factory=dict)
     outside: "Work | None" = None
+    resumes: bool = False
 
     @property
     def ready(self) -> int:
@@ -267,7 +269,7 @@ def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
     if work.busy or work.silent:
         return True
     if work.held or work.paused:
-        return False
+        return work.resumes and not work.held
     if work.open > work.ready or cause is Cause.SUSPENDED:
         return True
     return cause in LACKS_NODE and any(_could_serve(node, work) for node in nodes)

@@ -3,8 +3,8 @@
 from d0ctl.store.connection import Row, Store
 
 QUERIES = (
-    "advance_tries", "advance_releases", "advance_transfers", "advance_archives",
-    "advance_canaries", "advance_notices", "advance_deliveries",
+    "advance_tries", "advance_releases", "advance_pauses", "advance_transfers",
+    "advance_archives", "advance_canaries", "advance_notices", "advance_deliveries",
 )  # fmt: skip
 
 OVERDUE = 0.1

@@ -1,5 +1,6 @@
 """pause: start no more packages, and on request suspend running ones."""
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from typing import Any, TypeAlias
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
-from d0ctl.actions.option import Options, flag
+from d0ctl.actions.option import TIME, Options, flag, value
 from d0ctl.actions.selection import (
     HOLDABLE,
     first,
@@ -17,13 +18,13 @@ from d0ctl.actions.selection import (
     nothing_for,
     rows,
 )
-from d0ctl.errors import Refused
+from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase, by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.units import count, moment
+from d0ctl.units import count, format_time, moment
 
 SUSPENDABLE = frozenset({Phase.STARTING, Phase.STAGING_IN, Phase.RUNNING})
 
@@ -33,6 +34,10 @@ class PauseOptions(Options):
     """Options of pause."""
 
     running: bool = flag("--running", "Suspend running packages, too.")
+    duration: float | None = value(
+        "--for", "TIME", "Resume whole jobs after this time, e.g. 1h (default: `resume` does).",
+        type=TIME, example="1h", log=TIME.write,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +58,8 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
     """Plan to set the flag of whole jobs, or to pause the packages of a part of one."""
     if not is_whole_job(request.target):
         running = request.options.running
+        if request.options.duration is not None:
+            raise _not_timed(request)
 
         def can_pause(phase: str, is_parked: bool, is_asked: bool) -> bool:
             can_stay = phase in SUSPENDABLE or phase == Phase.SUSPENDED
@@ -74,7 +81,16 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
 
 
 def _adds(job: JobSummary, request: Request[PauseOptions]) -> bool:
-    return not job.pause or (request.options.running and not job.pause_running)
+    adds_running = request.options.running and not job.pause_running
+    is_timed = request.options.duration is not None or job.pause_until is not None
+    return not job.pause or adds_running or is_timed
+
+
+def _not_timed(request: Request[PauseOptions]) -> BadUsage:
+    job = request.target.parts[0].job
+    time = format_time(request.options.duration or 0.0)
+    return BadUsage(f"`--for` pauses whole jobs, not a part such as `{request.target.brief}`",
+                    hint=shlex.join(["d0ctl", "pause", job, "--for", time]))  # fmt: skip
 
 
 def idle(job: JobSummary) -> int:
@@ -127,9 +143,15 @@ def pause(store: Store, plan: PausePlan, by: Author) -> None:
     """Set the flags or pause the packages, and on request suspend running ones."""
     running = plan.request.options.running
     if plan.jobs:
-        pauses.pause_jobs(store, ids(store, plan), running=running, **by._asdict())
+        until = _until(plan, by.now)
+        pauses.pause_jobs(store, ids(store, plan), running=running, until=until, **by._asdict())
     else:
         pauses.pause(plan.selection, running=running, **by._asdict())
+
+
+def _until(plan: PausePlan, now: float) -> float | None:
+    duration = plan.request.options.duration
+    return None if duration is None else now + duration
 
 
 def ids(store: Store, plan: PausePlan) -> list[int]:
@@ -145,6 +167,7 @@ def describe(plan: PausePlan) -> Iterator[str]:
         yield f"would pause {wording.jobs(plan)}: {idle} would not start; {rest}"
     else:
         yield from wording.describe_packages(plan, "pause")
+    yield from _ends(plan, "would resume")
     yield from _still_in_use(plan)
 
 
@@ -159,6 +182,13 @@ def _with_running(plan: PausePlan) -> Iterator[str]:
         yield f"{count(plan.suspended, 'suspended package')} would stay so until `d0ctl resume`"
 
 
+def _ends(plan: PausePlan, resumes: str) -> Iterator[str]:
+    """Say when the daemon resumes what is paused."""
+    if (duration := plan.request.options.duration) is not None:
+        what = "it" if len(plan.jobs) == 1 else "them"
+        yield f"the daemon {resumes} {what} in {format_time(duration)}"
+
+
 def _still_in_use(plan: PausePlan) -> Iterator[str]:
     """Say that packages which would be suspended give nothing back to their nodes."""
     if plan.launched:
@@ -169,6 +199,7 @@ def _still_in_use(plan: PausePlan) -> Iterator[str]:
 def report(plan: PausePlan) -> Iterator[str]:
     """Say what was paused, and what its packages keep."""
     yield from report_both(plan, "pause", "paused", "suspended")
+    yield from _ends(plan, "resumes")
     yield from _still_in_use(plan)
 
 

@@ -31,9 +31,10 @@ class Hold(TypedDict):
 
 
 class Pause(Hold):
-    """Who paused a job, and whether running packages are suspended too."""
+    """Who paused a job, whether running packages are suspended too, and when it is resumed."""
 
     running: bool
+    until: Annotated[Time | None, Meta(description="When d0ctl resumes it; null: a person does.")]
 
 
 class Finish(Hold):

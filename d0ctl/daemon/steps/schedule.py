@@ -21,6 +21,7 @@ from d0ctl.store import Store, brokers, stage_order
 from d0ctl.store.attempts import behind, node_record
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters import throttles
+from d0ctl.store.jobs import pause
 from d0ctl.store.jobs.finish import sweep
 from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.nodes import makers, placement
@@ -62,6 +63,13 @@ def schedule(desk: Desk, turn: Turn) -> None:
     if decisions:
         placement.assign(store, decisions, now=now)
     desk.ready_left = placement.ready(store)
+
+
+def resume_in_time(desk: Desk, turn: Turn) -> None:
+    """Resume the jobs whose pause is over."""
+    for name in pause.resume_due(desk.store, now=turn.now):
+        log.info("job %s is resumed: the time of its pause is over", name)
+        desk.wake.set()
 
 
 def _frees_no_cpu(turn: Turn) -> bool:

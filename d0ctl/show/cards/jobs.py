@@ -9,7 +9,7 @@ from d0ctl.model import Counts, Group, Phase, by_status
 from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show.drawing import signs
-from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.drawing.remark_texts import remark, until
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import Span
 from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
@@ -242,7 +242,8 @@ def kept_back_by(job: JobSummary, now: float) -> Iterator[str]:
         yield f"held by {job.hold_actor} since {moment(job.hold_since, now)}{why}"
     if job.pause:
         why = f": {job.pause_note}" if job.pause_note else ""
-        yield f"paused by {job.pause_actor} since {moment(job.pause_since, now)}{why}"
+        since = f"since {moment(job.pause_since, now)}{until(job.pause_until, now)}"
+        yield f"paused by {job.pause_actor} {since}{why}"
     if job.finish and not job.ended:
         since = moment(job.finish_since, now)
         yield f"being finished ({job.finish}) by {job.finish_actor} since {since}"

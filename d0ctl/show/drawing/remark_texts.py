@@ -65,12 +65,18 @@ REMARKS: Mapping[Remark, str] = {
     Remark.KEPT_OUTPUTS_EXPIRED: "its kept outputs were removed as planned, after `keep-failed`",
     Remark.NODE_DRAINED: "its node was drained before it was launched",
     Remark.RELEASED_BY_POLICY: "released by the policy",
+    Remark.PAUSE_OVER: "the time of its pause is over",
     Remark.SUCCEEDED_SINCE: "a package that began there after the failures succeeded",
     Remark.FAILED_ELSEWHERE: "most packages that failed there failed on other nodes, too",
 }
 
 PREFIX = re.compile(r"^binary \d+ \([^()]*\) ended with exit code \d+( \([^()]*\))?: (?=\S)")
 """The beginning of a message that has more to say than the exit code."""
+
+
+def until(at: float | None, now: float) -> str:
+    """Say until when something lasts that ends by itself; empty if it does not."""
+    return "" if at is None else f" until {moment(at, now)}"
 
 
 def remark(note: str | None) -> str | None:

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from d0ctl.model import STATUS_OF, Counts, Node, NodeCapacity, Phase, Status
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
-from d0ctl.show.drawing.remark_texts import drain_note, remark
+from d0ctl.show.drawing.remark_texts import drain_note, remark, until
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import room_of
@@ -114,7 +114,7 @@ def held_job(job: JobSummary, now: float) -> str:
 def paused_job(job: JobSummary, now: float) -> str:
     """Return who paused a job, since when and why."""
     why = f": {job.pause_note}" if job.pause_note else ""
-    since = moment(job.pause_since, now)
+    since = f"{moment(job.pause_since, now)}{until(job.pause_until, now)}"
     return f"job `{job.name}` has been paused by {job.pause_actor} since {since}{why}"
 
 

@@ -4,9 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from d0ctl.policy.remarks import Remark
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl_wrapper.protocol.text import PAUSED
+
+ACTOR = "d0ctl"
+"""Who resumes a job whose pause is over."""
 
 
 class Pausable(NamedTuple):
@@ -41,14 +45,29 @@ def guarded(selected: Selection) -> Counter[str]:
 
 
 def pause_jobs(
-    store: Store, jobs: Iterable[int], *, running: bool, actor: str, note: str | None, now: float
+    store: Store,
+    jobs: Iterable[int],
+    *,
+    running: bool,
+    actor: str,
+    note: str | None,
+    now: float,
+    until: float | None = None,
 ) -> None:
-    """Set the flag of jobs; `running` asks their running packages to suspend."""
+    """Set the flag of jobs, perhaps until a time; `running` asks running packages to suspend."""
     ids = list(jobs)
     for job in ids:
-        if running:
-            store.change("keep_pause", job=job, now=now, resumed=0)
-        store.change("pause_job", job=job, running=int(running), actor=actor, note=note, now=now)
+        if store.value("adds_to_pause", job=job, running=int(running), until=until):
+            store.change("keep_pause", job=job, now=now)
+            store.change(
+                "pause_job",
+                job=job,
+                running=int(running),
+                actor=actor,
+                note=note,
+                until=until,
+                now=now,
+            )
         store.change("unassign_job", job=job, actor=actor, note=note, now=now)
     selected = lifecycle.choose_launched(store, ids)
     if running:
@@ -68,10 +87,29 @@ def resume_jobs(
     """Clear the flag of jobs, and ask their suspended packages to continue."""
     ids = list(jobs)
     for job in ids:
-        store.change("keep_pause", job=job, now=now, resumed=1)
+        store.change("keep_pause", job=job, now=now)
         store.change("resume_job", job=job)
     selected = lifecycle.choose_launched(store, ids)
     selected.change("ask_to_resume", actor=actor, note=note, now=now)
+
+
+def resume_due(store: Store, *, now: float) -> list[str]:
+    """Resume the jobs whose pause is over; return their names."""
+    names, note = [], Remark.PAUSE_OVER.value
+    for row in store.rows("pauses_over", now=now):
+        resume_jobs(store, [row["id"]], actor=ACTOR, note=note, now=now)
+        lifecycle.keep_action(
+            store,
+            verb="resume",
+            target=row["name"],
+            actor=ACTOR,
+            note=note,
+            packages=0,
+            now=now,
+            undo=f"d0ctl pause {row['name']}",
+        )
+        names.append(row["name"])
+    return names
 
 
 def resume(selected: Selection, *, actor: str, note: str | None, now: float) -> None:

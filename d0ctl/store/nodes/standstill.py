@@ -239,10 +239,9 @@ def _work(
     store: Store, job: Row, counts: Mapping[str, int], requirements: list[Row], catalogue: Catalogue
 ) -> Work:
     releases = bool(counts.get("held")) and store.row("releases_to_come", job=job["id"]) is not None
-    return Work(
-        counts, [requirement_of(row, catalogue) for row in requirements], bool(job["hold"]),
-        bool(job["pause"]), releases, _awaiting(store, job["id"], counts),
-    )  # fmt: skip
+    found, resumes = [requirement_of(row, catalogue) for row in requirements], job["pause_until"]
+    return Work(counts, found, bool(job["hold"]), bool(job["pause"]), releases,
+                _awaiting(store, job["id"], counts), resumes=resumes is not None)  # fmt: skip
 
 
 def _awaiting(store: Store, job: int, counts: Counts) -> Counts:

@@ -247,6 +247,7 @@ create table job (
     pause_actor   text,
     pause_note    text,
     pause_since   real,
+    pause_until   real,                    -- when the daemon resumes it; null: a person does
 
     -- `d0ctl finish`: packages that are not launched are canceled; hard: launched ones are killed,
     -- too; null: it was not asked to finish.
@@ -258,6 +259,9 @@ create table job (
 
 -- The daemon looks for jobs to finish at every turn.
 create index job_finishing on job (id) where finish is not null;
+
+-- It also looks for the jobs whose pause is over.
+create index job_paused_until on job (pause_until) where pause_until is not null;
 
 -- Few jobs limit how many of their packages run at once.
 create index job_limited on job (id) where max_running is not null;
@@ -1021,6 +1025,7 @@ create table past_stop (
     since   real not null,
     actor   text not null,
     note    text,
+    until   real,                          -- when a pause was to end by itself; null: never
     ended   real not null
 ) strict;
 

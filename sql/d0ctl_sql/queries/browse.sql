@@ -1,8 +1,8 @@
 -- name: jobs
 -- The jobs whose names match, the newest first.
 select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_since, pause,
-       pause_running, pause_actor, pause_note, pause_since, finish, finish_actor, finish_note,
-       finish_since, submitted, ended, max_running, max_failures,
+       pause_running, pause_actor, pause_note, pause_since, pause_until, finish, finish_actor,
+       finish_note, finish_since, submitted, ended, max_running, max_failures,
        (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged
   from job
  where visible = 1 and name glob :pattern

@@ -8,6 +8,10 @@ update package indexed by package_cooling set not_before = not_before - :by_s
 update package indexed by package_releasing set not_before = not_before - :by_s
  where phase = 'held' and actor = 'policy' and not_before is not null and not_before > :now;
 
+-- name: advance_pauses
+-- Pauses of jobs end earlier, by as much as the clock was set back.
+update job set pause_until = pause_until - :by_s where pause_until > :now;
+
 -- name: advance_transfers
 -- Transfers are tried again earlier, by as much as the clock was set back.
 update transfer set not_before = not_before - :by_s where not_before > :now;

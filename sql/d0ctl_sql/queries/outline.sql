@@ -6,8 +6,8 @@ select id from job where visible = 1 order by id desc;
 -- Some jobs by their ids.
 select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.hold_actor,
        job.hold_note, job.hold_since, job.pause, job.pause_running, job.pause_actor,
-       job.pause_note, job.pause_since, job.finish, job.finish_actor, job.finish_note,
-       job.finish_since, job.submitted, job.ended, job.max_running, job.max_failures,
+       job.pause_note, job.pause_since, job.pause_until, job.finish, job.finish_actor,
+       job.finish_note, job.finish_since, job.submitted, job.ended, job.max_running, job.max_failures,
        (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged
   from json_each(:ids) as wanted
   join job on job.id = wanted.value and job.visible = 1;

@@ -37,8 +37,8 @@ update temp.job
  where was.job_id = job.id and was.verb = 'hold'
    and was.since <= (select at from moment) and was.ended > (select at from moment);
 update temp.job
-   set (pause, pause_running, pause_actor, pause_note, pause_since) =
-       (1, was.running, was.actor, was.note, was.since)
+   set (pause, pause_running, pause_actor, pause_note, pause_since, pause_until) =
+       (1, was.running, was.actor, was.note, was.since, was.until)
   from main.past_stop as was
  where was.job_id = job.id and was.verb = 'pause'
    and was.since <= (select at from moment) and was.ended > (select at from moment);

@@ -33,7 +33,7 @@ select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
 
 -- name: standing_jobs
 -- Jobs that have not ended, or one of them, with holds, pauses and the like by a person.
-select id, name, hold, pause
+select id, name, hold, pause, pause_until
   from job
  where visible = 1 and ended is null and (:job is null or id = :job)
  order by priority desc, id;

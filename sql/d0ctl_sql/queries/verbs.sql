@@ -1,21 +1,31 @@
 -- name: keep_pause
--- Keep the pause of a job that ends now for those who look at the past; it also ends if the
--- running packages are to be suspended, too.
-insert into past_stop (job_id, verb, running, since, actor, note, ended)
-select id, 'pause', pause_running, pause_since, pause_actor, pause_note, :now
-  from job where id = :job and pause = 1 and (:resumed or pause_running = 0);
+-- Keep the pause of a job that ends now for those who look at the past; it also ends if another
+-- pause replaces it.
+insert into past_stop (job_id, verb, running, since, actor, note, until, ended)
+select id, 'pause', pause_running, pause_since, pause_actor, pause_note, pause_until, :now
+  from job where id = :job and pause = 1;
 
 -- name: pause_job
--- Keep a job from being scheduled, and suspend running packages if requested.
+-- Keep a job from being scheduled, perhaps until a time, and suspend running packages if requested.
 update job
    set pause = 1, pause_running = max(pause_running, :running), pause_actor = :actor,
-       pause_note = :note, pause_since = :now
- where id = :job and (pause = 0 or pause_running < :running);
+       pause_note = :note, pause_since = :now, pause_until = :until
+ where id = :job;
+
+-- name: adds_to_pause
+-- Whether a job is not paused yet, or another pause would change for how long or how it is.
+select pause = 0 or pause_running < :running or :until is not null or pause_until is not null
+  from job where id = :job;
+
+-- name: pauses_over
+-- Jobs whose pause ends by itself, and is over.
+select id, name from job indexed by job_paused_until where pause_until <= :now;
 
 -- name: resume_job
 -- Allow a paused job to be scheduled again.
 update job
-   set pause = 0, pause_running = 0, pause_actor = null, pause_note = null, pause_since = null
+   set pause = 0, pause_running = 0, pause_actor = null, pause_note = null, pause_since = null,
+       pause_until = null
  where id = :job and pause = 1;
 
 -- name: unassign_job
@@ -87,7 +97,7 @@ select package.phase, package.parked,
 -- Launch no more packages of a job; a hard end replaces a soft one.
 update job
    set finish = :how, finish_actor = :actor, finish_note = :note, finish_since = :now,
-       pause = 0, pause_running = 0, hold = 0, ended = null
+       pause = 0, pause_running = 0, pause_until = null, hold = 0, ended = null
  where id = :job and (finish is null or (finish = 'soft' and :how = 'hard'));
 
 -- name: reopen_finished

@@ -24,6 +24,7 @@ class JobSummary(Struct, frozen=True):
     pause_actor: str | None
     pause_note: str | None
     pause_since: float | None
+    pause_until: float | None
     finish: str | None
     finish_actor: str | None
     finish_note: str | None

@@ -1,0 +1,129 @@
+"""A pause that ends by itself."""
+
+import time
+
+import pytest
+
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
+from d0ctl.store import due_times
+from d0ctl.store.jobs import pause
+from d0ctl.store.nodes import leases, placement
+from d0ctl.store.nodes.standstill import production
+from d0ctl.store.views import browse
+from d0ctl.units import moment
+from d0ctl_wrapper.protocol.text import PAUSED
+from tests.cli.conftest import Type
+from tests.cli.test_pause import say
+from tests.support.building import document
+from tests.support.building import production as made
+from tests.support.site import Site
+
+HOUR = 3600.0
+
+
+def resume_due(site: Site, at: float) -> list[str]:
+    """What the daemon resumes at a time."""
+    with site.store.writing():
+        return pause.resume_due(site.store, now=at)
+
+
+def test_a_pause_for_an_hour_ends_by_itself(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    site.up()
+
+    result = d0ctl("pause", "prod", "--for", "1h", "--reason", "disk check")
+
+    assert result.stdout == "paused job `prod`\nthe daemon resumes it in 1h\n"
+    assert resume_due(site, time.time() + HOUR - 60) == []
+    assert placement.requirements(site.store) == []
+    assert resume_due(site, time.time() + HOUR) == ["prod"]
+    assert len(placement.requirements(site.store)) == 1
+    assert resume_due(site, time.time() + 2 * HOUR) == []
+    history = d0ctl("history", "prod").stdout
+    assert "disk check; --for 1h" in history
+    assert "the time of its pause is over" in history
+
+
+def test_every_page_says_until_when_a_job_is_paused(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    site.up()
+    d0ctl("pause", "prod", "--for", "1h")
+    until = browse.job(site.store, "prod").pause_until
+    assert until is not None
+    text = f" until {moment(until, time.time())}"
+
+    assert text in d0ctl("status", "prod").stdout
+    assert text in d0ctl("why", "prod/1/1/1").stdout
+    assert document(d0ctl("status", "prod", "--json").stdout)["pause"]["until"] is not None
+
+
+def test_a_later_pause_replaces_one_with_an_end(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    d0ctl("pause", "prod")
+    d0ctl("pause", "prod", "--for", "2h")
+    assert d0ctl("pause", "prod", "--for", "1h").exit_code == 0
+    assert resume_due(site, time.time() + HOUR + 1) == ["prod"]
+
+    d0ctl("pause", "prod", "--for", "1h")
+    assert d0ctl("pause", "prod").exit_code == 0
+
+    assert resume_due(site, time.time() + 9 * HOUR) == []
+    assert d0ctl("pause", "prod").exit_code == 4
+
+
+def test_resume_ends_a_pause_before_its_time(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    d0ctl("pause", "prod", "--for", "1h")
+
+    assert d0ctl("resume", "prod").exit_code == 0
+
+    d0ctl("pause", "prod")
+    assert resume_due(site, time.time() + 9 * HOUR) == []
+
+
+def test_suspended_packages_continue_when_the_time_is_over(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    attempt = site.launch("prod/1/1/1")
+    d0ctl("pause", "prod", "--running", "--for", "1h")
+    say(site, attempt, "suspended", 2, PAUSED)
+
+    resume_due(site, time.time() + HOUR)
+
+    assert browse.package(site.store, parse("prod/1/1/1")).request == "resume"
+
+
+def test_a_part_of_a_job_can_not_be_paused_for_a_time(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+
+    refused = d0ctl("pause", "prod/1/1", "--for", "1h")
+
+    assert refused.exit_code == 2
+    assert "`--for` pauses whole jobs, not a part such as `prod/1/1`" in refused.stderr
+    assert refused.stderr.endswith("\nd0ctl pause prod --for 1h\n")
+
+
+def test_a_job_that_is_resumed_by_itself_needs_nobody(site: Site) -> None:
+    site.submit(made())
+    site.up()
+    now = time.time()
+    with site.store.writing():
+        leases.take_lease(site.store, leases.LEASE, now=now)
+    apply(site.store, request("pause", parse("prod"), duration=HOUR), actor="me", note=None,
+          now=now)  # fmt: skip
+
+    (job,) = production(site.store, now=now).jobs
+
+    assert not job.standing.is_settled
+
+
+def test_a_pause_lasts_no_longer_because_the_clock_was_set_back(site: Site) -> None:
+    site.submit(made())
+    now = time.time()
+    apply(site.store, request("pause", parse("prod"), duration=HOUR), actor="me", note=None,
+          now=now)  # fmt: skip
+
+    with site.store.writing():
+        due_times.advance(site.store, HOUR, now=now - HOUR)
+
+    assert browse.job(site.store, "prod").pause_until == pytest.approx(now)
