@@ -151,9 +151,11 @@ def tally(row: StageSummary | LineSummary, stragglers: int) -> list[Span]:
 
 
 def _tally(job: JobSummary) -> list[Span]:
-    """Return the numbers of a job's packages, and how many failures need nobody any more."""
+    """Return the numbers of a job's packages, and remarks on failed and successful ones."""
+    old = f"  {signs.SOME_OUTDATED}" if job.is_outdated else ""
     seen = f"  {count(job.acknowledged)} acknowledged" if job.acknowledged else ""
-    return [*signs.tally_text(job.counts, blocked=job.blocked), (seen, "faint")]
+    return [*signs.tally_text(job.counts, blocked=job.blocked), (seen, "faint"),
+            (old, "warn")]  # fmt: skip
 
 
 def _room_for_bars(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> int:

@@ -93,6 +93,9 @@ TAKES_NONE = "takes no packages"
 STACK = (("successful", "good"), ("launched", "live"), ("failed", "bad"), ("canceled", "faint"))
 """The parts of a bar, from left to right."""
 
+SOME_OUTDATED = "some out of date"
+"""The remark on a job of which successful packages are out of date; `status JOB` says more."""
+
 
 def role(state: str) -> str:
     """Return the role of a state."""

@@ -2,6 +2,7 @@
 
 from d0ctl.model import Group, by_status
 from d0ctl.show import outcome
+from d0ctl.show.drawing import signs
 from d0ctl.store.views.awaited import Awaited
 from d0ctl.units import count
 
@@ -14,7 +15,9 @@ def in_one_line(name: str, part: Awaited, *, state: str, stops: bool, stragglers
     failed = f", {outcome.failures(totals['failed'], known)}" if totals["failed"] else ""
     stands = " and stands still" if stops else ""
     late = f", {count(stragglers, 'straggler')}" if stragglers else ""
-    return f"`{name}` {outcome.stays(state, part.counts)}{stands}: {done}{failed}{late}"
+    is_old = name == part.job.name and part.job.is_outdated
+    old = f", {signs.SOME_OUTDATED}" if is_old else ""
+    return f"`{name}` {outcome.stays(state, part.counts)}{stands}: {done}{failed}{late}{old}"
 
 
 def fails(part: Awaited) -> bool:

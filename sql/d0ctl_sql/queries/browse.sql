@@ -3,7 +3,12 @@
 select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_since, pause,
        pause_running, pause_actor, pause_note, pause_since, pause_until, finish, finish_actor,
        finish_note, finish_since, submitted, ended, max_running, max_failures,
-       (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged
+       (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged,
+       exists (select 1
+                 from outdated_package
+                 join package on package.id = outdated_package.package_id
+                             and package.phase = 'done'
+                where outdated_package.job_id = job.id) as is_outdated
   from job
  where visible = 1 and name glob :pattern
  order by id desc;

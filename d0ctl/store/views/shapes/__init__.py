@@ -39,6 +39,8 @@ class JobSummary(Struct, frozen=True):
     """The counts of its final stages."""
     acknowledged: int = 0
     """How many of its failed packages need nobody any more."""
+    is_outdated: int = 0
+    """Whether successful packages of it are out of date; 0 where nobody asked."""
 
     @property
     def status(self) -> Group:

@@ -1,0 +1,33 @@
+"""Jobs of which successful packages are out of date, in the list of jobs and for scripts."""
+
+from tests.cli.conftest import Type
+from tests.support.building import production
+from tests.support.rows import insert
+from tests.support.site import Site
+
+REMARK = "some out of date"
+
+
+def test_the_list_of_jobs_and_the_check_of_one_say_that_packages_are_out_of_date(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    before = d0ctl("status").stdout + d0ctl("status", "-q", "prod").stdout
+
+    insert(site.store, "outdated_package", package_id=site.id_of("prod/1/1/1"), job_id=1,
+           by_recipe=1)  # fmt: skip
+
+    assert REMARK not in before
+    assert REMARK in d0ctl("status").stdout
+    assert d0ctl("status", "-q", "prod").stdout.endswith(f", {REMARK}\n")
+    assert REMARK not in d0ctl("status", "-q", "prod/1").stdout
+
+
+def test_a_package_that_runs_again_is_not_called_out_of_date(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    insert(site.store, "outdated_package", package_id=site.id_of("prod/1/2/1"), job_id=1,
+           by_recipe=1)  # fmt: skip
+
+    assert REMARK not in d0ctl("status").stdout
