@@ -1,7 +1,9 @@
 """Options of actions: fields of a dataclass, from which the CLI and the dashboard are built."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
+from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from d0ctl.errors import BadUsage
@@ -254,8 +256,22 @@ def _time(text: str) -> float:
     return parse_time(text)
 
 
+def _clock(text: str) -> str:
+    if not re.fullmatch(r"(?a)([01]?\d|2[0-3]):[0-5]\d", text.strip()):
+        raise ValueError(f"`{text}` is not a time of day such as `21:30`")
+    return text.strip()
+
+
+def next_at(clock: str, now: float) -> float:
+    """Return when it is next that time of day, in the local time zone."""
+    hour, minute = map(int, clock.split(":"))
+    at = datetime.fromtimestamp(now).replace(hour=hour, minute=minute, second=0, microsecond=0)
+    return (at if at.timestamp() > now else at + timedelta(days=1)).timestamp()
+
+
 SIZE = ValueType(_positive(parse_amount), lambda size: [format_size(size)])
 TIME = ValueType(_positive(_time), lambda time: [format_time(time)])
 NUMBER = ValueType(_positive(_number))
 COUNT = ValueType(_number)
+CLOCK = ValueType(_clock)
 NAMES = ValueType(tuple, list)

@@ -130,6 +130,7 @@ class Verbs(Acting, metaclass=ABCMeta):
         *,
         running: bool = False,
         duration: str | float | None = None,
+        until: str | float | None = None,
         reason: str | None = None,
         dry_run: bool = False,
         keep_going: bool = False,
@@ -138,6 +139,7 @@ class Verbs(Acting, metaclass=ABCMeta):
 
         running: Suspend running packages, too.
         duration: Resume whole jobs after this time, e.g. 1h (default: `resume` does).
+        until: Resume whole jobs when it is next this time, e.g. 21:30.
         """
 
     def priority(

@@ -1,6 +1,7 @@
 """A pause that ends by itself."""
 
 import time
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -43,6 +44,48 @@ def test_a_pause_for_an_hour_ends_by_itself(site: Site, d0ctl: Type) -> None:
     history = d0ctl("history", "prod").stdout
     assert "disk check; --for 1h" in history
     assert "the time of its pause is over" in history
+
+
+def test_a_pause_until_a_time_of_day_ends_when_it_is_next_that_time(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(made())
+    before = datetime.now()
+    clock = before - timedelta(minutes=5)
+
+    result = d0ctl("pause", "prod", "--until", f"{clock:%H:%M}")
+
+    assert f"the daemon resumes it at {clock:%H:%M}\n" in result.stdout
+    until = datetime.fromtimestamp(browse.job(site.store, "prod").pause_until or 0.0)
+    assert (until.hour, until.minute, until.second) == (clock.hour, clock.minute, 0)
+    assert before < until < before + timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [(["--until", "25:00"], "`25:00` is not a time of day such as `21:30`"),
+     (["--until", "9:00", "--for", "1h"], "give `--for` or `--until`, not both")],
+    ids=["no-time", "both"],
+)  # fmt: skip
+def test_the_end_of_a_pause_is_one_time(
+    site: Site, d0ctl: Type, words: list[str], fault: str
+) -> None:
+    site.submit(made())
+
+    refused = d0ctl("pause", "prod", *words)
+
+    assert refused.exit_code == 2
+    assert fault in refused.stderr
+
+
+def test_the_line_for_scripts_says_that_a_job_is_paused_for_a_time(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    site.up()
+    with site.store.writing():
+        leases.take_lease(site.store, leases.LEASE, now=time.time())
+    d0ctl("pause", "prod", "--for", "1h")
+
+    assert d0ctl("status", "-q", "prod").stdout.startswith("`prod` is paused")
 
 
 def test_every_page_says_until_when_a_job_is_paused(site: Site, d0ctl: Type) -> None:

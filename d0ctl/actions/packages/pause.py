@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
-from d0ctl.actions.option import TIME, Options, flag, value
+from d0ctl.actions.option import CLOCK, TIME, Options, flag, next_at, typed, value
 from d0ctl.actions.selection import (
     HOLDABLE,
     first,
@@ -38,6 +38,21 @@ class PauseOptions(Options):
         "--for", "TIME", "Resume whole jobs after this time, e.g. 1h (default: `resume` does).",
         type=TIME, example="1h", log=TIME.write,
     )  # fmt: skip
+    until: str | None = value(
+        "--until", "HH:MM", "Resume whole jobs when it is next this time, e.g. 21:30.",
+        type=CLOCK, log=CLOCK.write,
+    )  # fmt: skip
+
+    def end(self, now: float) -> float | None:
+        """Return when the daemon resumes what is paused now; None if a person does.
+
+        Raises BadUsage.
+        """
+        if self.duration is not None and self.until is not None:
+            raise BadUsage("give `--for` or `--until`, not both", hint="d0ctl pause --help")
+        if self.until is not None:
+            return next_at(self.until, now)
+        return None if self.duration is None else now + self.duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +73,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
     """Plan to set the flag of whole jobs, or to pause the packages of a part of one."""
     if not is_whole_job(request.target):
         running = request.options.running
-        if request.options.duration is not None:
+        if request.options.end(now) is not None:
             raise _not_timed(request)
 
         def can_pause(phase: str, is_parked: bool, is_asked: bool) -> bool:
@@ -67,7 +82,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
 
         return of_part(store, request, can_pause, "paused", now)
     jobs = jobs_of(store, request.target)
-    free = [job for job in jobs if not has_ended(job) and _adds(job, request)]
+    free = [job for job in jobs if not has_ended(job) and _adds(job, request, now)]
     if not free:
         raise _not_pausable(jobs, request, now)
     launched = sum(sum(job.counts.get(phase, 0) for phase in SUSPENDABLE) for job in free)
@@ -80,17 +95,17 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
     )
 
 
-def _adds(job: JobSummary, request: Request[PauseOptions]) -> bool:
+def _adds(job: JobSummary, request: Request[PauseOptions], now: float) -> bool:
     adds_running = request.options.running and not job.pause_running
-    is_timed = request.options.duration is not None or job.pause_until is not None
+    is_timed = request.options.end(now) is not None or job.pause_until is not None
     return not job.pause or adds_running or is_timed
 
 
 def _not_timed(request: Request[PauseOptions]) -> BadUsage:
     job = request.target.parts[0].job
-    time = format_time(request.options.duration or 0.0)
-    return BadUsage(f"`--for` pauses whole jobs, not a part such as `{request.target.brief}`",
-                    hint=shlex.join(["d0ctl", "pause", job, "--for", time]))  # fmt: skip
+    option = "--for" if request.options.until is None else "--until"
+    return BadUsage(f"`{option}` pauses whole jobs, not a part such as `{request.target.brief}`",
+                    hint=shlex.join(["d0ctl", "pause", job, *typed(request.options)]))  # fmt: skip
 
 
 def idle(job: JobSummary) -> int:
@@ -143,15 +158,10 @@ def pause(store: Store, plan: PausePlan, by: Author) -> None:
     """Set the flags or pause the packages, and on request suspend running ones."""
     running = plan.request.options.running
     if plan.jobs:
-        until = _until(plan, by.now)
+        until = plan.request.options.end(by.now)
         pauses.pause_jobs(store, ids(store, plan), running=running, until=until, **by._asdict())
     else:
         pauses.pause(plan.selection, running=running, **by._asdict())
-
-
-def _until(plan: PausePlan, now: float) -> float | None:
-    duration = plan.request.options.duration
-    return None if duration is None else now + duration
 
 
 def ids(store: Store, plan: PausePlan) -> list[int]:
@@ -184,9 +194,12 @@ def _with_running(plan: PausePlan) -> Iterator[str]:
 
 def _ends(plan: PausePlan, resumes: str) -> Iterator[str]:
     """Say when the daemon resumes what is paused."""
-    if (duration := plan.request.options.duration) is not None:
-        what = "it" if len(plan.jobs) == 1 else "them"
+    duration, until = plan.request.options.duration, plan.request.options.until
+    what = "it" if len(plan.jobs) == 1 else "them"
+    if duration is not None:
         yield f"the daemon {resumes} {what} in {format_time(duration)}"
+    elif until is not None:
+        yield f"the daemon {resumes} {what} at {until}"
 
 
 def _still_in_use(plan: PausePlan) -> Iterator[str]:

@@ -45,8 +45,10 @@ class Awaited(Struct, frozen=True):
     @property
     def state(self) -> str:
         """The word for its standing."""
-        status = self.status
-        if status not in (Group.SUBMITTED, Group.RUNNING) or not self.found.standing.is_settled:
+        status, standing = self.status, self.found.standing
+        is_paused = self.job.pause_until is not None and not standing.moves
+        is_stopped = standing.is_settled or is_paused
+        if status not in (Group.SUBMITTED, Group.RUNNING) or not is_stopped:
             return status
         if self.job.hold or self.found.standing.cause is Cause.HELD:
             return "held"
