@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+ACTOR = "d0ctl"
+"""The actor, in statuses and histories, of what d0ctl does by itself."""
+
 
 class Status(enum.StrEnum):
     """Status of a package (D0 Job Definition, section 2)."""

@@ -61,17 +61,8 @@ def ended(name: str, state: str, counts: Counts, acknowledged: int = 0) -> str:
 
 def held_or_paused(name: str, state: str, job: JobSummary) -> str:
     """Say that a job or a part of it is held or paused, and why if d0ctl holds it."""
-    why = f" by {job.hold_actor}: {remark(job.hold_note)}" if _is_held_by_d0ctl(job) else ""
+    why = f" by {job.hold_actor}: {remark(job.hold_note)}" if job.is_held_by_d0ctl else ""
     return f"`{name}` is {state}{why}"
-
-
-def _is_held_by_d0ctl(job: JobSummary) -> bool:
-    """Return whether d0ctl holds a job, for its failures or a fault; `why` says what helps."""
-    if not job.hold:
-        return False
-    from d0ctl.store.attempts import alike_failures  # most jobs are not held
-
-    return job.hold_actor == alike_failures.ACTOR
 
 
 def stays(state: str, counts: Counts) -> str:
@@ -265,7 +256,7 @@ def way_back(job: JobSummary) -> str:
 
     If d0ctl holds it, `why` comes first: a release alone would start more packages that fail.
     """
-    if _is_held_by_d0ctl(job):
+    if job.is_held_by_d0ctl:
         return ask_why(job.name)
     name = shlex.quote(job.name)
     if job.hold or not job.pause:

@@ -25,9 +25,10 @@ def plan(store: Store, request: Request[Options], now: float) -> Plan:
         job = jobs[0]
         parts = job.counts.get("held", 0)
         some = count(parts, "package is", "packages are")
+        as_a_whole = " as a whole" if parts else ""
         hint = f"{some} held: `d0ctl release '{job.name}:held'`" if parts else (
             f"d0ctl why {job.name}")  # fmt: skip
-        raise Refused(f"job `{job.name}` is not held as a whole, so it can't be released",
+        raise Refused(f"job `{job.name}` is not held{as_a_whole}, so it can't be released",
                       hint=hint)  # fmt: skip
     return of_jobs(request, held, "released")
 

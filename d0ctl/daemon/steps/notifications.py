@@ -16,7 +16,6 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.job_end import status_of
 from d0ctl.show.why import production as wording
 from d0ctl.store import Store
-from d0ctl.store.attempts import alike_failures
 from d0ctl.store.connection import Row
 from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.mail.mail_queue import Notice
@@ -135,7 +134,7 @@ def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:
         shown |= {row["example"]: None, row["other"]: None}
     examples = [new_events.example(store, attempt) for attempt in shown]
     (job,) = browse.jobs(store, row["name"])
-    if job.hold and job.hold_actor == alike_failures.ACTOR:
+    if job.is_held_by_d0ctl:
         examples[0]["stopped"] = remark(job.hold_note)
     return examples
 

@@ -58,9 +58,10 @@ def draw(
         sheet.say(NO_JOBS)
         return
     stop(sheet, obstacles(production, now))
-    most_urgent = list(job_obstacles(production, now).values())[:MOST_OBSTACLES]
-    for obstacle in most_urgent:
-        sheet.say(obstacle.text, "warn")
+    alone = [obstacle.text for obstacle in job_obstacles(production, now).values()]
+    most_urgent = [*_held_by_d0ctl(jobs), *alone][:MOST_OBSTACLES]
+    for text in most_urgent:
+        sheet.say(text, "warn")
     if most_urgent:
         sheet.add()
     _totals(sheet, jobs, production, horizon)
@@ -72,6 +73,16 @@ def draw(
     for job, row in zip(jobs, rows, strict=True):
         row.insert(2, signs.bar(job.counts, bar, sheet.glyphs))
     sheet.table(rows, right=(3,), indent=0)
+
+
+def _held_by_d0ctl(jobs: Iterable[JobSummary]) -> list[str]:
+    """Say which jobs d0ctl holds, and why."""
+    held = [job for job in jobs if job.is_held_by_d0ctl and job.ended is None]
+    if not held:
+        return []
+    from d0ctl.show.outcome import held_or_paused  # most jobs are not held
+
+    return [held_or_paused(job.name, "held", job) for job in held]
 
 
 def _totals(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from d0ctl.model import Group, Phase, roll_up
 from d0ctl.show.why.common import MOST, Explanation, GroupPart
+from d0ctl.show.why.stopped_job import RETRY_RELEASES
 from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes import FailureView, PackageRow
 from d0ctl.units import count, likeness, listed
@@ -75,10 +76,9 @@ def retry_first(part: GroupPart, explanation: Explanation) -> None:
 
     A retry releases it, too, and begins with the failed packages; a release alone runs the rest.
     """
-    from d0ctl.store.attempts import alike_failures  # most jobs are not held
-
-    if part.job.hold_actor != alike_failures.ACTOR:
+    if not part.job.is_held_by_d0ctl:
         return
+    explanation.facts.append(RETRY_RELEASES)
     retries = [text for text in explanation.commands if text in explanation.retries]
     if not retries:
         from d0ctl.show.why.advice import alike, is_deterministic

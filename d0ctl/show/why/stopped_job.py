@@ -12,6 +12,9 @@ from d0ctl.units import count, listed, moment
 MOST = 5
 """How many nodes or jobs a sentence names; it counts the rest."""
 
+RETRY_RELEASES = "once their cause is fixed, a retry of the failed packages releases the job, too"
+"""What to know of a job that d0ctl holds for its failures."""
+
 MOST_NODES = 3
 """How many nodes the reason of a standstill names."""
 

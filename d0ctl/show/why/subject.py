@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from d0ctl.model import Phase
 from d0ctl.show.why.common import Explanation, kept_back, line_name
+from d0ctl.show.why.stopped_job import RETRY_RELEASES
 from d0ctl.store.connection import Store
 from d0ctl.store.views import one_package
 from d0ctl.store.views.shapes import JobSummary
@@ -58,13 +59,9 @@ def continue_job(subject: Subject, usual: str) -> None:
 
     A release alone would start more packages that fail.
     """
-    from d0ctl.store.attempts import alike_failures  # most jobs are not held
-
     job = subject.job
-    if job.hold and job.counts.get("failed") and job.hold_actor == alike_failures.ACTOR:
-        subject.fact(
-            "once their cause is fixed, a retry of the failed packages releases the job, too"
-        )
+    if job.is_held_by_d0ctl and job.counts.get("failed"):
+        subject.fact(RETRY_RELEASES)
         subject.command(f"d0ctl why {job.name}")
         subject.command(f"d0ctl retry '{job.name}:failed'")
     else:

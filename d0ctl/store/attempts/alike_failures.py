@@ -5,14 +5,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from d0ctl.model import ACTOR
 from d0ctl.policy.remarks import FailedAlike, RuleHolds, TooManyFailed, Valued, Verdict, noted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes.site import default
 from d0ctl.store.rows import make
-
-ACTOR = "d0ctl"
-"""The actor of these holds in the status and the history."""
 
 
 def weigh(store: Store, failures: Iterable[tuple[int, int, str]], *, now: float) -> list[Verdict]:

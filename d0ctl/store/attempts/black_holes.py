@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from d0ctl.model import Reason
+from d0ctl.model import ACTOR, Reason
 from d0ctl.policy import bad_nodes
 from d0ctl.policy.bad_nodes import BlackHoleLimits, counts_against_node
 from d0ctl.policy.remarks import (
@@ -28,9 +28,6 @@ from d0ctl.store.attempts.node_record import Ended
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.draining import readmit
-
-ACTOR = "d0ctl"
-"""The actor of these drainings in the history."""
 
 MOST_NAMED = 20
 """How many of the failed packages the evidence against a node names."""

@@ -6,13 +6,10 @@ reads from them requires no more than was reached. Dropped packages do not count
 
 from collections.abc import Mapping
 
-from d0ctl.model import MOVING
+from d0ctl.model import ACTOR, MOVING
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.views import browse
-
-ACTOR = "d0ctl"
-"""The actor of these drops in the history of the job."""
 
 _Counts = Mapping[str, int]
 

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from d0ctl.errors import BadJobFile, Refused
 from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.jobfile.spec import JobSpec, LineSpec
+from d0ctl.model import ACTOR
 from d0ctl.store import lifecycle, stage_order
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
@@ -33,9 +34,6 @@ from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.jobs.submission.urgency import Urgency, urgency
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
-
-ACTOR = "d0ctl"
-"""The actor in the history of the job."""
 
 NOTE = "the names of late outputs are known"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.model import Counts, Group, job_status, roll_up
+from d0ctl.model import ACTOR, Counts, Group, job_status, roll_up
 
 
 class JobSummary(Struct, frozen=True):
@@ -51,6 +51,11 @@ class JobSummary(Struct, frozen=True):
     def packages(self) -> int:
         """How many packages it has."""
         return sum(self.counts.values())
+
+    @property
+    def is_held_by_d0ctl(self) -> bool:
+        """Whether d0ctl holds it, for its failures or a fault; `why` says what helps."""
+        return bool(self.hold) and self.hold_actor == ACTOR
 
 
 class JobSettings(Struct, frozen=True):
