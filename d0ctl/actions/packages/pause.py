@@ -54,6 +54,12 @@ class PauseOptions(Options):
             return next_at(self.until, now)
         return None if self.duration is None else now + self.duration
 
+    def end_text(self, now: float) -> str:
+        """Say when that is: `in 1h`, or with the day if it is another day."""
+        if self.duration is not None:
+            return f"in {format_time(self.duration)}"
+        return f"at {moment(self.end(now), now)}" if self.until is not None else ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PausePlan(Plan):
@@ -63,6 +69,8 @@ class PausePlan(Plan):
     """How many packages would be suspended, or would continue."""
     suspended: int = 0
     """How many packages of the jobs are suspended already, which would stay so."""
+    end: str = field(default="", compare=False)
+    """When the daemon resumes what is paused, in words; empty if a person does."""
     with_running: bool = False
     """Whether what is resumed was paused with its running packages."""
     guarded: Mapping[str, int] = field(default_factory=dict)
@@ -92,6 +100,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
         packages=sum(idle(job) for job in free),
         launched=launched if request.options.running else 0,
         suspended=sum(job.counts.get(Phase.SUSPENDED, 0) for job in free),
+        end=request.options.end_text(now),
     )
 
 
@@ -194,12 +203,9 @@ def _with_running(plan: PausePlan) -> Iterator[str]:
 
 def _ends(plan: PausePlan, resumes: str) -> Iterator[str]:
     """Say when the daemon resumes what is paused."""
-    duration, until = plan.request.options.duration, plan.request.options.until
-    what = "it" if len(plan.jobs) == 1 else "them"
-    if duration is not None:
-        yield f"the daemon {resumes} {what} in {format_time(duration)}"
-    elif until is not None:
-        yield f"the daemon {resumes} {what} at {until}"
+    if plan.end:
+        what = "it" if len(plan.jobs) == 1 else "them"
+        yield f"the daemon {resumes} {what} {plan.end}"
 
 
 def _still_in_use(plan: PausePlan) -> Iterator[str]:

@@ -134,9 +134,15 @@ def _row(sheet: Sheet, job: JobSummary, word: str, horizon: Horizon, now: float)
         signs.mark(word, sheet.glyphs),
         f"{count(done)}/{count(job.packages)}",
         (duration((job.ended or now) - job.submitted), "faint"),
-        _end(job.id, horizon, now) if has_end else "",
+        _end(job.id, horizon, now) if has_end else _resumed(sheet, job, now),
         [*_tally(job), *late(horizon.stragglers(job.id))],
     ]  # fmt: skip
+
+
+def _resumed(sheet: Sheet, job: JobSummary, now: float) -> str:
+    """Return when a paused job is resumed by itself."""
+    is_said = job.pause_until is not None and sheet.columns >= WIDE
+    return f"until {moment(job.pause_until, now)}" if is_said else ""
 
 
 def _end(job: int, horizon: Horizon, now: float) -> str:

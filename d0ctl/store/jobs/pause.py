@@ -4,13 +4,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from d0ctl.model import ACTOR
 from d0ctl.policy.remarks import Remark
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl_wrapper.protocol.text import PAUSED
-
-ACTOR = "d0ctl"
-"""Who resumes a job whose pause is over."""
 
 
 class Pausable(NamedTuple):
