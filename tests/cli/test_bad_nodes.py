@@ -183,7 +183,7 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     assert document(d0ctl("status", "prod", "--json").stdout)["excluded"] == []
 
 
-def test_why_of_a_package_names_the_paused_node(site: Site, d0ctl: Type) -> None:
+def test_why_of_a_package_and_of_the_node_say_that_the_node_pauses(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=9))
     registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
     for name in ("localhost", "hole"):
@@ -196,6 +196,9 @@ def test_why_of_a_package_names_the_paused_node(site: Site, d0ctl: Type) -> None
 
     assert "node `hole` pauses until " in screen
     assert "1 attempt of its stage failed there in a row" in screen
+    pause = screen.partition("node `hole` pauses until ")[2][: len("12:34:56")]
+    assert f"it takes no package of `prod/1` until {pause}" in d0ctl("why", "hole").stdout
+    assert "takes no package of" not in d0ctl("why", "localhost").stdout
 
 
 @pytest.mark.parametrize(("number", "more"), [(MOST, ""), (MOST + 1, " and 1 more")])

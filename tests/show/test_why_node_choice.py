@@ -67,7 +67,10 @@ def test_a_node_that_came_up_meanwhile_had_no_room(site: Site) -> None:
     schedule(site, [1], NOW + 50)
     schedule(site, [3], NOW + 100)
 
-    said = "it went to `localhost`: the other node that meets its request had no room (decided at "
+    said = (
+        "it went to `localhost`: the other node that meets its request could not take it then "
+        "(decided at "
+    )
     assert [fact for fact in why(site, "prod/1/2/1").facts if fact.startswith(said)]
 
 

@@ -267,8 +267,8 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
             avoids = f", and it avoids `{choice.avoided}`" if choice.avoided else ""
             return f"no other node that was up and not drained met its request{avoids}"
         if others == 1:
-            return "the other node that meets its request had no room"
-        return f"none of the {count(others, 'other node')} that meet its request had room"
+            return "the other node that meets its request could not take it then"
+        return f"none of the {count(others, 'other node')} that meet its request could take it then"
     if rule == "outputs":
         return "it has its outputs, which are only to be delivered"
     if rule == "early":

@@ -82,6 +82,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.commands.append(f"d0ctl node check {name}")
     if has_short_disk:
         _add_short_disk(store, row, explanation, is_used=bool(room.used))
+    if row.state == "up" and not row.drained:
+        node_pauses.add_pauses(store, row.id, explanation, now)
     _failures(store, row, explanation, now)
     _blocked(store, row.cluster_id, explanation, is_away=row.state != "up")
     for overflowing in overflows(store, row.cluster_id):

@@ -12,6 +12,7 @@ from d0ctl.policy.bad_nodes import BlackHoleLimits, ExclusionLimits, NodeRecord,
 from d0ctl.schedule.resources import AHEAD_S, NodeRoom, Requirement, Rooms, misfit
 from d0ctl.sitefile.defaults import BAD_NODES, EXCLUSION
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.rows import make_all
 
@@ -246,6 +247,25 @@ def pauses(store: Store, stage: int, fitting: Iterable[int], now: float) -> dict
         bad_nodes.suspect_limits(known, frozenset(fitting), limits(store), now) if known else {}
     )
     return {node: known[node] for node, most in bounds.items() if not most}
+
+
+class Pause(Struct, frozen=True):
+    """A stage for which a node pauses after `failed` failures in a row, and until when."""
+
+    path: str
+    failed: int
+    until: float
+
+
+def pauses_of_node(store: Store, node: int, now: float, limit: int) -> list[Pause]:
+    """Return the stages for which a node pauses now, of those that failed there last."""
+    taking = [row.id for row in registry.nodes(store) if row.state == "up" and not row.drained]
+    bounds, found = limits(store), []
+    for row in store.rows("streaks_of_node", node=node, limit=limit):
+        if record := pauses(store, row["stage_id"], taking, now).get(node):
+            end = bad_nodes.pause_end(record, bounds)
+            found.append(Pause(row["path"], record.streak, end))
+    return found
 
 
 def _not_ahead(store: Store, stage: int, nodes: Sequence[NodeRoom]) -> dict[tuple[int, int], int]:

@@ -55,6 +55,16 @@ select stage_id, node_id, successful, failed, streak, last, lasted
   from node_record
  where streak > 0 and stage_id in (select value from json_each(:stages));
 
+-- name: streaks_of_node
+-- The stages of jobs that have not ended whose last packages failed on a node, the latest first.
+select node_record.stage_id, job.name || '/' || stage.seq as path
+  from node_record
+  join stage on stage.id = node_record.stage_id
+  join job on job.id = node_record.job_id and job.ended is null
+ where node_record.node_id = :node and node_record.streak > 0
+ order by node_record.last desc
+ limit :limit;
+
 -- name: proven_nodes
 -- The nodes on which a stage has succeeded.
 select node_id from node_record where stage_id = :stage and successful > 0;

@@ -115,6 +115,16 @@ def trial(bad: BadNode, now: float) -> str:
     return f"one package tries it at {moment(bad.next_try, now)}{again}"
 
 
+def add_pauses(store: Store, node: int, explanation: Explanation, now: float) -> None:
+    """Add the stages of which the node takes no package for a while, after failures there."""
+    for pause in node_record.pauses_of_node(store, node, now, MOST):
+        failed = count(pause.failed, "attempt failed", "attempts failed")
+        until = moment(pause.until, now)
+        explanation.facts.append(
+            f"it takes no package of `{pause.path}` until {until}: {failed} there in a row"
+        )
+
+
 def add_drainings(store: Store, name: str, explanation: Explanation, now: float) -> None:
     """Add who drained and resumed the node recently."""
     for row in drainings(store, name, MOST):

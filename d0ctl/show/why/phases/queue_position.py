@@ -47,14 +47,13 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
              if (lack := _lacks(row, requirement, is_last_resort=not has_disk))}  # fmt: skip
     lacking = {name: lack.text for name, lack in lacks.items()}
     allowed = allowances(subject, fits)
-    at_limit = {row.name: used for row in fits
+    has_slot = {row.name for row in fits if row.cpus - row.used >= requirement.load}
+    at_limit = {row.name: used for row in fits if row.name in has_slot
                 if (used := throttle_limits.spent(allowed.nodes.get(row.id, ())))}  # fmt: skip
     lacking |= {name: throttle_limits.on_node(subject.store, used, subject.now)
                 for name, used in at_limit.items()}  # fmt: skip
     explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
-    free = [
-        row for row in fits if row.cpus - row.used >= requirement.load and row.name not in lacking
-    ]
+    free = [row for row in fits if row.name in has_slot and row.name not in lacking]
     explanation.facts += [usage(subject.store, row) for row in fits[:MOST] if row not in free]
     if not free and _suspended(subject, fits):  # nobody knows when their CPUs are free
         explanation.details["is_no_node_free"] = True
