@@ -12,7 +12,7 @@ from d0ctl.store.jobs.archive import Archive
 from d0ctl.units import clean, count, listed, moment, size
 
 if TYPE_CHECKING:
-    from d0ctl.store.checks.restore_consequences import Difference
+    from d0ctl.store.checks.restore_consequences import Difference, Newer
 
 NO_ARCHIVES = "no archives yet: d0ctl archive '*' --ended 90d creates one"
 
@@ -27,22 +27,36 @@ def written(file: Path, bytes_written: int) -> str:
     return f"the database is in `{clean(str(file))}`: {size(bytes_written)}"
 
 
-def warnings(newer: int | None, driver: Path | None, stop: str) -> Iterator[str]:
+def warnings(newer: "Newer | None", driver: Path | None, stop: str) -> Iterator[str]:
     """Say what a restored backup means for packages and nodes.
 
-    `newer` packages run that it does not have, and `driver` is another home whose daemon works;
+    `newer` packages were launched after it, and `driver` is another home whose daemon works;
     `stop` stops that.
     """
-    if newer == 1:
-        yield ("1 running package was launched after the backup: its node ends it at the next "
-               "contact, and deletes its logs and files")  # fmt: skip
-    elif newer != 0:
-        subject = "packages" if newer is None else f"{count(newer, 'running package')} were"
-        yield (f"{subject} launched after the backup: their nodes end them at the next contact, "
-               "and delete their logs and files")  # fmt: skip
+    if newer is None:
+        yield ("packages launched after the backup: their nodes end them at the next contact, and "
+               "delete their logs and files")  # fmt: skip
+    elif newer.packages:
+        yield _newer(newer)
     if driver is not None:
         yield f"a daemon of this site runs in the home `{clean(str(driver))}`: only one can work"
+        yield ("without a daemon, this home shows the backup, and the nodes delete nothing; to "
+               "change over to this home:")  # fmt: skip
         yield stop
+
+
+def _newer(newer: "Newer") -> str:
+    """Say what happens to packages that a backup does not have: those that have ended, too."""
+    is_one, all_run = newer.packages == 1, newer.packages == newer.running
+    subject = count(newer.packages, "running package" if all_run else "package")
+    some = f", {count(newer.running)} of them running," if newer.running and not all_run else ""
+    whose = "its node" if is_one else "their nodes"
+    s, it, its = ("s", "it", "its") if is_one else ("", "them", "their")
+    ends = f"end{s} {it} at the next contact, and delete{s} {its} logs and files"
+    goes = ends if newer.running else f"delete{s} {its} logs and files at the next contact"
+    return (
+        f"{subject}{some} {'was' if is_one else 'were'} launched after the backup: {whose} {goes}"
+    )
 
 
 def reach(last: float | None, difference: "Difference | None", now: float) -> Iterator[str]:

@@ -66,3 +66,26 @@ def test_a_rehearsed_restore_says_what_would_be_lost(
         "changes of 1 package of another job and 3 actions"
     )
     assert returned == "only the backup has 1 job: removed"
+
+
+def test_a_restore_counts_ended_packages_too_whose_logs_go(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    d0ctl("backup", saved := str(tmp_path / "saved.db"))
+    site.submit(job("later"))
+    site.submit(job("last"))
+    site.launch("later/1/1/1")
+    site.end("later/1/1/1")
+
+    ended = d0ctl("restore", saved, "--dry-run").stdout.splitlines()[-1]
+    site.launch("last/1/1/1")
+    both = d0ctl("restore", saved, "--dry-run").stdout.splitlines()[-1]
+
+    assert ended == (
+        "1 package was launched after the backup: "
+        "its node deletes its logs and files at the next contact"
+    )
+    assert both == (
+        "2 packages, 1 of them running, were launched after the backup: "
+        "their nodes end them at the next contact, and delete their logs and files"
+    )

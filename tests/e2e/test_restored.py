@@ -43,6 +43,8 @@ def test_the_daemon_of_a_restored_home_does_not_start_beside_another(
         "1 running package was launched after the backup: "
         "its node ends it at the next contact, and deletes its logs and files",
         f"a daemon of this site runs in the home `{site.home.root}`: only one can work",
+        "without a daemon, this home shows the backup, and the nodes delete nothing; to change "
+        "over to this home:",
         stop,
     ]
     assert (refused.code, refused.err.splitlines()[1]) == (4, stop)

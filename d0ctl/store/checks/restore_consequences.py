@@ -24,13 +24,21 @@ class Difference(NamedTuple):
     """Jobs that only the backup has."""
 
 
+class Newer(NamedTuple):
+    """The packages that were launched after a backup."""
+
+    packages: int
+    running: int
+    """How many of them run as an attempt that the backup does not have."""
+
+
 class Consequences(NamedTuple):
     """What a restored backup means."""
 
     last: float | None
     """The time of the last entry of the backup."""
-    newer: int | None
-    """The running packages that it does not have; None if no present database is known."""
+    newer: Newer | None
+    """The packages that were launched after it; None if no present database is known."""
     driver: Home | None
     """Another home that drives the nodes of the site."""
     difference: Difference | None
@@ -47,7 +55,8 @@ def consequences(home: Home, source: Path) -> Consequences:
             return Consequences(last, None, driver, None)
         try:
             with reading(present.database) as store:
-                newer = int(store.value("running_after", last=newest_attempt(source)))
+                [row] = store.rows("launched_after", last=newest_attempt(source))
+                newer = Newer(row["packages"], row["running"])
                 lost = _difference(store, backup, last or 0.0) if present is home else None
         except sqlite3.Error:  # the present database is broken, so a backup is needed
             return Consequences(last, None, driver, None)

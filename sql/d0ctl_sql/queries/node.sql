@@ -270,12 +270,15 @@ select node.id
 -- The id of the newest attempt.
 select max(id) from attempt;
 
--- name: running_after
--- How many packages run as an attempt that is newer than :last.
-select count(*)
-  from package indexed by package_live
-  join attempt on attempt.package_id = package.id and attempt.number = package.attempts
- where package.is_live = 1 and package.phase <> 'assigned' and attempt.id > :last;
+-- name: launched_after
+-- How many packages have an attempt that is newer than :last, and how many of these run as it.
+select count(distinct package.id) as packages,
+       count(distinct case when package.is_live = 1 and attempt.number = package.attempts
+                           then package.id end) as running
+  from attempt
+  join package on package.id = attempt.package_id
+ where attempt.id > :last
+   and (package.phase <> 'assigned' or attempt.number < package.attempts);
 
 -- name: generation
 -- How often this site was restored from a backup, from 1.

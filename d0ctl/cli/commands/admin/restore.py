@@ -24,8 +24,10 @@ def restore(
 ) -> None:
     """Go back to a backup; the current database is kept beside it.
 
-    At their next contact the nodes end all packages that are newer than the backup, and delete
-    their logs and files. Restoring the newer database does not bring these back.
+    At their next contact with the daemon of this home the nodes end all packages that are newer
+    than the backup, and delete the logs and files of these and of ended ones. Restoring the newer
+    database does not bring these back. To only look at a backup, restore it with `--home` into an
+    empty folder, and start no daemon there: the homes of a site share the folders on the nodes.
     """
     from d0ctl.store.backup import (
         check_backup,
