@@ -153,6 +153,7 @@ def test_logs_of_a_package_without_a_log_prints_the_reason(
     assert "has had 1 attempt, so" in d0ctl("logs", "prod/1/1/1", "--attempt", "2").stderr
     assert "has 1 binary, so" in d0ctl("logs", "prod/1/1/1", "--binary", "2").stderr
     assert "its log is no longer on `localhost`" in d0ctl("logs", "prod/1/1/1").stderr
+    assert d0ctl("logs", "prod/1/1/1").exit_code == 3
     assert d0ctl("logs", "prod/1/*").exit_code == 3
 
 

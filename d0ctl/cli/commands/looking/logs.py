@@ -10,7 +10,7 @@ from d0ctl.cli.commands.looking.pages.visits import visit_each
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import refuse_both, say
 from d0ctl.cli.terminal.passthrough import Passthrough
-from d0ctl.errors import BadUsage
+from d0ctl.errors import BadUsage, NotFound
 from d0ctl.select import Selector
 from d0ctl.show.visits import log_names
 from d0ctl.store.connection import Store
@@ -120,7 +120,9 @@ def _print(
         sizes = {entry["name"]: entry["size"] for entry in here.listing()["entries"]}
         printed_names = [name for name in names if sizes.get(name)]
         if not printed_names:
-            say(following.printed_nothing(wanted.brief) if sizes else following.log_gone(tried))
+            if not sizes:
+                raise NotFound(following.log_gone(tried))
+            say(following.printed_nothing(wanted.brief))
         passthrough = Passthrough()
         passthrough.has_first_head = len(printed_names) > 1
         for name in printed_names:
