@@ -25,6 +25,8 @@ class FailedLog(Struct):
     stream: str | None = None
     trouble: str | None = None
     alike: list[str] = field(default_factory=list)
+    differ: bool = False
+    """Whether the logs of these differ from it in numbers."""
 
     @property
     def number(self) -> int:
@@ -44,7 +46,9 @@ def grouped(failures: Sequence[FailureView], lines: int) -> Logs:
         text = likeness("\n".join(last))
         key = (failed.reason or "unknown", likeness(failed.message), text)
         if key in logs:
-            logs[key].alike.append(failed.path)
+            log = logs[key]
+            log.alike.append(failed.path)
+            log.differ |= (failed.message, last) != (log.failure.message, log.lines)
         else:
             logs[key] = FailedLog(failed, last, "stderr" if last else None)
     by_reason: dict[str, list[FailedLog]] = {}
@@ -93,4 +97,4 @@ def _log(sheet: Sheet, log: FailedLog, now: float) -> None:
         sheet.say(log.trouble, "warn", indent=" " * 4)
     elif not log.lines:
         sheet.say("it printed nothing", "faint", indent=" " * 4)
-    same_in(sheet, log.alike)
+    same_in(sheet, log.alike, differ=log.differ)

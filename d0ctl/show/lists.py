@@ -106,16 +106,19 @@ def failures(sheet: Sheet, failed: Sequence[FailureView], now: float) -> None:
         groups.setdefault(alike, []).append(view)
     for first, *others in groups.values():
         failure(sheet, first, now, STDERR_LINES)
-        same_in(sheet, [view.path for view in others])
+        differ = any((view.message, view.stderr) != (first.message, first.stderr)
+                     for view in others)  # fmt: skip
+        same_in(sheet, [view.path for view in others], differ=differ)
 
 
-def same_in(sheet: Sheet, paths: Sequence[str]) -> None:
-    """Say which other packages failed alike."""
+def same_in(sheet: Sheet, paths: Sequence[str], *, differ: bool) -> None:
+    """Say which other packages failed alike; some texts `differ` in numbers."""
     if not paths:
         return
     more = count(len(paths) - MOST_NAMED)
     rest = f" and {more} more" if len(paths) > MOST_NAMED else ""
-    sheet.say(f"the same in {', '.join(paths[:MOST_NAMED])}{rest}", "faint", indent=" " * 4)
+    same = "the same, but for numbers," if differ else "the same"
+    sheet.say(f"{same} in {', '.join(paths[:MOST_NAMED])}{rest}", "faint", indent=" " * 4)
 
 
 def failure(sheet: Sheet, view: FailureView, now: float, lines: int) -> None:

@@ -79,6 +79,8 @@ def test_results_and_why_of_the_job_name_a_file_of_which_packages_read_an_earlie
     named = f"`raw` has changed since 1 finished package read it: {OF_READER} runs it again"
     assert named in d0ctl("results", "load").output
     assert named in d0ctl("why", "load").output
+    d0ctl("kill-line", "load/2/1", "--drop-outputs", "--yes")
+    assert "`raw`" not in d0ctl("results", "load").output
 
 
 def test_a_package_that_is_out_of_date_anyway_is_named_if_its_input_was_made_again(

@@ -25,7 +25,7 @@ def test_failures_are_grouped_by_reason_and_by_equal_last_lines(site: Site, d0ct
     assert heads == ["exit-code: 4 packages", "seg-fault: 1 package"]
     assert screen.stdout.count("no calibration for run") == 1
     assert "│ warming up\n  │ no calibration for run 3\n" in screen.stdout
-    assert "    the same in prod/1/2/1, prod/1/1/1\n" in screen.stdout
+    assert "    the same, but for numbers, in prod/1/2/1, prod/1/1/1\n" in screen.stdout
     assert "disk quota exceeded" in screen.stdout
 
 

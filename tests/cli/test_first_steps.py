@@ -89,7 +89,7 @@ def test_failures_for_the_same_cause_are_shown_once(site: Site, d0ctl: Type) -> 
     answer = d0ctl("status", "prod").stdout.partition("failed last")[2]
 
     assert answer.count("no such file") == 1
-    assert "the same in prod/1/" in answer
+    assert "the same, but for numbers, in prod/1/" in answer
 
 
 def test_a_misspelt_final_output_is_answered_with_those_there_are(site: Site, d0ctl: Type) -> None:

@@ -67,7 +67,7 @@ def test_an_update_runs_again_what_a_changed_script_has_made(site: Site) -> None
     site.ok("run", "edit")
 
     assert f"{path}" in plan and "2 packages out of date" in plan, plan
-    assert "to run those again: d0ctl update edit --again" in plan
+    assert "to run what is out of date: d0ctl update edit --again" in plan
     assert site.result("edit/all.txt") == "new\nnew\n"
     assert "out of date" not in site.ok("update", "edit")
     assert "has changed since" not in site.d0ctl("results", "edit").err

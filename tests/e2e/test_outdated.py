@@ -27,7 +27,7 @@ WITH_SCALE = GROW.replace(
     "run: echo {n} > s-{n}.txt", "run: echo {n} $(cat scale) > s-{n}.txt\n        inputs: scale"
 ).replace("outputs: s-{n}.txt", "outputs: {file: 's-{n}.txt', result: yes}")
 BY_RECIPE = "run with another recipe or other inputs than the job has now"
-BY_FILES = "run with files that were changed since, or that outdated packages made"
+BY_FILES = "run with files that were changed or dropped since, or that outdated packages made"
 SAID = (
     f"2 packages of `grow` are out of date (1 {BY_RECIPE}; 1 {BY_FILES}): "
     "`d0ctl update grow --again`"

@@ -216,7 +216,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if stale:
         too = f", and {outline.lacking:,} more because their outputs were removed"
         more = too if outline.lacking else ""
-        yield f"to run those again{more}: d0ctl update {job} --again"
+        yield f"to run what is out of date{more}: d0ctl update {job} --again"
     if is_failed:
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:

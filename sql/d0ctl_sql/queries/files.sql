@@ -367,6 +367,7 @@ select name, packages,
           join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
           join package on package.id = input.package_id and package.phase = 'done'
                       and package.job_id = :job
+          join line on line.id = package.line_id and line.dropped is null
           join stage on stage.id = package.stage_id
           join attempt on attempt.id = package.attempt_id
          where (file.id in (select value from json_each(:edited))

@@ -24,7 +24,7 @@ MOST_ACTIONS = 1000
 """How many of the latest actions on its job are searched."""
 
 BY_RECIPE = "run with another recipe or other inputs than the job has now"
-BY_FILES = "run with files that were changed since, or that outdated packages made"
+BY_FILES = "run with files that were changed or dropped since, or that outdated packages made"
 
 
 def done(subject: Subject) -> None:
