@@ -117,12 +117,14 @@ def _totals(
 
 
 def _nodes_up(production: Production) -> str:
-    """Say how many nodes are up and drained; without a daemon, that none is connected."""
+    """Say how many nodes are up, drained, being contacted; without a daemon, none is connected."""
     if not production.driven:
         return f"no daemon: {count(len(production.nodes), 'node')} not connected"
     up = [view.node.drained for view in production.nodes if view.node.state == "up"]
     drained = f", {count(sum(up))} drained" if any(up) else ""
-    return f"{count(len(up))} of {count(len(production.nodes), 'node')} up{drained}"
+    coming = sum(view.node.is_coming for view in production.nodes)
+    contacted = f", {count(coming)} being contacted" if coming else ""
+    return f"{count(len(up))} of {count(len(production.nodes), 'node')} up{drained}{contacted}"
 
 
 def _row(sheet: Sheet, job: JobSummary, word: str, horizon: Horizon, now: float) -> list[Cell]:

@@ -114,7 +114,7 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
         return None
     away = [node for node in production.nodes
             if node.node.state == "down" or node.node.drained or node.node.full]  # fmt: skip
-    if any(node.node.takes for node in production.nodes):
+    if any(node.node.takes or node.node.is_coming for node in production.nodes):
         away = [node for node in away if not _is_deliberate(node)]
     if not away:
         return None
