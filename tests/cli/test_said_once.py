@@ -212,6 +212,8 @@ def test_arguments_the_wrong_way_round_are_answered_with_the_right_one(
         ("completion install bash", "unexpected argument `bash`|"
                                     "d0ctl completion install --shell bash"),
         ("logs prod --tail 5", "no such option `--tail`|did you mean `--lines`?"),
+        ("kill prod --nodes x", "no such option `--nodes`: did you mean `--node`?|"
+                                "d0ctl kill --help"),
         ("kill prod --comment x", "no such option `--comment`|did you mean `--reason`?"),
         ("edit prod memory=4GB", "`memory=4GB` is the value of an option|"
                                  "d0ctl edit prod --memory 4GB"),

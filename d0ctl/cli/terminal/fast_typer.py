@@ -205,6 +205,8 @@ def _meant(error: Any) -> str | None:
 def _synonym(error: Any) -> str | None:
     """Return a hint at the option that has another name in other programs."""
     ours = _OPTIONS.get(getattr(error, "option_name", ""))
+    if ours in (getattr(error, "possibilities", None) or ()):
+        return None  # the message names it
     has_it = any(ours in parameter.opts for parameter in error.ctx.command.params)
     return f"did you mean `{ours}`?" if ours and has_it else None
 
