@@ -154,3 +154,14 @@ def test_no_answer_ends_a_question_with_the_same_words(
 
         assert screen.end() == 1
         assert screen.raw.endswith(" \r\nnothing was done\r\n")
+
+
+def test_a_plan_that_was_confirmed_is_not_printed_again(site: Site, tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("defaults: {nice: 1}\n")
+
+    code, seen = on_a_terminal("site", "apply", str(file), answer="y\n")
+
+    assert code == 0
+    assert seen.count("+ setting defaults: nice 1") == 1
+    assert seen.rstrip().endswith("1 added")

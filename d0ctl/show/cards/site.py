@@ -74,12 +74,13 @@ def _word(key: str, value: Any) -> str:
     return clean(plain_text("" if is_factor else key.rpartition(".")[2], value))
 
 
-def outcome(planned: Sequence[Difference], *, would: bool) -> Iterator[str]:
-    """Yield what was changed, or would be, and how much that is."""
+def outcome(planned: Sequence[Difference], *, would: bool, is_known: bool = False) -> Iterator[str]:
+    """Yield what was changed, or would be, unless a question has just named it; and how much."""
     if not planned:
         yield SAME
         return
-    yield from comparison(planned)
+    if not is_known:
+        yield from comparison(planned)
     numbers = {verb: sum(difference.verb == verb for difference in planned) for verb in PAST}
     changes = ", ".join(f"{count(n)} {PAST[verb]}" for verb, n in numbers.items() if n)
     yield f"would be: {changes}" if would else changes

@@ -97,13 +97,13 @@ def apply(
             store, wanted, facts, actor=session.actor(), note=changing.reason(),
             now=time.time(), source=str(path),
         )  # fmt: skip
-    _print(differences, would=False)
+    _print(differences, would=False, is_known=not changing.is_confirmed())
 
 
-def _print(found: "list[Difference]", *, would: bool) -> None:
+def _print(found: "list[Difference]", *, would: bool, is_known: bool = False) -> None:
     from d0ctl.show.cards import site as site_text
 
-    for line in site_text.outcome(found, would=would):
+    for line in site_text.outcome(found, would=would, is_known=is_known):
         emit(line)
 
 
