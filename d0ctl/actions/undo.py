@@ -56,10 +56,21 @@ def of_cancel(plan: Plan, before: int) -> str | None:
 
     `before` counts those of the same parts that are canceled already.
     """
-    if not before:
-        return command("retry", in_state(plan, "canceled"))
+    return of_state("retry", plan, "canceled", before)
+
+
+def of_state(
+    verb: str, plan: Plan, state: str, before: int, filtered: bool = False, *more: str
+) -> str | None:
+    """Return the command for the packages that a plan brings into a state; None if that would
+    change more.
+
+    `before` counts those of the same parts that are in it already; `filtered` ones go by name.
+    """
+    if not before and not filtered:
+        return command(verb, in_state(plan, state), *more)
     named = [change.path for change in plan.changes]
-    return command("retry", named) if len(named) == plan.packages else None
+    return command(verb, named, *more) if len(named) == plan.packages else None
 
 
 def lasting(undo: str | None, before: int) -> Iterator[str]:

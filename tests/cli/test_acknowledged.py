@@ -53,6 +53,17 @@ def test_a_failure_that_nobody_acknowledged_counts_beside_others(d0ctl: Type) ->
     assert d0ctl("status", "prod/1/1/1", "-q").exit_code == 0
 
 
+def test_the_undo_of_some_of_several_failures_names_these(d0ctl: Type) -> None:
+    d0ctl("acknowledge", "prod/1/2/1", "--withdraw")
+
+    others = d0ctl("acknowledge", "prod:failed")
+    d0ctl("acknowledge", "prod", "--withdraw")
+    some = d0ctl("acknowledge", "prod:failed", "--failed-for", "exit-code")
+
+    assert "to undo: d0ctl acknowledge prod/1/2/1 --withdraw\n" in others.output
+    assert "to undo: d0ctl acknowledge prod/1/1/1 prod/1/2/1 --withdraw\n" in some.output
+
+
 @pytest.mark.parametrize("path", ["prod", "prod/1"])
 def test_why_says_how_many_failures_are_acknowledged(path: str, d0ctl: Type) -> None:
     assert "- all 2 failures are acknowledged\n" in d0ctl("why", path).stdout

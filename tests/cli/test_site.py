@@ -71,6 +71,20 @@ def test_a_node_that_leaves_its_cluster_is_applied_with_a_remark_about_its_files
     assert (planned.exit_code, planned.stderr) == (0, remark)
 
 
+def test_a_drained_node_that_changes_its_cluster_stays_drained(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    site.up()
+    d0ctl("node", "drain", "localhost", "--reason", "broken disk")
+    moved = write(tmp_path, "nodes: {localhost: {cluster: lab}}\nclusters: {lab: {}}\n")
+
+    applied = d0ctl("site", "apply", moved, "--yes")
+
+    row = registry.named(site.store, "localhost")
+    assert (applied.exit_code, row.cluster) == (0, "lab")
+    assert (row.drained, row.drain_note) == (1, "broken disk")
+
+
 def test_values_that_differ_are_printed_as_people_write_them(
     d0ctl: Type, home: Home, tmp_path: Path
 ) -> None:

@@ -103,6 +103,13 @@ def test_every_page_says_until_when_a_job_is_paused(site: Site, d0ctl: Type) -> 
     assert document(d0ctl("status", "prod", "--json").stdout)["pause"]["until"] is not None
 
 
+def test_the_undo_of_an_early_resume_keeps_the_end(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    d0ctl("pause", "prod", "--for", "1h")
+
+    assert "to undo: d0ctl pause prod --for " in d0ctl("resume", "prod").output
+
+
 def test_a_later_pause_replaces_one_with_an_end(site: Site, d0ctl: Type) -> None:
     site.submit(made())
     d0ctl("pause", "prod")

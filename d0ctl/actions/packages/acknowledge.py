@@ -22,7 +22,15 @@ class AcknowledgeOptions(Options):
     withdraw: bool = flag("--withdraw", "Have acknowledged failures need a person again.")
 
 
-def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcknowledgePlan(Plan):
+    """What acknowledging failures would do."""
+
+    others: int = 0
+    """How many failures of the selection are acknowledged already, or not, with --withdraw."""
+
+
+def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> AcknowledgePlan:
     """Plan for failures that are not acknowledged, or with `--withdraw` for those that are."""
     withdraw, target = request.options.withdraw, request.target
     selected = selection.choose(store, target, now=now)
@@ -34,7 +42,9 @@ def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> Plan
     if not split.packages:
         already = "not acknowledged" if withdraw else "acknowledged already"
         raise Refused(f"the failures of `{target.brief}` are {already}")
-    return Plan(request=request, packages=split.packages, **split._asdict())
+    others = everything[Phase.FAILED] - split.packages
+    return AcknowledgePlan(request=request, packages=split.packages, others=others,
+                           **split._asdict())  # fmt: skip
 
 
 def act(store: Store, plan: Plan, by: Author) -> None:
@@ -45,9 +55,10 @@ def act(store: Store, plan: Plan, by: Author) -> None:
         acknowledge.acknowledge(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
-def _undo(plan: Plan) -> str:
+def _undo(plan: AcknowledgePlan) -> str | None:
     back = () if plan.request.options.withdraw else ("--withdraw",)
-    return undo.command("acknowledge", undo.in_state(plan, "failed"), *back)
+    is_filtered = plan.request.target.is_filtered
+    return undo.of_state("acknowledge", plan, "failed", plan.others, is_filtered, *back)
 
 
 def describe(plan: Plan) -> Iterator[str]:

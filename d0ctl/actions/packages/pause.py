@@ -71,6 +71,8 @@ class PausePlan(Plan):
     """How many packages of the jobs are suspended already, which would stay so."""
     end: str = field(default="", compare=False)
     """When the daemon resumes what is paused, in words; empty if a person does."""
+    left: float | None = field(default=None, compare=False)
+    """After how many seconds what is resumed would have been resumed by the daemon."""
     with_running: bool = False
     """Whether what is resumed was paused with its running packages."""
     guarded: Mapping[str, int] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """resume: resume paused jobs or packages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
 
@@ -14,7 +14,8 @@ from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
-from d0ctl.units import count
+from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import count, format_time
 
 
 def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
@@ -39,8 +40,15 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
         packages=sum(idle(job) for job in paused),
         launched=sum(job.counts.get("suspended", 0) for job in paused),
         with_running=all(job.pause_running for job in paused),
+        left=_left(paused, now),
         guarded=pauses.guarded(lifecycle.choose_launched(store, [job.id for job in paused])),
     )
+
+
+def _left(paused: Sequence[JobSummary], now: float) -> float | None:
+    """Return how long pauses would have lasted that all end by themselves at the same time."""
+    ends = {job.pause_until for job in paused}
+    return max(1.0, round(end - now)) if len(ends) == 1 and (end := ends.pop()) else None
 
 
 def _can_resume(phase: str, is_parked: bool, is_asked: bool) -> bool:
@@ -82,6 +90,12 @@ def report(plan: PausePlan) -> Iterator[str]:
     yield from _stays(plan)
 
 
+def _undo(plan: PausePlan) -> str:
+    more = ["--running"] * plan.with_running
+    more += [] if plan.left is None else ["--for", format_time(plan.left)]
+    return undo.command("pause", undo.changed(plan), *more)
+
+
 ACTION = Action(
     name="resume",
     help="Resume paused jobs or packages.",
@@ -90,7 +104,7 @@ ACTION = Action(
     options=Options,
     plan=plan,
     act=resume,
-    undo=lambda plan: undo.command("pause", undo.changed(plan), *["--running"] * plan.with_running),
+    undo=_undo,
     describe=describe,
     report=report,
     starts_packages=True,

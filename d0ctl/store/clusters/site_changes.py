@@ -21,6 +21,7 @@ from d0ctl.store.clusters.site_comparison import (
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes.draining import bad_node
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.units import count
 
@@ -112,12 +113,18 @@ def _nodes(
 ) -> None:
     changed = {change.name: change for change in changes if change.kind == "node"}
     previous = {row.name: row for row in registry.nodes(store)}
+    drained = {
+        row.name: row
+        for row in previous.values()
+        if row.drained and row.doubted is None and bad_node(store, row.id) is None
+    }
     for name in left(changes):
         registry.forget(store, name, now=now)
     for entry in site.nodes:
         if entry.name in changed and is_new(changed[entry.name]):
             make_node(store, entry, facts[entry.name], now)
             _keep_speed(store, entry.name, previous.get(entry.name), facts[entry.name])
+            _keep_drain(store, entry.name, drained.get(entry.name))
         keep_node(store, entry, applied=True)
 
 
@@ -128,6 +135,13 @@ def _keep_speed(store: Store, name: str, before: Node | None, facts: Mapping[str
     if before.machine is not None and before.machine == facts.get("machine_id"):
         node = registry.named(store, name)
         store.change("keep_speed", node=node.id, speed=before.speed_measured, now=before.measured)
+
+
+def _keep_drain(store: Store, name: str, before: Node | None) -> None:
+    """Let a node that was added again stay drained, if a person had drained it."""
+    if before is not None and before.drained_at is not None:
+        node = registry.named(store, name).id
+        store.change("drain_node", node=node, note=before.drain_note, now=before.drained_at)
 
 
 def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float) -> None:
