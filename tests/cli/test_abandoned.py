@@ -31,7 +31,7 @@ def test_nodes_of_a_killed_driver_are_not_connected_on_any_screen(site: Site, d0
     assert "not connected" in d0ctl("node", "list").stdout
     assert "`localhost` is not in contact" in d0ctl("why", "--node", "localhost").stdout
     assert "no daemon: 1 node not connected" in d0ctl("status").stdout
-    assert 'd0ctl_node_up{node="localhost"} 0.0' in d0ctl("report", "metrics").stdout
+    assert "d0ctl_node_up{" not in d0ctl("report", "metrics").stdout
     assert [row.state for row in registry.capacities(site.store)] == ["unknown"]
 
 

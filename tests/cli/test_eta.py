@@ -29,7 +29,7 @@ def test_the_end_of_a_job_is_estimated_at_its_submission(
 
     assert "it ends about" in submitted.stdout.splitlines()[1]
     assert "ends about" in d0ctl("status", "mc").stdout
-    assert "it begins about" in d0ctl("why", "mc/2/1/1").stdout
+    assert "`mc/2/1/1` begins about" in d0ctl("why", "mc/2/1/1").stdout
     head, *rows = d0ctl("eta", "mc").stdout.splitlines()
     assert head.startswith("mc  ends about")
     assert "4 h 20 min of run time x CPUs" in rows[0] and "1 h 10 min" in rows[2]
@@ -169,7 +169,7 @@ def test_a_job_with_held_packages_has_no_estimate_of_its_end(
     assert ([stage["left"] for stage in answer["stages"]], answer["end"]) == ([15, 0], None)
     assert "no estimate of its end: 5 packages are held" in page
     assert "not counted: 5 packages are held, 1 package waits for failed, canceled or held" in page
-    assert "it begins" not in held and "ends in" not in status
+    assert "` begins" not in held and "ends in" not in status
     assert again["end"] is not None
 
 
@@ -184,8 +184,8 @@ def test_why_of_a_package_that_needs_a_canceled_one_names_no_start(
     d0ctl("kill", "mc/1/1/1")
     impossible = d0ctl("why", "mc/2/1/1").stdout
 
-    assert "it begins about" in possible
-    assert "it begins" not in impossible
+    assert "` begins about" in possible
+    assert "` begins" not in impossible
 
 
 @pytest.mark.parametrize(("wall_time", "is_ended"), [(20, True), (7200, False)])

@@ -138,7 +138,7 @@ def test_an_input_on_a_node_that_is_down_is_not_on_its_way(site: Site, d0ctl: Ty
     assert "on its way" not in answer
     assert "d0ctl node check far" in answer
     assert "d0ctl node remove far   # if it is gone for good" in answer
-    assert "it begins" not in answer
+    assert "` begins" not in answer
     assert "d0ctl node remove far   # if it is gone for good" in d0ctl("why", "far").stdout
 
 

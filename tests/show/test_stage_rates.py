@@ -108,7 +108,7 @@ def test_the_card_says_ends_and_failures_a_minute_and_the_end(ended: Site) -> No
     assert (
         "0.9 a minute end, 0.1 a minute fail (last 7 min 00 s); at this rate it ends about" in stage
     )
-    assert "0.9 a minute" in job
+    assert "0.7 a minute" in job
 
 
 def test_a_stage_that_is_kept_back_has_no_end(ended: Site) -> None:

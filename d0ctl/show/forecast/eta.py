@@ -53,10 +53,10 @@ def waits(nodes: Sequence[str]) -> str:
 
 
 def rate(stage_rate: "StageRate | None") -> str:
-    """Say how many packages of a stage end in a minute; empty if none did lately."""
-    return (
-        "" if stage_rate is None else f"{per_minute(stage_rate.ended, stage_rate.seconds)} a minute"
-    )
+    """Say how many packages of a stage succeed in a minute; empty if none did lately."""
+    if stage_rate is None or not stage_rate.done:
+        return ""
+    return f"{per_minute(stage_rate.done, stage_rate.seconds)} a minute"
 
 
 def pace(stage_rate: "StageRate", counts: Counts, now: float, *, with_end: bool) -> str:
@@ -65,7 +65,7 @@ def pace(stage_rate: "StageRate", counts: Counts, now: float, *, with_end: bool)
     That is for stages without an estimate, which would be another one. The range holds the rates
     that give so many ends in four of five cases.
     """
-    rates = f"{rate(stage_rate)} end"
+    rates = f"{per_minute(stage_rate.ended, stage_rate.seconds)} a minute end"
     if stage_rate.failed:
         rates += f", {per_minute(stage_rate.failed, stage_rate.seconds)} a minute fail"
     rates += f" (last {duration(stage_rate.seconds)})"
@@ -83,15 +83,15 @@ def per_minute(number: int, seconds: float) -> str:
     return count(round(value)) if value >= 10 else f"{value:.1f}".removesuffix(".0")
 
 
-def of_package(times: PackageTimes | None, now: float) -> str | None:
+def of_package(path: str, times: PackageTimes | None, now: float) -> str | None:
     """Say when a package begins and ends; None if unknown."""
     if times is None:
         return None
     if times.wall_time is not None:
         return reaches_wall_time(times.wall_time, times.end.middle, now)
     if times.start is None:
-        return f"it {end(times.end, now)}"
-    return f"it begins {estimate(times.start, now)} and {end(times.end, now)}"
+        return f"`{path}` {end(times.end, now)}"
+    return f"`{path}` begins {estimate(times.start, now)} and {end(times.end, now)}"
 
 
 def reaches_wall_time(wall_time: float, until: float, now: float) -> str:

@@ -46,7 +46,8 @@ def _nodes(page: "_Page", production: Production, slots: Mapping[str, Slots]) ->
     slot = page.family("node_slots", "CPUs of a node for packages.", ("node",))
     used = page.family("node_slots_used", "CPUs of running packages of a node.", ("node",))
     for view in production.nodes:
-        up.labels(view.name).set(view.node.state == "up")
+        if view.node.state in ("up", "down"):
+            up.labels(view.name).set(view.node.state == "up")
         drained.labels(view.name).set(view.node.drained)
         if view.name in slots:
             number, taken = slots[view.name]

@@ -36,7 +36,8 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     _of_phase(Phase(view.phase))(Subject(store, view, job, explanation, now))
     if view.node is not None or view.status in (Status.SUCCESSFUL, Status.FAILED):
         _chosen_node(store, view, explanation, now)
-    times = eta.of_package(views_eta.package_times(store, view.id, now=now), now)
+    known = views_eta.package_times(store, view.id, now=now)
+    times = eta.of_package(view.path, known, now)
     if times and _may_begin(explanation):
         explanation.facts.append(times)
     _expected_sizes(store, view, explanation)
