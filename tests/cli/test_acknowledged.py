@@ -64,6 +64,19 @@ def test_the_undo_of_some_of_several_failures_names_these(d0ctl: Type) -> None:
     assert "to undo: d0ctl acknowledge prod/1/1/1 prod/1/2/1 --withdraw\n" in some.output
 
 
+def test_an_earlier_failure_of_an_acknowledged_package_is_not_acknowledged(
+    site: Site, d0ctl: Type
+) -> None:
+    d0ctl("retry", "prod/1/1/1")
+    site.fail("prod/1/1/1", reason="seg-fault", detail="ended by SIGSEGV")
+    d0ctl("acknowledge", "prod/1/1/1")
+
+    rows = document(d0ctl("report", "failures", "prod", "--json").stdout)["by_reason"]
+
+    known = {row["reason"]: row["acknowledged"] for row in rows}
+    assert known == {"exit-code": 1, "seg-fault": 1}
+
+
 @pytest.mark.parametrize("path", ["prod", "prod/1"])
 def test_why_says_how_many_failures_are_acknowledged(path: str, d0ctl: Type) -> None:
     assert "- all 2 failures are acknowledged\n" in d0ctl("why", path).stdout

@@ -29,7 +29,7 @@ def test_a_straggler_is_named_by_why_and_status(site: Site) -> None:
     of_job = group.job(site.store, one, time.time())
     (entry,) = documents.job_card(site.store, one, time.time())["stragglers"]
 
-    assert "it ends later than estimated" in said.facts
+    assert "`prod/1/1/1` ends later than estimated" in said.facts
     assert ("it is a straggler: it has been running on `localhost` for 1 h 00 min; 10 min 00 s"
             " were expected, at most 20 min 00 s") in said.facts  # fmt: skip
     assert said.details["straggler"] == {"expected": 600.0, "high": 1200.0}

@@ -45,7 +45,8 @@ select count(*) as count, count(distinct attempt.package_id) as packages,
   cross join attempt on attempt.id = failing.attempt_id
   join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
-  left join acknowledgement on acknowledgement.package_id = package.id;
+  left join acknowledgement on acknowledgement.package_id = package.id
+                           and package.attempt_id = attempt.id;
 
 -- name: failures_by_reason
 -- The collected failures by reason, with the latest of each that is not
@@ -60,7 +61,8 @@ select failing.reason as name, count(*) as count, count(distinct attempt.package
   cross join attempt on attempt.id = failing.attempt_id
   join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
-  left join acknowledgement on acknowledgement.package_id = attempt.package_id
+  left join acknowledgement on acknowledgement.package_id = package.id
+                           and package.attempt_id = attempt.id
  group by failing.reason order by count desc, name limit :limit;
 
 -- name: failures_by_node
@@ -77,7 +79,8 @@ select attempt.node_name as name, count(*) as count,
   cross join attempt on attempt.id = failing.attempt_id
   join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
-  left join acknowledgement on acknowledgement.package_id = attempt.package_id
+  left join acknowledgement on acknowledgement.package_id = package.id
+                           and package.attempt_id = attempt.id
  group by attempt.node_name order by count desc, name limit :limit;
 
 -- name: failures_by_software
@@ -94,7 +97,8 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
   cross join attempt on attempt.id = failing.attempt_id
   join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
-  left join acknowledgement on acknowledgement.package_id = attempt.package_id
+  left join acknowledgement on acknowledgement.package_id = package.id
+                           and package.attempt_id = attempt.id
   join binary on binary.package_id = attempt.package_id and binary.seq = coalesce(attempt.binary, 1)
  group by 1 order by count desc, name limit :limit;
 
@@ -111,7 +115,8 @@ select file.name, count(*) as count, count(distinct attempt.package_id) as packa
   cross join attempt on attempt.id = failing.attempt_id
   join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
-  left join acknowledgement on acknowledgement.package_id = attempt.package_id
+  left join acknowledgement on acknowledgement.package_id = package.id
+                           and package.attempt_id = attempt.id
   join input on input.package_id = attempt.package_id and input.own = 0
             and input.binary = coalesce(attempt.binary, input.binary)
   join file on file.id = input.file_id
@@ -188,6 +193,7 @@ select package_path.path,
   join package on package.id = attempt.package_id
   join package_path on package_path.package_id = package.id
   left join acknowledgement on acknowledgement.package_id = package.id
+                           and package.attempt_id = attempt.id
  where attempt.id = :attempt;
 
 -- name: shares_of_nodes
