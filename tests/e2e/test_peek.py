@@ -96,6 +96,21 @@ def test_the_folder_of_an_attempt_is_listed_and_its_files_are_printed(
     assert "1.out" in site.ok("peek", path)
 
 
+QUIET = """\
+job: quiet
+stages: [{lines: [{for: {n: [1, 2, 3]}, run: "sleep 0.2", cpus: 2}]}]
+"""
+
+
+def test_no_file_of_a_package_is_older_than_its_launch(site: Site) -> None:
+    assert site.d0ctl("run", site.write(QUIET)).code == 0
+
+    for number in (1, 2, 3):
+        (attempt,) = site.package(f"quiet/1/{number}/1")["attempts"]
+        files = site.json("peek", f"quiet/1/{number}/1")["files"]
+        assert min(file["time"] for file in files) >= attempt["launched"], files
+
+
 def test_an_input_in_the_cache_may_be_seen_and_a_file_of_the_user_may_not(
     site: Site, go: Path
 ) -> None:

@@ -40,7 +40,7 @@ def show(seen: Seen, json: bool) -> None:
     """List logs and working directory with the progress; exits with 6 if the node can't be read."""
     try:
         with visit(seen.where) as here:
-            listing = _everything(here)
+            listing = _everything(here, seen.attempt.launched)
             found = None
             if listing["state"] == "running":
                 found = live_status.read(here.status(), time.time())
@@ -69,14 +69,18 @@ def show_listing(seen: Seen, path: str, listing: Frame, json: bool) -> None:
     output.draw(_table, listing)
 
 
-def _everything(here: AttemptReader) -> Frame:
-    """List the folder of the attempt with the contents of its working directory."""
+def _everything(here: AttemptReader, launched: float) -> Frame:
+    """List the folder of the attempt with the contents of its working directory.
+
+    A wrapper makes its logs in advance: none of its own files is older than the launch.
+    """
     top = here.listing()
-    if not any(entry["name"] == "work" for entry in top["entries"]):
-        return top
+    own = [{**entry, "time": max(entry["time"], launched)} for entry in top["entries"]]
+    if not any(entry["name"] == "work" for entry in own):
+        return {**top, "entries": own}
     work = here.listing("work")
     inner = [{**entry, "name": f"work/{entry['name']}"} for entry in work["entries"]]
-    return {**top, "entries": top["entries"] + inner, "more": top["more"] or work["more"]}
+    return {**top, "entries": own + inner, "more": top["more"] or work["more"]}
 
 
 def _show_known(seen: Seen, json: bool) -> None:
