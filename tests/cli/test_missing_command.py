@@ -135,6 +135,17 @@ def test_a_file_beside_the_job_file_that_a_program_did_not_find_is_named(
     assert "  $ d0ctl retry" not in answer
 
 
+def test_the_corrected_job_file_is_taken_before_the_retry(real_site: Site) -> None:
+    (real_site.jobs / "cuts.dat").write_text("pt 20\n")
+    text = "job: one\nstages: [{lines: [{run: cat cuts.dat}]}]"
+    real_site.d0ctl("run", real_site.write(text))
+
+    commands = real_site.json("why", "one/1/1/1")["commands"]
+
+    first = commands.index("d0ctl update one   # once the job file is corrected")
+    assert commands[first + 1] == "d0ctl retry one/1/1/1"
+
+
 def test_a_file_that_is_an_input_or_not_beside_the_job_file_is_not_blamed(real_site: Site) -> None:
     (real_site.folder / "cuts.dat").write_text("pt 20\n")
 

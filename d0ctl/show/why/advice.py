@@ -65,11 +65,15 @@ class Advice(Struct, frozen=True):
     fixes: tuple[str, ...] = ()
     may_retry: bool = True
     more: Raise | None = None
+    first: str = ""
+    """The command to type before a retry, once the job file is corrected."""
 
     def add_to(self, explanation: Explanation, target: str, prefix: str = "") -> None:
         """Add the facts, and the command that retries the target."""
         option = f" {self.more}" if self.more else ""
-        commands = [f"d0ctl retry {target}{option}"] if self.may_retry else []
+        commands = [f"{self.first}   # once the job file is corrected"] if self.first else []
+        if self.may_retry or self.first:
+            commands.append(f"d0ctl retry {target}{option}")
         fixes = [prefix + fix for fix in self.fixes]
         explanation.facts += [*(prefix + fact for fact in self.facts), *fixes]
         explanation.commands += commands
@@ -111,7 +115,8 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
     if problem := missing(store, package, last):
         if problem.is_fixed:
             return Advice((problem.fact,))
-        return _against(problem.fact, fixes=(_fix(target),) if problem.may_retry else ())
+        fixes = (_fix(target),) if problem.may_retry else ()
+        return replace(_against(problem.fact, fixes=fixes), first=problem.first)
     if last.reason in BY_JOB_FILE:
         fix = _fix(target, is_certain=_fails_again(store, package, last))
         return _against(fixes=(fix, OLD_FILE + again(store, package)))

@@ -42,16 +42,28 @@ class Missing(Struct, frozen=True):
     may_retry: bool = True
     is_fixed: bool = False
     """Whether it was corrected since, so that a plain retry helps."""
+    first: str = ""
+    """The command that takes the corrected job file, if that is possible."""
 
 
 def again(store: Store, package: PackageView) -> str:
     """Return what to do after the job file was corrected; a retry alone runs it as it was."""
+    if update := update_of(store, package):
+        return f"`{update}` and `d0ctl retry '{_job(package)}:failed'`"
+    return "`d0ctl run FILE --as NAME`, or remove the job and run it again"
+
+
+def update_of(store: Store, package: PackageView) -> str:
+    """Return the command that takes the corrected job file of a job, if the file still exists."""
     from d0ctl.store.jobs.submission.submit import text_of  # much, and needed for few failures
 
-    job, known = package.path.partition("/")[0], text_of(store, package.job_id)
-    if known and known.source not in (None, "-") and Path(str(known.source)).is_file():
-        return f"`d0ctl update {job}` and `d0ctl retry '{job}:failed'`"
-    return "`d0ctl run FILE --as NAME`, or remove the job and run it again"
+    known = text_of(store, package.job_id)
+    has_file = known and known.source not in (None, "-") and Path(str(known.source)).is_file()
+    return f"d0ctl update {_job(package)}" if has_file else ""
+
+
+def _job(package: PackageView) -> str:
+    return package.path.partition("/")[0]
 
 
 def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
@@ -85,6 +97,7 @@ def _no_input(store: Store, package: PackageView, name: str) -> Missing:
     return Missing(
         f"`{name}` is beside the job file but is not an input, so it is not on the node: "
         f"add {remedy} the job file, then {again(store, package)}", may_retry=False,
+        first=update_of(store, package),
     )  # fmt: skip
 
 
