@@ -220,9 +220,9 @@ def imperfect(job: str, *, short: bool, outdated: bool) -> str:
     return f"; some {listed(faults, 'or')}, see `d0ctl results {job}`" if faults else ""
 
 
-def copied(folder: str, number: int, existing: int, size_: int) -> str:
+def copied(folder: str, number: int, existing: int, size_: int, failed: int = 0) -> str:
     """Say how many files were copied to a folder, and how many were there already."""
-    if existing and not number:
+    if existing and not number and not failed:
         return (
             f"nothing to copy: {count(existing, 'file is', 'files are')} in {clean(folder)} already"
         )

@@ -184,6 +184,22 @@ def test_a_node_with_launched_packages_is_not_taken_away(
     assert d0ctl("site", "apply", str(site_file)).stdout.startswith("no changes")
 
 
+def test_all_nodes_that_an_apply_waits_for_are_named(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
+    site.submit(production(lines=2))
+    for line, name in ((1, "localhost"), (2, "far")):
+        site.up(name, machine_id=name)
+        site.launch(f"prod/1/{line}/1", name)
+    d0ctl("site", "apply", write(tmp_path, "nodes: {localhost: {}, far: {destination: far}}"))
+
+    refused = d0ctl("site", "apply", write(tmp_path, "defaults: {nice: 4}")).stderr
+
+    assert "2 nodes have 2 launched packages\n" in refused
+    assert "d0ctl node drain localhost far   # and the same again" in refused
+
+
 def test_an_unreachable_node_stops_the_whole_apply(d0ctl: Type, site: Site, tmp_path: Path) -> None:
     text = "nodes: {n1: {destination: 'x@127.0.0.1:9', via: fabric}}\ndefaults: {nice: 4}"
     result = d0ctl("site", "apply", write(tmp_path, text))

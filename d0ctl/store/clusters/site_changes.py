@@ -64,9 +64,10 @@ def check(store: Store, site: Site, changes: Collection[Difference]) -> None:
         if entry.pilots is not None and entry.pilots.mode == "direct"
     }
     gone = left(changes)
-    for row in registry.nodes(store):
-        if row.name in gone or (row.job == "direct" and row.cluster not in direct):
-            registry.check_unused(store, row)
+    nodes = registry.nodes(store)
+    leaving = [row for row in nodes if row.name in gone]
+    leaving += [row for row in nodes if row.job == "direct" and row.cluster not in direct]
+    registry.check_unused(store, *dict.fromkeys(leaving))
 
 
 def _clusters(store: Store, site: Site, changes: Collection[Difference], now: float) -> None:

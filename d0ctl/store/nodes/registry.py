@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -206,20 +206,22 @@ def _is_same(row: Row, machine: str | None, *, is_local: bool) -> bool:
     return bool(machine and row["machine"] == machine)
 
 
-def check_unused(store: Store, row: Node) -> None:
-    """Raise Refused for a node with launched packages."""
-    if busy := launched_on(store, row.id):
-        raise Refused(f"node `{row.name}` has {count(busy, 'launched package')}",
-                      hint=_way_to_empty(row))  # fmt: skip
+def check_unused(store: Store, *rows: Node) -> None:
+    """Raise Refused for nodes with launched packages."""
+    busy = [(row, found) for row in rows if (found := launched_on(store, row.id))]
+    if busy:
+        has = f"node `{busy[0][0].name}` has" if len(busy) == 1 else f"{len(busy)} nodes have"
+        packages = count(sum(found for _, found in busy), "launched package")
+        raise Refused(f"{has} {packages}", hint=_way_to_empty([row for row, _ in busy]))
 
 
-def _way_to_empty(row: Node) -> str:
-    """Return what to type until no package is launched on a node."""
-    if row.state == "down":
-        return f"d0ctl node remove {row.name} --lost   # if it is gone for good"
-    if row.drained:
-        return f"d0ctl status '*' --node {row.name}   # it is drained: they continue to their end"
-    return f"d0ctl node drain {row.name}   # and the same again once they have ended"
+def _way_to_empty(rows: Sequence[Node]) -> str:
+    """Return what to type until no package is launched on nodes."""
+    if taking := [row.name for row in rows if row.state != "down" and not row.drained]:
+        return f"d0ctl node drain {' '.join(taking)}   # and the same again once they have ended"
+    if rows[0].state == "down":
+        return f"d0ctl node remove {rows[0].name} --lost   # if it is gone for good"
+    return f"d0ctl status '*' --node {rows[0].name}   # it is drained: they continue to their end"
 
 
 def forget(store: Store, name: str, *, now: float) -> None:

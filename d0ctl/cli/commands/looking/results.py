@@ -149,7 +149,7 @@ def _copy(
         emit_json({"folder": str(folder.absolute()), "copied": copied, "kept": unchanged,
                    "bytes": size, "failed": failures})  # fmt: skip
     else:
-        emit(outcome.copied(str(folder), copied, unchanged, size))
+        emit(outcome.copied(str(folder), copied, unchanged, size, len(failed)))
         for text in remarks(job):
             say(text)
         for why, names in _alike(failed).items():
