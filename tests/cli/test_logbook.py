@@ -127,6 +127,9 @@ def test_the_history_of_all_has_the_ends_of_jobs(site: Site, d0ctl: Type) -> Non
     )
     assert [(end["job"], end["status"], end["left"]) for end in ends] == [("prod", "failed", 8)]
     assert document(d0ctl("history", "--node", "localhost", "--json").stdout)["jobs"] == []
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs")
+    change(site.store, "job", {"name": "prod"}, ended=now)
+    assert "succeed, without 1 dropped line" in " ".join(d0ctl("history").stdout.split())
 
 
 def test_a_failure_on_a_node_that_was_down_belongs_to_the_time_when_it_was_recorded(

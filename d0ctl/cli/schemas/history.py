@@ -76,12 +76,15 @@ class Outage(TypedDict):
 
 
 class EndedJob(TypedDict):
-    """When a job ended and how; `left` of its packages did not succeed."""
+    """When a job ended and how; `left` of its packages did not succeed, `dropped` of its lines are
+    left out.
+    """
 
     job: str
     at: Time | None
     status: str
     left: int
+    dropped: int
 
 
 class Logbook(TypedDict):

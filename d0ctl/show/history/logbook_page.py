@@ -61,8 +61,10 @@ def _action(action: ActionView, reason: str, now: float) -> list[Cell]:
 
 
 def _end(job: Notable, now: float) -> list[Cell]:
-    left = f"{count(job.left, 'package')} did not succeed" if job.left else ""
-    return [moment(job.at, now), (job.subject, "strong"), (job.state, role(job.state)), left]
+    left = [f"{count(job.left, 'package')} did not succeed"] if job.left else []
+    left += [f"without {count(job.dropped, 'dropped line')}"] if job.dropped else []
+    state = (job.state, role(job.state))
+    return [moment(job.at, now), (job.subject, "strong"), state, ", ".join(left)]
 
 
 def _failure(failure: JobFailures, now: float) -> list[Cell]:

@@ -13,7 +13,7 @@ class Notable(Struct, frozen=True):
     """A thing that happened: `what` is failure, action, node or job.
 
     `subject` is a path or name, `state` a state or the verb of an action. `left` packages of an
-    ended job have not succeeded.
+    ended job have not succeeded, and its results lack `dropped` lines.
     """
 
     what: str
@@ -26,6 +26,7 @@ class Notable(Struct, frozen=True):
     note: str | None = None
     is_tried_again: bool = False
     left: int = 0
+    dropped: int = 0
 
 
 QUERIES = {

@@ -32,12 +32,17 @@ select drained_at, name, 'drained', drain_note
  limit :limit;
 
 -- name: notable_jobs
--- The jobs that ended last between two times, their status, and how many of their packages did not end
--- well.
-select at, subject, left, case when left > canceled then 'failed'
+-- The jobs that ended last between two times, their status, how many of their packages did not end
+-- well, and how many lines people dropped.
+select at, subject, left, dropped, case when left > canceled then 'failed'
                                when done > 0 and canceled = 0 then 'successful'
                                else 'canceled' end as state
   from (select job.ended as at, job.name as subject,
+               (select count(*)
+                  from stage as part
+                  join line on line.stage_id = part.id and line.dropped is not null
+                           and line.named <> 2
+                 where part.job_id = job.id) as dropped,
                total(stage_count.n) filter (where stage_count.phase = 'done') as done,
                cast(total(stage_count.n) filter (
                     where stage_count.phase not in ('done', 'dropped')) as integer) as left,
