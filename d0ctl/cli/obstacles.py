@@ -28,7 +28,7 @@ def sentence(store: Store, plan: Plan) -> str:
     jobs = _jobs(target)
     held = [name for name in jobs if any(job.hold for job in browse.jobs(store, name))]
     if held and held == jobs:
-        return outcome.held(held)
+        return "" if plan.request.name == "retry" else outcome.held(held)  # which says so itself
     return "" if any_driver(store) else outcome.no_daemon(jobs)
 
 

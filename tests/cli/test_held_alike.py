@@ -91,3 +91,13 @@ def test_a_file_of_a_job_held_for_alike_failures_advises_the_retry_of_the_failed
         assert answer["commands"][:2] == ["d0ctl why prod", "d0ctl retry 'prod:failed'"]
         assert not [text for text in answer["commands"] if text.startswith("d0ctl release")]
     assert "once their cause is fixed" in " ".join(answers[0]["facts"])
+
+
+def test_a_retry_in_a_job_that_a_person_holds_says_so_once(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))])))
+    site.fail("prod/1/1/1")
+    d0ctl("hold", "prod")
+
+    said = d0ctl("retry", "prod/1/1/1").output
+
+    assert (said.count("d0ctl release prod"), said.count("is held")) == (1, 1)

@@ -143,7 +143,7 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
 
     assert found["status"] == "lost"
     assert found["answer"].startswith(
-        "file `gen-1` of job `prod` was made, is lost, and will be made again: "
+        "file `gen-1` of job `prod` was made before, and will be made again: "
         "its maker `prod/1/1/1` is ready"
     )
     assert any(

@@ -179,7 +179,7 @@ def _missing(about: _AboutFile) -> None:
 
 
 def _lost(about: _AboutFile) -> None:
-    _unmade(about, "was made, is lost, and will be made again")
+    _unmade(about, "was made before, and will be made again")
 
 
 def _unmade(about: _AboutFile, state: str) -> None:
