@@ -219,6 +219,15 @@ def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
     assert "job `urgent` of a higher priority comes first" in answer.answer
     assert answer.commands == ["d0ctl priority prod 91", "d0ctl why urgent"]
 
+    site.up(cpus=1)
+    site.launch("urgent/1/1/1")
+
+    answer = why(site, "prod/1/1/1")
+
+    assert "no slot is free" in answer.answer
+    first = "packages of job `urgent` are ready, too, and come first: its priority is 90"
+    assert first in answer.facts
+
 
 def test_a_package_waits_while_its_stage_or_job_runs_as_many_as_it_may(site: Site) -> None:
     site.up()

@@ -61,12 +61,16 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     if chains := dependencies.longer_chains_before(subject.store, package.id):
         explanation.facts.append(_longer(chains))
     costs = compare(subject, fits, requirement)
+    first = dependencies.ready_before(subject.store, package.id)
     if not free:
         explanation.details["is_no_node_free"] = True
+        if first and first.job_id != subject.job.id:
+            explanation.facts.append(f"packages of job `{first.name}` are ready, too, and come "
+                                     f"first: its priority is {first.priority}")  # fmt: skip
         return _none_free(subject, fits, lacks, at_limit)
     if limit := _limit(subject) or of_job(subject, allowed):
         return limit
-    if first := dependencies.ready_before(subject.store, package.id):
+    if first:
         is_alone = first.is_own or package.priority is not None
         if first.priority < 100:
             target = package.path if is_alone else subject.job.name
