@@ -143,6 +143,22 @@ def test_without_a_site_file_the_nodes_of_this_site_are_taken(
     assert "localhost" in answer.stdout
 
 
+def test_a_rehearsal_without_failures_says_how_many_earlier_attempts_failed(
+    d0ctl: Type, files: tuple[str, str], tmp_path: Path, store: Store
+) -> None:
+    d0ctl("submit", files[0])
+    hands = Site.of(store)
+    for number in range(1, 20):
+        hands.finish(f"mc/1/{number}/1")
+    hands.fail("mc/1/20/1")
+    other = tmp_path / "other.yaml"
+    other.write_text(JOB)
+
+    page = d0ctl("rehearse", str(other), "--site", files[1]).stdout
+
+    assert "none expected: 1 of 20 earlier attempts failed" in page
+
+
 def test_failures_happen_as_often_as_before_and_their_policy_answers(
     d0ctl: Type, files: tuple[str, str], store: Store
 ) -> None:

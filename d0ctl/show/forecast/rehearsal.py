@@ -60,7 +60,8 @@ def _failures(rehearsal: Rehearsed) -> list[list[Cell]]:
         return rows
     retried, failed = outcome.retried.total(), outcome.failed.total()
     if not retried and not failed:
-        rows.append([("failures", "faint"), f"none, by {count(rehearsal.attempts, known)}"])
+        earlier = f"{rehearsal.attempts_failed:,} of {count(rehearsal.attempts, known)} failed"
+        rows.append([("failures", "faint"), f"none expected: {earlier}"])
         return rows
     cost = f"{_gap(rehearsal.smooth_s, outcome.makespan_s)} longer"
     rows.append([("failures", "faint"),

@@ -71,8 +71,11 @@ class ExpectedFailures:
         self._of_kind: dict[Kind, Sequence[tuple[Group, str]]] = {}
         self.attempts = 0
         """How many earlier attempts were considered."""
+        self.failed = 0
+        """How many of these failed."""
         for row in store.rows("attempt_outcomes", limit=MOST_ATTEMPTS):
             self.attempts += row["n"]
+            self.failed += row["n"] if row["reason"] is not None else 0
             key = row["source"], row["stage"], str(row["position"])
             for group in {key, (row["software"],), ()}:
                 self._add(self._records[group], row["node"], row["reason"], row["n"], row["lasted"])

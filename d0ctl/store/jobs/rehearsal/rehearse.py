@@ -54,6 +54,7 @@ class Rehearsed(Struct, frozen=True):
     """Its duration if nothing fails."""
     attempts: int
     """The number of earlier attempts whose result is known."""
+    attempts_failed: int
     earlier: str | None = None
     """The job from which run times are known that the job file lacks."""
 
@@ -101,7 +102,7 @@ def rehearse_job(store: Store, spec: JobSpec, site: Site | None, *, now: float) 
     return Rehearsed(
         spec.name, spec.packages, nodes, clusters, outcome, _stages(spec, steps, outcome),
         chain_s, work_s, model.name, other.makespan_s, smooth.makespan_s, failures.attempts,
-        earlier.job if earlier else None,
+        failures.failed, earlier.job if earlier else None,
     )  # fmt: skip
 
 
