@@ -148,6 +148,12 @@ def test_the_json_preview_has_the_plan(site: Site, file: str, d0ctl: Type) -> No
     assert [one["kind"] for one in merge["lines"][0]["reads"]] == ["stage", "job", "node"]
 
 
+def test_a_dry_run_of_run_prints_the_plan_of_submit(site: Site, file: str, d0ctl: Type) -> None:
+    submitted = d0ctl("submit", file, "--dry-run", "--force").stdout
+
+    assert d0ctl("run", file, "--dry-run", "--force").stdout == submitted
+
+
 def test_the_json_of_a_dry_run_has_the_same_plan(site: Site, file: str, d0ctl: Type) -> None:
     site.up()
     schema = document(d0ctl("schema", "submit").stdout)

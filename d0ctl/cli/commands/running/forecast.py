@@ -1,10 +1,11 @@
-"""What a job would do, as `validate` and `submit --dry-run` print it."""
+"""What a job would do, as `validate` and a dry run of `submit` or `run` print it."""
 
 import time
 from collections.abc import Collection
 from shlex import quote
 
-from d0ctl.cli import changing
+from d0ctl.actions.jobs.submit import SubmitRequest
+from d0ctl.cli import action_command, changing
 from d0ctl.cli.terminal.output import emit, sheet, show
 from d0ctl.jobfile.preview import LinePreview, Preview
 from d0ctl.jobfile.spec import JobSpec
@@ -56,14 +57,16 @@ def _planned(line: LinePreview) -> dict[str, object]:
     return {**line._asdict(), "reads": reads}
 
 
-def show_stages(store: Store, spec: JobSpec, file: str | None) -> None:
-    """Print what each stage of a job does, and its lines if they are few."""
+def show_submission(request: SubmitRequest, spec: JobSpec) -> None:
+    """Print the plan of a submission, what each stage does, and the job's lines if they are few."""
+    action_command.carry_out(request)
     preview = Preview(spec, listing=spec.packages <= MOST_LISTED)
     emit("")
-    _stages(store, preview)
-    _lines(store, preview)
-    if spec.packages > MOST_LISTED and file:
-        emit(f"each line with its files: d0ctl validate {quote(file)} --list")
+    with changing.rehearsal() as store:
+        _stages(store, preview)
+        _lines(store, preview)
+    if spec.packages > MOST_LISTED and request.target.text is None:
+        emit(f"each line with its files: d0ctl validate {quote(request.target.brief)} --list")
 
 
 def _stages(store: Store, preview: Preview) -> None:

@@ -13,7 +13,7 @@ from d0ctl import actions
 from d0ctl.actions.jobs.submit import SubmitPlan, is_name
 from d0ctl.cli import action_command, changing, options, session
 from d0ctl.cli.changing import Submitting
-from d0ctl.cli.commands.running import intake
+from d0ctl.cli.commands.running import forecast, intake
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import ask, emit, say, sheet, show
 from d0ctl.cli.terminal.progress_bar import Progress
@@ -70,7 +70,9 @@ def _rehearse(
     file: str, job: str | None, parameter: list[str] | None, name: str | None, force: bool
 ) -> None:
     if job is None:
-        action_command.carry_out(intake.request_of(file, parameter, name=name, force=force))
+        request, spec = intake.read(intake.request_of(file, parameter, name=name, force=force))
+        intake.warn(spec, file)
+        forecast.show_submission(request, spec)
     else:
         emit(outcome.would_continue(job))
 

@@ -64,10 +64,7 @@ def _run(
             emit_json({"job": rehearsed.job, "packages": rehearsed.packages, "dry_run": True,
                        "plan": forecast.plan(spec)})  # fmt: skip
         else:
-            action_command.carry_out(request)
-            with changing.rehearsal() as store:
-                file = request.target.brief if request.target.text is None else None
-                forecast.show_stages(store, spec, file)
+            forecast.show_submission(request, spec)
         return
     with session.open_or_create() as store:
         plan: SubmitPlan = action_command.act(store, request)
