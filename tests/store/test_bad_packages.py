@@ -2,8 +2,10 @@
 
 from collections.abc import Collection
 
+from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
+from d0ctl.store.nodes import draining
 from tests.store.bad_nodes import StillSite, set_up
 from tests.support import rows
 
@@ -85,3 +87,20 @@ def test_failures_that_were_blamed_on_a_node_are_tries_if_the_package_fails_else
     for (package,) in failed:
         tried = rows.read(store, "attempt", "node_name", "answer", package_id=package)
         assert [answer for _, answer in tried] == ["restart", "fail"]
+
+
+def test_the_evidence_has_only_failures_that_were_counted(store: Store) -> None:
+    policy = {"exit-code": {"tries": 9, "delay": [0.0]}}
+    site = set_up(store, "good", "hole", packages=60, cpus=5, policy=policy)
+    bad = [(package,) for package in range(1, 12)]
+    for _ in range(40):
+        end_others(site, bad)
+        site.end_running(site.node("hole"), "failed", "exit-code")
+        if site.row("hole").drained:
+            break
+
+    found = draining.bad_node(store, site.node("hole").id)
+    assert found is not None
+    evidence = read(found.evidence)
+    assert isinstance(evidence, NodeFailing)
+    assert sum(evidence.reasons.values()) <= evidence.failures

@@ -194,7 +194,7 @@ delete from bad_node where node_id = :node;
 
 -- name: failed_on_node
 -- The attempts of a stage that failed on a node since a time, in jobs that are not finishing, with
--- the requirements of their packages.
+-- the requirements of their packages; without packages that had failed so elsewhere before.
 select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
        requirement.id as requirement_id, requirement.memory, requirement.avoid, requirement.boost,
        requirement.failed_on, requirement.stay, package_path.path,
@@ -207,7 +207,11 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
   join package_path on package_path.package_id = package.id
   join job on job.id = package.job_id and job.finish is null
  where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
-   and attempt.node_id = :node;
+   and attempt.node_id = :node
+   and not exists (select 1 from attempt as before
+                    where before.package_id = attempt.package_id
+                      and before.number < attempt.number and before.node_id <> attempt.node_id
+                      and before.outcome = 'failed' and before.reason = attempt.reason);
 
 -- name: failed_there_and_elsewhere
 -- How many of the first failures of a stage on a node since a time there are, and how many of these

@@ -43,6 +43,7 @@ def failed(subject: Subject) -> None:
     explanation.answer = f"{subject.name} failed: {explanation.reason}"
     if last:
         _last_attempt(subject, last)
+        _blamed_node(subject, last, tries[:-1])
     if (seen := one_package.acknowledgement(subject.store, package.id)) is not None:
         because = f": {seen.note}" if seen.note else ""
         subject.fact(f"acknowledged by {seen.actor} at {moment(seen.at, subject.now)}{because}")
@@ -85,6 +86,14 @@ def _last_attempt(subject: Subject, last: AttemptView) -> None:
                       f"attempt {last.number}")  # fmt: skip
     stderr = (last.stderr or "").strip()
     subject.explanation.stderr = None if stderr and stderr in (last.message or "") else last.stderr
+
+
+def _blamed_node(subject: Subject, last: AttemptView, earlier: Sequence[AttemptView]) -> None:
+    """Say that it ran again since its node was thought to be the cause of the same failure."""
+    before = earlier[-1] if earlier else None
+    if before and last.kind == "restart" and before.reason == last.reason != Reason.LOST:
+        subject.fact(f"attempt {before.number} failed for the same reason on `{before.node_name}`: "
+                     "d0ctl took the node for the cause, and ran it again elsewhere")  # fmt: skip
 
 
 def _renewed_inputs(subject: Subject, last: AttemptView) -> None:
