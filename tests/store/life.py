@@ -238,9 +238,11 @@ class Moves(RuleBasedStateMachine):
         with self.store.writing():
             self.select(pick).change(query, actor="tester", note=None, now=self.site.now)
 
-    @rule(pick=PICK)
-    def restore(self, pick: int) -> None:
-        """What `restore-line` does, where no consumer was launched without the files."""
+    @rule(pick=PICK, again=st.booleans())
+    def restore(self, pick: int, again: bool) -> None:
+        """What `restore-line` does, where consumers have not been launched without the files, or
+        `again` have ended.
+        """
         line = "select id from package where line_id = (select line_id from package where id = ?)"
         with self.store.writing():
             package = self.packages[pick % len(self.packages)]
@@ -251,8 +253,12 @@ class Moves(RuleBasedStateMachine):
                 return
             requested = lifecycle.line_ids(selected)
             restoring.choose_restored(selected)
-            if restoring.launched_without(selected) is None:
-                restoring.restore(selected, requested, actor="tester", note=None, now=self.site.now)
+            used = restoring.launched_without(selected)
+            if used is None or (again and used["phase"] == "done"):
+                done = [row["id"] for row in restoring.done_without(selected)]
+                restoring.restore_and_run(
+                    selected, done, requested, actor="tester", note=None, now=self.site.now
+                )
 
     @rule(pick=PICK)
     def drop(self, pick: int) -> None:
