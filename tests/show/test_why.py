@@ -229,6 +229,17 @@ def test_a_job_of_higher_priority_comes_first(site: Site) -> None:
     assert first in answer.facts
 
 
+def test_a_package_of_a_full_node_names_the_older_job_that_comes_first(site: Site) -> None:
+    site.up(cpus=1)
+    site.submit(production("older"))
+    site.submit(production())
+    site.launch("older/1/1/1")
+
+    fact = "are ready, too, and come first: it is older, and of the same priority, 50"
+    assert f"packages of job `older` {fact}" in why(site, "prod/1/1/1").facts
+    assert not any("come first: it is" in text for text in why(site, "older/1/2/1").facts)
+
+
 def test_a_package_waits_while_its_stage_or_job_runs_as_many_as_it_may(site: Site) -> None:
     site.up()
     two = [line(make("a")), line(make("b"))]

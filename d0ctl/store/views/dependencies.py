@@ -141,7 +141,10 @@ def longer_chains_before(store: Store, package: int) -> LongerChains | None:
     return None if row is None else make(LongerChains, row)
 
 
-def ready_before(store: Store, package: int) -> ReadyBefore | None:
-    """Return the job and stage of ready packages that come first because of a higher priority."""
-    row = store.row("ready_before", package=package)
+def ready_before(store: Store, package: int, *, older: bool = False) -> ReadyBefore | None:
+    """Return the job and stage of ready packages that come first because of a higher priority.
+
+    With `older`, those of the same priority in older jobs count, too.
+    """
+    row = store.row("ready_before", package=package, older=older)
     return None if row is None else make(ReadyBefore, row)

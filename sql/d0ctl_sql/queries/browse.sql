@@ -334,7 +334,8 @@ select attempt.reason, count(*) as count, max(attempt.ended) as last, attempt.me
  group by attempt.reason order by count desc;
 
 -- name: ready_before
--- Ready packages of a higher priority than a package, which come first: their job and stage.
+-- Ready packages of a higher priority than a package, which come first: their job and stage; if
+-- :older, also those of the same priority in older jobs.
 select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) as priority,
        requirement.priority is not null as is_own, stage.name as stage
   from package
@@ -345,7 +346,8 @@ select job.name, job.id as job_id, coalesce(requirement.priority, job.priority) 
   join stage on stage.id = requirement.stage_id
  where package.id = :package and job.visible = 1 and job.hold = 0 and job.pause = 0
    and job.finish is null
-   and coalesce(requirement.priority, job.priority) > coalesce(own.priority, own_job.priority)
+   and coalesce(requirement.priority, job.priority)
+       > coalesce(own.priority, own_job.priority) - (:older and job.id < own_job.id)
  limit 1;
 
 -- name: longer_chains_before

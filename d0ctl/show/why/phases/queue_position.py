@@ -20,7 +20,7 @@ from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies
-from d0ctl.store.views.dependencies import LongerChains
+from d0ctl.store.views.dependencies import LongerChains, ReadyBefore
 from d0ctl.units import count, duration, format_size, listed, size
 
 STEP = 1_000_000
@@ -64,9 +64,10 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     first = dependencies.ready_before(subject.store, package.id)
     if not free:
         explanation.details["is_no_node_free"] = True
+        if share is None:  # shares may let packages of a younger job start first
+            first = first or dependencies.ready_before(subject.store, package.id, older=True)
         if first and first.job_id != subject.job.id:
-            explanation.facts.append(f"packages of job `{first.name}` are ready, too, and come "
-                                     f"first: its priority is {first.priority}")  # fmt: skip
+            explanation.facts.append(_other_job(subject, first))
         return _none_free(subject, fits, lacks, at_limit)
     if limit := _limit(subject) or of_job(subject, allowed):
         return limit
@@ -82,6 +83,15 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     if better := later(costs, {row.name for row in free}):
         return better
     return f"it starts on {named(free[:MOST], 'or')} when its turn comes"
+
+
+def _other_job(subject: Subject, first: ReadyBefore) -> str:
+    """Say which other job comes first, for its priority or its age."""
+    package, job = subject.package, subject.job
+    own = job.priority if package.priority is None else package.priority
+    why = (f"its priority is {first.priority}" if first.priority > own
+           else f"it is older, and of the same priority, {own}")  # fmt: skip
+    return f"packages of job `{first.name}` are ready, too, and come first: {why}"
 
 
 def _longer(chains: LongerChains) -> str:
