@@ -156,7 +156,7 @@ def test_a_rehearsal_without_failures_says_how_many_earlier_attempts_failed(
 
     page = d0ctl("rehearse", str(other), "--site", files[1]).stdout
 
-    assert "none expected: 1 of 20 earlier attempts failed" in page
+    assert "none expected: 1 of 20 earlier attempts of all jobs failed" in page
 
 
 def test_failures_happen_as_often_as_before_and_their_policy_answers(

@@ -60,8 +60,8 @@ def _failures(rehearsal: Rehearsed) -> list[list[Cell]]:
         return rows
     retried, failed = outcome.retried.total(), outcome.failed.total()
     if not retried and not failed:
-        earlier = f"{rehearsal.attempts_failed:,} of {count(rehearsal.attempts, known)} failed"
-        rows.append([("failures", "faint"), f"none expected: {earlier}"])
+        earlier = f"{rehearsal.attempts_failed:,} of {count(rehearsal.attempts, known)}"
+        rows.append([("failures", "faint"), f"none expected: {earlier} of all jobs failed"])
         return rows
     cost = f"{_gap(rehearsal.smooth_s, outcome.makespan_s)} longer"
     rows.append([("failures", "faint"),
