@@ -143,15 +143,17 @@ def test_a_dead_node_is_removed_with_its_packages_by_what_the_refusal_says(
 
 
 @pytest.mark.parametrize(
-    ("is_drained", "hint"),
-    [(False, "d0ctl node drain localhost   # and the same again once they have ended"),
-     (True, "d0ctl status '*' --node localhost   # it is drained: they continue to their end")],
+    ("is_drained", "phase", "hint"),
+    [(False, "running", "d0ctl node drain localhost   # and the same again once they have ended"),
+     (True, "transferring",
+      "d0ctl status '*' --node localhost   # it is drained: they continue to their end")],
 )  # fmt: skip
 def test_the_refusal_to_remove_a_node_in_use_says_what_helps(
-    site: Site, d0ctl: Type, is_drained: bool, hint: str
+    site: Site, d0ctl: Type, is_drained: bool, phase: str, hint: str
 ) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")
+    change(site.store, "package", {"id": 1}, phase=phase)
     if is_drained:
         d0ctl("node", "drain", "localhost")
 
