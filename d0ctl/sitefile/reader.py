@@ -58,7 +58,8 @@ def read_text(
     if "platforms" in level:
         check_platforms(level, reading)
     if throttles := level.get("throttles"):
-        check_throttled(throttles, settings.get("researchers", {}), reading)
+        names = [entry.name for entry in site.nodes]
+        check_throttled(throttles, settings.get("researchers", {}), names, reading)
     if researchers := level.get("researchers"):
         check_private(researchers, level.get("clusters"), reading)
         if shares := level.get("shares"):

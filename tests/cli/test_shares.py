@@ -35,6 +35,22 @@ def test_a_share_that_names_nobody_known_is_a_warning_of_site_check(
     assert "emmy" not in done.stderr and "o*@lab" not in done.stderr
 
 
+def test_a_throttle_of_no_node_of_the_file_is_a_warning_of_site_check(
+    d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text(
+        "nodes: {farm01: {destination: a}, farm02: {destination: b}}\n"
+        "throttles: {node farm: {max-running: 2}, 'node farm*': {max-running: 3}}\n"
+    )
+
+    done = d0ctl("site", "check", str(file))
+
+    assert done.exit_code == 0
+    (warning,) = [line for line in done.stderr.splitlines() if "no node of this file" in line]
+    assert warning.endswith("is `farm`, so nothing is limited: did you mean `node farm*`?")
+
+
 def test_a_share_takes_the_jobs_of_a_researcher_by_the_id(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

@@ -1,7 +1,7 @@
 """The sections `shares:` and `throttles:` of a site file: who gets how many CPUs."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -112,10 +112,19 @@ def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
     return throttles
 
 
-def check_throttled(throttles: Node, researchers: Mapping[str, Any], reading: Reading) -> None:
-    """Warn of throttles of accounts that are named like researchers, but are not among them."""
+def check_throttled(
+    throttles: Node, researchers: Mapping[str, Any], nodes: Collection[str], reading: Reading
+) -> None:
+    """Warn of throttles of accounts that are named like researchers, but are not among them, and
+    of those of nodes that the file does not have.
+    """
     for key, _ in throttles.items.values() if isinstance(throttles, MappingNode) else ():
         kind, _, name = key.text.partition(" ")
+        if kind == "node" and nodes and not any(fnmatchcase(node, name) for node in nodes):
+            begins = any(node.startswith(name) for node in nodes)
+            hint = f": did you mean `node {name}*`?" if begins else did_you_mean(name, nodes)
+            message = f"no node of this file is {shown(name)}, so nothing is limited{hint}"
+            reading.faults.warnings.add(key.position, message)
         if kind == "researcher" and name not in researchers and not set("@*?[") & set(name):
             hint = did_you_mean(name, researchers) or f": add it, or write `researcher {name}@*`"
             message = (f"{shown(name)} is not one of the `researchers`, so jobs of "
