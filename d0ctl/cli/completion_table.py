@@ -162,16 +162,19 @@ Typer completes the arguments of actions without an entry, which takes longer.
 
 TEXT_OPTIONS = frozenset((
     "--accept-key", "--array", "--as", "--attempt", "--binary", "--bytes", "--checksum",
-    "--cluster", "--cpus", "--disk", "--disposition", "--ended", "--env", "--gpus", "--host",
-    "--interval", "--limit", "--lines", "--max-failures", "--max-launches", "--max-running",
-    "--memory", "--name", "--older-than", "--platform", "--port", "--reason", "--script",
-    "--sender", "--shell", "--since", "--theme", "--timeout", "--via", "--wait", "--wall-time",
-    "-n",
+    "--cluster", "--cpus", "--disk", "--disposition", "--ended", "--env", "--for", "--gpus",
+    "--host", "--interval", "--limit", "--lines", "--max-failures", "--max-launches",
+    "--max-running", "--memory", "--name", "--older-than", "--platform", "--port", "--reason",
+    "--script", "--sender", "--shell", "--since", "--theme", "--timeout", "--until", "--via",
+    "--wait", "--wall-time", "-n",
 ))  # fmt: skip
 """Options whose values are sizes, times, numbers or other texts: TAB offers no files for them."""
 
 REASONED = ("status", "history", "report")
 """Commands whose `--reason` is that of a failure, which TAB offers."""
+
+OFFERED = {"--reason": REASONED, "--until": ("wait",)}
+"""The commands that take one of a few values for such an option, which TAB offers."""
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "": tuple(name for _, names in HEADINGS.values() for name in names)

@@ -6,7 +6,7 @@ Options, quotes, patterns and misspellings go to Typer, which gives the same ans
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, REASONED, TEXT_OPTIONS
+from d0ctl.cli.completion_table import ARGUMENTS, COMMANDS, OFFERED, TEXT_OPTIONS
 
 SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")
 """Other characters, as in patterns, go to Typer."""
@@ -63,7 +63,7 @@ def answer(environment: Mapping[str, str]) -> str | None:
 
 def _takes_text(option: str, typed: Sequence[str]) -> bool:
     """Return whether the last typed word is an option whose value is a text of the user's."""
-    return option in TEXT_OPTIONS and not (option == "--reason" and {*REASONED} & {*typed})
+    return option in TEXT_OPTIONS and not {*OFFERED.get(option, ())} & {*typed}
 
 
 def _joined(typed: Sequence[str]) -> tuple[list[str], bool]:

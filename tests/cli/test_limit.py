@@ -56,7 +56,7 @@ def test_a_held_job_is_named_before_the_missing_daemon(job: Site, d0ctl: Type, w
     changed = d0ctl(*words.split())
 
     assert changed.exit_code == 0, changed.stderr
-    assert "`prod` is held, so none of its packages start: d0ctl release prod" in changed.stderr
+    assert (changed.output.count("held"), changed.output.count("d0ctl release prod")) == (1, 1)
     assert "no daemon is running" not in changed.stderr
     assert "no daemon is running" in d0ctl("release", "prod").stderr
 

@@ -132,7 +132,6 @@ insert into failing_stage (stage_id, packages, done)
 select package.stage_id, count(distinct package.id), stage_count.n
   from failing
   cross join attempt on attempt.id = failing.attempt_id
-  join run_end on run_end.attempt_id = attempt.id
   join package on package.id = attempt.package_id
   join stage_count on stage_count.stage_id = package.stage_id and stage_count.phase = 'done'
  group by package.stage_id;
