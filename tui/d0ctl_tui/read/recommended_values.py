@@ -18,10 +18,8 @@ def recommended_values(store: Store, target: Selector, now: float) -> str:
     retry.keep_phases(selected, frozenset({Phase.FAILED}))
     raises = []
     for row in selection.packages(selected, MOST):
-        package, attempts = (
-            browse.package(store, parse(row.path)),
-            one_package.attempts(store, row.id),
-        )
+        attempts = one_package.attempts(store, row.id)
+        package = browse.package(store, parse(row.path))
         more = advice(store, package, attempts[-1]).more if attempts else None
         raises += [more] if more else []
     largest = {more.option: more for more in sorted(raises)}
