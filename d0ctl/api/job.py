@@ -167,18 +167,20 @@ class Job(Part):
         name: str | None = None,
         *,
         again: bool = False,
+        accept: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
         home: str | PathLike[str] | None = None,
     ) -> Done:
         """Correct the submitted job of this name, as `d0ctl submit --update` does.
 
-        With `again`, packages that ran with another definition run again; with `dry_run`, the
-        result only says what would change. Raises BadJobFile, NotFound or Refused.
+        With `again`, packages that are out of date run again; with `accept`, their results are
+        accepted as they are; with `dry_run`, the result only says what would change. Raises
+        BadJobFile, BadUsage, NotFound or Refused.
         """
         from d0ctl.actions.jobs.update import ACTION, UpdateOptions
 
-        options = UpdateOptions(again=again, spec=self._checked(self.text, home))
+        options = UpdateOptions(again=again, accept=accept, spec=self._checked(self.text, home))
         request = ACTION.request(select.parse(name or self._source), options)
         return carry_out(find_home(home), request, reason, dry_run)
 

@@ -239,6 +239,7 @@ class Verbs(Acting, metaclass=ABCMeta):
         file: str | float | None = None,
         parameters: Mapping[str, object] | None = None,
         again: bool = False,
+        accept: bool = False,
         previous: bool = False,
         hold: bool = False,
         reason: str | None = None,
@@ -250,6 +251,7 @@ class Verbs(Acting, metaclass=ABCMeta):
         file: The corrected job file (default: the one it was submitted from).
         parameters: Parameter of the job; may be repeated.
         again: Rerun packages that ran with another definition.
+        accept: Accept results that are out of date as they are.
         previous: Go back to the job file before the last update.
         hold: Keep it from being scheduled.
         """

@@ -62,7 +62,9 @@ TARGETS: dict[str, Any] = {
     "job": Annotated[list[str], typer.Argument(
         metavar="JOB", autocompletion=completion.job_names, help="Jobs by name, or `*`.",
     )],
-    "update": _part_of_job("A job; with --again also a stage, line or package of one: reco001/2."),
+    "update": _part_of_job(
+        "A job; with --again or --accept also a stage, line or package of one: reco001/2."
+    ),
     "clone": _part_of_job("A job, or a stage, line or package of one: reco001, reco001/2."),
     "node": options.NodeName,
     "nodes": options.NodeNames,

@@ -101,5 +101,5 @@ def remarks_on(store: Store, job: JobSummary) -> list[str]:
         *read_from_outside(store, job),
         *partial_read(store, job),
         *outdated(store, job),
-        *(earlier_readers(job.name, name, number) for name, number in found.items()),
+        *(earlier_readers(name, number) for name, number in found.items()),
     ]

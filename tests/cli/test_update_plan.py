@@ -98,7 +98,7 @@ def test_an_update_counts_all_packages_that_would_run_again(
 
     more = "and 2 more because their outputs were removed"
     assert f"to run what is out of date, {more}: d0ctl update mc --again\n" in updated
-    assert "which also reruns packages whose outputs were removed; --dry-run counts them" in remark
+    assert "which also reruns packages whose outputs were removed (--dry-run counts them)" in remark
     assert "in all: 3 packages to run again\n" in again
 
 

@@ -81,7 +81,8 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     script(site, "echo new > $1.txt")
     mixed = (
         f"`{path}` has changed since 1 finished package read it: "
-        "`d0ctl update edit/1/2/1 --again` runs it again, `d0ctl update edit` leaves it"
+        "`d0ctl update edit/1/2/1 --again` runs it again, `d0ctl update edit/1/2/1 --accept` keeps "
+        "its results"
     )
     assert mixed in site.ok("retry", "edit:failed", "--dry-run")
     assert mixed in site.ok("retry", "edit:failed")
@@ -109,6 +110,24 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     for verb in ("results", "wait", "run"):
         told = site.d0ctl(verb, "edit").err
         assert "has changed since 1 finished package" in told and "2 packages of" in told
+
+
+def test_results_of_a_changed_script_are_accepted_until_it_changes_again(site: Site) -> None:
+    path = script(site, "echo old > $1.txt")
+    site.submit(EDIT)
+    site.ok("run", "edit")
+    script(site, "# a comment\necho old > $1.txt")
+
+    done = site.ok("update", "edit", "--accept")
+
+    assert f"{path}" in done and "2 packages accepted, as they ran" in done, done
+    told = site.d0ctl("results", "edit").err + site.ok("status", "edit") + site.ok("why", "edit")
+    assert "has changed since" not in told and "out of date" not in told
+    assert "already matches" in site.ok("update", "edit")
+    assert "its results were accepted" in site.ok("why", "edit/1/1/1")
+    assert site.ok("doctor")
+    script(site, "echo new > $1.txt")
+    assert "has changed since 2 finished packages" in site.d0ctl("results", "edit").err
 
 
 def test_packages_of_a_command_run_again_with_a_changed_script(site: Site) -> None:

@@ -210,3 +210,47 @@ def test_a_part_of_a_job_is_updated_only_to_run_it_again(site: Site) -> None:
     said = site.d0ctl("update", "grow/2").err
 
     assert "`grow/2` is a part of a job: `update` takes one only with `--again`" in said
+
+
+def test_results_of_another_recipe_are_accepted_and_only_later_runs_follow_it(site: Site) -> None:
+    kept = GROW.replace("outputs: s-{n}.txt", "outputs: {file: 's-{n}.txt', result: yes}")
+    site.submit(kept)
+    site.ok("run", "grow")
+    site.write(kept.replace("run: echo {n}", "run: printf 'no %s\\n' {n}"))
+    assert "2 packages out of date" in site.ok("update", "grow")
+
+    part = site.ok("update", "grow/1/1", "--accept")
+    done = site.ok("update", "grow", "--accept")
+
+    assert "1 package accepted, as they ran: 1 successful" in part and "1 package out of" in part
+    assert "1 package accepted, as they ran: 1 successful" in done and "out of date" not in done
+    assert "out of date" not in site.ok("status", "grow") + site.ok("update", "grow")
+    assert site.result("grow/all.txt") == "1\n2\n"
+    assert site.ok("doctor")
+    site.ok("set-status", "grow/1/1", "unscheduled", "--yes")
+    site.ok("run", "grow")
+    assert site.result("grow/s-1.txt") == "no 1\n"
+
+
+def test_results_that_lack_an_input_of_the_job_file_are_not_accepted(site: Site) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    site.write(GROW.replace("[1, 2]", "[1, 2, 3]"))
+
+    told = site.ok("update", "grow", "--accept")
+    site.ok("run", "grow")
+
+    assert "results are accepted only if inputs and outputs have the same names" in told
+    assert SAID in site.ok("status", "grow")
+
+
+def test_results_with_files_of_a_line_dropped_later_are_accepted(site: Site) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    site.ok("kill-line", "grow/1/2", "--drop-outputs")
+    assert CUT in site.ok("status", "grow")
+
+    site.ok("update", "grow", "--accept")
+
+    assert "out of date" not in site.ok("status", "grow") + site.ok("update", "grow")
+    assert site.ok("doctor")

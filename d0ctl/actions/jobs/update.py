@@ -41,6 +41,7 @@ class UpdateOptions(Options):
         type=ValueType(pairs, write_pairs), example="KEY=VALUE", log=write_pairs,
     )  # fmt: skip
     again: bool = flag("--again", "Rerun packages that ran with another definition.")
+    accept: bool = flag("--accept", "Accept results that are out of date as they are.")
     previous: bool = flag("--previous", "Go back to the job file before the last update.")
     hold: bool = flag("--hold", "Keep it from being scheduled.")
     spec: JobSpec | None = None
@@ -93,9 +94,12 @@ def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
     if len(jobs) > 1:
         raise BadUsage(f"`{request.target.brief}` is not one job, but `update` takes just one",
                        hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
-    if not is_whole_job(request.target) and not request.options.again:
+    again, accept = request.options.again, request.options.accept
+    if again and accept:
+        raise BadUsage("--again and --accept exclude each other", hint="d0ctl update --help")
+    if not (again or accept or is_whole_job(request.target)):
         raise BadUsage(f"`{request.target.brief}` is a part of a job: `update` takes one only with "
-                       "`--again`, to run its outdated packages again",
+                       "`--again`, to run its outdated packages again, or `--accept`",
                        hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
     return jobs[0]
 
@@ -106,11 +110,12 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     spec = options.spec
     assert spec is not None
     part = None if is_whole_job(request.target) else selection.ids(store, request.target, now=now)
-    outline = planning.plan(store, job.id, spec, again=options.again, part=part,
-                            before=options.before)  # fmt: skip
+    outline = planning.plan(store, job.id, spec, again=options.again, accept=options.accept,
+                            part=part, before=options.before)  # fmt: skip
     comparison = outline.found
     settings = (*_settings(job, spec), *[HELD] * (options.hold and not job.hold))
-    changed = {*outline.written, *outline.again, *outline.remade, *comparison.restored}
+    changed = {*outline.written, *outline.again, *outline.remade, *outline.accepted}
+    changed |= comparison.restored.keys()
     packages = len(changed) + len(comparison.added) + len(comparison.removed)
     return UpdatePlan(
         request=request, job=job.id, name=job.name, outline=outline, settings=settings,
@@ -167,10 +172,10 @@ def _unchanged(name: str, plan: UpdatePlan) -> str:
 
 
 def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
-    outline, found = plan.outline, plan.outline.found
-    job = plan.name
+    outline, found, job = plan.outline, plan.outline.found, plan.name
     yield from plan.settings
-    edited = sorted({name for key in found.outdated for name in found.edited.get(key, ())})
+    old = (*found.outdated, *outline.accepted)
+    edited = sorted({name for key in old for name in found.edited.get(key, ())})
     if edited:
         yield "changed since packages read them:"
         yield from wording.few(edited, len(edited))
@@ -187,6 +192,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("changed, with the new definition from now on", rewritten),
         ("to run again", [found.outdated[key] for key in found.outdated if key in asked]),
         ("to run again, because their outputs were removed", made_again.values()),
+        ("accepted, as they ran", outline.accepted.values()),
         ("left running as submitted", found.busy.values()),
         (
             "out of date, run with another recipe or other inputs",
@@ -211,17 +217,18 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             read = count(len(readers), "package that has", "packages that have")
             yield f"{which}, too: {read} read their files"
     if asked and made_again:
-        total = count(len(asked | made_again.keys()), "package")
-        yield f"in all: {total} to run again"
+        yield f"in all: {count(len(asked | made_again.keys()), 'package')} to run again"
     if stale:
         too = f", and {outline.lacking:,} more because their outputs were removed"
         more = too if outline.lacking else ""
         yield f"to run what is out of date{more}: d0ctl update {job} --again"
+        yield ("results are accepted only if inputs and outputs have the same names"
+               if plan.request.options.accept else
+               f"to accept it as it is: d0ctl update {job} --accept")  # fmt: skip
     if is_failed:
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:
-        done = count(len(found.unlisted), "package")
-        yield f"{done} successful, but no longer in the job file"
+        yield f"{count(len(found.unlisted), 'package')} successful, but no longer in the job file"
     if stay := found.other_dispositions - outline.written:
         ran = count(len(stay), "package that has run", "packages that have run")
         change = "d0ctl file set-disposition FILE DISPOSITION"
@@ -266,8 +273,8 @@ ACTION = Action(
     name="update",
     help="Correct a submitted job.",
     more_help="Packages that have not started get the new definition, and packages that have run "
-    "stay. Lines are added or removed. --dry-run shows all changes. With --again, name a part, "
-    "as reco001/3, to run only its packages again.",
+    "stay. Lines are added or removed. --dry-run shows all changes. With --again or --accept, "
+    "name a part, as reco001/3, for only its packages.",
     example="reco001 --dry-run",
     exit_status="0 done, 2 bad usage or a fault in the job file, 3 no such job, 4 refused",
     past="updated",
@@ -286,6 +293,7 @@ ACTION = Action(
     ways=(
         Way("leave what has run"),
         Way("run outdated packages again", frozenset({"--again"})),
+        Way("accept outdated results", frozenset({"--accept"})),
         Way("go back to the job file before", frozenset({"--previous"})),
         Way("leave what has run, and hold it", frozenset({"--hold"})),
     ),

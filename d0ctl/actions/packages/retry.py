@@ -86,7 +86,7 @@ class RetryPlan(Plan):
     ended_before: Sequence[tuple[str, str]]
     """Failed and canceled packages that these wait for: their paths and phases."""
 
-    mixed: Sequence[tuple[str, str, EarlierReaders]]
+    mixed: Sequence[tuple[str, EarlierReaders]]
     """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
 
     @property
@@ -143,7 +143,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         outdated=edited_files.outdated_copies(selected),
         ended_before=retry.ended_before(selected, MOST_SHOWN),
         edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
-        mixed=[(job.name, *found) for job in jobs
+        mixed=[found for job in jobs
                for found in edited_files.done_with_earlier(store, job.id).items()],
     )  # fmt: skip
 
@@ -251,8 +251,8 @@ def _waits(plan: RetryPlan) -> Iterator[str]:
 
 def _sources(plan: RetryPlan) -> Iterator[str]:
     yield from wording.changed_sources(plan.sources)
-    for job, name, readers in plan.mixed:
-        yield edited_files.earlier_readers(job, name, readers)
+    for name, readers in plan.mixed:
+        yield edited_files.earlier_readers(name, readers)
     for job in plan.edited:
         yield (f"the job file of `{job}` was changed since, and a retry runs the job as it was "
                f"submitted: `d0ctl update {job}` corrects it")  # fmt: skip

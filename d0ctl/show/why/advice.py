@@ -126,7 +126,7 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
 
 
 def is_redefined(package: PackageView, last: AttemptView) -> bool:
-    """Return whether the job file was corrected since, so that a retry runs something else."""
+    """Return whether the job was corrected since, so that a retry runs something else."""
     return package.redefined is not None and package.redefined >= (last.ended or 0.0)
 
 

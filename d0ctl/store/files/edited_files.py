@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -57,6 +57,31 @@ def readers_of_earlier(store: Store, job: int) -> dict[int, tuple[str, ...]]:
     return found
 
 
+class Contents(NamedTuple):
+    """A file from outside as it is now."""
+
+    file: int
+    size: int
+    checksum: str
+
+
+def present_contents(store: Store, job: int) -> Iterator[Contents]:
+    """Iterate over the files from outside that were changed since packages of a job read them."""
+    for row in store.rows("sources_of_job", job=job):
+        if _is_edited(row["name"], row) and (checksum := _checksum(row["name"])):
+            yield Contents(row["id"], Path(row["name"]).stat().st_size, checksum)
+
+
+def take(readers: Selection, contents: Sequence[Contents], *, now: float) -> None:
+    """Let the present contents of files that the selected packages have read be the known ones.
+
+    The others have read earlier contents from now on.
+    """
+    copy_anew(readers.store, outdated_copies(readers), now=now)
+    for of in contents:
+        readers.change("take_contents", file=of.file, size=of.size, checksum=of.checksum, now=now)
+
+
 class EarlierReaders(NamedTuple):
     """How many packages of a job have succeeded with earlier contents of a file, and the path of
     the part of the job that has them: a package, a stage, or the job.
@@ -95,12 +120,14 @@ def earlier_read_by(store: Store, package: int) -> list[str]:
     return [row["name"] for row in rows]
 
 
-def earlier_readers(job: str, name: str, readers: EarlierReaders) -> str:
+def earlier_readers(name: str, readers: EarlierReaders) -> str:
     """Say that packages have succeeded with earlier contents of a file."""
-    again = f"d0ctl update {quote(readers.part)} --again"
-    them = "it" if readers.packages == 1 else "them"
-    return (f"`{name}` has changed since {count(readers.packages, 'finished package')} read it: "
-            f"`{again}` runs {them} again, `d0ctl update {quote(job)}` leaves {them}")  # fmt: skip
+    update = f"d0ctl update {quote(readers.part)}"
+    them, its = ("it", "its") if readers.packages == 1 else ("them", "their")
+    return (
+        f"`{name}` has changed since {count(readers.packages, 'finished package')} read it: "
+        f"`{update} --again` runs {them} again, `{update} --accept` keeps {its} results"
+    )
 
 
 def _is_edited(path: str, known: Row, most: int | None = None) -> bool:

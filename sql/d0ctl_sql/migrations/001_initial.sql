@@ -509,7 +509,8 @@ create table package (
     not_before  real,                      -- end of cooloff, or when a policy releases it; of a
                                            -- package that a user holds: end of its cooloff
     redefined   real,                      -- when `update` changed what it runs, reads or makes
-                                           -- after it had failed; null: never
+                                           -- after it had failed, or accepted its results although
+                                           -- they were out of date; null: never
 
     -- Inputs; triggers keep these counters.
     missing     integer not null default 0 check (missing >= 0),

@@ -230,7 +230,9 @@ select distinct package.id
   join package on package.line_id = line.id and package.phase = 'done'
   join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
   join file on file.id = input.file_id and file.dropped = 1
- where stage.job_id = :job;
+  join package as maker on maker.id = file.package_id
+  join line as left_out on left_out.id = maker.line_id
+ where stage.job_id = :job and coalesce(package.redefined, 0) < left_out.dropped;
 
 -- name: forget_outdated_packages
 -- A correction decides anew which packages of a job are out of date.
@@ -257,8 +259,9 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe
   from selected_package
   join outdated_package on outdated_package.package_id = selected_package.package_id;
 
--- name: redefine_failed
--- A failed package runs, reads or makes something else from now on.
+-- name: redefine
+-- A failed package runs, reads or makes something else from now on, or the results of a successful one
+-- count as made as the job file says, from the files as they are.
 update package set redefined = ? where id = ?;
 
 -- name: correct_file

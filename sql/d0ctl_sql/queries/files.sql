@@ -301,6 +301,15 @@ select distinct location.file_id, location.cluster_id, file.name, file.size, loc
   join file on file.id = input.file_id and file.package_id is null and file.locator is null
   join location on location.file_id = file.id and location.shared = 0;
 
+-- name: take_contents
+-- The present contents of a file from outside are the known ones, if a selected package has read it.
+update file set size = :size, checksum = :checksum, replaced = :now
+ where id = :file
+   and exists (select 1
+                 from input
+                 join selected_package on selected_package.package_id = input.package_id
+                where input.file_id = file.id and input.dropped = 0);
+
 -- name: sources_of_job
 -- The files from this machine that packages of a job have read, as they were last.
 select file.id, file.name, file.size, file.checksum, job.submitted
@@ -329,7 +338,8 @@ select distinct file.name
  where package.id = :package and package.phase = 'done'
    and (file.id in (select value from json_each(:edited))
         or (file.job_id = package.job_id
-            and iif(package.early, attempt.ended, attempt.launched) < file.replaced))
+            and max(iif(package.early, attempt.ended, attempt.launched), coalesce(package.redefined, 0))
+              < file.replaced))
    and not exists (select 1 from outdated_package where package_id = package.id)
  order by file.name;
 
@@ -346,7 +356,8 @@ select input.package_id, file.name
   join input on input.file_id = file.id and input.dropped = 0
   join package on package.id = input.package_id and package.job_id = :job
   join attempt on attempt.id = package.attempt_id
-              and iif(package.early, attempt.ended, attempt.launched) < file.replaced
+              and max(iif(package.early, attempt.ended, attempt.launched), coalesce(package.redefined, 0))
+              < file.replaced
  where file.job_id = :job and file.replaced is not null and input.own = 0;
 
 -- name: done_with_earlier
@@ -371,7 +382,8 @@ select name, packages,
           join stage on stage.id = package.stage_id
           join attempt on attempt.id = package.attempt_id
          where (file.id in (select value from json_each(:edited))
-                or iif(package.early, attempt.ended, attempt.launched) < file.replaced)
+                or max(iif(package.early, attempt.ended, attempt.launched), coalesce(package.redefined, 0))
+              < file.replaced)
            and (file.package_id is not null
                 or not exists (select 1 from outdated_package where package_id = package.id))
          group by file.id);

@@ -6,6 +6,7 @@ from shlex import quote
 
 from d0ctl.model import Group, Phase, Status
 from d0ctl.show.drawing.remark_texts import remark
+from d0ctl.show.why.advice import is_redefined
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
@@ -18,7 +19,7 @@ from d0ctl.store.views import browse, file_locations, left_out, one_package
 from d0ctl.store.views.left_out import DoubtfulRead, Outdated
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
-from d0ctl.units import count, duration, listed
+from d0ctl.units import count, duration, listed, moment
 
 MOST_ACTIONS = 1000
 """How many of the latest actions on its job are searched."""
@@ -41,6 +42,7 @@ def done(subject: Subject) -> None:
     add_outdated(subject.store, subject.explanation, subject.package, "it")
     _made_again(subject, tries)
     _overruled(subject, tries)
+    _accepted(subject, tries)
     subject.command(f"d0ctl status {subject.package.path}")
 
 
@@ -60,6 +62,15 @@ def _made_again(subject: Subject, tries: Sequence[AttemptView]) -> None:
     note = next((event.note for event in reversed(events) if event.old == Phase.DONE), None)
     if note:
         subject.fact(f"it ran again after it had succeeded: {remark(note)}")
+
+
+def _accepted(subject: Subject, tries: Sequence[AttemptView]) -> None:
+    """Say when a person accepted its results although they were out of date."""
+    last = tries[-1] if tries else None
+    if last and last.outcome == Status.SUCCESSFUL and is_redefined(subject.package, last):
+        when = moment(subject.package.redefined, subject.now)
+        subject.fact(f"its results were accepted as they are {when}: its recipe, or a file that it "
+                     "has read, had changed since it ran")  # fmt: skip
 
 
 def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
@@ -86,8 +97,8 @@ def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:
         return []
     are = "is" if found.packages == 1 else "are"
     text = f"{count(found.packages, 'package')} of `{path}` {are} {_out_of_date(found)}"
-    return [f"{text}: `{_again(path)}`, which also reruns packages whose outputs were removed; "
-            "--dry-run counts them"]  # fmt: skip
+    return [f"{text}: `{_again(path)}`, which also reruns packages whose outputs were removed "
+            "(--dry-run counts them); --accept instead of --again keeps the results"]  # fmt: skip
 
 
 def _out_of_date(found: Outdated) -> str:
@@ -142,7 +153,7 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     if path not in ("", job.name):
         return outdated(store, job, path)
     earlier = done_before_replaced(store, job.id).items()
-    changed = [earlier_readers(job.name, name, readers) for name, readers in earlier]
+    changed = [earlier_readers(name, readers) for name, readers in earlier]
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
     return [*not_kept(store, job), *reads, *outdated(store, job), *changed]
 
@@ -153,13 +164,15 @@ def add_outdated(
     """Add that a successful package is out of date, or that files have changed since it ran."""
     if (found := left_out.outdated(store.select([package.id]))).packages:
         explanation.facts.append(f"{subject} is {_out_of_date(found)}")
-        explanation.commands.append(_again(package.path))
     elif earlier := earlier_read_by(store, package.id):
         names = [f"`{name}`" for name in earlier[:MOST]]
         names += [count(len(earlier) - MOST, "more file")] if len(earlier) > MOST else []
         verb, them = ("has", "it") if len(earlier) == 1 else ("have", "them")
         explanation.facts.append(f"{listed(names)} {verb} changed since {subject} read {them}")
-        explanation.commands.append(_again(package.path))
+    else:
+        return
+    explanation.commands.append(_again(package.path))
+    explanation.commands.append(f"d0ctl update {quote(package.path)} --accept")
 
 
 def _again(target: str) -> str:

@@ -14,6 +14,7 @@ from d0ctl.store.attempts.late_outputs import FORGET
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import copies
 from d0ctl.store.jobs import restore_line, retry
+from d0ctl.store.jobs.correction import acceptance
 from d0ctl.store.jobs.correction.comparison import (
     Comparison,
     NewStage,
@@ -38,6 +39,7 @@ def correct(
         note, now,
         known_files(store, job), unread=outline.unread,
     ).apply()  # fmt: skip
+    acceptance.accept(store, outline.accepted, outline.contents, now=now)
     store.change("forget_outdated_packages", job=job)
     store.change_many("record_outdated", ((package, job, int(package in outline.by_recipe))
                                           for package in outline.outdated))  # fmt: skip
@@ -78,7 +80,7 @@ class Correction(Struct):
         self._drop_lost()
         self._forget_files()
         failed = [(self.now, key) for key in self.found.rewritten if key in self.found.outdated]
-        self.store.change_many("redefine_failed", failed)
+        self.store.change_many("redefine", failed)
         self._run_again(Phase.FAILED)
         self._settle()
 

@@ -43,6 +43,8 @@ class Definition(NamedTuple):
 
     recipe: bytes
     whole: bytes
+    files: bytes
+    """What it reads and makes, by name."""
     makes: tuple[str, ...]
     dispositions: tuple[tuple[str, str], ...]
     """Its files with dispositions, and these."""
@@ -107,6 +109,7 @@ class _Parts:
         self._takes, self._keeps, self._stores = getter(*_TAKES), getter(*_KEEPS), getter(*_STORES)
         self._recipe: list[tuple[Any, ...]] = []
         self._rest: list[tuple[Any, ...]] = []
+        self._reads: list[tuple[str, str | None]] = []
         self._makes: list[str] = []
         self._named_dispositions: list[tuple[str, str]] = []
 
@@ -120,6 +123,7 @@ class _Parts:
         entry = ("input", binary, position, file)
         self._recipe.append((*entry, match, writable, self._takes(row)))
         self._rest.append((*entry, keeps := self._keeps(row)))
+        self._reads.append((file, match))
         if keeps[1]:
             self._named_dispositions.append((file, keeps[1]))
 
@@ -133,9 +137,9 @@ class _Parts:
     def definition(self, values: Iterable[Any], requests: Iterable[Any]) -> Definition:
         recipe = _digest([*sorted(self._recipe, key=_position), values])
         whole = _digest([recipe, *sorted(self._rest, key=_position), tuple(map(_plain, requests))])
-        return Definition(
-            recipe, whole, tuple(self._makes), tuple(sorted(self._named_dispositions))
-        )
+        files = _digest((sorted(self._reads, key=str), sorted(self._makes)))
+        named = tuple(sorted(self._named_dispositions))
+        return Definition(recipe, whole, files, tuple(self._makes), named)
 
 
 def _position(part: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,14 +1,16 @@
 """What a correction would change, planned before its transaction."""
 
 import json
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
+from d0ctl.store.files import edited_files
+from d0ctl.store.files.edited_files import Contents
 from d0ctl.store.jobs import audit, retry
-from d0ctl.store.jobs.correction import comparison, standing
+from d0ctl.store.jobs.correction import acceptance, comparison, standing
 from d0ctl.store.jobs.correction.checks import check, pairs
 from d0ctl.store.jobs.correction.comparison import (
     Comparison,
@@ -45,6 +47,10 @@ class Outline(Struct):
     """Those of them that ran with another definition."""
     unread: frozenset[str]
     """The files that they would read if they ran again."""
+    accepted: Mapping[int, Place] = {}
+    """Packages that are out of date no more, because a person accepts their results."""
+    contents: Sequence[Contents] = ()
+    """The present contents of the files from outside that packages have read before a change."""
 
     @property
     def redefined(self) -> frozenset[int]:
@@ -78,16 +84,19 @@ def plan(
     spec: JobSpec,
     *,
     again: bool = False,
+    accept: bool = False,
     part: Collection[int] | None = None,
     before: Reading | None = None,
 ) -> Outline:
     """Return the changes of a job file to a job. Raises Refused.
 
     With `again`, packages that are out of date run again: all, or those of the part that has these
-    ids, and the readers of their files.
+    ids, and the readers of their files. With `accept`, their results count as up to date instead,
+    if they would read and make the same files.
     """
     sides = _sides(store, job, spec, before) or comparison.read(store, job, spec)
     comparison_result = comparison.compare(sides, spec)
+    accepted = acceptance.accepted(comparison_result, part) if accept else {}
     readers = (
         frozenset(_readers_done(store, comparison_result.outdated)) - comparison_result.unlisted
     )
@@ -113,6 +122,7 @@ def plan(
     written |= gone & comparison_result.requests
     check(store, job, spec, comparison_result, written, known)
     remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
+    written |= accepted.keys() - comparison_result.earlier
     outdated = _outdated(comparison_result).difference(rerun, written)
     by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
@@ -130,7 +140,8 @@ def plan(
     return Outline(
         comparison_result, readers, own_readers, rerun, written, remade, renewed,
         len(lacking - gone), frozenset(outdated - comparison_result.unlisted - rerun), by_recipe,
-        frozenset(unread),
+        frozenset(unread), {key: accepted[key] for key in accepted.keys() - gone},
+        list(edited_files.present_contents(store, job)) if accepted else (),
     )  # fmt: skip
 
 

@@ -1,0 +1,35 @@
+"""Results that are out of date, and that a person accepts as they are."""
+
+from collections.abc import Collection, Sequence
+
+from d0ctl.model import Phase
+from d0ctl.store.connection import Store
+from d0ctl.store.files import edited_files
+from d0ctl.store.files.edited_files import Contents
+from d0ctl.store.jobs.correction.comparison import Comparison, Place
+
+
+def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place]:
+    """Take the packages to accept, of all or of those in `part`, out of the outdated ones.
+
+    They have succeeded, and still read and make files of the same names: what another definition
+    reads or makes is not there.
+    """
+    alike = {
+        package.id
+        for stage in found.stages
+        for line in stage.lines
+        if line.old
+        for package, new in zip(line.old.packages, line.definitions, strict=False)
+        if package.phase == Phase.DONE and package.definition.files == new.files
+    }
+    keys = alike.intersection(found.outdated, alike if part is None else part)
+    return {package: found.outdated.pop(package) for package in sorted(keys)}
+
+
+def accept(
+    store: Store, packages: Collection[int], contents: Sequence[Contents], *, now: float
+) -> None:
+    """Let the results of packages count as made from files of these contents, in a transaction."""
+    edited_files.take(store.select(packages), contents, now=now)
+    store.change_many("redefine", ((now, package) for package in packages))
