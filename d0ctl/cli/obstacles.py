@@ -22,10 +22,10 @@ def sentence(store: Store, plan: Plan) -> str:
     """
     from d0ctl.show import outcome  # only at the end of few commands
 
-    if not (plan.packages or plan.jobs) or _have_ended(store, plan.jobs):
-        return ""
     target = select.parse(plan.job) if isinstance(plan, SubmitPlan) else plan.request.target
     jobs = _jobs(target)
+    if not (plan.packages or plan.jobs) or _have_ended(store, plan.jobs or jobs):
+        return ""
     held = [name for name in jobs if any(job.hold for job in browse.jobs(store, name))]
     if held and held == jobs:
         return "" if plan.request.name == "retry" else outcome.held(held)  # which says so itself

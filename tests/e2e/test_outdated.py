@@ -219,11 +219,13 @@ def test_results_of_another_recipe_are_accepted_and_only_later_runs_follow_it(si
     site.write(kept.replace("run: echo {n}", "run: printf 'no %s\\n' {n}"))
     assert "2 packages out of date" in site.ok("update", "grow")
 
-    part = site.ok("update", "grow/1/1", "--accept")
+    part = site.d0ctl("update", "grow/1/1", "--accept")
     done = site.ok("update", "grow", "--accept")
 
-    assert "1 package accepted, as they ran: 1 successful" in part and "1 package out of" in part
-    assert "1 package accepted, as they ran: 1 successful" in done and "out of date" not in done
+    accepted = "1 package whose results are accepted: 1 successful"
+    assert accepted in part.out and "1 package out of date" in part.out
+    assert "accepted only" not in part.out and part.err == ""
+    assert accepted in done and "out of date" not in done
     assert "out of date" not in site.ok("status", "grow") + site.ok("update", "grow")
     assert site.result("grow/all.txt") == "1\n2\n"
     assert site.ok("doctor")

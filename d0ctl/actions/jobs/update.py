@@ -184,7 +184,6 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
              if key not in outline.again and key not in found.rewritten}  # fmt: skip
     asked = outline.again - outline.renewed.keys()
     made_again = {**outline.remade, **outline.renewed}
-    is_failed = any(package.phase == Phase.FAILED for package in rewritten)
     groups: list[tuple[str, Collection[Place]]] = [
         ("added", found.added),
         ("restored, in the job file again", found.restored.values()),
@@ -192,7 +191,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ("changed, with the new definition from now on", rewritten),
         ("to run again", [found.outdated[key] for key in found.outdated if key in asked]),
         ("to run again, because their outputs were removed", made_again.values()),
-        ("accepted, as they ran", outline.accepted.values()),
+        ("whose results are accepted", outline.accepted.values()),
         ("left running as submitted", found.busy.values()),
         (
             "out of date, run with another recipe or other inputs",
@@ -222,10 +221,11 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         too = f", and {outline.lacking:,} more because their outputs were removed"
         more = too if outline.lacking else ""
         yield f"to run what is out of date{more}: d0ctl update {job} --again"
-        yield ("results are accepted only if inputs and outputs have the same names"
-               if plan.request.options.accept else
-               f"to accept it as it is: d0ctl update {job} --accept")  # fmt: skip
-    if is_failed:
+        if plan.request.options.accept and is_whole_job(plan.request.target):
+            yield "results are accepted only if inputs and outputs have the same names"
+        elif not plan.request.options.accept:
+            yield f"to accept it as it is: d0ctl update {job} --accept"
+    if any(package.phase == Phase.FAILED for package in rewritten):
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:
         yield f"{count(len(found.unlisted), 'package')} successful, but no longer in the job file"

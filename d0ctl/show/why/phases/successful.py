@@ -69,8 +69,8 @@ def _accepted(subject: Subject, tries: Sequence[AttemptView]) -> None:
     last = tries[-1] if tries else None
     if last and last.outcome == Status.SUCCESSFUL and is_redefined(subject.package, last):
         when = moment(subject.package.redefined, subject.now)
-        subject.fact(f"its results were accepted as they are {when}: its recipe, or a file that it "
-                     "has read, had changed since it ran")  # fmt: skip
+        subject.fact(f"its results were accepted {when}, as they are: its recipe, or a file that "
+                     "it has read, had changed since it ran")  # fmt: skip
 
 
 def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
