@@ -75,16 +75,18 @@ MOST_FAULTS = 20
 class BadJobFile(D0Error):
     """A job file or site file that is refused as a whole; `faults` has a line for each fault.
 
-    Its text has the first ones, and a last line that counts the rest.
+    Its text has the first ones, and a last line that counts the rest. `warnings` has a line for
+    each thing that may be a mistake, too.
     """
 
     exit_code = ExitCode.USAGE
 
-    def __init__(self, faults: Sequence[str]) -> None:
+    def __init__(self, faults: Sequence[str], warnings: Sequence[str] = ()) -> None:
         more = len(faults) - MOST_FAULTS
         rest = [f"and {more:,} more fault{'s' if more > 1 else ''}"] if more > 0 else []
         super().__init__("\n".join([*faults[:MOST_FAULTS], *rest]))
         self.faults = tuple(faults)
+        self.warnings = tuple(warnings)
 
 
 class NotFound(D0Error):

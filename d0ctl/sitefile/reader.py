@@ -1,7 +1,7 @@
 """Read a site file and return a Site."""
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from d0ctl.jobfile.language.field_types import BadValueError
 from d0ctl.jobfile.language.placeholders import Scope
 from d0ctl.jobfile.sections.level import Level, Reading
 from d0ctl.jobfile.source import mapping_of, text_of
+from d0ctl.jobfile.yaml.document import Mapping
 from d0ctl.jobfile.yaml.faults import Faults, Position, few_comparisons
 from d0ctl.sitefile.nodes import check_clusters, read_clusters, read_nodes
 from d0ctl.sitefile.people.researchers import check_private
@@ -58,15 +59,20 @@ def read_text(
     if "platforms" in level:
         check_platforms(level, reading)
     if throttles := level.get("throttles"):
-        names = [entry.name for entry in site.nodes]
-        check_throttled(throttles, settings.get("researchers", {}), names, reading)
+        check_throttled(throttles, _names(level, "researchers"), _names(level, "nodes"), reading)
     if researchers := level.get("researchers"):
         check_private(researchers, level.get("clusters"), reading)
         if shares := level.get("shares"):
             check_known(shares, settings.get("researchers", {}), reading)
     if faults:
-        raise BadJobFile(faults.lines())
+        raise BadJobFile(faults.lines(), faults.warnings.lines())
     return replace(site, warnings=tuple(faults.warnings.lines()))
+
+
+def _names(level: Level, section: str) -> Collection[str]:
+    """Return the names in a section, also those of entries with faults."""
+    node = level.get(section)
+    return node.items.keys() if isinstance(node, Mapping) else ()
 
 
 def _software(

@@ -42,6 +42,18 @@ def test_a_faulty_site_file_changes_nothing(d0ctl: Type, site: Site, tmp_path: P
     assert d0ctl("site", "apply", faulty + "x").exit_code == 2
 
 
+def test_the_warnings_of_a_faulty_site_file_follow_its_faults(d0ctl: Type, tmp_path: Path) -> None:
+    faulty = write(tmp_path, "throttles: {node n2: {max-running: 3}}\nnodes: {n1: {cpu: 3}}")
+
+    result = d0ctl("site", "check", faulty)
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        f"{faulty}:2:14: a node has no key `cpu` (did you mean `cpus`?)",
+        f"{faulty}:1:13: warning: no node of this file is `n2`, so nothing is limited",
+    ]
+
+
 def test_the_site_file_of_the_home_is_the_default(d0ctl: Type, site: Site, home: Home) -> None:
     missing = d0ctl("site", "check")
     assert missing.exit_code == 3

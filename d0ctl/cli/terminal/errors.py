@@ -61,7 +61,7 @@ def report(error: D0Error) -> None:
 
         say("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, BadJobFile):
-        for line in str(error).splitlines():
+        for line in (*str(error).splitlines(), *error.warnings):
             say(clean(line))
         return
     say(f"d0ctl: {clean(str(error))}")

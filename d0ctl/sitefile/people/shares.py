@@ -113,7 +113,7 @@ def read_throttles(node: Node, reading: Reading) -> dict[str, dict[str, Any]]:
 
 
 def check_throttled(
-    throttles: Node, researchers: Mapping[str, Any], nodes: Collection[str], reading: Reading
+    throttles: Node, researchers: Collection[str], nodes: Collection[str], reading: Reading
 ) -> None:
     """Warn of throttles of accounts that are named like researchers, but are not among them, and
     of those of nodes that the file does not have.
