@@ -8,7 +8,6 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.nodes import contact, registry
 from d0ctl.units import moment
 from tests.show.asking import why
-from tests.support.acting import act
 from tests.support.jobs import binary, job, package
 from tests.support.site import Site
 
@@ -86,15 +85,3 @@ def test_why_of_a_node_with_a_wrong_python_names_the_option_and_the_key(site: Si
         "its python is `/bin/true`, from --python of `node add` or `python` in the site file: "
         "is it a Python 3.6 or newer?"
     ]
-
-
-def test_why_of_a_node_that_was_added_again_leaves_out_its_former_drain(site: Site) -> None:
-    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
-    act(site.store, "node drain", "far", actor="ada", note="fan noise", now=time.time())
-    assert any("fan noise" in fact for fact in node(site.store, "far", time.time()).facts)
-
-    with site.store.writing():
-        registry.forget(site.store, "far", now=time.time())
-    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
-
-    assert not any("fan noise" in fact for fact in node(site.store, "far", time.time()).facts)

@@ -92,7 +92,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.commands += warning.commands
     explanation.facts += _finding_facts(store, row, now)
     explanation.facts += direct_streams.lines(store, row.id, name)
-    node_pauses.add_drainings(store, row, explanation, now)
+    node_pauses.add_drainings(store, name, explanation, now)
     node_pauses.add_outages(store, name, explanation, now)
     return explanation
 

@@ -42,7 +42,7 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
         changes = compare(store, site)
         check(store, site, changes)
         _clusters(store, site, changes, now)
-        _nodes(store, site, changes, facts, now)
+        resumed = _nodes(store, site, changes, facts, now)
         _catalogue(store, site, changes)
         for change in changes:
             if change.kind == "setting" and change.verb == "remove":
@@ -50,9 +50,25 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
         for name, value in site.settings.items():
             keep_setting(store, name, value)
         store.forget()
+        by = "; ".join(filter(None, (note, f"by site apply {source}")))
+        for verb, names in _node_actions(changes, resumed).items():
+            if names:
+                keep_action(store, verb=verb, target=" ".join(names), actor=actor, note=by,
+                            packages=0, now=now)  # fmt: skip
         keep_action(store, verb="site apply", target=source, actor=actor, note=note,
                     packages=0, now=now)  # fmt: skip
     return changes
+
+
+def _node_actions(changes: Collection[Difference], resumed: list[str]) -> dict[str, list[str]]:
+    """Return the actions on nodes that do the same, each with its nodes."""
+    verbs = {"node remove": "remove", "node add": "add", "node set": "change"}
+    nodes = [change for change in changes if change.kind == "node"]
+    return {
+        **{name: [change.name for change in nodes if change.verb == verb]
+           for name, verb in verbs.items()},
+        "node resume": resumed,
+    }  # fmt: skip
 
 
 def check(store: Store, site: Site, changes: Collection[Difference]) -> None:
@@ -111,7 +127,8 @@ def _check_pilots(store: Store, site: Site) -> None:
 
 def _nodes(
     store: Store, site: Site, changes: Collection[Difference], facts: Facts, now: float
-) -> None:
+) -> list[str]:
+    """Remove, add and change the nodes; return those that were drained and are so no more."""
     changed = {change.name: change for change in changes if change.kind == "node"}
     previous = {row.name: row for row in registry.nodes(store)}
     drained = {
@@ -127,6 +144,8 @@ def _nodes(
             _keep_speed(store, entry.name, previous.get(entry.name), facts[entry.name])
             _keep_drain(store, entry.name, drained.get(entry.name))
         keep_node(store, entry, applied=True)
+    return [row.name for row in registry.nodes(store)
+            if not row.drained and row.name in previous and previous[row.name].drained]  # fmt: skip
 
 
 def _keep_speed(store: Store, name: str, before: Node | None, facts: Mapping[str, Any]) -> None:

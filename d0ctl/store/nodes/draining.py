@@ -67,7 +67,7 @@ def bad_node(store: Store, node: int) -> BadNode | None:
 
 
 def drainings(store: Store, name: str, limit: int) -> list[Row]:
-    """Return who drained and resumed a node, the latest first."""
+    """Return who drained and resumed a node since it was added, the latest first."""
     return store.rows("node_deeds", name=name, limit=limit)
 
 

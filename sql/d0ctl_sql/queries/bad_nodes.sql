@@ -263,9 +263,11 @@ update package
    and (phase in ('failed', 'cooloff') or (phase = 'held' and actor = 'policy'));
 
 -- name: node_deeds
--- Actions on a node, perhaps with others, the last first.
+-- Drains and resumes of a node since it was added, perhaps with others, the last first.
 select at, actor, verb, note from action
  where instr(' ' || target || ' ', ' ' || :name || ' ') > 0 and verb in ('node drain', 'node resume')
+   and id > (select coalesce(max(id), 0) from action
+              where instr(' ' || target || ' ', ' ' || :name || ' ') > 0 and verb = 'node add')
  order by id desc limit :limit;
 
 -- name: add_alike

@@ -125,12 +125,9 @@ def add_pauses(store: Store, node: int, explanation: Explanation, now: float) ->
         )
 
 
-def add_drainings(store: Store, node: Node, explanation: Explanation, now: float) -> None:
-    """Add who drained and resumed the node recently, unless it was added again since."""
-    deeds = drainings(store, node.name, MOST)
-    if deeds and deeds[0]["verb"] == "node drain" and not node.drained:
-        return  # nobody resumed it, so a former node of this name was drained
-    for row in deeds:
+def add_drainings(store: Store, name: str, explanation: Explanation, now: float) -> None:
+    """Add who drained and resumed the node recently."""
+    for row in drainings(store, name, MOST):
         note = f": {remark(row['note'])}" if row["note"] else ""
         explanation.facts.append(f"{moment(row['at'], now)} {row['actor']}: {row['verb']}{note}")
 
