@@ -7,7 +7,7 @@ import pytest
 from d0ctl.config import Home
 from d0ctl.model import Address
 from d0ctl.store import open_store
-from d0ctl.store.nodes import draining, registry
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import default, setting
 from tests.cli.catalogue import write
 from tests.cli.conftest import Type
@@ -153,43 +153,6 @@ def test_a_site_is_applied_shown_and_undone(
         assert setting(store, "code-server") == str(tmp_path)
         verbs = [row[0] for row in read(store, "action", "verb")]
         assert verbs == ["node set", *["site apply"] * 3]
-
-
-def test_the_history_of_a_node_has_what_site_files_did_to_it(
-    d0ctl: Type, home: Home, tmp_path: Path
-) -> None:
-    spare = "nodes: {spare: {same-machine: yes}, twin: {same-machine: yes}}"
-    d0ctl("site", "apply", write(tmp_path, spare))
-    d0ctl("node", "drain", "spare", "--reason", "fan noise")
-    d0ctl("site", "apply", write(tmp_path, "nodes: {}"), "--reason", "moving house")
-    file = write(tmp_path, spare)
-    d0ctl("site", "apply", file)
-
-    history = document(d0ctl("history", "--node", "spare", "--json").stdout)["actions"]
-
-    by = f"by site apply {file}"
-    assert [(row["verb"], row["target"], row["reason"]) for row in history] == [
-        ("node add", "spare twin", by),
-        ("node remove", "spare twin", f"moving house; {by}"),
-        ("node drain", "spare", "fan noise"),
-        ("node add", "spare twin", by),
-    ]
-    assert "fan noise" not in d0ctl("why", "spare").stdout
-
-
-def test_a_node_that_d0ctl_drained_is_resumed_by_a_move(
-    d0ctl: Type, site: Site, tmp_path: Path
-) -> None:
-    d0ctl("node", "add", "spare", "--local", "--same-machine")
-    node = registry.named(site.store, "spare").id
-    with site.store.writing():
-        draining.drain(site.store, node, note="bad disk", now=1.0)
-        change(site.store, "node", {"name": "spare"}, doubted=1.0)
-
-    d0ctl("site", "apply", write(tmp_path, "nodes: {spare: {dir: /tmp, same-machine: yes}}"))
-
-    verbs = [row[0] for row in read(site.store, "action", "verb")]
-    assert verbs == ["node add", "node set", "node resume", "site apply"]
 
 
 def test_removed_entries_go_and_entries_added_by_commands_stay(

@@ -45,6 +45,8 @@ class RemovePlan(Plan):
     cluster: str = ""
     settings: tuple[str, ...] = ()
     """The settings of its cluster if no other node is in it, as people write them."""
+    site_file: str | None = None
+    """The site file that had the node when it was applied last; None if none had it."""
 
 
 def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> RemovePlan:
@@ -53,7 +55,8 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
     With `lost` they may be, but then it must be down.
     """
     row = registry.named(store, request.target.brief)
-    plan = RemovePlan(request=request, cluster=row.cluster, settings=_settings(store, row))
+    plan = RemovePlan(request=request, cluster=row.cluster, settings=_settings(store, row),
+                      site_file=site_changes.last_file(store) if row.applied else None)  # fmt: skip
     if not request.options.lost:
         registry.check_unused(store, row)
         return plan
@@ -107,6 +110,9 @@ def report(plan: RemovePlan) -> Iterator[str]:
         yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
     elif plan.settings:
         yield _keeping(plan)
+    if plan.site_file:
+        yield (f"site file `{plan.site_file}` had `{plan.request.target.brief}` when it was last "
+               "applied: delete it there, or the next `site apply` adds it again")  # fmt: skip
 
 
 def _keeping(plan: RemovePlan) -> str:

@@ -71,6 +71,12 @@ def _node_actions(changes: Collection[Difference], resumed: list[str]) -> dict[s
     }  # fmt: skip
 
 
+def last_file(store: Store) -> str | None:
+    """Return the path of the site file that was applied last, as it was typed; None if none was."""
+    path: str | None = store.value("last_site_file")
+    return path
+
+
 def check(store: Store, site: Site, changes: Collection[Difference]) -> None:
     """Raise Refused if a node with launched packages would go, or a batch system with pilots."""
     _check_pilots(store, site)

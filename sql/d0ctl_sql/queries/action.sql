@@ -35,6 +35,10 @@ select at, actor, verb
 -- The number of the last action of anybody.
 select coalesce(max(id), 0) from action;
 
+-- name: last_site_file
+-- The path of the site file that was applied last.
+select target from action where verb = 'site apply' order by id desc limit 1;
+
 -- name: last_actions_of
 -- The last action of a person, with up to a thousand others of the same moment.
 with latest as materialized
