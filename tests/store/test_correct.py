@@ -37,10 +37,10 @@ def fresh() -> Iterator[Store]:
             yield store
 
 
-def change(store: Store, spec: JobSpec, *, again: bool = False) -> Outline:
+def change(store: Store, spec: JobSpec, *, again: bool = False, accept: bool = False) -> Outline:
     """Correct the first job."""
     with store.writing():
-        outline = planning.plan(store, 1, spec, again=again)
+        outline = planning.plan(store, 1, spec, again=again, accept=accept)
         correct.correct(store, 1, spec, outline, actor="me", note="corrected", now=NOW + 1e6)
     return outline
 
@@ -150,9 +150,10 @@ def test_packages_whose_removed_outputs_are_read_again_are_planned() -> None:
 
 
 @PAIRS
-@given(jobs(), jobs(), st.lists(st.integers(0, 5), min_size=1, max_size=6), st.booleans())
+@given(jobs(), jobs(), st.lists(st.integers(0, 5), min_size=1, max_size=6),
+       st.sampled_from(["leave", "again", "accept"]))  # fmt: skip
 def test_packages_that_have_not_begun_are_as_new_and_the_job_ends(
-    old: JobSpec, new: JobSpec, turns: list[int], again: bool
+    old: JobSpec, new: JobSpec, turns: list[int], how: str
 ) -> None:
     with fresh() as store, fresh() as other:
         submitted(store, old)
@@ -163,7 +164,7 @@ def test_packages_that_have_not_begun_are_as_new_and_the_job_ends(
 
         done = of_phase(store, "done")
         try:
-            outline = change(store, new, again=again)
+            outline = change(store, new, again=how == "again", accept=how == "accept")
         except Refused as refusal:
             assert "already made other files" in str(refusal) or "being made" in str(refusal)
             return
@@ -171,6 +172,8 @@ def test_packages_that_have_not_begun_are_as_new_and_the_job_ends(
         assert faults(store) == {}
         planned = (outline.again & done) | outline.remade.keys()
         assert done - of_phase(store, "done", "dropped") == planned
+        after = planning.plan(store, 1, new)
+        assert not outline.accepted.keys() & (after.found.outdated.keys() | after.written)
         busy = outline.found.busy.keys()
         idle = [row[0] for row in store.connection.execute(
             "select id from package where phase in ('waiting', 'ready', 'failed')"
