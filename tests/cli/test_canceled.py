@@ -1,7 +1,9 @@
 """What is said of packages that are blocked by canceled ones, and what continues them."""
 
+import time
 from pathlib import Path
 
+from d0ctl.store.nodes import contact
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
@@ -212,3 +214,32 @@ def test_why_of_a_failed_job_says_who_killed_a_package_of_it(site: Site, d0ctl: 
 
     assert "was canceled by " in d0ctl("why", "prod").stdout
     assert "was canceled" not in d0ctl("why", "prod/1/1").stdout
+
+
+def test_of_a_failed_job_the_canceled_packages_are_counted_and_their_retry_is_named(
+    site: Site, d0ctl: Type
+) -> None:
+    three_lines(site, 1, 2, 3)
+    site.fail("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    with site.store.writing():
+        contact.down(site.store, 1, "connection refused", now=time.time())
+    d0ctl("kill", "prod")
+
+    for path in ("prod", "prod/1"):
+        assert f"d0ctl retry '{path}:canceled'" in commands(d0ctl, path)
+    assert "3 packages are canceled in `prod`" in d0ctl("why", "prod").stdout
+    assert d0ctl("status", "prod").stdout.count("d0ctl retry 'prod:canceled'") == 1
+    assert d0ctl("retry", "prod:canceled").exit_code == 0
+    assert site.phase("prod/1/2/1") == "ready"
+
+
+def test_the_canceled_packages_of_a_canceled_job_are_counted_once(site: Site, d0ctl: Type) -> None:
+    three_lines(site, 1, 2, 3)
+    d0ctl("kill", "prod")
+
+    answer = d0ctl("why", "prod").stdout
+
+    assert answer.count("4 canceled") == 1
+    assert "packages are canceled" not in answer
+    assert answer.count("d0ctl retry 'prod:canceled'") == 1

@@ -2,7 +2,7 @@
 
 from shlex import quote
 
-from d0ctl.model import Phase
+from d0ctl.model import Counts, Group, Phase
 from d0ctl.show.why.common import MOST, NOT_PRODUCED, Explanation, GroupPart, retry_canceled
 from d0ctl.units import count, listed
 
@@ -23,7 +23,9 @@ def add(part: GroupPart, explanation: Explanation) -> None:
         )
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(counts["waiting"]))
-        _canceled(part, explanation)
+        _canceled(part.job.name, part.job.counts, explanation)
+    elif explanation.status != Group.CANCELED:  # whose answer says it
+        _canceled(part.path, counts, explanation)
     if counts.get("canceled"):
         facts = [part.explain(row.path).answer for row in part.sample([Phase.CANCELED], 1)]
         explanation.facts += [fact for fact in facts if fact not in explanation.facts]
@@ -50,12 +52,12 @@ def add_canceled_maker(part: GroupPart, explanation: Explanation) -> None:
             return
 
 
-def _canceled(part: GroupPart, explanation: Explanation) -> None:
-    """Add how many packages of its job are canceled, and the command that retries them."""
-    if canceled := part.job.counts.get("canceled", 0):
+def _canceled(path: str, counts: Counts, explanation: Explanation) -> None:
+    """Add how many packages of a job or a part of it are canceled, and the retry of these."""
+    if canceled := counts.get("canceled", 0):
         are = count(canceled, "package is", "packages are")
-        explanation.facts.append(f"{are} canceled in `{part.job.name}`")
-        if (retry := retry_canceled(part.job.name)) not in explanation.commands:
+        explanation.facts.append(f"{are} canceled in `{path}`")
+        if (retry := retry_canceled(path)) not in explanation.commands:
             explanation.commands.append(retry)
 
 
