@@ -1,5 +1,6 @@
 """What an admin must attend to: faulty nodes, files that can't be transferred, unsent mail."""
 
+import time
 from collections.abc import Iterator
 
 from d0ctl.doctor.finding import Finding
@@ -7,6 +8,7 @@ from d0ctl.model import Node
 from d0ctl.store import Store
 from d0ctl.store.mail import mail_queue
 from d0ctl.store.nodes import draining, registry, site
+from d0ctl.store.nodes.standstill import production
 from d0ctl.units import count, duration
 
 
@@ -14,12 +16,19 @@ def faulty_nodes(store: Store) -> Iterator[Finding]:
     """Yield nodes that d0ctl drained, and those down with packages or by their host keys."""
     for row in registry.nodes(store):
         if draining.bad_node(store, row.id) is not None:
-            yield Finding("node", row.name, "was drained by d0ctl: packages failed there in a row",
-                          f"d0ctl why --node {row.name}")  # fmt: skip
+            yield _drained(store, row.name)
         elif row.state == "down" and _needs_a_person(row):
             held = f" with {count(row.launched, 'package')}" if row.launched else ""
             detail = f"is down{held}: {row.last_error or 'it does not answer'}"
             yield Finding("node", row.name, detail, f"d0ctl node check {row.name}")
+
+
+def _drained(store: Store, name: str) -> Finding:
+    """Return that d0ctl drained a node; it needs nobody while its packages are tried elsewhere."""
+    detail = "was drained by d0ctl: packages failed there in a row"
+    if name in production(store, now=time.time()).suspected:
+        return Finding("node", name, f"{detail}, and are tried elsewhere now")
+    return Finding("node", name, detail, f"d0ctl why --node {name}")
 
 
 def wrong_clocks(store: Store) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ ANEW = f"d0ctl daemon stop; {RESTART}"
 
 
 class Finding(Struct, frozen=True):
-    """One problem, by the name of the rule that is broken."""
+    """One problem, by the name of the rule that is broken; without advice nobody need act."""
 
     check: str
     subject: str

@@ -56,15 +56,16 @@ def draw(
     for finding in findings:
         advice = f"repaired by `{finding.advice}`" if finding.heals else finding.advice
         text = f"{finding.check}: {finding.subject}: {finding.detail}"
-        _item(sheet, "failed", text, advice)
+        _item(sheet, "failed" if advice else "drained", text, advice)
     by_reason = _by_reason(unseen).items()
     unchecked = [_unchecked(names, why) for why, names in by_reason]
-    if findings or is_asked:
+    has_problems = any(finding.advice for finding in findings)
+    if has_problems or is_asked:
         for text, (_, names) in zip(unchecked, by_reason, strict=True):
             _item(sheet, "failed" if is_asked else "unknown", text,
                   f"d0ctl node check {names[0]}" if is_asked else "")  # fmt: skip
         unchecked = []
-    if findings:
+    if has_problems:
         return
     checked = listed([f"`{database}`", "the home around it", *_nodes(nodes)])
     if stop is None and not (is_asked and unseen):

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from d0ctl.doctor import admin_work
 from d0ctl.model import Address
 from d0ctl.show.why.common import MOST
 from d0ctl.store.attempts import node_record
@@ -12,7 +13,7 @@ from d0ctl.store.nodes import contact, draining, leases, registry
 from tests.cli.conftest import Type
 from tests.support.acting import act
 from tests.support.building import document, production
-from tests.support.rows import change, value
+from tests.support.rows import change, insert, value
 from tests.support.site import Site
 
 
@@ -127,6 +128,60 @@ def test_a_job_explains_the_drain_of_a_node_once(burning: Site, d0ctl: Type) -> 
     assert whole.count("3 attempts of `prod/1` failed here in a row") == 1
     assert "1 of 2 nodes takes packages: `hole` drained (by d0ctl: 3 attempts" in whole
     assert "node `hole` is drained: by d0ctl: 3 attempts" in package
+
+
+def test_a_drain_asks_for_nothing_until_its_packages_were_tried_elsewhere(
+    burning: Site, d0ctl: Type
+) -> None:
+    leases.take_lease(burning.store, "daemon", now=time.time())
+    resume = "d0ctl node resume hole"
+
+    tried = d0ctl("status").stdout
+    (obstacle,) = document(d0ctl("status", "--json").stdout)["obstacles"]
+    (finding,) = admin_work.faulty_nodes(burning.store)
+
+    assert "`hole` drained (by d0ctl: 3 attempts" in " ".join(tried.split())
+    assert "packages that failed on `hole` are tried elsewhere now" in " ".join(tried.split())
+    assert (resume in tried, obstacle["commands"], finding.advice) == (False, [], "")
+    assert "and are tried elsewhere now" in finding.detail
+
+    for number in range(8, 11):
+        burning.finish(f"prod/1/{number}/1")
+
+    (finding,) = admin_work.faulty_nodes(burning.store)
+    assert resume in d0ctl("status").stdout
+    assert finding.advice == "d0ctl why --node hole"
+
+
+def test_doctor_finds_no_problem_in_a_drain_whose_packages_are_tried_elsewhere(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    hole = registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)
+    site.up("localhost")
+    fail_on_hole(site, "prod/1/1/1")
+    d0ctl("retry", "prod/1/1/1")
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+        draining.drain(site.store, hole, note=None, now=time.time())
+        insert(site.store, "bad_node", node_id=hole, job_id=1, stage_id=1, since=time.time(),
+               began=1.0, evidence="{}", next_try=9e9)  # fmt: skip
+
+    result = d0ctl("doctor")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("◒ node: hole: was drained by d0ctl")
+    assert "no problems found" in result.stdout
+    assert document(d0ctl("doctor", "--json").stdout)["ok"]
+
+
+def test_a_drain_asks_if_its_packages_can_not_be_tried_elsewhere(
+    burning: Site, d0ctl: Type
+) -> None:
+    leases.take_lease(burning.store, "daemon", now=time.time())
+    assert d0ctl("hold", "prod").exit_code == 0
+
+    assert "d0ctl node resume hole" in d0ctl("status").stdout
 
 
 def test_a_job_that_stands_still_names_the_reason_of_each_drain(burning: Site, d0ctl: Type) -> None:

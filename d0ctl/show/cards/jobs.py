@@ -186,9 +186,9 @@ def _room_for_bars(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> int:
 
 def stop(sheet: Sheet, obstacles: Iterable[Obstacle]) -> None:
     """Add what stops all jobs, with the commands that help, above everything else."""
-    sign, role = signs.glyph("failed", sheet.glyphs)
     for obstacle in obstacles:
-        text = f"{sign} {obstacle.text}: {'; '.join(obstacle.commands)}"
+        sign, role = signs.glyph("failed" if obstacle.commands else "drained", sheet.glyphs)
+        text = ": ".join(filter(None, (f"{sign} {obstacle.text}", "; ".join(obstacle.commands))))
         if cell_width(text) <= sheet.columns:
             sheet.add((text, role))
         else:

@@ -120,7 +120,11 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
         return None
     away.sort(key=lambda node: node.node.state != "down")
     text = f"{_available(production)}: {nodes_away(away, now)}"
-    return Obstacle(text, tuple(_suggest_nodes(blocked) for blocked in away[:MOST]))
+    suspected = [node for node in away if node.name in production.suspected]
+    if suspected:
+        text += f"; packages that failed on {_names(suspected)} are tried elsewhere now"
+    helping = [_suggest_nodes(node) for node in away if node not in suspected]
+    return Obstacle(text, tuple(helping[:MOST]))
 
 
 def _is_deliberate(node: NodeView) -> bool:

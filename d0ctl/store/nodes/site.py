@@ -1,7 +1,7 @@
 """The site: its settings in force, their defaults, and what is wrong with its parts."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
@@ -169,3 +169,10 @@ def failures_by_job(store: Store) -> tuple[dict[str, int], dict[str, int]]:
     rows = list(store.rows("jobs_with_failures"))
     failed = {row["name"]: row["failed"] for row in rows if row["failed"]}
     return failed, {row["name"]: row["acknowledged"] for row in rows if row["acknowledged"]}
+
+
+def suspected(store: Store, jobs: Collection[int]) -> set[str]:
+    """Return the nodes that d0ctl drained for packages of these jobs, of which some wait or run
+    elsewhere now.
+    """
+    return {row["name"] for row in store.rows("suspected_nodes") if row["job_id"] in jobs}

@@ -2,14 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable
-from d0ctl.model import STATUS_OF, Counts, Phase, Status
+from d0ctl.model import LIVE, Counts, Phase
 from d0ctl.schedule.standstill import Cause, NextTry, NodeState, Standing, Work, of_part, standing
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store, as_json
@@ -25,8 +25,6 @@ IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
 
 LOCAL_PATIENCE_S = 60.0
 """How long this machine may fail as a node: no network is involved that could recover."""
-
-LAUNCHED = tuple(phase for phase, status in STATUS_OF.items() if status is Status.LAUNCHED)
 
 
 class NodeView(Struct, frozen=True):
@@ -83,6 +81,7 @@ class Production(Struct, frozen=True):
     outdated: bool = False
     full_home: DatabaseUnavailable | None = None
     tasks: Sequence[site.TaskInVain | site.FailingTransfers] = ()
+    suspected: Collection[str] = ()  # drained by d0ctl for packages that are now tried elsewhere
 
     @property
     def stopped(self) -> list[JobStanding]:
@@ -112,11 +111,13 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
     """Return the standing of all jobs; a process that drives them itself says so."""
     nodes = node_views(store, now=now)
     driven = any_driver(store) if driven is None else driven
+    jobs = _jobs(store, None, nodes, driven=driven)
+    moving = {job.id for job in jobs if job.standing.moves}
     return Production(
-        driven, nodes, _jobs(store, None, nodes, driven=driven), *site.failures_by_job(store),
+        driven, nodes, jobs, *site.failures_by_job(store),
         overflows(store), faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
-        site.needing_a_person(store))  # fmt: skip
+        site.needing_a_person(store), site.suspected(store, moving))  # fmt: skip
 
 
 def signature(store: Store, *, now: float) -> tuple[object, ...]:
@@ -130,7 +131,7 @@ def signature(store: Store, *, now: float) -> tuple[object, ...]:
 def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
     """Return whether nothing of a job can move without a person, if it is driven."""
     counts = counts_of(store, job)  # first, as `run` asks after each turn
-    launched = sum(counts.get(phase, 0) for phase in LAUNCHED)
+    launched = sum(counts.get(phase, 0) for phase in LIVE)
     if launched - counts.get(Phase.SUSPENDED, 0) > sum(_awaiting(store, job, counts).values()):
         return False
     views = node_views(store, now=now)
@@ -246,7 +247,7 @@ def _work(
 
 def _awaiting(store: Store, job: int, counts: Counts) -> Counts:
     """Return how many launched packages of a job only wait for inputs, by phase."""
-    if not any(counts.get(phase) for phase in LAUNCHED):
+    if not any(counts.get(phase) for phase in LIVE):
         return {}
     return {row["phase"]: row["n"] for row in store.rows("awaiting_phases", job=job)}
 

@@ -172,6 +172,21 @@ select bad_node.*,
            and attempt.node_id = bad_node.node_id and attempt.reason = 'disk-full') as disk_taken
   from bad_node where node_id = :node;
 
+-- name: suspected_nodes
+-- The nodes that d0ctl has drained for packages of a job that wait or run elsewhere now.
+select node.name, bad_node.job_id
+  from bad_node join node on node.id = bad_node.node_id
+ where exists (select 1
+                 from attempt indexed by attempt_failed
+                 join package on package.id = attempt.package_id
+                             and package.stage_id = bad_node.stage_id
+                             and package.status in ('unscheduled', 'scheduled', 'launched')
+                             and package.phase <> 'held'
+                             and package.node_id is not bad_node.node_id
+                where attempt.outcome in ('failed', 'lost')
+                  and attempt.ended between bad_node.began and bad_node.since
+                  and attempt.node_id = bad_node.node_id);
+
 -- name: bad_nodes_of_selected
 -- The nodes that were drained because packages of the jobs of the selected packages failed there.
 select bad_node.node_id, node.name as node
