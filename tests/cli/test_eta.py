@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from d0ctl.model import Address
-from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes import contact, placement, registry
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_rehearse import JOB
@@ -230,3 +230,18 @@ def test_a_job_with_unreachable_packages_has_no_end_until_their_node_is_back(
     assert "ends in" not in d0ctl("status", "prod").stdout
     (shown,) = document(d0ctl("status", "--json").stdout)["jobs"]
     assert (shown["estimated_end"], shown["waits_for_nodes"]) == (None, ["far"])
+
+
+def test_of_a_job_that_is_blocked_the_estimate_says_so_and_names_why(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("sim", [line(make("x"))]), ("merge", [line(make("all", needs=["x"]))])))
+    site.fail("prod/1/1/1")
+    with site.store.writing():
+        placement.end_jobs(site.store, now=time.time())
+
+    refused = d0ctl("eta", "prod")
+
+    assert refused.exit_code == 4
+    said = "d0ctl: job `prod` can't continue by itself: 1 package is blocked\nd0ctl why prod\n"
+    assert refused.stderr == said

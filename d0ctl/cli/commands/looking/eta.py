@@ -12,6 +12,7 @@ from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.errors import BadUsage, Refused
+from d0ctl.model import Phase
 from d0ctl.schedule import horizon
 from d0ctl.schedule.estimates import error
 from d0ctl.show.forecast import eta as card
@@ -19,6 +20,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.shapes import JobSummary
+from d0ctl.units import count
 
 if TYPE_CHECKING:
     from d0ctl.cli.schemas import estimates
@@ -75,8 +77,18 @@ def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
 
 def _horizon(store: Store, job: JobSummary, now: float) -> horizon.Horizon:
     if job.ended is not None:
-        raise Refused(f"job `{job.name}` has ended", hint=f"d0ctl eta {job.name} --audit")
+        raise _no_end(job)
     return eta.horizon(store, now=now)
+
+
+def _no_end(job: JobSummary) -> Refused:
+    """Return why nothing estimates the end of a job on which nothing moves any more."""
+    if not job.blocked or not (waiting := job.counts.get(Phase.WAITING)):
+        return Refused(f"job `{job.name}` has ended", hint=f"d0ctl eta {job.name} --audit")
+    are = count(waiting, "package is", "packages are")
+    return Refused(
+        f"job `{job.name}` can't continue by itself: {are} blocked", hint=f"d0ctl why {job.name}"
+    )
 
 
 def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
