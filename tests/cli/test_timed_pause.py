@@ -18,6 +18,7 @@ from tests.cli.conftest import Type
 from tests.cli.test_pause import say
 from tests.support.building import document
 from tests.support.building import production as made
+from tests.support.rows import change
 from tests.support.site import Site
 
 HOUR = 3600.0
@@ -108,6 +109,36 @@ def test_the_undo_of_an_early_resume_keeps_the_end(site: Site, d0ctl: Type) -> N
     d0ctl("pause", "prod", "--for", "1h")
 
     assert "to undo: d0ctl pause prod --for " in d0ctl("resume", "prod").output
+
+
+@pytest.mark.parametrize(("waits", "undo"), [(600.0, "--until {clock}"), (2 * HOUR, "")])
+def test_history_undoes_an_early_resume_only_until_the_end_of_the_pause(
+    site: Site, d0ctl: Type, waits: float, undo: str
+) -> None:
+    site.submit(made())
+    d0ctl("pause", "prod", "--running", "--for", "1h")
+    d0ctl("resume", "prod")
+    resumed_at = time.time() - waits
+    change(site.store, "action", {"verb": "resume"}, at=resumed_at,
+           undo="d0ctl pause prod --running --for 1h")  # fmt: skip
+
+    (resumed, *_) = document(d0ctl("history", "prod", "--json").stdout)["actions"]
+
+    clock = datetime.fromtimestamp(resumed_at + HOUR + 59)  # the next full minute
+    options = undo.format(clock=f"{clock:%H:%M}")
+    assert resumed["undo"] == f"d0ctl pause prod --running {options}".strip()
+
+
+def test_the_undo_of_a_pause_that_is_over_suspends_running_packages_again(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(made())
+    d0ctl("pause", "prod", "--running", "--for", "1h")
+
+    resume_due(site, time.time() + HOUR)
+
+    (resumed, *_) = document(d0ctl("history", "prod", "--json").stdout)["actions"]
+    assert resumed["undo"] == "d0ctl pause prod --running"
 
 
 def test_a_later_pause_replaces_one_with_an_end(site: Site, d0ctl: Type) -> None:

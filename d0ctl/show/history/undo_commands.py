@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,6 +11,8 @@ from d0ctl.errors import BadUsage
 from d0ctl.model import Phase
 from d0ctl.select import Selector, parse
 from d0ctl.select.span import Span
+from d0ctl.store.views.shapes import ActionView
+from d0ctl.units import format_time, parse_time
 
 STOPS = frozenset({"hold", "kill", "kill-line", "node drain", "pause"})
 """Actions that stop something: the command that undoes them is listed with them."""
@@ -26,6 +29,9 @@ REMOVES = frozenset({"archive", "node remove", "remove"})
 FLAGS = frozenset({"release", "resume"})
 """Actions that change a flag of a whole job, and not its packages, if they name just the job."""
 
+DAY_S = 86_340.0
+"""Up to how many seconds from now a time of day, in full minutes, is clear."""
+
 
 class PastAction(NamedTuple):
     """What was done to what, and the command that undoes it."""
@@ -35,6 +41,23 @@ class PastAction(NamedTuple):
     reason: str | None
     undo: str | None
     packages: int
+
+
+def undo_at(action: ActionView, now: float) -> str | None:
+    """Return what undoes an action now: of a resume before its time, a pause until that time."""
+    arguments = shlex.split(action.undo or "")
+    if action.verb != "resume" or "--for" not in arguments:
+        return action.undo
+    *command, _, length = arguments
+    left = action.at + parse_time(length) - now
+    if left > DAY_S:
+        command += ["--for", format_time(round(left))]
+    elif left > 0:
+        command += [
+            "--until",
+            f"{datetime.fromtimestamp(now + left + 59):%H:%M}",
+        ]  # the next minute
+    return shlex.join(command)
 
 
 def action_reasons(actions: Iterable[PastAction]) -> list[str]:

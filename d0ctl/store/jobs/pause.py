@@ -104,7 +104,7 @@ def resume_due(store: Store, *, now: float) -> list[str]:
             note=note,
             packages=0,
             now=now,
-            undo=f"d0ctl pause {row['name']}",
+            undo=f"d0ctl pause {row['name']}{' --running' * row['pause_running']}",
         )
         names.append(row["name"])
     return names

@@ -19,7 +19,9 @@ select pause = 0 or pause_running < :running or :until is not null or pause_unti
 
 -- name: pauses_over
 -- Jobs whose pause ends by itself, and is over.
-select id, name from job indexed by job_paused_until where pause_until <= :now;
+select id, name, pause_running
+  from job indexed by job_paused_until
+ where pause_until <= :now;
 
 -- name: resume_job
 -- Allow a paused job to be scheduled again.

@@ -23,7 +23,7 @@ from d0ctl.select import Selector, brief
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.history.logbook_page import LATE_S
-from d0ctl.show.history.undo_commands import PastAction, action_reasons
+from d0ctl.show.history.undo_commands import PastAction, action_reasons, undo_at
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
 from d0ctl.store.connection import Store
@@ -130,7 +130,8 @@ def _actions(store: Store, wanted: Selector) -> list[ActionView]:
     if wanted.wildcard_level == "job":
         return []
     is_package = wanted.is_one and wanted.level == "package"  # then few of them are shown
-    actions = browse.actions(store, wanted.job, MOST_READ if is_package else MOST_ACTIONS)
+    found = browse.actions(store, wanted.job, MOST_READ if is_package else MOST_ACTIONS)
+    actions = [replace(action, undo=undo_at(action, time.time())) for action in found]
     if any(job.counts.get(Phase.KILLING) for job in browse.jobs(store, wanted.job)):
         # A kill can be undone once it is done.
         return [replace(action, undo=None if action.verb == "kill" else action.undo)
