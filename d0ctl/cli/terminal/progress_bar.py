@@ -16,9 +16,6 @@ PLAIN_S = 10.0
 WIDTH, SHORTEST = 28, 4
 """How many columns the bar takes, and the fewest."""
 
-BASIS = " at this rate"
-"""What an estimate of the time left is based on; left out if there is no room."""
-
 OTHERS = (("suspended", "suspended"), ("unreachable", "unreachable"), ("cooloff", "cooling off"),
           ("held", "held"))  # fmt: skip
 """Phases that are counted besides, with their words."""
@@ -32,7 +29,6 @@ class Progress:
         self._live = is_terminal(stream) and os.environ.get("TERM") != "dumb"
         self._began = time.monotonic()
         self._shown_at = float("-inf")
-        self._done_at_start: int | None = None
         self._last: Counts = {}
         self._paused = threading.Event()
         self._lock = threading.Lock()
@@ -41,8 +37,6 @@ class Progress:
         """Show these counts, if they are new and the last ones are not too recent."""
         with self._lock:
             self._last = counts
-            if self._done_at_start is None:
-                self._done_at_start = by_status(counts)["successful"]
             due = time.monotonic() - self._shown_at >= (REDRAW_S if self._live else PLAIN_S)
             if due and not self._paused.is_set():
                 self._shown_at = time.monotonic()
@@ -83,13 +77,11 @@ class Progress:
 
     def _line(self) -> str:
         """Return one line of the terminal: numbers before all, and a bar if there is room."""
-        whole, columns = self._summary(), terminal_columns(self._stream) - 1
-        short = whole.removesuffix(BASIS)
-        for summary in (whole, short):
-            width = min(WIDTH, columns - len(summary) - 1)
-            if width >= SHORTEST:
-                return f"{self._bar(width)} {summary}"
-        return cut(short, columns, ellipsis="…" if speaks_unicode(self._stream) else "..")
+        summary, columns = self._summary(), terminal_columns(self._stream) - 1
+        width = min(WIDTH, columns - len(summary) - 1)
+        if width >= SHORTEST:
+            return f"{self._bar(width)} {summary}"
+        return cut(summary, columns, ellipsis="…" if speaks_unicode(self._stream) else "..")
 
     def _bar(self, width: int) -> str:
         full, empty = ("█", "░") if speaks_unicode(self._stream) else ("#", ".")
@@ -107,14 +99,4 @@ class Progress:
             numbers.append((self._last.get(phase, 0), word))
         parts += [f"{count(number)} {word}" for number, word in numbers if number]
         parts.append(duration(passed))
-        if left := self._left(totals, passed):
-            parts.append(f"about {duration(left)} left{BASIS}")
         return ", ".join(parts)
-
-    def _left(self, totals: dict[str, int], passed: float) -> float | None:
-        """Return an estimate of the time left, once there is a basis for one."""
-        done = totals["successful"] - (self._done_at_start or 0)
-        left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
-        if done < 3 or passed < 2 or not left or self._last.get("held"):
-            return None
-        return passed / done * left
