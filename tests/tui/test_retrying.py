@@ -64,6 +64,22 @@ def test_a_refused_pause_offers_to_pause_running_packages(site: Site, dashboard:
     dashboard(script, start="prod/1/1/1", size=(80, 24))
 
 
+def test_another_way_takes_values_that_were_just_typed(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=1))
+    site.launch("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("S")
+        await desk.sees("would pause", "^o suspend running packages, too", "tab set options")
+        await desk.press("tab")
+        await desk.type("for=1h")
+        await desk.sees("plan with it", "^o suspend running packages, too")
+        await desk.press("ctrl+o")
+        await desk.sees("pause prod --running --for 1h", "would be suspended")
+
+    dashboard(script, start="prod", size=(80, 24))
+
+
 def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
     site.submit(production())
 

@@ -1,5 +1,7 @@
 """Attempts over time: slots of nodes, lines of a job, what is at the cursor, and stragglers."""
 
+import re
+
 from d0ctl.cli.terminal.output import sheet
 from d0ctl.show.drawing.signs import ASCII, UNICODE
 from d0ctl.show.drawing.spans import text
@@ -142,6 +144,8 @@ def test_a_straggler_takes_longer_than_half_of_its_stage() -> None:
 
 def test_the_times_are_on_the_axis_and_the_first_period_shows_all() -> None:
     assert "│" in text(axis(Period(0.0, 3600.0, 80), 3, UNICODE))
+    labels = re.findall(r"│(\S+)", text(axis(Period(0.0, 3600.0, 1200), 3, UNICODE)))
+    assert len(labels) == len(set(labels)) == 85
     assert period_for([span("a/1/1/1", 0, 5)], 299.0) == 1
     assert period_for([], 5.0) == 0
 

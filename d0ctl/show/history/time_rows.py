@@ -23,6 +23,9 @@ STAGES = ("good", "live", "warn", "mark", "title", "command")
 LABEL = 16
 """How many columns the names of rows take."""
 
+TICK = 14
+"""How many columns lie between the times on the axis."""
+
 PERIODS = (60, 300, 900, 3600, 10_800, 43_200, 86_400, 259_200, 604_800, 2_592_000)
 """The periods that can be shown, in seconds."""
 
@@ -224,9 +227,10 @@ def at_column(row: TimeRow, period: Period, column: int) -> AttemptSpan | None:
 def axis(period: Period, cursor: int, glyphs: Glyphs) -> Line:
     """Return the times of some columns, and a mark at the column of the cursor."""
     text = [" "] * period.columns
-    form = "%H:%M:%S" if period.end - period.begin <= 900 else "%H:%M"
+    is_short = period.end - period.begin <= 900 or period.step * TICK < 60
+    form = "%H:%M:%S" if is_short else "%H:%M"
     form = "%a %H:%M" if period.end - period.begin > 86_400 else form
-    for column in range(0, period.columns - 10, 14):
+    for column in range(0, period.columns - 10, TICK):
         label = time.strftime(form, time.localtime(period.begin + column * period.step))
         text[column : column + len(label) + 1] = [glyphs.upright, *label]
     line = "".join(text)[: period.columns]

@@ -11,7 +11,7 @@ from textual.widgets import Input, Label
 
 from d0ctl.actions.action import Conflict, NeedsOption, Target
 from d0ctl.errors import D0Error
-from d0ctl.show.drawing.spans import Line, foreign
+from d0ctl.show.drawing.spans import Line
 from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
@@ -88,10 +88,7 @@ class PlanDialog(Dialog[bool]):
         self._plan()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the reason in the command as it is typed; other values need another plan.
-
-        What was done is not changed any more.
-        """
+        """Show a typed reason in the command; other values need another plan, until it is done."""
         if self.state in ("acting", "done"):
             with self.prevent(Input.Changed):
                 event.input.value = self.reason if event.input.id == "typed" else self.values
@@ -160,6 +157,9 @@ class PlanDialog(Dialog[bool]):
 
     def action_switch(self) -> None:
         """Plan it in its next way; what is refused, with what may be selected instead."""
+        if self.state == "changed":
+            self._change(in_next_way=True)
+            return
         if self.state == "refused" and self.instead is not None:
             self.action = self.action.aimed_at(self.instead[0])
         elif self.state in PLANNED and self.action.next_way:
@@ -170,19 +170,18 @@ class PlanDialog(Dialog[bool]):
         self.keys.renew()
         self._plan()
 
-    def _change(self) -> None:
+    def _change(self, *, in_next_way: bool = False) -> None:
         """Plan with the typed values, or say what is wrong with them."""
         try:
-            self.action = self.action.with_values(self.values)
+            changed = self.action.with_values(self.values)
         except D0Error as error:
-            hint = ((foreign(error.hint), "faint"),) if error.hint else ()
-            self.lines = ((foreign(str(error)), "bad"), *hint)
-            self._show()
-            return
-        self.state, self.lines = "planning", PLANNING
-        self.set_focus(self.query_one("#typed", Input))
+            self.lines = plan_text.refusal(error)
+        else:
+            self.action = changed.switched() if in_next_way else changed
+            self.state, self.lines = "planning", PLANNING
+            self.set_focus(self.query_one("#typed", Input))
+            self._plan()
         self._show()
-        self._plan()
 
     def action_scroll(self, by: int) -> None:
         """Scroll the plan."""
@@ -275,7 +274,7 @@ class PlanDialog(Dialog[bool]):
             case "refused" | "empty":
                 return [("enter", "close", "plain"), *other, *values]
             case "changed":
-                return [("enter", "plan with it", "plain"), ("esc", "cancel", "plain")]
+                return [("enter", "plan with it", "plain"), ("esc", "cancel", "plain"), *other]
             case "planned" if self.dashboard.read_only:
                 return [("esc", "close", "plain"), ("", READ_ONLY, "warn"), *other, *values]
             case "planned":

@@ -35,5 +35,10 @@ def sentences(do: Callable[[], Lines]) -> tuple[Lines, D0Error | None]:
     try:
         return do(), None
     except D0Error as error:
-        hint = [(foreign(error.hint), "faint")] if error.hint else []
-        return [(foreign(str(error)), "bad"), *hint], error
+        return refusal(error), error
+
+
+def refusal(error: D0Error) -> Lines:
+    """Return why an action is refused, and what to do instead."""
+    hint = [(foreign(error.hint), "faint")] if error.hint else []
+    return [(foreign(str(error)), "bad"), *hint]
