@@ -141,7 +141,7 @@ def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
         running=[package_row(row, now) for row in running],
         failed=[failure(each) for each in browse.failures(store, summary.id, MOST_FAILED)],
         excluded=[
-            fill(jobs.Exclusion, row, node=row["name"])
+            fill(jobs.Exclusion, row, node=row.name)
             for row in node_record.exclusions(store, summary.id)
         ],
         stragglers=[fill(jobs.Straggler, each) for each in late],

@@ -238,6 +238,35 @@ def test_a_job_names_the_nodes_that_it_keeps_away_from(burning: Site, d0ctl: Typ
     assert document(d0ctl("status", "prod", "--json").stdout)["excluded"] == []
 
 
+def test_a_job_says_that_attempts_got_lost_on_a_node_that_was_down(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=30))
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
+    for name in ("localhost", "far"):
+        site.up(name, machine_id=name)
+    for number in range(1, 8):
+        site.finish(f"prod/1/{number}/1")
+    for number in range(8, 14):
+        site.launch(f"prod/1/{number}/1", "far")
+        site.end(f"prod/1/{number}/1", "lost", reason="lost")
+
+    sentence = "packages that got lost on node `far` run elsewhere: 6 of 6 attempts of this job got"
+    assert sentence in d0ctl("status", "prod").stdout
+    assert "it got lost there, as did 6 of 6 attempts" in d0ctl("why", "prod/1/8/1").stdout
+    with site.store.writing():
+        local = registry.named(site.store, "localhost").id
+        contact.down(site.store, local, "no answer", now=time.time())
+    assert "run elsewhere" not in d0ctl("status", "prod").stdout
+
+
+def test_a_job_that_has_ended_keeps_away_from_no_node(burning: Site, d0ctl: Type) -> None:
+    change(burning.store, "job_node_record", {"node_id": 2}, failed=5)
+    assert "packages that failed or got lost on node `hole`" in d0ctl("status", "prod").stdout
+
+    change(burning.store, "job", ended=time.time())
+
+    assert "run elsewhere" not in d0ctl("status", "prod").stdout
+
+
 def test_why_of_a_package_and_of_the_node_say_that_the_node_pauses(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=9))
     registry.add(site.store, Address("hole", "ssh", "hole"), cpus=1)

@@ -23,7 +23,7 @@ def test_failed_packages_go_elsewhere_once_their_job_excludes_the_node(store: St
     site = excluding(store)
     for _ in range(6):
         site.round("bad", reason="hook")
-    assert [row["name"] for row in node_record.exclusions(store, 1)] == ["bad"]
+    assert [row.name for row in node_record.exclusions(store, 1)] == ["bad"]
     site.at += 400.0
     since = site.at
 

@@ -15,6 +15,7 @@ from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.rows import make_all
+from d0ctl.store.views.shapes import Exclusion
 
 if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
@@ -156,13 +157,13 @@ def excluded_nodes(store: Store, job: int) -> set[int]:
     return {row["node_id"] for row in _excluding(store, rows)}
 
 
-def exclusions(store: Store, job: int) -> list[Row]:
-    """Return the excluded nodes of a job with their names and the record of the job there.
+def exclusions(store: Store, job: int) -> list[Exclusion]:
+    """Return the excluded nodes of a job.
 
-    A node is not excluded while no other one takes packages.
+    A node is not excluded while no other one takes packages, or by a job that has ended.
     """
     rows = _excluding(store, store.rows("named_job_node_records", job=job))
-    return [row for row in rows if row["has_others"]]
+    return [exclusion for exclusion in make_all(Exclusion, rows) if exclusion.has_others]
 
 
 def _excluding(store: Store, rows: Sequence[Row]) -> list[Row]:

@@ -80,12 +80,20 @@ select count(*) from package
 select node_id, successful, failed from job_node_record where job_id = :job;
 
 -- name: named_job_node_records
--- How packages of a job ended on each node, the worst node first, and whether another node takes
--- packages.
+-- How packages of a job that has not ended did on each node, the worst node first: the records of
+-- its stages lack those that were lost. And whether another node takes packages.
 select node.name, job_node_record.successful, job_node_record.failed,
-       exists (select 1 from node as other where other.id <> node.id and other.drained = 0)
+       job_node_record.failed
+           - coalesce((select sum(node_record.failed)
+                         from node_record indexed by node_record_of_job
+                        where node_record.job_id = job_node_record.job_id
+                          and node_record.node_id = job_node_record.node_id), 0) as lost,
+       exists (select 1 from node as other
+                where other.id <> node.id and other.state = 'up' and other.drained = 0)
            as has_others
-  from job_node_record join node on node.id = job_node_record.node_id
+  from job_node_record
+  join node on node.id = job_node_record.node_id
+  join job on job.id = job_node_record.job_id and job.ended is null
  where job_node_record.job_id = :job
  order by job_node_record.failed desc, node.name;
 

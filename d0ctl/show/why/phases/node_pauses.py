@@ -7,8 +7,9 @@ from d0ctl.show.drawing.remark_texts import drain_note, outage_cause, outage_tim
 from d0ctl.show.why.common import MOST, Explanation, Objection, full_disk, ruled_out
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts import node_record
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Store
 from d0ctl.store.nodes.draining import BadNode, bad_node, drainings, outages
+from d0ctl.store.views.shapes import Exclusion
 from d0ctl.units import count, duration, listed, moment, size
 
 DISK_REPORT_S = 60.0
@@ -40,21 +41,29 @@ def _excluded_for(subject: Subject, fits: list[NodeCapacity]) -> dict[str, Objec
     if package.failed_on is None or {row.name for row in fits} <= {package.failed_on}:
         return {}
     for row in node_record.exclusions(subject.store, package.job_id):
-        if row["name"] == package.failed_on:
-            why = f"it failed there, as did {_failure_share(row)}"
+        if row.name == package.failed_on:
+            why = f"it {_how(row)} there, as did {_failure_share(row)}"
             return {package.failed_on: ruled_out(why)}
     return {}
 
 
-def _failure_share(row: Row) -> str:
-    ran = count(row["successful"] + row["failed"], "attempt")
-    return f"{row['failed']} of {ran} of this job"
+def _failure_share(row: Exclusion) -> str:
+    ran = count(row.successful + row.failed, "attempt")
+    return f"{row.failed} of {ran} of this job"
 
 
-def excluded(row: Row) -> str:
+def _how(row: Exclusion) -> str:
+    """Say how attempts of a job ended on a node that was down, or that fails packages."""
+    if row.lost <= 0:
+        return "failed"
+    return "got lost" if row.lost >= row.failed else "failed or got lost"
+
+
+def excluded(row: Exclusion) -> str:
     """Say that a job excludes a node for packages that failed there, and why."""
-    failed = f"{_failure_share(row)} failed there"
-    return f"packages that failed on node `{row['name']}` run elsewhere: {failed}"
+    how = _how(row)
+    failed = f"{_failure_share(row)} {how} there"
+    return f"packages that {how} on node `{row.name}` run elsewhere: {failed}"
 
 
 def drained(store: Store, row: Node, explanation: Explanation, now: float) -> None:

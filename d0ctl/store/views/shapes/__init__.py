@@ -174,3 +174,16 @@ class ActionView(Struct, frozen=True):
     note: str | None
     packages: int
     undo: str | None
+
+
+class Exclusion(Struct, frozen=True):
+    """A node that a job excludes, and its attempts there; `lost` of the failed ones were lost.
+
+    With `has_others` another node takes packages.
+    """
+
+    name: str
+    successful: int
+    failed: int
+    lost: int
+    has_others: int
