@@ -9,7 +9,7 @@ from d0ctl.store.files import copies
 from d0ctl.store.views import browse, left_out
 from tests.cli.conftest import Type
 from tests.support.building import document
-from tests.support.rows import read
+from tests.support.rows import change, read
 from tests.support.site import Site
 
 MERGED = """
@@ -19,6 +19,71 @@ stages:
   - {name: merge, lines: [{run: "true", inputs: {from: sim}, outputs: all}]}
   - {name: plot, lines: [{run: "true", inputs: [all], outputs: plot}]}
 """
+
+CHAINS = """
+job: prod
+stages:
+  - name: sim
+    lines:
+      - for: {n: [1, 2]}
+        packages:
+          - {run: "true", inputs: [gains.txt], outputs: "gen-{n}"}
+          - {run: "true", inputs: ["gen-{n}"], outputs: "sim-{n}"}
+  - {name: merge, lines: [{run: "true", inputs: {from: sim}, outputs: all}]}
+"""
+
+
+def dropped_and_merged(site: Site, d0ctl: Type, folder: Path, *, is_lost: bool) -> None:
+    """Two chains, of which one was dropped before the merge, whose source has changed since.
+
+    If `is_lost`, its files were removed, too.
+    """
+    (folder / "gains.txt").write_text("1")
+    (folder / "prod.yaml").write_text(CHAINS)
+    d0ctl("submit", str(folder / "prod.yaml"))
+    for path in ("1/1/1", "1/1/2", "1/2/1", "1/2/2"):
+        site.finish(f"prod/{path}")
+    change(site.store, "file", {"name": str(folder / "gains.txt")}, checksum="sha256:1", size=1)
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    site.finish("prod/2/1/1")
+    if is_lost:
+        files = read(site.store, "file", "id", "name")
+        made = [file for file, name in files if name.endswith("-2")]
+        with site.store.writing():
+            copies.lose(site.store, [(file, 1) for file in made], now=time.time())
+    (folder / "gains.txt").write_text("22")
+
+
+def test_the_packages_of_a_restored_line_that_are_made_again_are_counted(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    dropped_and_merged(site, d0ctl, tmp_path, is_lost=True)
+
+    plan = d0ctl("restore-line", "prod/1/2", "--again", "--dry-run").stdout
+    done = d0ctl("restore-line", "prod/1/2", "--again").stdout
+
+    for said, will in ((plan, "would"), (done, "will")):
+        assert (f"2 packages {will} run again, too, because their outputs were removed\n"
+                "  prod/1/2/1\n  prod/1/2/2\n") in said  # fmt: skip
+        assert f"start from now on read them anew:\n  {tmp_path}/gains.txt\n" in said
+        assert "finished package" not in said
+    assert [site.phase(f"prod/1/2/{n}") for n in (1, 2)] == ["ready", "waiting"]
+    assert faults(site.store) == []
+
+
+def test_the_plan_says_which_files_have_changed_since_a_restored_line_read_them(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    dropped_and_merged(site, d0ctl, tmp_path, is_lost=False)
+
+    plan = d0ctl("restore-line", "prod/1/2", "--again", "--dry-run").stdout
+    d0ctl("restore-line", "prod/1/2", "--again")
+
+    changed = f"`{tmp_path}/gains.txt` has changed since 1 finished package read it"
+    assert f"{changed}: `d0ctl update prod/1/2 --again` runs it again" in plan
+    assert "outputs were removed" not in plan
+    assert plan.startswith("would restore the files of `prod/1/2`\n")
+    assert "`d0ctl update prod/1 --again` runs them again" in d0ctl("results", "prod").stderr
 
 
 def test_a_line_that_a_merge_has_succeeded_without_comes_back_and_is_merged_after_all(

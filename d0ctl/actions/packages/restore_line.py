@@ -18,13 +18,15 @@ from d0ctl.actions.action import (
 )
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages.kill_line import check_level
-from d0ctl.actions.selection import rows
+from d0ctl.actions.selection import jobs_of, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.store.files import edited_files
+from d0ctl.store.files.edited_files import EarlierReaders
 from d0ctl.store.jobs import audit, restore_line
-from d0ctl.store.jobs.retry import Listed
+from d0ctl.store.jobs.restore_line import Rerun
 from d0ctl.store.views import selection
 from d0ctl.units import count, moment
 
@@ -63,8 +65,8 @@ class RestoreLinePlan(Plan):
     again: tuple[int, ...] = field(repr=False, compare=False)
     """The packages that run again, as they have succeeded without these files."""
     running_again: tuple[Change, ...]
-    makers: Listed
-    """Packages that run again for these, because their outputs were removed."""
+    rerun: Rerun
+    """The packages that run again besides these, and files from outside that have changed since."""
     ended: int
     """How many packages failed or were canceled before the drop, and are so again."""
 
@@ -84,19 +86,20 @@ def plan_restore_line(
     restore_line.choose_restored(selected)
     _check_not_launched(selected, request, now)
     done = restore_line.done_without(selected)
-    selected, makers = restore_line.makers_for(selected, [row["id"] for row in done])
+    jobs = [job.id for job in jobs_of(store, request.target)]
+    selected, rerun = restore_line.reruns_for(selected, [row["id"] for row in done], jobs)
     if (path := restore_line.repackaged(selected)) is not None:
         raise Refused(
             f"the files of package `{path}` have gone into other packages of its task, "
             "so it can't be restored",
             hint=f"d0ctl status {quote(str(request.target.parts[0]))}",
         )
-    return _plan(selected, request, requested, own, own_paths, done, makers)
+    return _plan(selected, request, requested, own, own_paths, done, rerun)
 
 
 def _plan(
     selected: Selection, request: Request[RestoreLineOptions], requested: tuple[int, ...], own: int,
-    own_paths: set[str], done: Sequence[Row], makers: Listed,
+    own_paths: set[str], done: Sequence[Row], rerun: Rerun,
 ) -> RestoreLinePlan:  # fmt: skip
     phases = lifecycle.phases(selected)
     back = [row for row in rows(selected) if row.phase == Phase.DROPPED]
@@ -118,7 +121,7 @@ def _plan(
         gaining=len(regaining),
         again=tuple(row["id"] for row in done),
         running_again=tuple(Change(row["path"], row["phase"]) for row in done[:MOST_SHOWN]),
-        makers=makers,
+        rerun=rerun,
         ended=restore_line.count_ended(selected),
     )
 
@@ -181,7 +184,10 @@ def bring_back(store: Store, plan: RestoreLinePlan, by: Author) -> None:
 
 def describe(plan: RestoreLinePlan) -> Iterator[str]:
     """Say what would come back."""
-    yield from wording.describe_packages(plan, "restore", named=plan.packages - plan.also)
+    if plan.files and not plan.packages:
+        yield f"would restore the files of `{plan.request.target.brief}`"
+    else:
+        yield from wording.describe_packages(plan, "restore", named=plan.packages - plan.also)
     yield from wording.counted("also restored, because their inputs are back", plan.also, "package",
                                wording.phases(plan.also_restored))  # fmt: skip
     yield from wording.counted("added to the inputs of later packages", plan.files, "file",
@@ -194,7 +200,8 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
     yield from wording.counted("reading them again", plan.gaining, "package", regaining)
     yield from wording.counted("to run again with them", len(plan.again), "package",
                                wording.phases(plan.running_again))  # fmt: skip
-    yield from wording.makers(plan.makers, "would run")
+    yield from wording.makers(plan.rerun.makers, "would run")
+    yield from _changed(plan)
     yield from _ended(plan)
 
 
@@ -214,8 +221,18 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
         runs = count(len(plan.again), "package that had succeeded without them runs",
                      "packages that had succeeded without them run")  # fmt: skip
         yield f"{runs} again"
-    yield from wording.makers(plan.makers, "will run")
+    yield from wording.makers(plan.rerun.makers, "will run")
+    yield from _changed(plan)
     yield from _ended(plan)
+
+
+def _changed(plan: RestoreLinePlan) -> Iterator[str]:
+    """Say which files from outside have changed since the lines read them."""
+    yield from wording.changed_sources(plan.rerun.anew)
+    target = plan.request.target
+    part = str(target) if target.is_one else target.parts[0].job
+    for name, number in plan.rerun.earlier.items():
+        yield edited_files.earlier_readers(name, EarlierReaders(number, part))
 
 
 def _ended(plan: RestoreLinePlan) -> Iterator[str]:

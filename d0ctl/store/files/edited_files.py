@@ -97,9 +97,19 @@ def done_with_earlier(store: Store, job: int) -> dict[str, EarlierReaders]:
     Files from outside are looked at. Packages that an update left as they are, are not counted
     again, unless a file that they have read was made again with other contents.
     """
-    edited = [row["id"] for row in store.rows("sources_of_job", job=job)
-              if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
-    return _done_with(store, job, edited)
+    return _done_with(store, job, edited_sources(store, job))
+
+
+def selected_with_earlier(selected: Selection, edited: Sequence[int]) -> dict[str, int]:
+    """Return how many selected packages have succeeded with earlier contents of `edited` files."""
+    rows = selected.rows("selected_with_earlier", edited=json.dumps(edited))
+    return {row["name"]: row["packages"] for row in rows}
+
+
+def edited_sources(store: Store, job: int) -> list[int]:
+    """Return the files from outside that were changed since packages of a job read them."""
+    return [row["id"] for row in store.rows("sources_of_job", job=job)
+            if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
 
 
 def done_before_replaced(store: Store, job: int) -> dict[str, EarlierReaders]:

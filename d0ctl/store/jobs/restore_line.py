@@ -1,9 +1,11 @@
 """Restore dropped lines, and lines that were dropped because they lacked their files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from d0ctl.store.connection import Row, Selection, Store
+from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.retry import NONE, Listed
@@ -47,15 +49,36 @@ def done_without(selected: Selection) -> list[Row]:
     return selected.rows("done_without")
 
 
-def makers_for(selected: Selection, again: Sequence[int]) -> tuple[Selection, Listed]:
-    """Return which packages make removed inputs of packages `again`, and the same selection, as the
-    one before can't be used any more.
+class Rerun(NamedTuple):
+    """Packages that run again because lines come back, and files from outside that have changed."""
+
+    makers: Listed
+    """Packages that run again because their outputs were removed, those of the lines first."""
+    anew: list[str]
+    """Changed files that packages of the lines read again."""
+    earlier: dict[str, int]
+    """How many packages of the lines keep results of earlier contents of each changed file."""
+
+
+def reruns_for(
+    selected: Selection, again: Sequence[int], jobs: Iterable[int]
+) -> tuple[Selection, Rerun]:
+    """Return which packages run besides packages `again` if lines of these jobs come back, and the
+    same selection, as the one before can't be used any more.
     """
-    if not again:
-        return selected, NONE
-    packages = _ids(selected)
-    makers = retry.makers_of_removed(selected.store.select(again))
-    return selected.store.select(packages), makers
+    store, own = selected.store, selected.rows("made_again_by_restore")
+    made = [row["id"] for row in own]
+    packages, makers = _ids(selected), NONE
+    if again or made:
+        others = retry.makers_of_removed(store.select([*again, *made]))
+        first = [*(row["path"] for row in own), *others.first]
+        makers = Listed(len(own) + others.number, tuple(first))
+    anew, earlier = list[str](), dict[str, int]()
+    if edited := [file for job in jobs for file in edited_files.edited_sources(store, job)]:
+        anew = [*edited_files.selected_with_earlier(store.select(made), edited)]
+        unmade = store.select({*packages} - {*made})
+        earlier = edited_files.selected_with_earlier(unmade, edited)
+    return store.select(packages), Rerun(makers, anew, earlier)
 
 
 def repackaged(selected: Selection) -> str | None:

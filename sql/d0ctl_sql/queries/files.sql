@@ -388,6 +388,16 @@ select name, packages,
                 or not exists (select 1 from outdated_package where package_id = package.id))
          group by file.id);
 
+-- name: selected_with_earlier
+-- How many of the selected packages have succeeded with earlier contents of the `edited` files.
+select file.name, count(*) as packages
+  from json_each(:edited) as edited
+  join file on file.id = edited.value
+  join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
+  join selected_package on selected_package.package_id = input.package_id
+  join package on package.id = input.package_id and package.phase = 'done'
+ group by file.id;
+
 -- name: end_transfer
 -- Delete the request for a copy that has arrived.
 delete from transfer

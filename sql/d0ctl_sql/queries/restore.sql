@@ -164,6 +164,28 @@ select package_path.path,
   join package_path on package_path.package_id = package.id
  order by package.id;
 
+-- name: made_again_by_restore
+-- Selected packages that have succeeded and run again: their outputs were removed and are read again,
+-- by packages that get them back or by one of these.
+with recursive maker (package_id) as (
+    select package.id
+      from selected_package
+      join package on package.id = selected_package.package_id and package.phase = 'done'
+      join file on file.package_id = package.id and file.present = 0
+      join input on input.file_id = file.id and input.own = 0
+      join package as reader on reader.id = input.package_id and reader.phase <> 'canceled'
+     where input.dropped = 1 or reader.phase not in ('done', 'transferring')
+    union
+    select package.id
+      from maker
+      join input on input.package_id = maker.package_id and input.own = 0
+      join file on file.id = input.file_id and file.present = 0
+      join selected_package on selected_package.package_id = file.package_id
+      join package on package.id = file.package_id and package.phase = 'done')
+select package_path.package_id as id, package_path.path
+  from maker join package_path on package_path.package_id = maker.package_id
+ order by maker.package_id;
+
 -- name: restore_files
 -- The outputs of the selected packages are in the lists again.
 update file set dropped = 0
