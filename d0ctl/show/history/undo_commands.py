@@ -53,10 +53,8 @@ def undo_at(action: ActionView, now: float) -> str | None:
     if left > DAY_S:
         command += ["--for", format_time(round(left))]
     elif left > 0:
-        command += [
-            "--until",
-            f"{datetime.fromtimestamp(now + left + 59):%H:%M}",
-        ]  # the next minute
+        next_minute = datetime.fromtimestamp(now + left + 59)
+        command += ["--until", f"{next_minute:%H:%M}"]
     return shlex.join(command)
 
 
