@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from d0ctl.config import Home
+from d0ctl.store import open_store
+from d0ctl.store.files import moved_home
 from d0ctl.store.nodes import contact
 from tests.cli.conftest import Type
 from tests.support.jobs import NOW, job
@@ -89,3 +91,24 @@ def test_a_restore_counts_ended_packages_too_whose_logs_go(
         "2 packages, 1 of them running, were launched after the backup: "
         "their nodes end them at the next contact, and delete their logs and files"
     )
+
+
+def test_status_of_a_copied_home_asks_for_no_daemon(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    moved_home.follow(site.store)
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    copy, root = ("--home", str(tmp_path / "copy")), site.store.home.root
+    d0ctl(*copy, "restore", str(tmp_path / "saved.db"))
+
+    for command in (["status"], ["status", "before"], ["why", "before"]):
+        said = " ".join(d0ctl(*copy, *command).stdout.split())
+        assert f"this home is a copy of `{root}` of " in said
+        assert "the nodes would delete what is newer" in said
+        assert f"d0ctl --home {root} status" in said
+        assert "daemon start" not in said
+    assert "daemon start" in d0ctl("status").stdout
+    with open_store(Home(tmp_path / "copy")) as store:
+        moved_home.follow(store)
+    assert "daemon start" in d0ctl(*copy, "status").stdout

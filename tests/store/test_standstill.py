@@ -90,7 +90,7 @@ def test_packages_that_no_node_can_take_are_counted_in_their_job(site: Site) -> 
 
     found = production(site.store, now=time.time())
 
-    assert (found.moves, found.unfit) == (True, 1)
+    assert (found.moves, found.jobs[0].standing.unfit) == (True, 1)
 
 
 def test_failures_are_counted_by_job_even_once_the_job_has_ended(site: Site) -> None:

@@ -1,5 +1,6 @@
 """Anything that stops production: texts for `status`, `why JOB` and mail."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from d0ctl.schedule.standstill import SITEWIDE, Cause
 from d0ctl.show.drawing.remark_texts import OUTDATED, drain_note, needs_a_person
 from d0ctl.show.why.common import GroupPart, scarce_disk
 from d0ctl.show.why.stopped_job import MOST, in_quotes, own_obstacle
-from d0ctl.store.nodes.site import Fault, Overflow
+from d0ctl.store.nodes.site import CopiedHome, Fault, Overflow
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
 from d0ctl.units import count, moment, size
 
@@ -37,7 +38,7 @@ def obstacles(production: Production, now: float) -> list[Obstacle]:
         return []
     driven = production.driven
     found_obstacles = [
-        None if driven else NO_DAEMON,
+        None if driven else _no_daemon(production.copied, now),
         OLD_DAEMON if production.outdated else None,
         _full_home(production),
         _nodes(production, now),
@@ -102,6 +103,18 @@ def subject_of_stop(part: GroupPart, own: JobStanding | None) -> str:
 
 
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
+
+
+def _no_daemon(copied: CopiedHome | None, now: float) -> Obstacle:
+    """Say that no daemon runs; in a copy that nobody has driven, what one would do."""
+    if copied is None:
+        return NO_DAEMON
+    when = "" if copied.last is None else f" of {moment(copied.last, now)}"
+    text = f"this home is a copy of `{copied.root}`{when} that no daemon has driven: one would "
+    command = shlex.join(["d0ctl", "--home", str(copied.root), "status"])
+    return Obstacle(f"{text}go on with its jobs, and the nodes would delete what is newer",
+                    (command,))  # fmt: skip
+
 
 OLD_DAEMON = Obstacle(OUTDATED, ("d0ctl daemon restart",), is_cause=False)
 

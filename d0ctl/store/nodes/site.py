@@ -12,6 +12,8 @@ from d0ctl.store.rows import make_all
 from d0ctl.units import parse_rate
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from d0ctl.schedule.quota import Throttle
 
 
@@ -60,6 +62,27 @@ class Overflow(NamedTuple):
     space: int
     peak: int
     peak_at: float
+
+
+class CopiedHome(NamedTuple):
+    """The home of which another one is a copy, and the time of the last entry in the copy."""
+
+    root: "Path"
+    last: float | None
+
+
+def copied_home(store: Store) -> CopiedHome | None:
+    """Return the home of which this is a copy that nobody has driven, as after `restore` into an
+    empty folder; None if it is no copy.
+    """
+    if store.value("last_home") in (None, str(store.home.root)):
+        return None
+    from d0ctl.store.files.moved_home import previous_home  # late: few homes were copied or moved
+
+    root = previous_home(store)
+    if root is None or not (root / store.home.database.name).exists():
+        return None
+    return CopiedHome(root, store.value("newest_entry"))
 
 
 def site_name(store: Store) -> str:

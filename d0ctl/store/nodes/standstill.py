@@ -82,6 +82,7 @@ class Production(Struct, frozen=True):
     full_home: DatabaseUnavailable | None = None
     tasks: Sequence[site.TaskInVain | site.FailingTransfers] = ()
     suspected: Collection[str] = ()  # drained by d0ctl for packages that are now tried elsewhere
+    copied: site.CopiedHome | None = None  # if nobody has driven this home since it was copied
 
     @property
     def stopped(self) -> list[JobStanding]:
@@ -101,11 +102,6 @@ class Production(Struct, frozen=True):
         causes = {job.standing.cause for job in self.jobs}
         return next((cause for cause in Cause if cause in causes), None)
 
-    @property
-    def unfit(self) -> int:
-        """How many ready packages no node can ever take."""
-        return sum(job.standing.unfit for job in self.jobs)
-
 
 def production(store: Store, *, now: float, driven: bool | None = None) -> Production:
     """Return the standing of all jobs; a process that drives them itself says so."""
@@ -117,7 +113,8 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
         driven, nodes, jobs, *site.failures_by_job(store),
         overflows(store), faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
-        site.needing_a_person(store), site.suspected(store, moving))  # fmt: skip
+        site.needing_a_person(store), site.suspected(store, moving),
+        None if driven else site.copied_home(store))  # fmt: skip
 
 
 def signature(store: Store, *, now: float) -> tuple[object, ...]:

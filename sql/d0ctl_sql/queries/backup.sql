@@ -1,7 +1,7 @@
 -- name: newest_entry
--- The time of the newest entry of the history.
+-- The time of the newest entry of the history; a restore of it is none.
 select max(at)
-  from (select max(at) as at from action
+  from (select max(at) as at from action where verb <> 'restore'
         union all select max(submitted) from job
         union all select at from event where id = (select max(id) from event));
 

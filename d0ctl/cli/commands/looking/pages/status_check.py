@@ -98,7 +98,7 @@ def _document(result: Check, state: Production | None) -> "reports.Check":
         "cause": state.cause if state else None,
         "daemon": state.driven if state else False,
         "failed": sum(state.failures.values()) if state else 0,
-        "unfit": state.unfit if state else 0,
+        "unfit": sum(job.standing.unfit for job in state.jobs) if state else 0,
         "nodes": {node.name: node.node.state for node in state.nodes} if state else {},
         "stopped": {job.name: job.standing.cause for job in state.stopped} if state else {},
         "commands": list(result.commands),
