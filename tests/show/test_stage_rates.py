@@ -117,6 +117,15 @@ def test_a_stage_that_is_kept_back_has_no_end(ended: Site) -> None:
     assert "at this rate" not in shown(ended, "prod/1", 10_360.0)
 
 
+@pytest.mark.parametrize("phase", ["unreachable", "held"])
+def test_a_stage_with_packages_that_can_not_end_has_no_end(phase: str) -> None:
+    left = {"running": 1, phase: 2}
+
+    told = eta.pace(StageRate(60, 0, 134.0), left, 0.0, with_end=True)
+
+    assert told == "27 a minute end (last 2 min 14 s)"
+
+
 def test_the_range_shrinks_with_the_number_of_ends() -> None:
     few = eta.pace(StageRate(5, 0, 300.0), {"ready": 600}, 0.0, with_end=True)
     many = eta.pace(StageRate(5000, 0, 300.0), {"ready": 60_000}, 0.0, with_end=True)

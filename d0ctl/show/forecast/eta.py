@@ -62,15 +62,16 @@ def rate(stage_rate: "StageRate | None") -> str:
 def pace(stage_rate: "StageRate", counts: Counts, now: float, *, with_end: bool) -> str:
     """Say how fast packages of a stage end and fail, and `with_end` when it ends if that goes on.
 
-    That is for stages without an estimate, which would be another one. The range holds the rates
-    that give so many ends in four of five cases.
+    That is for stages without an estimate, which would be another one, and in which all packages
+    may move. The range holds the rates that give so many ends in four of five cases.
     """
     rates = f"{per_minute(stage_rate.ended, stage_rate.seconds)} a minute end"
     if stage_rate.failed:
         rates += f", {per_minute(stage_rate.failed, stage_rate.seconds)} a minute fail"
     rates += f" (last {duration(stage_rate.seconds)})"
     left = sum(number for phase, number in counts.items() if phase not in ENDED)
-    if not left or not with_end or stage_rate.ended < LEAST_ENDS:
+    is_stuck = counts.get("unreachable") or counts.get("held")
+    if not left or is_stuck or not with_end or stage_rate.ended < LEAST_ENDS:
         return rates
     middle, spread = left * stage_rate.seconds / stage_rate.ended, SPREAD / stage_rate.ended**0.5
     times = Range(middle / (1 + spread), middle, middle / (1 - spread)) + Range(now, now, now)
