@@ -6,7 +6,10 @@ import pytest
 
 from d0ctl.jobfile.spec import JobSpec, OutputSpec
 from d0ctl.schedule.estimates import sizes_of
+from d0ctl.show.why import group
 from d0ctl.store import Store
+from d0ctl.store.nodes import contact, registry
+from d0ctl.store.views import browse
 from d0ctl.store.views.job_files import eta
 from tests.show.asking import why
 from tests.support.jobs import binary, job, package
@@ -51,6 +54,18 @@ def test_the_next_packages_are_expected_to_take_as_much(learned: Site) -> None:
     facts = why(learned, "next/1/1/1").facts
     assert any(fact.startswith("it is expected to take 3.0 GB of memory") for fact in facts), facts
     assert any("2.0 GB of work files" in fact for fact in facts)
+
+
+def test_a_job_with_an_unreachable_package_says_that_it_goes_on(learned: Site) -> None:
+    learned.submit(reco("next", 2))
+    learned.launch("next/1/1/1")
+    with learned.store.writing():
+        contact.down(learned.store, registry.named(learned.store, "localhost").id, "", now=1e9)
+
+    facts = group.job(learned.store, browse.job(learned.store, "next"), 1e9).facts
+
+    assert any(fact.startswith("it continues there; if the node") for fact in facts), facts
+    assert not any("expected to take" in fact for fact in facts), facts
 
 
 def test_no_more_packages_go_to_a_node_than_its_memory_holds(learned: Site) -> None:

@@ -222,11 +222,13 @@ def _moving(
             throttle_limits.add(store, part, explanation, now)
         explanation.commands.append(f"d0ctl status {part.job.name} --watch")
     if silent:
+        from d0ctl.show.why.phases.launched import continues_there  # late: few are on such nodes
+
         lost = count(silent, "package is", "packages are")
         for row in part.sample([Phase.UNREACHABLE], 1):
             first = part.explain(row.path)
             explanation.add(f"{lost} unreachable: {first.answer}", first.commands)
-            explanation.facts += first.facts[-1:]
+            explanation.facts.append(continues_there(store, row.changed, now))
 
 
 def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group) -> None:

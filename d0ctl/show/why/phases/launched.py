@@ -112,6 +112,12 @@ def killing(subject: Subject) -> None:
     subject.command(f"d0ctl why {package.node}")
 
 
+def continues_there(store: Store, since: float, now: float) -> str:
+    """Say what becomes of a package on a node that is down since then."""
+    until = until_given_up(store, since, now)
+    return f"it continues there; if the node does not answer before {until}, it runs elsewhere"
+
+
 def until_given_up(store: Store, since: float, now: float) -> str:
     """Return when packages of a node that is down since then run elsewhere."""
     return moment(since + float(default(store, "unreachable-after")), now)
@@ -126,13 +132,10 @@ def unreachable(subject: Subject) -> None:
     )
     if package.note:
         subject.fact(f"because: {remark(package.note)}")
-    until = until_given_up(subject.store, package.changed, subject.now)
-    subject.fact(
-        f"it continues there; if the node does not answer before {until}, it runs elsewhere"
-    )
+    subject.fact(continues_there(subject.store, package.changed, subject.now))
     subject.explanation.commands += [
         f"d0ctl node check {package.node}",
-        f"d0ctl kill {package.path}   # gives it up now",
+        f"d0ctl kill {package.path} && d0ctl retry {package.path}   # run it elsewhere now",
     ]
 
 
