@@ -173,3 +173,73 @@ def test_a_node_gets_a_changed_file_as_it_is_though_this_machine_has_an_earlier_
 
     site.ok("wait", "data")
     assert site.result("data/here.txt") == site.result("data/there.txt") == "v2 longer\n"
+
+
+def chained(number: int, name: str, node: str, gate: str) -> str:
+    """A package that keeps its copy of the data, and ends when its gate opens."""
+    return f"""\
+          - run: "cat data.txt > {name}{number}.txt; {gate}"
+            inputs: data.txt
+            outputs: {{file: {name}{number}.txt, result: yes}}
+            nodes: {node}
+"""
+
+
+def test_what_read_an_old_copy_on_a_node_is_known_and_the_next_package_gets_the_file_as_it_is(
+    site: Site,
+) -> None:
+    site.add("farm", cpus=1)
+    site.start_daemon()
+    data = site.jobs / "data.txt"
+    data.write_text("v1\n")
+    gates = [site.gate(name) for name in ("h1", "h2", "t1", "t2", "t3")]
+    here = "".join(chained(n, "h", "localhost", gates[n - 1]) for n in (1, 2))
+    there = "".join(chained(n, "t", "farm", gates[n + 1]) for n in (1, 2, 3))
+    site.submit("job: data\nstages:\n  - name: read\n    lines:\n"
+                f"      - packages:\n{here}      - packages:\n{there}")  # fmt: skip
+    site.wait_phase("data/1/1/1", "running")
+    site.wait_phase("data/1/2/1", "running")
+    data.write_text("v2 longer\n")
+    site.open("h1")
+    site.wait_phase("data/1/1/2", "running")
+    site.open("t1")
+    site.wait_phase("data/1/2/2", "running")
+    site.open("h2")
+    site.wait_phase("data/1/1/2", "done")
+
+    site.open("t2")
+    site.wait_phase("data/1/2/3", "running")
+    site.open("t3")
+    site.ok("wait", "data")
+
+    old, new = (["v1\n"], ["v2 longer\n"])
+    assert [site.result(f"data/h{number}.txt") for number in (1, 2)] == old + new
+    assert [site.result(f"data/t{number}.txt") for number in (1, 2, 3)] == old + old + new
+    assert "has changed since 3 finished packages read it" in site.d0ctl("results", "data").err
+    assert "has changed since it read it" in site.ok("why", "data/1/2/2")
+    assert "changed since attempt 1: data.txt" in site.ok("status", "data/1/2/2")
+    assert "changed since" not in site.ok("status", "data/1/2/3")
+    site.ok("update", "data", "--accept")
+    assert "has changed since" not in site.d0ctl("results", "data").err
+    assert site.ok("doctor")
+
+
+def test_a_node_that_was_down_when_a_file_was_corrected_gets_it_as_it_is(site: Site) -> None:
+    sshd = site.start_sshd("farm")
+    site.add("farm", sshd, cpus=1)
+    site.alone()
+    site.start_daemon()
+    data = site.jobs / "data.txt"
+    data.write_text("v1\n")
+    site.submit(DATA.replace("nodes: localhost", "nodes: farm"))
+    for number in (1, 2):
+        site.wait_phase(f"data/1/{number}/1", "failed")
+    sshd.stop()
+    site.wait_node("farm", "down")
+    data.write_text("v2\n")
+
+    site.ok("retry", "data:failed")
+    sshd.start()
+
+    site.ok("wait", "data")
+    assert site.result("data/here.txt") == site.result("data/there.txt") == "v2\n"

@@ -28,7 +28,7 @@ from d0ctl.store.attempts.endings import ended_by_control
 from d0ctl.store.attempts.history import estimates, share_usage
 from d0ctl.store.attempts.history.run_time_history import learn
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.files.copies import PARKED, remake
+from d0ctl.store.files.copies import PARKED, outdate, remake
 from d0ctl_wrapper.protocol.text import PAUSED
 
 if TYPE_CHECKING:
@@ -180,8 +180,10 @@ def _apply_ends(
             )
     if message_rows.add_places(store, ends):
         # `keep_staged` replaces the locations that `purge_previous_staged` compares with.
+        outdated = [tuple(row) for row in store.rows("outdated_by_staged")]
         for query in ("purge_previous_staged", "unpurge_staged", "weigh_staged", "keep_stored"):
             store.change(query)
+        outdate(store, outdated)
         store.change("keep_staged", now=now)
     _keep(store, ends, now)
     # These may drain nodes, hold jobs, and change packages that have just ended.

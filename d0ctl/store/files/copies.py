@@ -28,6 +28,15 @@ def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None
     remake(store, now=now)
 
 
+def outdate(store: Store, copies: Sequence[tuple[int, int]]) -> None:
+    """Record that copies have earlier contents than their files, before `remake` forgets them.
+
+    Packages that start later get the files as they are; what has read these copies is known.
+    """
+    store.change_many("outdate_copy", copies)
+    store.change_many("lose_copy", copies)
+
+
 def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> None:
     """Count copies that only this node has as lost."""
     store.empty("lost_copy")
@@ -176,7 +185,9 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
     store.change_many("add_arrived", arrivals)
     store.change("postpone_outdated", now=now)
     store.change("forget_outdated")
+    outdated = [tuple(row) for row in store.rows("outdated_by_arrived")]
     store.change("keep_arrived_locations", now=now)
+    store.change("renew_arrived_copies", now=now)
     store.change("keep_arrived_files", now=now)
     store.change("wake_arrived_transfers", parked=PARKED)
     store.change("forget_unwanted")  # the rest is for copies that packages wait for
@@ -185,6 +196,10 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
     store.change("delivered", now=now)
     store.change("arrived")
     store.change("stream_arrived_inputs")
+    if outdated:
+        store.empty("lost_copy")
+        outdate(store, outdated)
+        remake(store, now=now)
 
 
 def has_failed_for_good(store: Store, file: int, cluster: int, result: int) -> bool:

@@ -43,7 +43,9 @@ def copy_anew(store: Store, outdated: Sequence[OutdatedCopy], *, now: float) -> 
     All packages that read them do, not only the selected ones; running ones keep what they have.
     """
     if outdated:
-        copies.lose(store, [(copy.file, copy.cluster) for copy in outdated], now=now)
+        store.empty("lost_copy")
+        copies.outdate(store, [(copy.file, copy.cluster) for copy in outdated])
+        copies.remake(store, now=now)
 
 
 def readers_of_earlier(store: Store, job: int) -> dict[int, tuple[str, ...]]:

@@ -55,7 +55,7 @@ LEFT_OUT = frozenset([
     "dataset_transition", "delivery", "estimate", "event_range_status",
     "event_range_transition", "launch_tally", "lease", "link_rate", "location", "need",
     "node_login", "node_outage", "node_sample", "notice", "notified", "notified_of",
-    "outdated_package",
+    "outdated_copy", "outdated_package",
     "package_sample", "phase", "pilot", "problem", "purge", "replica", "share_usage",
     "software_order", "streamed_input", "taken_event", "task_cursor", "task_status",
     "task_transition", "token", "transfer", "transition",

@@ -805,6 +805,18 @@ create index location_shared on location (cluster_id, path) where shared = 1;
 -- The oldest are removed first.
 create index location_spare on location (cluster_id, made) where spare = 1;
 
+-- A copy of a file from outside that had earlier contents than the file has now: packages launched in
+-- its cluster before it was copied anew have read these.
+create table outdated_copy (
+    file_id    integer not null references file on delete cascade,
+    cluster_id integer not null references cluster on delete cascade,
+    renewed    real,                       -- when it was copied anew; null: not yet
+    primary key (file_id, cluster_id)
+) strict, without rowid;
+
+-- Those of a cluster that is removed.
+create index outdated_copy_of_cluster on outdated_copy (cluster_id);
+
 -- A copy that is requested in the cache of a cluster or (`result` = 1) in results/JOB/.
 create table transfer (
     file_id    integer not null references file,
@@ -1044,6 +1056,24 @@ create table outdated_package (
 
 -- Those of a job.
 create index outdated_package_of_job on outdated_package (job_id);
+
+-- Which packages have read earlier contents of files: from outside, or that were made again. A package
+-- whose results a person accepted counts again only after a later change.
+create view earlier_reader as
+    select input.package_id, input.file_id
+      from input
+      join file on file.id = input.file_id and file.replaced is not null
+      join package on package.id = input.package_id
+      join attempt on attempt.id = package.attempt_id
+      left join node on node.id = attempt.node_id
+      left join outdated_copy on outdated_copy.file_id = file.id
+                             and outdated_copy.cluster_id = node.cluster_id
+     where input.own = 0 and input.dropped = 0
+       and iif(package.early, attempt.ended, attempt.launched)
+           < max(file.replaced, iif(outdated_copy.file_id is null, 0,
+                                    coalesce(outdated_copy.renewed, 1e12)))
+       and not (coalesce(package.redefined, 0) > attempt.launched
+                and package.redefined >= file.replaced);
 
 -- The changes by which attempts ended, at the times at which d0ctl learned of that: later than the
 -- ends if a node was down.

@@ -224,6 +224,28 @@ select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.path, arrived
   from arrived_copy join cluster on cluster.id = arrived_copy.cluster_id
  where arrived_copy.result = 0;
 
+-- name: renew_arrived_copies
+-- Outdated copies that were copied anew.
+update outdated_copy set renewed = :now
+ where renewed is null
+   and (file_id, cluster_id) in (select file_id, cluster_id from arrived_copy where result = 0);
+
+-- name: outdated_by_arrived
+-- The copies of files from outside elsewhere that had earlier contents than arrived ones.
+select location.file_id, location.cluster_id
+  from arrived_copy
+  join file on file.id = arrived_copy.file_id and file.package_id is null
+           and file.checksum <> arrived_copy.checksum
+  join location on location.file_id = file.id and location.shared = 0
+ where arrived_copy.result = 0
+   and not exists (select 1 from arrived_copy as other
+                    where other.file_id = location.file_id
+                      and other.cluster_id = location.cluster_id and other.result = 0);
+
+-- name: outdate_copy
+-- A copy has earlier contents than its file.
+insert or replace into outdated_copy (file_id, cluster_id, renewed) values (?, ?, null);
+
 -- name: keep_arrived_files
 -- Record size and checksum of the arrived files, and mark lost ones as present again.
 update file
@@ -332,14 +354,13 @@ select file.id, file.name, file.size, file.checksum, job.submitted
 -- its job that came or were made again; none if the package is known to be out of date.
 select distinct file.name
   from package
-  join attempt on attempt.id = package.attempt_id
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
   join file on file.id = input.file_id
  where package.id = :package and package.phase = 'done'
    and (file.id in (select value from json_each(:edited))
         or (file.job_id = package.job_id
-            and max(iif(package.early, attempt.ended, attempt.launched), coalesce(package.redefined, 0))
-              < file.replaced))
+            and exists (select 1 from earlier_reader
+                         where package_id = package.id and file_id = file.id)))
    and not exists (select 1 from outdated_package where package_id = package.id)
  order by file.name;
 
@@ -351,14 +372,11 @@ select input.package_id, file.name
   join file on file.id = edited.value
   join input on input.file_id = file.id and input.dropped = 0
 union
-select input.package_id, file.name
+select earlier_reader.package_id, file.name
   from file
-  join input on input.file_id = file.id and input.dropped = 0
-  join package on package.id = input.package_id and package.job_id = :job
-  join attempt on attempt.id = package.attempt_id
-              and max(iif(package.early, attempt.ended, attempt.launched), coalesce(package.redefined, 0))
-              < file.replaced
- where file.job_id = :job and file.replaced is not null and input.own = 0;
+  join earlier_reader on earlier_reader.file_id = file.id
+  join package as reader on reader.id = earlier_reader.package_id and reader.job_id = :job
+ where file.job_id = :job and file.replaced is not null;
 
 -- name: done_with_earlier
 -- How many packages of a job have succeeded with earlier contents of its files: of those from outside
@@ -380,10 +398,9 @@ select name, packages,
                       and package.job_id = :job
           join line on line.id = package.line_id and line.dropped is null
           join stage on stage.id = package.stage_id
-          join attempt on attempt.id = package.attempt_id
          where (file.id in (select value from json_each(:edited))
-                or max(iif(package.early, attempt.ended, attempt.launched), coalesce(package.redefined, 0))
-              < file.replaced)
+                or exists (select 1 from earlier_reader
+                            where package_id = package.id and file_id = file.id))
            and (file.package_id is not null
                 or not exists (select 1 from outdated_package where package_id = package.id))
          group by file.id);

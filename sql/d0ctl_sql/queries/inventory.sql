@@ -27,6 +27,9 @@ select json_extract(listed.value, '$.path'), file.id, file.size, file.checksum
            and file.checksum is not null and file.size = json_extract(listed.value, '$.size')
  where not exists (select 1 from location
                     where location.file_id = file.id and location.cluster_id = :cluster)
+   and not exists (select 1 from outdated_copy
+                    where outdated_copy.file_id = file.id and outdated_copy.cluster_id = :cluster
+                      and outdated_copy.renewed is null)
  limit :limit;
 
 -- name: keep_cache_finding

@@ -314,24 +314,31 @@ select distinct node.id, location.path
                     where other.cluster_id = location.cluster_id and other.path = location.path
                       and other.shared = 1 and other.file_id <> location.file_id);
 
+-- name: outdated_by_staged
+-- The copies of files from outside elsewhere that had earlier contents than wrappers have copied.
+select distinct location.file_id, location.cluster_id
+  from staged_contents as other
+  join file on file.id = other.file_id and file.checksum <> other.checksum
+           and other.last >= coalesce(file.replaced, 0)
+  join location on location.file_id = file.id and location.shared = 0
+ where not exists (select 1
+                     from reported_staged
+                     join attempt on attempt.id = reported_staged.attempt_id
+                     join node on node.id = attempt.node_id
+                    where node.cluster_id = location.cluster_id);
+
 -- name: weigh_staged
--- Record the sizes of files from outside that wrappers have copied. A file with other contents was
--- replaced before the first launch of an attempt that has read these.
+-- Record the sizes of files from outside that wrappers have copied, as the last launched attempt has
+-- read them. A file with other contents was replaced before the first launch of an attempt that has
+-- read these; one that was launched before that has read earlier ones.
 update file
    set size = other.size, checksum = other.checksum,
-       replaced = case when file.checksum <> other.checksum or file.replaced > other.launched
-                       then other.launched else file.replaced end
-  from (select staged.id, reported_staged.size, reported_staged.checksum,
-               min(attempt.launched) as launched
-          from (select distinct attempt_id from reported_staged) as staging
-          join attempt on attempt.id = staging.attempt_id
-          join input on input.package_id = attempt.package_id
-          join file as staged on staged.id = input.file_id and staged.package_id is null
-          cross join reported_staged indexed by reported_staged_of_attempt
-                  on reported_staged.attempt_id = attempt.id
-                 and reported_staged.locator = coalesce(input.locator, staged.name)
-         group by staged.id) as other
- where file.id = other.id;
+       replaced = case when file.checksum <> other.checksum or file.replaced > other.first
+                       then other.first else file.replaced end
+  from staged_contents as other
+ where file.id = other.file_id
+   and (file.checksum is null or file.checksum = other.checksum
+        or other.last >= coalesce(file.replaced, 0));
 
 -- name: unpurge_staged
 -- A copy that exists again is no longer removed from its node.
