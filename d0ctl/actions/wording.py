@@ -61,6 +61,12 @@ def unchanged(plan: Plan) -> Iterator[str]:
         yield f"unchanged: {by_phase(plan.unchanged)}"
 
 
+def changed_job_file(job: str, runs: str) -> str:
+    """Say that a job file was changed since; `runs` is the action that takes the former one."""
+    return (f"the job file of `{job}` was changed since, and {runs} as it was submitted: "
+            f"`d0ctl update {job}` corrects it")  # fmt: skip
+
+
 def warnings(texts: Sequence[str]) -> Iterator[str]:
     """Say the first warnings of a job file that was submitted before."""
     yield from texts[:MOST_WARNINGS]

@@ -26,9 +26,12 @@ def sentence(store: Store, plan: Plan) -> str:
     jobs = _jobs(target)
     if not (plan.packages or plan.jobs) or _have_ended(store, plan.jobs or jobs):
         return ""
-    held = [name for name in jobs if any(job.hold for job in browse.jobs(store, name))]
-    if held and held == jobs:
-        return "" if plan.request.name == "retry" else outcome.held(held)  # which says so itself
+    held = [job for name in jobs for job in browse.jobs(store, name) if job.hold]
+    if held and len(held) == len(jobs):
+        if plan.request.name == "retry":  # which says so itself
+            return ""
+        by_d0ctl = all(job.is_held_by_d0ctl and job.counts.get("failed") for job in held)
+        return outcome.held([job.name for job in held], by_d0ctl=by_d0ctl)
     return "" if any_driver(store) else outcome.no_daemon(jobs)
 
 

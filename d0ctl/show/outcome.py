@@ -238,8 +238,12 @@ def not_copied(names: Sequence[str], why: str) -> str:
     return f"{len(names):,} files were not copied, such as {first}: {clean(why)}"
 
 
-def held(names: Sequence[str]) -> str:
-    """Say that jobs are held, and what releases them."""
+def held(names: Sequence[str], *, by_d0ctl: bool = False) -> str:
+    """Say that jobs are held, and what releases them: after a hold by d0ctl, a retry does, too."""
+    if by_d0ctl:
+        jobs = listed(f"`{name}`" for name in names)
+        verb = "is" if len(names) == 1 else "are"
+        return f"{jobs} {verb} held by d0ctl: a retry of the failed packages releases the job, too"
     jobs, release = listed(f"`{name}`" for name in names), shlex.join(["d0ctl", "release", *names])
     verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
     return f"{jobs} {verb} held, so none of {whose} packages start: {release}"

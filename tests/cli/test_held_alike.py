@@ -1,6 +1,7 @@
 """Jobs that d0ctl holds because their packages failed alike, and the retry that is suggested."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,3 +102,34 @@ def test_a_retry_in_a_job_that_a_person_holds_says_so_once(site: Site, d0ctl: Ty
     said = d0ctl("retry", "prod/1/1/1").output
 
     assert (said.count("d0ctl release prod"), said.count("is held")) == (1, 1)
+
+
+ALIKE = """\
+job: prod
+max-alike-failures: 3
+stages:
+  - name: a
+    lines:
+      - {for: {n: [1, 2, 3, 4, 5]}, run: "./x {n}", inputs: x, outputs: "x{n}"}
+"""
+
+
+def test_what_goes_on_after_a_hold_for_alike_failures_names_a_changed_job_file_and_the_retry(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = tmp_path / "prod.yaml"
+    path.write_text(ALIKE)
+    (tmp_path / "x").write_text("#!/bin/sh\n")
+    assert d0ctl("submit", str(path)).exit_code == 0
+    for number in (1, 2, 3):
+        site.fail(f"prod/1/{number}/1", reason="exit-code")
+    path.write_text(ALIKE.replace("./x {n}", "./x -v {n}"))
+
+    released = d0ctl("release", "prod", "--dry-run").stdout
+    updated = d0ctl("update", "prod")
+
+    assert "the job file of `prod` was changed since, and a release runs the job as" in released
+    assert "d0ctl retry 'prod:failed'" in updated.stdout
+    assert "a retry of the failed packages releases the job, too" in updated.stderr
+    assert "d0ctl release" not in updated.output
+    assert "was changed since" not in d0ctl("release", "prod").stdout

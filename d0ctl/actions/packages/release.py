@@ -1,6 +1,7 @@
 """release: allow held jobs or packages to be scheduled again."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
@@ -11,8 +12,17 @@ from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.views import browse
 from d0ctl.units import count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasePlan(Plan):
+    """Which jobs or packages would go on."""
+
+    edited: tuple[str, ...] = ()
+    """The jobs held by d0ctl whose job files were changed since."""
 
 
 def plan(store: Store, request: Request[Options], now: float) -> Plan:
@@ -30,7 +40,11 @@ def plan(store: Store, request: Request[Options], now: float) -> Plan:
             f"d0ctl why {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is not held{as_a_whole}, so it can't be released",
                       hint=hint)  # fmt: skip
-    return of_jobs(request, held, "released")
+    released = of_jobs(request, held, "released")
+    edited = tuple(job.name for job in held
+                   if job.is_held_by_d0ctl and is_changed_on_disk(store, job.id))  # fmt: skip
+    return ReleasePlan(request=request, jobs=released.jobs, packages=released.packages,
+                       edited=edited)  # fmt: skip
 
 
 def release(store: Store, plan: Plan, by: Author) -> None:
@@ -47,6 +61,18 @@ def describe(plan: Plan) -> Iterator[str]:
         yield f"would release {wording.jobs(plan)}: {count(plan.packages, 'package')} could start"
     else:
         yield from wording.describe_packages(plan, "release")
+    yield from _edited(plan)
+
+
+def report(plan: Plan) -> Iterator[str]:
+    """Say what was released."""
+    yield from wording.report_both(plan, "release", "released")
+    yield from _edited(plan)
+
+
+def _edited(plan: Plan) -> Iterator[str]:
+    for job in plan.edited if isinstance(plan, ReleasePlan) else ():
+        yield wording.changed_job_file(job, "a release runs the job")
 
 
 ACTION = Action(
@@ -59,7 +85,7 @@ ACTION = Action(
     act=release,
     undo=lambda plan: undo.command("hold", undo.changed(plan)),
     describe=describe,
-    report=lambda plan: wording.report_both(plan, "release", "released"),
+    report=report,
     starts_packages=True,
     is_flag=True,
     conflicts=frozenset({"finish", "remove"}),

@@ -254,8 +254,7 @@ def _sources(plan: RetryPlan) -> Iterator[str]:
     for name, readers in plan.mixed:
         yield edited_files.earlier_readers(name, readers)
     for job in plan.edited:
-        yield (f"the job file of `{job}` was changed since, and a retry runs the job as it was "
-               f"submitted: `d0ctl update {job}` corrects it")  # fmt: skip
+        yield wording.changed_job_file(job, "a retry runs the job")
 
 
 def _changes(plan: RetryPlan, release: str) -> str:
