@@ -27,11 +27,13 @@ def written(file: Path, bytes_written: int) -> str:
     return f"the database is in `{clean(str(file))}`: {size(bytes_written)}"
 
 
-def warnings(newer: "Newer | None", driver: Path | None, stop: str) -> Iterator[str]:
+def warnings(
+    newer: "Newer | None", driver: Path | None, stop: str, first: Path | None
+) -> Iterator[str]:
     """Say what a restored backup means for packages and nodes.
 
-    `newer` packages were launched after it, and `driver` is another home whose daemon works;
-    `stop` stops that.
+    `newer` packages were launched after it, `driver` is another home whose daemon works, and
+    `stop` stops that; `first` is another home that the backup is of.
     """
     if newer is None:
         yield ("packages launched after the backup: their nodes end them at the next contact, and "
@@ -43,6 +45,9 @@ def warnings(newer: "Newer | None", driver: Path | None, stop: str) -> Iterator[
         yield ("without a daemon, this home shows the backup, and the nodes delete nothing; to "
                "change over to this home:")  # fmt: skip
         yield stop
+    elif first is not None:
+        yield (f"the backup is of the home `{clean(str(first))}`: without a daemon, this home "
+               "shows it, and the nodes delete nothing")  # fmt: skip
 
 
 def _newer(newer: "Newer") -> str:
@@ -126,6 +131,8 @@ def restored(
         there = [name for name in ("results", "archive") if old is None or (old / name).is_dir()]
         if there:
             yield f"cp -pr {' '.join(f'{source}/{name}' for name in there)} {target}/"
+    if old is not None:
+        yield f"to change over from `{clean(str(old))}`, and not to only look at the backup:"
     yield "d0ctl daemon start"
 
 

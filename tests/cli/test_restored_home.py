@@ -109,6 +109,26 @@ def test_status_of_a_copied_home_asks_for_no_daemon(
         assert f"d0ctl --home {root} status" in said
         assert "daemon start" not in said
     assert "daemon start" in d0ctl("status").stdout
+    assert "is a copy of" in d0ctl(*copy, "doctor").stdout
+    assert "daemon start" not in d0ctl(*copy, "doctor").stdout
     with open_store(Home(tmp_path / "copy")) as store:
         moved_home.follow(store)
     assert "daemon start" in d0ctl(*copy, "status").stdout
+
+
+def test_a_repeated_restore_into_another_home_compares_with_the_first_home_again(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    moved_home.follow(site.store)
+    d0ctl("backup", saved := str(tmp_path / "saved.db"))
+    site.submit(job("later"))
+    site.launch("later/1/1/1")
+    site.end("later/1/1/1")
+    copy, root = ("--home", str(tmp_path / "copy")), site.store.home.root
+
+    told = [d0ctl(*copy, "restore", saved, "--yes") for _ in ("first", "again")]
+
+    for answer in told:
+        assert "1 package was launched after the backup" in answer.stderr
+        assert f"the backup is of the home `{root}`" in answer.stderr
+        assert f"to change over from `{root}`, and not to only look" in answer.stdout

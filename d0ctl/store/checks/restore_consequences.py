@@ -8,6 +8,7 @@ from d0ctl.config import Home
 from d0ctl.store.backup import newest_attempt, reading, site_of
 from d0ctl.store.clusters.other_homes import driven_elsewhere
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.site import copied_home
 
 
 class Difference(NamedTuple):
@@ -43,24 +44,48 @@ class Consequences(NamedTuple):
     """Another home that drives the nodes of the site."""
     difference: Difference | None
     """What the home loses; None if it has no database that can be read."""
+    first: Home | None
+    """The other home that the backup is of, unless the home itself was driven since."""
 
 
 def consequences(home: Home, source: Path) -> Consequences:
-    """Compare a backup with the present database: that of the home, or of the one that drives."""
+    """Compare a backup with the present database: that of the home, or of the one that drives or
+    that the backup is of, if the home has none or is a copy that nobody has driven.
+    """
     driver = driven_elsewhere(home, site_of(source))
-    present = home if home.database.exists() else driver
     with reading(source) as backup:
         last: float | None = backup.value("newest_entry")
+        first = None if _is_first(home) else _copied(backup)
+        present = driver or first or (home if home.database.exists() else None)
+        if first is None and home.database.exists():
+            present = home
         if present is None:
-            return Consequences(last, None, driver, None)
+            return Consequences(last, None, driver, None, first)
         try:
             with reading(present.database) as store:
                 [row] = store.rows("launched_after", last=newest_attempt(source))
                 newer = Newer(row["packages"], row["running"])
                 lost = _difference(store, backup, last or 0.0) if present is home else None
         except sqlite3.Error:  # the present database is broken, so a backup is needed
-            return Consequences(last, None, driver, None)
-    return Consequences(last, newer, driver, lost)
+            return Consequences(last, None, driver, None, first)
+    return Consequences(last, newer, driver, lost, first)
+
+
+def _is_first(home: Home) -> bool:
+    """Return whether a home has a database that is no copy of another home's."""
+    if not home.database.exists():
+        return False
+    try:
+        with reading(home.database) as store:
+            return copied_home(store) is None
+    except sqlite3.Error:
+        return True
+
+
+def _copied(backup: Store) -> Home | None:
+    """Return the home that a backup is of, if it is still there."""
+    copied = copied_home(backup)
+    return None if copied is None else Home(copied.root)
 
 
 def _difference(store: Store, backup: Store, last: float) -> Difference:
