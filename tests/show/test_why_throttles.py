@@ -70,6 +70,16 @@ def test_why_of_a_job_says_how_many_ready_packages_wait_for_a_throttle(site: Sit
     assert "d0ctl throttle list" in answer.commands
 
 
+def test_why_of_a_job_names_the_throttles_of_nodes_that_keep_ready_packages(site: Site) -> None:
+    throttled(site, "node local*", max_running=2)
+
+    answer = group.job(site.store, browse.job(site.store, "prod"), time.time())
+
+    assert ("1 ready: `localhost` takes no more packages now: 2 packages are on nodes, and"
+            " throttle `node local*` allows 2") in answer.facts  # fmt: skip
+    assert "d0ctl throttle set node 'local*' --max-running none" in answer.commands
+
+
 def test_a_throttle_that_allows_more_is_not_named(site: Site) -> None:
     throttled(site, "researcher ada*", max_running=3)
 

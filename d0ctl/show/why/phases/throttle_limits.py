@@ -5,14 +5,15 @@ from shlex import quote
 
 from d0ctl.model import Phase
 from d0ctl.schedule.quota import Allowance, Throttle
-from d0ctl.show.why.common import Explanation, GroupPart
+from d0ctl.show.why.common import MOST, Explanation, GroupPart
 from d0ctl.store.clusters import throttles
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.units import count, duration
 
 
 def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
-    """Add how many ready packages wait for a throttle of the job, if any do."""
+    """Add how many ready packages wait for a throttle of the job, or of nodes, if any do."""
     ready, job = part.counts.get(Phase.READY, 0), part.job
     if not ready or job.hold or job.pause:
         return
@@ -22,6 +23,14 @@ def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> 
         explanation.facts.append(
             f"{count(ready)} ready: throttle `{throttle.name}` allows {_most(throttle)}"
         )
+        add_commands(explanation, throttle)
+        return
+    nodes = {row.id: row.name for row in registry.nodes(store) if row.state == "up"}
+    limits = throttles.allowances(store, nodes, [], now=now).nodes
+    held = {nodes[node]: used for node, of in limits.items() if (used := spent(of)) is not None}
+    for name, used in list(held.items())[:MOST]:
+        explanation.facts.append(f"{count(ready)} ready: `{name}` {on_node(store, used, now)}")
+    for throttle in {used.throttle.name: used.throttle for used in held.values()}.values():
         add_commands(explanation, throttle)
 
 
