@@ -174,13 +174,14 @@ def result_cells(
     """
     checksum = cut(file.checksum, CHECKSUM) if file.checksum else ""
     where = ", ".join([*([location] if location else []), *file.stored])
+    about = CHANGED[difference] or (" (partial)" if file.partial else "")
+    if not file.present:
+        about = f" (the former one: {file.maker} is {_maker_state(file.maker_phase, job)})"
     return [
         (file.name, "strong"),
         size(file.size) if file.present else "",
         (checksum, "faint"),
-        f"{where}{CHANGED[difference] or (' (partial)' if file.partial else '')}"
-        if where
-        else (why_absent(file, job), "faint"),
+        f"{where}{about}" if where else (why_absent(file, job), "faint"),
     ]
 
 
@@ -228,6 +229,12 @@ def copied(folder: str, number: int, existing: int, size_: int, failed: int = 0)
         )
     already = f", {count(existing)} already there" if existing else ""
     return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{already}"
+
+
+def are_former(names: Sequence[str]) -> str:
+    """Say that copied files are those of an earlier run."""
+    verb = "is" if len(names) == 1 else "are"
+    return f"not made again yet, so {verb} the former: {listed(names[:MOST_RESULTS])}"
 
 
 def not_copied(names: Sequence[str], why: str) -> str:

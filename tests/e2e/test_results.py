@@ -112,6 +112,18 @@ def test_a_result_that_a_corrected_job_reads_is_replaced_when_it_is_made_again(s
     assert [(results / name).read_text() for name in ("r.txt", "all.txt")] == ["two\n", "two\n"]
 
 
+def test_a_result_that_is_to_be_made_again_is_called_the_former_one(site: Site) -> None:
+    run(site, 1)
+    site.ok("set-status", "fix/1/1/1", "unscheduled", "--yes")
+
+    shown = site.d0ctl("results", "fix")
+    copied = site.d0ctl("results", "fix", "--copy", str(site.folder / "out"))
+
+    assert "1.txt (the former one: fix/1/1/1 is ready)" in " ".join(shown.out.split())
+    assert "not made again yet, so is the former: 1.txt" in copied.err
+    assert (site.folder / "out" / "1.txt").exists()
+
+
 def test_why_of_a_result_that_was_removed_by_hand_says_that_it_is_gone(site: Site) -> None:
     run(site, 1)
     (site.home.root / "results/fix/1.txt").unlink()

@@ -132,10 +132,13 @@ def _copy(
     """Copy files to a folder; return whether all are there."""
     copied = unchanged = size = 0
     failed: list[tuple[str, str]] = []
+    stale_names: list[str] = []
     lacking = set()
     for row in rows:
         try:
-            if _bring(home, job, row, folder, force=force):
+            is_new = _bring(home, job, row, folder, force=force)
+            stale_names += [] if row.present else [row.name]
+            if is_new:
                 copied, size = copied + 1, size + (row.size or 0)
             else:
                 unchanged += 1
@@ -150,6 +153,8 @@ def _copy(
                    "bytes": size, "failed": failures})  # fmt: skip
     else:
         emit(outcome.copied(str(folder), copied, unchanged, size, len(failed)))
+        if stale_names:
+            say(outcome.are_former(stale_names))
         for text in remarks(job):
             say(text)
         for why, names in _alike(failed).items():
