@@ -27,5 +27,5 @@ def test_solved_failures_are_counted_apart_and_are_no_samples(d0ctl: Type, site:
 
     answer = d0ctl("report", "failures").stdout
 
-    assert answer.startswith("3 failures of 3 packages, 2 failed now, 0 tried again, ")
+    assert answer.startswith("3 failures of 3 packages, 2 failed now, 0 tried again by d0ctl, ")
     assert "no calibration" in answer and "db03" not in answer

@@ -75,7 +75,7 @@ def test_people_read_a_table(d0ctl: Type, site: Site) -> None:
     answer = d0ctl("report", "failures").stdout
 
     assert answer.startswith(
-        "3 failures of 3 packages, 3 failed now, 0 tried again, 2.00 CPU hours"
+        "3 failures of 3 packages, 3 failed now, 0 tried again by d0ctl, 2.00 CPU hours"
     )
     assert "by reason" in answer
     assert "exit-code" in answer

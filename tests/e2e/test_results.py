@@ -119,6 +119,7 @@ def test_a_result_that_is_to_be_made_again_is_called_the_former_one(site: Site) 
     shown = site.d0ctl("results", "fix")
     copied = site.d0ctl("results", "fix", "--copy", str(site.folder / "out"))
 
+    assert "to be made again; the former one is in results/" in site.ok("file", "list", "fix")
     assert "1.txt (the former one: fix/1/1/1 is ready)" in " ".join(shown.out.split())
     assert "not made again yet, so is the former: 1.txt" in copied.err
     assert (site.folder / "out" / "1.txt").exists()

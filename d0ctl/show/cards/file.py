@@ -89,7 +89,10 @@ def _locations(line: FileLine) -> str:
         return listed(places)
     if line.is_dropped:
         return "dropped"
-    return PURGED if line.maker_phase == Phase.DONE and not line.is_present else "not made yet"
+    if line.maker_phase == Phase.DONE and not line.is_present:
+        return PURGED
+    is_former = line.is_result and line.size is not None
+    return "to be made again; the former one is in results/" if is_former else "not made yet"
 
 
 def draw(sheet: Sheet, file: File) -> None:

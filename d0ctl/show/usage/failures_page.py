@@ -25,7 +25,7 @@ def draw(page: Sheet, report: Report, selector: str | None, now: float) -> None:
         page.say(NOTHING_FAILED)
         return
     page.say(f"{count(report.count, 'failure')} of {count(report.packages, 'package')}, "
-             f"{count(report.failed)} failed now, {count(report.again)} tried again, "
+             f"{count(report.failed)} failed now, {count(report.again)} tried again by d0ctl, "
              f"{hours(report.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for blame in report.blamed:
         page.say(blame.sentence())
