@@ -243,3 +243,28 @@ def test_a_node_that_was_down_when_a_file_was_corrected_gets_it_as_it_is(site: S
 
     site.ok("wait", "data")
     assert site.result("data/here.txt") == site.result("data/there.txt") == "v2\n"
+
+
+def test_a_file_that_was_only_touched_makes_nothing_that_read_it_out_of_date(site: Site) -> None:
+    site.add("farm", cpus=1)
+    site.alone()
+    site.start_daemon()
+    data = site.jobs / "data.txt"
+    data.write_text("v1\n")
+    waiting = "      - {run: cat data.txt, inputs: data.txt, nodes: farm}\n"  # keeps the copy there
+    site.submit(DATA.replace("nodes: localhost", "nodes: farm") + waiting, "--hold")
+    site.ok("hold", "data/1/3/1")
+    site.ok("release", "data")
+    for number in (1, 2):
+        site.wait_phase(f"data/1/{number}/1", "failed")
+    data.write_text("v2 longer\n")
+    site.ok("retry", "data:failed")
+    for number in (1, 2):
+        site.wait_phase(f"data/1/{number}/1", "done")
+    data.touch()
+
+    site.ok("set-status", "data/1/1/1", "unscheduled", "--yes")
+    site.wait_phase("data/1/1/1", "done")
+
+    assert "has changed since" not in site.d0ctl("results", "data").err + site.ok("why", "data")
+    assert "changed since" not in site.ok("status", "data/1/2/1")

@@ -58,4 +58,4 @@ def test_a_batch_of_known_files_takes_a_few_statements_however_large(store: Stor
             counts.append(len(statements))
 
     assert counts[3] <= counts[2]
-    assert counts[2] <= 10 + 14
+    assert counts[2] <= 10 + 15

@@ -181,7 +181,8 @@ def _apply_ends(
     if message_rows.add_places(store, ends):
         # `keep_staged` replaces the locations that `purge_previous_staged` compares with.
         outdated = [tuple(row) for row in store.rows("outdated_by_staged")]
-        for query in ("purge_previous_staged", "unpurge_staged", "weigh_staged", "keep_stored"):
+        for query in ("purge_previous_staged", "unpurge_staged", "confirm_outdated_by_staged",
+                      "weigh_staged", "keep_stored"):  # fmt: skip
             store.change(query)
         outdate(store, outdated)
         store.change("keep_staged", now=now)

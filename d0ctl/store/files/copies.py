@@ -187,6 +187,7 @@ def arrive(store: Store, arrivals: Iterable[Arrival], *, now: float) -> None:
     store.change("forget_outdated")
     outdated = [tuple(row) for row in store.rows("outdated_by_arrived")]
     store.change("keep_arrived_locations", now=now)
+    store.change("confirm_outdated")
     store.change("renew_arrived_copies", now=now)
     store.change("keep_arrived_files", now=now)
     store.change("wake_arrived_transfers", parked=PARKED)

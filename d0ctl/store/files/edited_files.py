@@ -44,7 +44,9 @@ def copy_anew(store: Store, outdated: Sequence[OutdatedCopy], *, now: float) -> 
     """
     if outdated:
         store.empty("lost_copy")
-        copies.outdate(store, [(copy.file, copy.cluster) for copy in outdated])
+        lost = [(copy.file, copy.cluster) for copy in outdated]
+        store.change_many("suspect_copy", lost)
+        store.change_many("lose_copy", lost)
         copies.remake(store, now=now)
 
 

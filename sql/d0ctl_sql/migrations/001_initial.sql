@@ -805,12 +805,14 @@ create index location_shared on location (cluster_id, path) where shared = 1;
 -- The oldest are removed first.
 create index location_spare on location (cluster_id, made) where spare = 1;
 
--- A copy of a file from outside that had earlier contents than the file has now: packages launched in
--- its cluster before it was copied anew have read these.
+-- A copy of a file from outside that had earlier contents than the file has now, or may have had:
+-- packages launched in its cluster before it was copied anew have read these.
 create table outdated_copy (
     file_id    integer not null references file on delete cascade,
     cluster_id integer not null references cluster on delete cascade,
-    renewed    real,                       -- when it was copied anew; null: not yet
+    renewed    real,                       -- when it was copied anew; null: not yet. Up to 0, not
+                                           -- yet either, but nobody knows other contents: minus the
+                                           -- time when it was last copied anew after it had others
     primary key (file_id, cluster_id)
 ) strict, without rowid;
 
@@ -1071,7 +1073,7 @@ create view earlier_reader as
      where input.own = 0 and input.dropped = 0
        and iif(package.early, attempt.ended, attempt.launched)
            < max(file.replaced, iif(outdated_copy.file_id is null, 0,
-                                    coalesce(outdated_copy.renewed, 1e12)))
+                                    coalesce(abs(outdated_copy.renewed), 1e12)))
        and not (coalesce(package.redefined, 0) > attempt.launched
                 and package.redefined >= file.replaced);
 

@@ -262,7 +262,7 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
        (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase, making.launched as remade,
        max(file.replaced, coalesce(
-           (select coalesce(outdated_copy.renewed, 1e12)
+           (select coalesce(abs(outdated_copy.renewed), 1e12)
               from package as reader
               join attempt on attempt.id = reader.attempt_id
               join node on node.id = attempt.node_id

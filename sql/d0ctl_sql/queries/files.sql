@@ -226,8 +226,8 @@ select arrived_copy.file_id, arrived_copy.cluster_id, arrived_copy.path, arrived
 
 -- name: renew_arrived_copies
 -- Outdated copies that were copied anew.
-update outdated_copy set renewed = :now
- where renewed is null
+update outdated_copy set renewed = iif(renewed is null, :now, max(-renewed, 1))
+ where coalesce(renewed, 0) <= 0
    and (file_id, cluster_id) in (select file_id, cluster_id from arrived_copy where result = 0);
 
 -- name: outdated_by_arrived
@@ -241,6 +241,21 @@ select location.file_id, location.cluster_id
    and not exists (select 1 from arrived_copy as other
                     where other.file_id = location.file_id
                       and other.cluster_id = location.cluster_id and other.result = 0);
+
+-- name: confirm_outdated
+-- Copies from before a file was changed had earlier contents than arrive now.
+update outdated_copy set renewed = null
+ where renewed <= 0
+   and file_id in (select file.id
+                     from arrived_copy
+                     join file on file.id = arrived_copy.file_id
+                              and file.checksum <> arrived_copy.checksum
+                    where arrived_copy.result = 0);
+
+-- name: suspect_copy
+-- A copy may have earlier contents than its file, which was touched since.
+insert into outdated_copy (file_id, cluster_id, renewed) values (?, ?, 0)
+on conflict (file_id, cluster_id) do update set renewed = -abs(renewed);
 
 -- name: outdate_copy
 -- A copy has earlier contents than its file.

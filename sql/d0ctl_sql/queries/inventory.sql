@@ -29,7 +29,7 @@ select json_extract(listed.value, '$.path'), file.id, file.size, file.checksum
                     where location.file_id = file.id and location.cluster_id = :cluster)
    and not exists (select 1 from outdated_copy
                     where outdated_copy.file_id = file.id and outdated_copy.cluster_id = :cluster
-                      and outdated_copy.renewed is null)
+                      and coalesce(outdated_copy.renewed, 0) <= 0)
  limit :limit;
 
 -- name: keep_cache_finding

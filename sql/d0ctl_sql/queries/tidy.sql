@@ -327,6 +327,15 @@ select distinct location.file_id, location.cluster_id
                      join node on node.id = attempt.node_id
                     where node.cluster_id = location.cluster_id);
 
+-- name: confirm_outdated_by_staged
+-- Copies from before a file was changed had earlier contents than wrappers have copied.
+update outdated_copy set renewed = null
+ where renewed <= 0
+   and file_id in (select file.id
+                     from staged_contents as other
+                     join file on file.id = other.file_id and file.checksum <> other.checksum
+                              and other.last >= coalesce(file.replaced, 0));
+
 -- name: weigh_staged
 -- Record the sizes of files from outside that wrappers have copied, as the last launched attempt has
 -- read them. A file with other contents was replaced before the first launch of an attempt that has
