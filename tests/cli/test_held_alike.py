@@ -72,7 +72,7 @@ def test_a_wait_for_a_job_held_for_alike_failures_says_why_and_names_no_release(
     assert (said.exit_code, said.stdout, said.stderr) == (
         1,
         "`prod` is held by d0ctl: "
-        "3 packages of `prod/1` failed alike (exit-code), none succeeded\n",
+        "3 packages of `prod/1` failed alike (exit-code), and none had succeeded by then\n",
         "d0ctl why prod\n",
     )
 

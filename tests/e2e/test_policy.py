@@ -54,7 +54,7 @@ def test_a_production_whose_script_is_missing_stops_after_twenty_failures(site: 
     for words in (("why", "mymc"), ("status", "mymc")):
         answer = site.ok(*words)
         assert "held by d0ctl since" in answer
-        assert "failed alike (software-missing), none succeeded" in answer
+        assert "failed alike (software-missing), and none had succeeded by then" in answer
     assert "d0ctl retry 'mymc:failed'" in site.ok("why", "mymc")
 
     (site.jobs / "sim.sh").write_text('#!/bin/sh\necho x > "sim-$1.txt"\n')

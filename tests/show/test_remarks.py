@@ -63,7 +63,7 @@ VALUED = (
     ),
     (
         FailedAlike("sim/1", "exit-code", 20),
-        "20 packages of `sim/1` failed alike (exit-code), none succeeded",
+        "20 packages of `sim/1` failed alike (exit-code), and none had succeeded by then",
     ),
     (RuleHolds("sim/1/1/1", "hook"), "`sim/1/1/1` failed (hook), and its rule says `hold: job`"),
     (TooManyFailed("sim", 4, 4), "4 packages of `sim` failed, and its `max-failures` is 4"),

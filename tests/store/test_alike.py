@@ -51,7 +51,7 @@ def test_a_job_is_held_after_twenty_alike_failures_and_no_success(store: Store) 
     assert hold_of(store)[0] is False
     fail(site, 200)
 
-    note = "20 packages of `sim/1` failed alike (exit-code), none succeeded"
+    note = "20 packages of `sim/1` failed alike (exit-code), and none had succeeded by then"
     assert hold_of(store) == (True, "d0ctl", note)
     assert (count_of(store, "failed"), count_of(store, "ready")) == (20, 180)
     deeds = store.connection.execute("select actor, verb, target, undo from action").fetchall()

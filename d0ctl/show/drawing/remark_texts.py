@@ -100,9 +100,8 @@ def remark(note: str | None) -> str | None:
         case Remark() as code:
             return REMARKS[code]
         case FailedAlike(stage, reason, failed):
-            return (
-                f"{count(failed, 'package')} of `{stage}` failed alike ({reason}), none succeeded"
-            )
+            alike = f"{count(failed, 'package')} of `{stage}` failed alike ({reason})"
+            return f"{alike}, and none had succeeded by then"
         case RuleHolds(package, reason):
             return f"`{package}` failed ({reason}), and its rule says `hold: job`"
         case TooManyFailed(job, failed, most):
