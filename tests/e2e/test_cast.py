@@ -18,11 +18,16 @@ VARYING = re.compile(
 
 
 def lasting(lines: list[str]) -> set[str]:
-    """What the same commands print at any time for all users, without progress."""
+    """What the same commands print at any time for all users, without progress.
+
+    Nor what is said of a changed file, which is broken where its path ends.
+    """
     return {
         " ".join(VARYING.sub("", line).split())
         for line in lines
-        if not re.search(r"\d/\d done,|^results in|  emmy  ", line)
+        if not re.search(
+            r"\d/\d done,|^results in|  emmy  |has changed since|keeps their results", line
+        )
     }
 
 

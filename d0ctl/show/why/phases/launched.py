@@ -135,7 +135,7 @@ def unreachable(subject: Subject) -> None:
     subject.fact(continues_there(subject.store, package.changed, subject.now))
     subject.explanation.commands += [
         f"d0ctl node check {package.node}",
-        f"d0ctl kill {package.path} && d0ctl retry {package.path}   # run it elsewhere now",
+        f"d0ctl kill {package.path}   # gives it up now; a retry then runs it elsewhere",
     ]
 
 
