@@ -186,12 +186,13 @@ class Home:
         """Return whether the home has a database.
 
         Raises DatabaseUnavailable if the home belongs to another user, cannot be entered, or
-        has lost its database: writers leave `d0ctl.turn`, so the database was there before.
+        has lost its database: writers leave `d0ctl.turn`, and results are of jobs.
         """
         try:
             self.check_owner()
             size = access.size(self.database)
-            is_gone = size is None and access.size(self.writer_lock) is not None
+            is_used = access.size(self.writer_lock) is not None or any(self.results.glob("*"))
+            is_gone = size is None and is_used
         except OSError as error:
             raise access.unusable(self.root, error) from error
         if is_gone or size == 0:

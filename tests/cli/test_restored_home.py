@@ -132,3 +132,25 @@ def test_a_repeated_restore_into_another_home_compares_with_the_first_home_again
         assert "1 package was launched after the backup" in answer.stderr
         assert f"the backup is of the home `{root}`" in answer.stderr
         assert f"to change over from `{root}`, and not to only look" in answer.stdout
+
+
+def test_a_folder_with_the_results_of_a_site_and_no_database_waits_for_a_restore(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    d0ctl("backup", saved := str(tmp_path / "saved.db"))
+    new = Home(tmp_path / "new")
+    new.root.mkdir(mode=0o700)
+    (new.results / "before").mkdir(parents=True)
+    new.key.write_bytes(site.store.home.site_key())
+    new.key.chmod(0o600)
+    home = ("--home", str(new.root))
+
+    told = [d0ctl(*home, *words) for words in (["status"], ["daemon", "start"])]
+
+    for answer in told:
+        assert answer.exit_code == 5
+        assert f"the database `{new.database}` is gone" in answer.stderr
+        assert "restore FILE" in answer.stderr
+    assert d0ctl(*home, "restore", saved, "--yes").exit_code == 0
+    assert "before" in d0ctl(*home, "status").stdout
