@@ -191,8 +191,8 @@ class Home:
         try:
             self.check_owner()
             size = access.size(self.database)
-            is_used = access.size(self.writer_lock) is not None or any(self.results.glob("*"))
-            is_gone = size is None and is_used
+            is_gone = size is None and (access.size(self.writer_lock) is not None
+                                        or any(self.results.glob("*")))  # fmt: skip
         except OSError as error:
             raise access.unusable(self.root, error) from error
         if is_gone or size == 0:
