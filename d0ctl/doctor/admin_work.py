@@ -14,19 +14,22 @@ from d0ctl.units import count, duration
 
 def faulty_nodes(store: Store) -> Iterator[Finding]:
     """Yield nodes that d0ctl drained, and those down with packages or by their host keys."""
-    for row in registry.nodes(store):
-        if draining.bad_node(store, row.id) is not None:
-            yield _drained(store, row.name)
+    nodes = registry.nodes(store)
+    drained = {row.id for row in nodes if draining.bad_node(store, row.id) is not None}
+    suspected = production(store, now=time.time()).suspected if drained else ()
+    for row in nodes:
+        if row.id in drained:
+            yield _drained(row.name, is_suspected=row.name in suspected)
         elif row.state == "down" and _needs_a_person(row):
             held = f" with {count(row.launched, 'package')}" if row.launched else ""
             detail = f"is down{held}: {row.last_error or 'it does not answer'}"
             yield Finding("node", row.name, detail, f"d0ctl node check {row.name}")
 
 
-def _drained(store: Store, name: str) -> Finding:
+def _drained(name: str, *, is_suspected: bool) -> Finding:
     """Return that d0ctl drained a node; it needs nobody while its packages are tried elsewhere."""
     detail = "was drained by d0ctl: packages failed there in a row"
-    if name in production(store, now=time.time()).suspected:
+    if is_suspected:
         return Finding("node", name, f"{detail}, and are tried elsewhere now")
     return Finding("node", name, detail, f"d0ctl why --node {name}")
 

@@ -36,6 +36,11 @@ class Finding(Protocol):
         """Whether the next start of the daemon repairs it."""
 
 
+def need_a_person(findings: Sequence[Finding]) -> bool:
+    """Return whether a person must act on any of these: on those with advice."""
+    return any(finding.advice for finding in findings)
+
+
 def draw(
     sheet: Sheet,
     findings: Sequence[Finding],
@@ -59,7 +64,7 @@ def draw(
         _item(sheet, "failed" if advice else "drained", text, advice)
     by_reason = _by_reason(unseen).items()
     unchecked = [_unchecked(names, why) for why, names in by_reason]
-    has_problems = any(finding.advice for finding in findings)
+    has_problems = need_a_person(findings)
     if has_problems or is_asked:
         for text, (_, names) in zip(unchecked, by_reason, strict=True):
             _item(sheet, "failed" if is_asked else "unknown", text,

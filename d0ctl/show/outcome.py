@@ -231,10 +231,10 @@ def copied(folder: str, number: int, existing: int, size_: int, failed: int = 0)
     return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{already}"
 
 
-def are_former(names: Sequence[str]) -> str:
+def not_made_again(names: Sequence[str]) -> str:
     """Say that copied files are those of an earlier run."""
-    verb = "is" if len(names) == 1 else "are"
-    return f"not made again yet, so {verb} the former: {listed(names[:MOST_RESULTS])}"
+    are = "is the former one" if len(names) == 1 else "are the former ones"
+    return f"{listed(names[:MOST_RESULTS])} {are}, not made again yet"
 
 
 def not_copied(names: Sequence[str], why: str) -> str:

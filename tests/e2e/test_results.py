@@ -121,7 +121,7 @@ def test_a_result_that_is_to_be_made_again_is_called_the_former_one(site: Site) 
 
     assert "to be made again; the former one is in results/" in site.ok("file", "list", "fix")
     assert "1.txt (the former one: fix/1/1/1 is ready)" in " ".join(shown.out.split())
-    assert "not made again yet, so is the former: 1.txt" in copied.err
+    assert "1.txt is the former one, not made again yet" in copied.err
     assert (site.folder / "out" / "1.txt").exists()
 
 

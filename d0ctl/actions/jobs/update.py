@@ -85,7 +85,7 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
         raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
                       hint=f"d0ctl task why {job.name}")  # fmt: skip
     spec = corrected_spec.read(store, job, options.file, options.previous, options.parameters)
-    before = planning.read_before(store, job.id, spec)
+    before = planning.read_before(store, job.id, spec, accept=options.accept)
     return replace(request, options=replace(options, spec=spec, before=before))
 
 

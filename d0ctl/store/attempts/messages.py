@@ -180,6 +180,8 @@ def _apply_ends(
             )
     if message_rows.add_places(store, ends):
         # `keep_staged` replaces the locations that `purge_previous_staged` compares with.
+        store.empty("staged_contents")
+        store.change("compare_staged")
         outdated = [tuple(row) for row in store.rows("outdated_by_staged")]
         for query in ("purge_previous_staged", "unpurge_staged", "confirm_outdated_by_staged",
                       "weigh_staged", "keep_stored"):  # fmt: skip

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -69,11 +69,15 @@ class Contents(NamedTuple):
     checksum: str
 
 
-def present_contents(store: Store, job: int) -> Iterator[Contents]:
-    """Iterate over the files from outside that were changed since packages of a job read them."""
-    for row in store.rows("sources_of_job", job=job):
-        if _is_edited(row["name"], row) and (checksum := _checksum(row["name"])):
-            yield Contents(row["id"], Path(row["name"]).stat().st_size, checksum)
+def present_contents(store: Store, job: int) -> list[Contents]:
+    """Return the files from outside that were changed since packages of a job read them."""
+    return [
+        Contents(row["id"], status.st_size, checksum)
+        for row in store.rows("sources_of_job", job=job)
+        if _is_edited(row["name"], row)
+        and (status := _status(row["name"]))
+        and (checksum := _checksum(row["name"]))
+    ]
 
 
 def take(readers: Selection, contents: Sequence[Contents], *, now: float) -> None:

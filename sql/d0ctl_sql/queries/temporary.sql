@@ -73,21 +73,8 @@ create temp table reported_output (attempt_id integer, package_id integer, name 
 create temp table reported_staged (attempt_id integer, locator text, path text, size integer,
                                checksum text, inode integer, mtime integer);
 create index temp.reported_staged_of_attempt on reported_staged (attempt_id, locator);
--- The contents of files from outside that wrappers have copied, as the last launched attempt has read
--- them, and when the first and the last one was launched that has read these.
-create temp view staged_contents as
-    select file_id, size, checksum, first, max(last) as last
-      from (select staged.id as file_id, reported_staged.size, reported_staged.checksum,
-                   min(attempt.launched) as first, max(attempt.launched) as last
-              from (select distinct attempt_id from reported_staged) as staging
-              join attempt on attempt.id = staging.attempt_id
-              join input on input.package_id = attempt.package_id
-              join file as staged on staged.id = input.file_id and staged.package_id is null
-              cross join reported_staged indexed by reported_staged_of_attempt
-                      on reported_staged.attempt_id = attempt.id
-                     and reported_staged.locator = coalesce(input.locator, staged.name)
-             group by staged.id, reported_staged.checksum)
-     group by file_id;
+create temp table staged_contents (file_id integer primary key, size integer, checksum text,
+                                   first real, last real);
 create temp table reported_stored (package_id integer, name text, locator text);
 create temp table unneeded (file_id integer primary key, rank integer);
 create temp table incoming_requirement (number integer primary key, requirement_id integer);

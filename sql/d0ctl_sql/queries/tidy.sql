@@ -314,12 +314,33 @@ select distinct node.id, location.path
                     where other.cluster_id = location.cluster_id and other.path = location.path
                       and other.shared = 1 and other.file_id <> location.file_id);
 
+-- name: compare_staged
+-- The contents of files from outside that wrappers have copied, as the last launched attempt has read
+-- them, and when the first and the last one was launched that has read these: only those that say
+-- more than is known.
+insert into staged_contents (file_id, size, checksum, first, last)
+select found.file_id, found.size, found.checksum, found.first, max(found.last)
+  from (select staged.id as file_id, reported_staged.size, reported_staged.checksum,
+               min(attempt.launched) as first, max(attempt.launched) as last
+          from (select distinct attempt_id from reported_staged) as staging
+          join attempt on attempt.id = staging.attempt_id
+          join input on input.package_id = attempt.package_id
+          join file as staged on staged.id = input.file_id and staged.package_id is null
+          cross join reported_staged indexed by reported_staged_of_attempt
+                  on reported_staged.attempt_id = attempt.id
+                 and reported_staged.locator = coalesce(input.locator, staged.name)
+         group by staged.id, reported_staged.checksum) as found
+  join file on file.id = found.file_id
+ where file.checksum is null
+    or (file.checksum = found.checksum and file.replaced > found.first)
+    or (file.checksum <> found.checksum and found.last >= coalesce(file.replaced, 0))
+ group by found.file_id;
+
 -- name: outdated_by_staged
 -- The copies of files from outside elsewhere that had earlier contents than wrappers have copied.
 select distinct location.file_id, location.cluster_id
   from staged_contents as other
   join file on file.id = other.file_id and file.checksum <> other.checksum
-           and other.last >= coalesce(file.replaced, 0)
   join location on location.file_id = file.id and location.shared = 0
  where not exists (select 1
                      from reported_staged
@@ -333,8 +354,7 @@ update outdated_copy set renewed = null
  where renewed <= 0
    and file_id in (select file.id
                      from staged_contents as other
-                     join file on file.id = other.file_id and file.checksum <> other.checksum
-                              and other.last >= coalesce(file.replaced, 0));
+                     join file on file.id = other.file_id and file.checksum <> other.checksum);
 
 -- name: weigh_staged
 -- Record the sizes of files from outside that wrappers have copied, as the last launched attempt has
@@ -345,9 +365,7 @@ update file
        replaced = case when file.checksum <> other.checksum or file.replaced > other.first
                        then other.first else file.replaced end
   from staged_contents as other
- where file.id = other.file_id
-   and (file.checksum is null or file.checksum = other.checksum
-        or other.last >= coalesce(file.replaced, 0));
+ where file.id = other.file_id;
 
 -- name: unpurge_staged
 -- A copy that exists again is no longer removed from its node.

@@ -56,7 +56,7 @@ def doctor(
             page.say(_after_reboot(service), "faint")
         show(page)
     is_seen = not (nodes and result.unseen)
-    if any(finding.advice for finding in result.findings):
+    if findings.need_a_person(result.findings):
         raise typer.Exit(ExitCode.DATABASE)
     raise typer.Exit(ExitCode.DONE if is_seen else ExitCode.NODE)
 
@@ -80,8 +80,7 @@ def _document(
     return fill(
         reports.Doctor,
         result,
-        ok=not any(finding.advice for finding in result.findings)
-        and not (is_far and result.unseen),
+        ok=not findings.need_a_person(result.findings) and not (is_far and result.unseen),
         findings=[
             fill(reports.Finding, finding, advice=finding.advice or None)
             for finding in result.findings

@@ -154,7 +154,7 @@ def _copy(
     else:
         emit(outcome.copied(str(folder), copied, unchanged, size, len(failed)))
         if stale_names:
-            say(outcome.are_former(stale_names))
+            say(outcome.not_made_again(stale_names))
         for text in remarks(job):
             say(text)
         for why, names in _alike(failed).items():

@@ -63,12 +63,15 @@ class Reading(Struct):
 
     sides: Sides
     seen: int
+    contents: Sequence[Contents]
+    """The present contents of changed files from outside, if results are to be accepted."""
 
 
-def read_before(store: Store, job: int, spec: JobSpec) -> Reading:
+def read_before(store: Store, job: int, spec: JobSpec, *, accept: bool = False) -> Reading:
     """Read both sides, which takes most of the time of a correction: 0.2 ms per package."""
     with store.reading():
-        return Reading(comparison.read(store, job, spec), audit.latest(store))
+        contents = edited_files.present_contents(store, job) if accept else []
+        return Reading(comparison.read(store, job, spec), audit.latest(store), contents)
 
 
 def _sides(store: Store, job: int, spec: JobSpec, before: Reading | None) -> Sides | None:
@@ -76,6 +79,11 @@ def _sides(store: Store, job: int, spec: JobSpec, before: Reading | None) -> Sid
     if before is None or audit.latest(store) != before.seen:
         return None
     return before.sides if standing.refresh(store, job, before.sides.old) else None
+
+
+def _contents(store: Store, job: int, before: Reading | None) -> Sequence[Contents]:
+    """Return the contents of changed files: those read before, to hash none in a transaction."""
+    return edited_files.present_contents(store, job) if before is None else before.contents
 
 
 def plan(
@@ -141,7 +149,7 @@ def plan(
         comparison_result, readers, own_readers, rerun, written, remade, renewed,
         len(lacking - gone), frozenset(outdated - comparison_result.unlisted - rerun), by_recipe,
         frozenset(unread), {key: accepted[key] for key in accepted.keys() - gone},
-        list(edited_files.present_contents(store, job)) if accepted else (),
+        _contents(store, job, before) if accepted else (),
     )  # fmt: skip
 
 
