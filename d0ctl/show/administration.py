@@ -100,9 +100,11 @@ def _named(jobs: Sequence[str]) -> str:
 
 
 def would_restore(file: Path, database: Path) -> Iterator[str]:
-    """Say what would be replaced, and what would be kept."""
-    yield f"would replace `{clean(str(database))}` by `{clean(str(file))}`"
-    if database.exists():
+    """Say what would be replaced or made, and what would be kept."""
+    if not database.exists():
+        yield f"would copy `{clean(str(file))}` to `{clean(str(database))}`"
+    else:
+        yield f"would replace `{clean(str(database))}` by `{clean(str(file))}`"
         yield "the current database would be kept beside it"
         yield "results, archives and keys would stay as they are"
 

@@ -288,12 +288,13 @@ def test_a_dry_run_says_what_stays_and_any_restore_when_the_backup_ends(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     site.submit(job("before"))
-    saved = tmp_path / "saved.db"
+    saved, home = tmp_path / "saved.db", tmp_path / "new"
     d0ctl("backup", str(saved))
 
     said = d0ctl("restore", str(saved), "--dry-run").stdout
-
     assert said.startswith(f"would replace `{site.store.home.database}` by `{saved}`\n")
     assert "results, archives and keys would stay as they are\nthe backup ends at " in said
-    new = d0ctl("--home", str(tmp_path / "new"), "restore", str(saved))
+    said = d0ctl("--home", str(home), "restore", str(saved), "--dry-run").stdout
+    assert said.startswith(f"would copy `{saved}` to `{home}/")
+    new = d0ctl("--home", str(home), "restore", str(saved))
     assert new.stderr.startswith("the backup ends at ")

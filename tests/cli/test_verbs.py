@@ -85,6 +85,13 @@ def test_a_package_on_a_node_that_is_down_runs_on_until_it_is_back(site: Site, d
     assert runs_on in plan.stdout and runs_on in done.stdout
 
 
+def test_of_killed_packages_those_that_end_on_a_node_are_named(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+
+    assert "\nof these, 1 package is being killed on its node\n" in d0ctl("kill", "prod").stdout
+
+
 def test_a_launched_package_is_killed_by_its_wrapper(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")

@@ -19,7 +19,9 @@ def test_a_key_after_an_action_closes_its_box_and_acts_but_q_only_closes(
         await desk.press("H")
         await desk.sees("would hold")
         await desk.press("enter")
-        await desk.sees("held", "enter close   u undo   any other key closes it and acts")
+        await desk.sees(
+            "held", "enter close, as q does   u undo   any other key closes it and acts"
+        )
         await desk.press("k", "k")
         await desk.misses("to undo")
         await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1", "two lines up")

@@ -89,7 +89,8 @@ def being_killed(plan: Plan) -> Iterator[str]:
     by_wrapper = set(LIVE) - {Phase.UNREACHABLE, Phase.TRANSFERRING}
     if ending := sum(number for phase, number in plan.phases.items() if phase in by_wrapper):
         node = "its node" if ending == 1 else "their nodes"
-        yield f"{wording.packages_are(ending)} being killed on {node}"
+        among = "" if ending == plan.packages else "of these, "
+        yield f"{among}{wording.packages_are(ending)} being killed on {node}"
     yield from out_of_reach(plan)
 
 

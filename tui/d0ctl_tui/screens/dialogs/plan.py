@@ -270,7 +270,8 @@ class PlanDialog(Dialog[bool]):
         values = [("tab", self._values, "plain")] if self.action.hint else []
         match self.state:
             case "done":
-                return [("enter", "close", "plain"), *self._undo_key(), ("", ANY, "faint")]
+                close = ("enter", "close, as q does", "plain")
+                return [close, *self._undo_key(), ("", ANY, "faint")]
             case "refused" | "empty":
                 return [("enter", "close", "plain"), *other, *values]
             case "changed":
