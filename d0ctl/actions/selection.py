@@ -151,6 +151,8 @@ def nothing_for(
                            hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n:,} {_state_of(phase)}" for phase, n in unchanged.items())
     verb = "release" if unchanged.keys() == {Phase.HELD} and past != "held" else "status"
+    if unchanged.keys() == {Phase.UNREACHABLE}:
+        verb, entry = "why", None  # they wait for their nodes: no action is the cause
     return Conflict(f"no packages of {quoted(target.brief)} can be {past}: {states}",
                        hint=f"d0ctl {verb} {quote(str(target.parts[0]))}", entry=entry)  # fmt: skip
 

@@ -26,3 +26,21 @@ def test_the_line_says_from_when_on_unreachable_packages_run_elsewhere(
     until = moment((since or 0.0) + 3600, time.time())
     text = f"moving: 1 job; 1 package unreachable in `prod`, to run elsewhere from {until} on; "
     assert (result.exit_code, result.stdout[: len(text)]) == (0, text)
+
+
+def test_a_retry_of_unreachable_packages_leads_to_what_they_wait_for(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(job(("make", [line(package("a")), line(package("b"))]), name="prod"))
+    d0ctl("priority", "prod", "3", "--reason", "unrelated")
+    site.launch("prod/1/1/1")
+    down(site, "localhost")
+
+    refused = d0ctl("retry", "prod:unreachable")
+
+    assert refused.stderr == (
+        "d0ctl: no packages of `prod:unreachable` can be retried: 1 unreachable\n"
+        "d0ctl why prod:unreachable\n"
+    )
+    assert "d0ctl kill prod/1/1/1" in d0ctl("why", "prod:unreachable").stdout
