@@ -94,11 +94,13 @@ def test_a_person_who_resumes_it_clears_its_record(store: Store) -> None:
 def test_a_person_who_drains_it_has_it_stay_so(store: Store) -> None:
     site = drained(store)
 
-    act(store, "node drain", "hole", actor="eve", note="to the shop", now=NOW)
+    act(store, "node drain", "hole", actor="eve", note="to the shop", now=NOW + 1)
+    act(store, "node drain", "hole", actor="eve", note="to the shop", now=NOW + 2)
     site.at += 1e6
     site.fill()
 
-    assert site.row("hole").drain_note == "to the shop"
+    row = site.row("hole")
+    assert (row.drain_note, row.drained_at) == ("to the shop", NOW + 1)
     assert not site.running(site.node("hole"))
 
 

@@ -135,9 +135,11 @@ select (select count(*) from package
                             where own.id = :node));
 
 -- name: drain_node
--- Let a node take no new packages; if its cache is in doubt, also when that is over.
+-- Let a node take no new packages; if its cache is in doubt, also when that is over. A drain by
+-- d0ctl itself becomes one by a person now.
 update node
-   set drained_at = case when drained = 1 and drained_at is not doubted then drained_at
+   set drained_at = case when drained = 1 and drained_at is not doubted
+                          and id not in (select node_id from bad_node) then drained_at
                          else :now end,
        drained = 1, drain_note = :note
  where id = :node;
