@@ -44,7 +44,7 @@ def test_a_code_is_shown_as_its_words_and_the_note_of_a_person_as_it_is() -> Non
 VALUED = (
     (NodeRemoved("farm02"), "node farm02 was removed"),
     (NodeMoved("farm02"), "node farm02 was moved"),
-    (NodeAtFault("farm02"), "it failed because of `farm02`, so it runs elsewhere"),
+    (NodeAtFault("farm02"), "`farm02` may be the cause, so it runs elsewhere"),
     (
         NodeFailing("sim/1", 3, 2.0, {"exit-code": 2, "hook": 1}, {"successful": 9, "failed": 1}),
         "3 attempts of `sim/1` failed here in a row, the longest after 2.0 s (exit-code 2 times,"

@@ -87,7 +87,7 @@ def remark(note: str | None) -> str | None:
         case NodeMoved(node):
             return f"node {node} was moved"
         case NodeAtFault(node):
-            return f"it failed because of `{node}`, so it runs elsewhere"
+            return f"`{node}` may be the cause, so it runs elsewhere"
         case NodeFailing() as failing:
             return _failing(failing)
         case InputsLate(node, waited_s, other):

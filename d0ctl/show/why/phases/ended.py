@@ -93,7 +93,7 @@ def _blamed_node(subject: Subject, last: AttemptView, earlier: Sequence[AttemptV
     before = earlier[-1] if earlier else None
     if before and last.kind == "restart" and before.reason == last.reason != Reason.LOST:
         subject.fact(f"attempt {before.number} failed for the same reason on `{before.node_name}`: "
-                     "d0ctl took the node for the cause, and ran it again elsewhere")  # fmt: skip
+                     "the node might be the cause, so d0ctl ran it again elsewhere")  # fmt: skip
 
 
 def _renewed_inputs(subject: Subject, last: AttemptView) -> None:
