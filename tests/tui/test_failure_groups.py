@@ -122,9 +122,10 @@ def test_a_whole_group_is_acknowledged_by_a_key(site: Site, dashboard: Open) -> 
         await desk.press("F")
         await desk.sees("3 alike", "$ d0ctl acknowledge 'prod:failed'")
         await desk.press("Y")
-        await desk.sees("would acknowledge 3 packages")
+        selected = "$ d0ctl acknowledge prod:failed --failed-for exit-code"
+        await desk.sees(selected, "would acknowledge 3 packages")
         await desk.press("enter")
-        await desk.sees("acknowledged 3 packages")
+        await desk.sees("acknowledged 3 packages", f"to undo: {selected[2:]} --withdraw")
         await desk.press("enter")
         await desk.sees("3 failed packages · 3 acknowledged", "1 seg-fault", "$ d0ctl why prod/")
         await desk.misses("$ d0ctl acknowledge")

@@ -95,7 +95,7 @@ def test_the_result_names_the_key_that_undoes_it_also_among_failures(
         await desk.press("Y")
         await desk.sees("would acknowledge")
         await desk.press("enter")
-        await desk.sees("acknowledged package", "enter close   u undo")
+        await desk.sees("acknowledged package", "enter close, as q does   u undo")
         await desk.press("u")
         await desk.sees("would withdraw the acknowledgement of")
         await desk.press("enter")

@@ -57,8 +57,10 @@ def act(store: Store, plan: Plan, by: Author) -> None:
 
 def _undo(plan: AcknowledgePlan) -> str | None:
     back = () if plan.request.options.withdraw else ("--withdraw",)
-    is_filtered = plan.request.target.is_filtered
-    return undo.of_state("acknowledge", plan, "failed", plan.others, is_filtered, *back)
+    target = plan.request.target
+    if target.is_filtered and not plan.others and target.older_than is None:
+        return undo.command("acknowledge", target.arguments, *back)  # they stay failed
+    return undo.of_state("acknowledge", plan, "failed", plan.others, target.is_filtered, *back)
 
 
 def describe(plan: Plan) -> Iterator[str]:

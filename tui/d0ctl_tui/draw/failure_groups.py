@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from d0ctl.select import Selector, union
 from d0ctl.show.drawing.remark_texts import gist
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cell_len, fit, foreign, pad, spread
@@ -84,6 +85,12 @@ class FailedPackages(Struct):
         """The latest packages of a few jobs and reasons, that of the latest failure first."""
         order = nlargest(MOST_KINDS, self.latest, key=lambda kind: max(self.latest[kind]))
         return {kind: [-id for _, id in sorted(self.latest[kind], reverse=True)] for kind in order}
+
+    def selector(self, by: str) -> Selector | None:
+        """Return several failures of one reason as a selector; None for other groups."""
+        if by != "reason" or len(self.ids) == 1 or self.failures[0].reason != self.name:
+            return None
+        return union(Selector(job, states=("failed",), reason=self.name) for job in self.jobs)
 
     def summary(self) -> GroupCard:
         """Return what is known of the group without reading its packages."""

@@ -1,6 +1,7 @@
 """Failures, grouped by a property, and all about the selected group."""
 
 import time
+from array import array
 from collections.abc import Callable
 from functools import partial
 
@@ -19,7 +20,7 @@ from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import FAILURES, SUB, Command, bindings
 from d0ctl_tui.draw import failure_groups
 from d0ctl_tui.draw.failure_groups import ORDERS, PROPERTIES, FailedPackages, grouped
-from d0ctl_tui.read.marks import Marks
+from d0ctl_tui.read.marks import Marks, filtered
 from d0ctl_tui.screens.dialogs import ask_action
 from d0ctl_tui.screens.dialogs.order_choices import Sorting, ask_order
 from d0ctl_tui.screens.failed.group_details import GroupDetails
@@ -177,7 +178,12 @@ class FailuresScreen(SubScreen):
         group, package = self.groups.selected, self.groups.selected_package
         if package is not None:
             return Marks({package.path})
-        return None if group is None else Marks(set(self.dashboard.source.paths(group.ids)))
+        if group is None:
+            return None
+        if (selector := group.selector(self.groups.by)) is None:
+            return Marks(set(self.dashboard.source.paths(group.ids)))
+        ids = array("q", group.ids)
+        return Marks(wholes=[filtered(selector, ids, lambda: self.dashboard.source.paths(ids))])
 
     @property
     def _sorting(self) -> Sorting:
