@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from d0ctl.schedule.costs import ANY, Cost, Links
 from d0ctl.schedule.quota import UNBOUNDED, Allowance, least
-from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement, suited
 
 EPSILON = 1e-6
 """By how many CPUs a sum of fractions of CPUs may be wrong."""
@@ -184,6 +184,12 @@ class NodeCapacity(Struct):
             part = requirement.cpu / 100
             _occupy(self.slots, requirement.cpus, cost.start_s, part * (cost.run_s or 0.0))
 
+    def promise(self, load: float) -> float:
+        """Keep up to this many CPUs that become free for others; return how many it has."""
+        promised = min(load, max(0.0, self.rest - max(0.0, self.free)))
+        self.rest -= promised
+        return promised
+
     def take(self, requirement: Requirement, is_brought: bool) -> None:
         """Give a package to the node."""
         self.rest -= requirement.load
@@ -206,6 +212,22 @@ def has_space(requirement: Requirement, free: int | None, short: int) -> bool:
     """Return whether a disk has the space that a package is expected to take, or may have it."""
     space = requirement.space_expected or requirement.space or 0
     return not short and (free is None or free >= space)
+
+
+def capacity_of(
+    node: NodeRoom,
+    nodes: Sequence[NodeRoom],
+    requirements: Sequence[Requirement],
+    bounds: dict[int, int],
+) -> NodeCapacity:
+    """Return what a node can take; one on trial takes a package of the stage that it failed."""
+    free, rest = node.cpus - node.used, 2 * node.cpus - node.used - node.bringing
+    if node.on_trial is None:
+        return NodeCapacity(node, free, rest, bounds)
+    own = [requirement for requirement in requirements if requirement.stage == node.on_trial]
+    if any(node in suited(requirement, nodes) for requirement in own):
+        return NodeCapacity(node, free, rest, {node.on_trial: 1}, others=0)
+    return NodeCapacity(node, free, rest, {}, others=1)
 
 
 def select(capacities: Sequence[NodeCapacity], requirement: Requirement) -> None:

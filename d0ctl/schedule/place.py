@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from d0ctl.schedule.choice import Choice, Decision, NodeChoice
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.node_capacity import Busy, NodeCapacity, select, share_disks
+from d0ctl.schedule.node_capacity import Busy, NodeCapacity, capacity_of, select, share_disks
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import (
     NO_BOUNDS,
@@ -71,9 +71,10 @@ def place(
     """
     wanted_by = list(requirements)
     trust = _by_node(bounds)
-    capacities = [_capacity(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
+    capacities = [capacity_of(node, nodes, wanted_by, trust.get(node.id, {})) for node in nodes]
     share_disks(capacities)
     one_pass = _Pass(nodes, capacities, quota or Quota(), busy, links, early_s)
+    one_pass.has_copies = any(requirement.fetches for requirement in wanted_by)
     for capacity in capacities:
         capacity.allowances = one_pass.quota.nodes.get(capacity.node.id, ())
     rounds = [wanted_by, wanted_by] if one_pass.quota.groups else [wanted_by]
@@ -102,28 +103,24 @@ def _take_turn(
     able, others = one_pass.capacities_for(requirement)
     if one_pass.has_enough_waiting:
         able = [capacity for capacity in able if capacity.starts(requirement)]
-    if not able:
-        return
-    most = min(
-        sum(capacity.most(requirement) for capacity in able),
-        one_pass.quota.left(requirement.stage, requirement.job),
-        one_pass.quota.fair(requirement.job, requirement.load),
-    )
-    if most <= 0:
-        return
-    rivals = _worth_waiting_for(requirement, able, others)
+    most = min(sum(capacity.most(requirement) for capacity in able), one_pass.allowed(requirement))
+    rivals = _worth_waiting_for(requirement, able, others) if most > 0 else []
     seen = seen_of.get(requirement.id, 0)
+    waiting = requirement.ready - seen
     while most > 0 and seen < requirement.ready:
         packages = oldest(requirement.id, min(seen + most, requirement.ready))[seen:]
+        before = len(one_pass.decisions)
         left = one_pass.give_out(
             requirement, packages, able, rivals, local_bytes(packages),
             input_copies(packages) if requirement.fetches else NO_INPUT_COPIES, len(others),
         )  # fmt: skip
+        waiting -= len(one_pass.decisions) - before + left
         # packages left for better nodes let others pass
         seen, most = seen + len(packages), min(left, most)
         if not left or one_pass.has_enough_waiting:
             break
     seen_of[requirement.id] = seen
+    one_pass.promise(requirement, min(waiting, one_pass.allowed(requirement)), others)
 
 
 class _Pass(Struct):
@@ -140,6 +137,8 @@ class _Pass(Struct):
     links: Links = Links()
     fits: dict[tuple[object, ...], list[NodeCapacity]] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
+    has_copies: bool = False
+    """Whether inputs of some packages may have to be copied."""
     waiting: int = 0
     """How many packages are left for nodes where they would end earlier."""
     has_busy_times: bool = False
@@ -170,6 +169,27 @@ class _Pass(Struct):
             self.fits[key] = fits
         select(fits, requirement)
         return [capacity for capacity in fits if capacity.most(requirement) > 0], fits
+
+    def allowed(self, requirement: Requirement) -> int:
+        """Return how many more packages with a requirement limits and shares allow."""
+        return min(
+            self.quota.left(requirement.stage, requirement.job),
+            self.quota.fair(requirement.job, requirement.load),
+        )
+
+    def promise(
+        self, requirement: Requirement, packages: int, fits: Sequence[NodeCapacity]
+    ) -> None:
+        """Keep CPUs that become free for packages that found none.
+
+        Else later packages whose inputs are brought meanwhile would be there before them.
+        """
+        load = packages * requirement.load if self.has_copies else 0.0
+        for capacity in fits:
+            if load <= 0:
+                break
+            if capacity.node.on_trial is None and capacity.bound(requirement) > 0:
+                load -= capacity.promise(load)
 
     def give_out(
         self,
@@ -278,19 +298,3 @@ def _by_node(bounds: Rooms) -> dict[int, dict[int, int]]:
     for (stage, node), most in bounds.items():
         found.setdefault(node, {})[stage] = most
     return found
-
-
-def _capacity(
-    node: NodeRoom,
-    nodes: Sequence[NodeRoom],
-    requirements: Sequence[Requirement],
-    bounds: dict[int, int],
-) -> NodeCapacity:
-    """Return what a node can take; one on trial takes a package of the stage that it failed."""
-    free, rest = node.cpus - node.used, 2 * node.cpus - node.used - node.bringing
-    if node.on_trial is None:
-        return NodeCapacity(node, free, rest, bounds)
-    own = [requirement for requirement in requirements if requirement.stage == node.on_trial]
-    if any(node in suited(requirement, nodes) for requirement in own):
-        return NodeCapacity(node, free, rest, {node.on_trial: 1}, others=0)
-    return NodeCapacity(node, free, rest, {}, others=1)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from d0ctl.schedule.choice import Decision
 from d0ctl.schedule.early import MOST_OPEN, place_open
 from d0ctl.schedule.place import place
+from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement, lead_s
 
 
@@ -43,6 +44,30 @@ def test_packages_with_inputs_there_take_the_cpus_while_other_inputs_are_brought
     assert len(decide_far([node], 20, {})) == 2
     assert decide_far([node], 3, far(1000, 1001)) == [1, 1]
     assert decide_far([node], 3, far(1000, 1001, 1002)) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("first", "ahead"),
+    [
+        (Requirement(1, ready=5, stage=1), 0),
+        (Requirement(1, ready=1, stage=1), 1),
+        (Requirement(1, ready=5, stage=1, nodes=["b"]), 2),
+        (Requirement(1, ready=5, stage=2), 2),  # its stage has reached its limit
+    ],
+)
+def test_packages_that_come_first_get_the_next_cpus_before_those_whose_inputs_are_brought(
+    first: Requirement, ahead: int
+) -> None:
+    found = place(
+        [NodeRoom(1, "a", 1, cpus=2, used=2)],
+        [first, Requirement(2, ready=20, fetches=True)],
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
+        lambda packages: {},
+        lambda packages: far(*packages),
+        quota=Quota(stages={2: 0}),
+    )
+
+    assert [decision.package for decision in found] == [2000, 2001][:ahead]
 
 
 def test_a_free_cpu_elsewhere_goes_before_one_that_will_be_free() -> None:
