@@ -115,7 +115,8 @@ _name = shape.bounded(shape.string)
 TASKS = ("compress", "multiply", "sort")
 """The tasks of the benchmark of a node."""
 
-_NAMES = ("hostname", "user", "home", "shell", "os", "python", "executable", "filesystem")
+_NAMES = ("hostname", "user", "home", "shell", "os", "python", "executable", "filesystem",
+          "folder")  # fmt: skip
 
 MOST_CPUS = 65536
 MOST_GPUS = 1000

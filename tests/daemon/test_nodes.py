@@ -135,3 +135,22 @@ def test_a_daemon_that_ends_while_a_node_hangs_ends_at_once(site: Site, north: S
 
     assert time.monotonic() - began < 4
     north.thaw()
+
+
+def test_nodes_of_a_cluster_need_a_folder_in_common(site: Site, north: Sshd, south: Sshd) -> None:
+    site.start_daemon()
+    for name in ("north", "south"):
+        site.wait_node(name, "up")
+
+    refused = site.d0ctl("node", "set", "south", "cluster=north")
+    site.add("beside", north, "--cluster", "north")
+    site.add("east", None, "--cluster", "north")
+
+    apart = "has no folder in common with `north`, as nodes of one cluster must"
+    assert (refused.code, f"`south` {apart}" in refused.err) == (4, True)
+    site.wait_node("beside", "up")
+    query = "select last_error, state from node where name = 'east'"
+    site.wait(lambda: f"`east` {apart}" in str(site.ask(query)[0][0]))
+    assert site.ask(query)[0][1] == "down"
+    site.ok("node", "set", "east", "cluster=none")
+    site.wait_node("east", "up")

@@ -22,7 +22,7 @@ FACTS = {
     "machine": "x86_64", "hostname": "n1", "time": 1.5, "user": "emmy", "home": "/home/emmy",
     "shell": "/bin/sh", "os": "", "python": "3.6.8", "executable": "/usr/bin/python3",
     "filesystem": "ext4", "utc_offset": 0, "load": 0.5, "disk_total": 9, "disk_free": 1,
-    "noexec": False,
+    "noexec": False, "folder": "5f3a",
 }  # fmt: skip
 
 GOOD: list[dict[str, Any]] = [

@@ -28,7 +28,7 @@ def test_a_relay_sends_the_facts_of_its_node(node: Client) -> None:
     assert set(facts) == {
         *("time", "utc_offset", "boot_id", "machine_id", "hostname", "user", "home", "base"),
         *("python", "executable", "system", "machine", "os", "cpus", "gpus", "memory"),
-        *("disk_total", "disk_free", "filesystem", "noexec", "shell", "load"),
+        *("disk_total", "disk_free", "filesystem", "noexec", "shell", "load", "folder"),
     }
     assert facts["base"] == str(node.base)
     assert facts["boot_id"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -10,7 +10,7 @@ from typing import Any
 from d0ctl.actions import site_keys
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.option import COUNT, NAMES, NUMBER, Options, flag, maybe_argument, value, values
-from d0ctl.errors import BadUsage
+from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Address
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import contact, registry
@@ -152,7 +152,8 @@ def add(store: Store, plan: AddPlan, by: Author) -> None:
     options = plan.request.options
     node = registry.add(store, plan.address, cpus=options.cpus, gpus=options.gpus,
                         cluster=options.cluster)  # fmt: skip
-    contact.up(store, node, options.facts, now=by.now)
+    if why := contact.up(store, node, options.facts, now=by.now):
+        raise Refused(why)
     contact.unknown(store, node, now=by.now)
 
 

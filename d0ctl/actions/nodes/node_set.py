@@ -1,5 +1,6 @@
 """node set: change the settings of a node."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -9,12 +10,12 @@ from d0ctl.actions import site_keys, wording
 from d0ctl.actions.action import Author, NodeRequest
 from d0ctl.actions.option import flag
 from d0ctl.actions.site_keys import SetOptions, SetPlan
-from d0ctl.errors import BadUsage
+from d0ctl.errors import BadUsage, Refused
 from d0ctl.sitefile.spec import NodeEntry
 from d0ctl.sitefile.writer import NONE
 from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import contact, registry
 
 KEYS = ("cpus", "speed", "memory", "gpus", "platform", "services", "cluster")
 """The keys that can be set; the others say how a node is reached."""
@@ -78,6 +79,8 @@ def change(store: Store, plan: SetPlan, by: Author) -> None:
     row = registry.named(store, entry.name)
     if "cluster" in plan.changed:
         registry.move(store, row, entry.cluster, now=by.now)
+        if why := contact.apart(store, row, json.loads(row.facts or "{}")):
+            raise Refused(why)
     site_changes.keep_node(store, entry, applied=bool(row.applied))
 
 

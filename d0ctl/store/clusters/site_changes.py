@@ -179,7 +179,8 @@ def make_node(store: Store, entry: NodeEntry, facts: dict[str, Any], now: float)
             allow=f"if that is intended, give `{entry.name}` the key `same-machine: yes`",
         )  # fmt: skip
     node = registry.add(store, address, cpus=None, cluster=entry.cluster)
-    contact.up(store, node, facts, now=now)
+    if why := contact.up(store, node, facts, now=now):
+        raise Refused(why)
     store.change("node_unknown", node=node, now=now)
 
 

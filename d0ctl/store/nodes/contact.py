@@ -19,7 +19,8 @@ CLOCK_TOLERANCE_S = 5.0
 def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str | None:
     """Record that a node answers, and its facts; return why it is refused, if it is.
 
-    It is refused if it was removed, or is another machine than before.
+    It is refused if it was removed, is another machine than before, or has another folder than
+    nodes that are to share its cache.
     """
     row = by_id(store, node)
     if row is None:
@@ -30,6 +31,8 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
             "several share the name, or it was reinstalled "
             f"(d0ctl node accept-key {row.name} --reinstalled)"
         )
+    if why := apart(store, row, facts):
+        return why
     store.change(
         "node_up",
         node=node,
@@ -47,6 +50,18 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
     )
     _note_full_disk(store, node, now)
     return None
+
+
+def apart(store: Store, row: Node, facts: Mapping[str, Any]) -> str | None:
+    """Return why a node can't share the cache of its cluster, if nodes report two folders."""
+    other = store.row("apart_in_cluster", node=row.id, folder=facts.get("folder") or "")
+    if other is None:
+        return None
+    return (
+        f"`{row.name}` has no folder in common with `{other['name']}`, as nodes of one cluster "
+        f"must: give both the same `dir` on a shared disk, or take it out of cluster "
+        f"`{other['cluster']}` (d0ctl node set {row.name} cluster=none)"
+    )
 
 
 def down(store: Store, node: int, error: str, *, now: float, wait_s: float = 0.0) -> None:

@@ -1,10 +1,12 @@
 """Facts about the node: machine, user, disk."""
 
+import binascii
 import os
 import pwd
 import re
 import sys
 import time
+from contextlib import suppress
 from typing import Any, Dict, List
 
 from d0ctl_wrapper.host import process
@@ -17,7 +19,25 @@ _DEVICE = re.compile(r"nvidia(\d+)\Z", re.ASCII)
 
 def gather(base: bytes) -> "Dict[str, Any]":
     """Describe this node, and the disk that `base` is or will be on."""
-    return {**_machine(), **_user(), **_disk(base), "base": to_text(base)}
+    folder = read(to_text(_mark_beside(base)))
+    return {**_machine(), **_user(), **_disk(base), "base": to_text(base), "folder": folder}
+
+
+def mark_folder(base: bytes) -> None:
+    """Give the folder around `base` an id, unless it has one.
+
+    Nodes that report the same id have one folder, so they can share a cache. It stays without an
+    id if that can't be written.
+    """
+    path = _mark_beside(base)
+    if os.path.exists(path):
+        return
+    with suppress(OSError), open(path, "x", encoding="ascii") as file:
+        file.write(binascii.hexlify(os.urandom(8)).decode())
+
+
+def _mark_beside(base: bytes) -> bytes:
+    return os.path.dirname(base) + b"/.folder"
 
 
 def load() -> float:

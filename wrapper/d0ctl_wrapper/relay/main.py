@@ -79,6 +79,7 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
         periodic = Periodic(
             loop, paths, cpus, gpus, umask, hello["keep_logs"], hello["elsewhere"], hello["driver"]
         )
+        facts.mark_folder(paths.base)
         _greet(stream, paths, periodic.adopt(), attempt_records.cached(paths))
         loop.serve(lines, periodic.service.obey, periodic.work)
 
