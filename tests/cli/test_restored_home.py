@@ -93,6 +93,21 @@ def test_a_restore_counts_ended_packages_too_whose_logs_go(
     )
 
 
+def test_a_copied_home_whose_jobs_have_ended_says_that_it_is_a_copy(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    site.finish("before/1/1/1")
+    moved_home.follow(site.store)
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    d0ctl("--home", str(tmp_path / "copy"), "restore", str(tmp_path / "saved.db"))
+
+    said = " ".join(d0ctl("--home", str(tmp_path / "copy"), "status").stdout.split())
+
+    assert "that no daemon has driven: what came later is only there" in said
+    assert "is a copy" not in d0ctl("status").stdout
+
+
 def test_status_of_a_copied_home_asks_for_no_daemon(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

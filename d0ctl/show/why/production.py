@@ -35,7 +35,8 @@ FAULTS: Mapping[str, str] = {
 def obstacles(production: Production, now: float) -> list[Obstacle]:
     """Return what is wrong with daemon, nodes, batch systems, caches, disks while there is work."""
     if not any(job.work.open for job in production.jobs):
-        return []
+        copied = production.copied
+        return [] if copied is None else [_copy(copied, now, "what came later is only there")]
     driven = production.driven
     found_obstacles = [
         None if driven else _no_daemon(production.copied, now),
@@ -109,11 +110,14 @@ def _no_daemon(copied: CopiedHome | None, now: float) -> Obstacle:
     """Say that no daemon runs; in a copy that nobody has driven, what one would do."""
     if copied is None:
         return NO_DAEMON
+    would = "one would go on with its jobs, and the nodes would delete what is newer"
+    return _copy(copied, now, would)
+
+
+def _copy(copied: CopiedHome, now: float, so: str) -> Obstacle:
     when = "" if copied.last is None else f" of {moment(copied.last, now)}"
-    text = f"this home is a copy of `{copied.root}`{when} that no daemon has driven: one would "
-    command = shlex.join(["d0ctl", "--home", str(copied.root), "status"])
-    return Obstacle(f"{text}go on with its jobs, and the nodes would delete what is newer",
-                    (command,))  # fmt: skip
+    text = f"this home is a copy of `{copied.root}`{when} that no daemon has driven: {so}"
+    return Obstacle(text, (shlex.join(["d0ctl", "--home", str(copied.root), "status"]),))
 
 
 OLD_DAEMON = Obstacle(OUTDATED, ("d0ctl daemon restart",), is_cause=False)
