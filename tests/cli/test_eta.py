@@ -221,7 +221,12 @@ def test_a_job_with_unreachable_packages_has_no_end_until_their_node_is_back(
     site.up("far", machine_id="m2", base="/tmp/far")
     site.submit(job(("a", [line(timed)])))
     site.launch("prod/1/1/1", "far")
+    undriven = d0ctl("eta", "prod").stdout, d0ctl("status").stdout
+    assert undriven[0].startswith("prod  no estimate of its end: no daemon is running, so nothing")
+    assert "no daemon is running" in undriven[1] and "ends about" not in "".join(undriven)
+    drive(site)
     assert "ends about" in d0ctl("eta", "prod").stdout
+    assert "ends about" in d0ctl("status").stdout
     with site.store.writing():
         contact.down(site.store, registry.named(site.store, "far").id, "refused", now=time.time())
 

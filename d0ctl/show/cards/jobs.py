@@ -67,7 +67,7 @@ def draw(
     _totals(sheet, jobs, production, horizon)
     causes = {job.name: job.standing.cause for job in production.jobs}
     states = [tasks.get(job.id) or state(job, causes.get(job.name)) for job in jobs]
-    rows = [_row(sheet, job, word, horizon, now)
+    rows = [_row(sheet, job, word, horizon, now, driven=production.driven)
             for job, word in zip(jobs, states, strict=True)]  # fmt: skip
     bar = _room_for_bars(sheet, rows)
     for job, row in zip(jobs, rows, strict=True):
@@ -127,10 +127,12 @@ def _nodes_up(production: Production) -> str:
     return f"{count(len(up))} of {count(len(production.nodes), 'node')} up{drained}{contacted}"
 
 
-def _row(sheet: Sheet, job: JobSummary, word: str, horizon: Horizon, now: float) -> list[Cell]:
-    """Return the line of a job without its bar."""
+def _row(
+    sheet: Sheet, job: JobSummary, word: str, horizon: Horizon, now: float, *, driven: bool
+) -> list[Cell]:
+    """Return the line of a job without its bar; if nothing is driven, nobody knows its end."""
     done = by_status(job.counts)["successful"]
-    has_end = word not in STOPPED and sheet.columns >= WIDE
+    has_end = driven and word not in STOPPED and sheet.columns >= WIDE
     return [
         (job.name, "strong"),
         signs.mark(word, sheet.glyphs),

@@ -28,6 +28,7 @@ LEAST_ENDS, SPREAD = 5, 1.28
 LATE = "late"
 """Said of the end of jobs and stages that wait for stragglers."""
 
+UNDRIVEN = "no estimate of its end: no daemon is running, so nothing new starts"
 NO_ESTIMATES = "no job or package with an estimate has ended"
 
 
@@ -101,24 +102,25 @@ def reaches_wall_time(wall_time: float, until: float, now: float) -> str:
             f"it is ended in {duration(max(0.0, until - now))}")  # fmt: skip
 
 
-def draw(sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float) -> None:
+def draw(
+    sheet: Sheet, of: Horizon, job: int, names: Mapping[int, str], now: float, *, driven: bool
+) -> None:
     """Draw when a job ends, what limits it, and how long its stages take.
 
     If its end has no estimate, there are no figures that would limit it, only the known work.
     """
     left = of.jobs[job]
-    interval = of.end(job)
-    sheet.head(left.name, verdict(of, job, left, interval, names, now))
+    interval = of.end(job) if driven else None
+    sheet.head(left.name, verdict(of, job, left, interval, names, now) if driven else UNDRIVEN)
     if left.has_any:
         sheet.table([[("left of it", "faint"), _work(left)], *_limits(of, job, interval)])
     if left.held or left.stuck:
         sheet.say(f"not counted: {_not_counted(left)}")
     stages: list[list[Cell]] = [
         [names.get(stage.seq, str(stage.seq)), count(stage.packages, "package"),
-         each(stage),
-         sizes(stage.sizes),
+         each(stage), sizes(stage.sizes),
          f"from {count(stage.runs, 'run')}" if stage.runs and stage.seconds is not None else "",
-         end(at(of.stage_end(job, stage.seq), now), now)]
+         end(at(of.stage_end(job, stage.seq), now), now) * driven]
         for stage in left.stages
         if stage.packages
     ]  # fmt: skip
@@ -268,9 +270,7 @@ def audit(sheet: Sheet, audits: Sequence[Audit]) -> None:
                         ("stage", "packages, as estimated at launch"),
                         ("memory", "memory of packages, as reserved at launch"),
                         ("disk", "disk of packages, as reserved at launch")):  # fmt: skip
-        rows: list[list[Cell]] = [
-            [audit.name, *_compared(audit)] for audit in audits if audit.kind == kind
-        ]  # fmt: skip
+        rows = [[audit.name, *_compared(audit)] for audit in audits if audit.kind == kind]
         if rows:
             sheet.head(title)
             sheet.table(rows)

@@ -67,11 +67,12 @@ def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
     if json:
         emit_json(estimated(store, job, now))
         return
+    from d0ctl.store.nodes.holder import any_driver
+
     found = _horizon(store, job, now)
     page = sheet()
-    card.draw(
-        page, found, job.id, {stage.seq: stage.name for stage in browse.stages(store, job)}, now
-    )
+    names = {stage.seq: stage.name for stage in browse.stages(store, job)}
+    card.draw(page, found, job.id, names, now, driven=any_driver(store))
     show(page)
 
 
