@@ -115,7 +115,7 @@ def killing(subject: Subject) -> None:
 def continues_there(store: Store, since: float, now: float) -> str:
     """Say what becomes of a package on a node that is down since then."""
     until = until_given_up(store, since, now)
-    return f"it continues there; if the node does not answer before {until}, it runs elsewhere"
+    return f"it may continue there; if the node does not answer before {until}, it runs elsewhere"
 
 
 def until_given_up(store: Store, since: float, now: float) -> str:

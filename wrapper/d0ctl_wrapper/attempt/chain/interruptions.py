@@ -38,7 +38,7 @@ class Interruptions:
         self._check()
         if orders.pause_asked(self._folder) is None:
             return
-        self._report.state("suspended", PAUSED + ", while its files are read")
+        self._report.state("suspended", PAUSED + ", while its inputs or outputs are read")
         while orders.pause_asked(self._folder) is not None:
             self._tree.rest(POLL_S)
         self._report.state("running", "resumed")
