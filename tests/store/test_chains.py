@@ -126,6 +126,18 @@ def test_another_node_gets_no_kept_files(site: Site) -> None:
     assert launched(site)["previous"] == []
 
 
+@pytest.mark.parametrize(("through", "size"), [(0, 0), (1, 1)])
+def test_kept_files_count_with_their_size_among_the_inputs(
+    site: Site, through: int, size: int
+) -> None:
+    end(site, 1, retained=kept(through))
+    again(site)
+    with site.store.writing():
+        places = placement.local_bytes(site.store, [1])
+
+    assert set(places[1].values()) == {size * kept()["files"][0]["size"]}
+
+
 def test_of_a_lost_attempt_only_the_number_is_reported(site: Site) -> None:
     node = where(site)
     with site.store.writing():

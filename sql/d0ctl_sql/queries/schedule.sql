@@ -227,7 +227,8 @@ select package_id, cluster_id, sum(bytes) as bytes
          union all
         select attempt.package_id, node.cluster_id,
                coalesce((select sum(json_extract(value, '$.size'))
-                           from json_each(attempt.retained, '$.files')), 1) as bytes
+                           from json_each(attempt.retained, '$.files')),
+                        attempt.retained is null) as bytes
           from decision
           join package on package.id = decision.package_id and package.attempts > 0
           join attempt on attempt.package_id = package.id
