@@ -59,6 +59,20 @@ def test_the_history_has_no_undo_of_acknowledged_failures_that_run_again(
     assert undoes(d0ctl, "prod") == []
 
 
+def test_the_history_has_the_undo_of_each_acknowledgement_until_it_is_withdrawn(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        site.fail(path)
+        d0ctl("acknowledge", "prod:failed")
+    undo = "d0ctl acknowledge prod:failed --withdraw"
+
+    assert undoes(d0ctl, "prod") == [undo, "d0ctl acknowledge prod/1/2/1 --withdraw"]
+    d0ctl("acknowledge", "prod", "--withdraw")
+    assert not any("--withdraw" in command for command in undoes(d0ctl, "prod"))
+
+
 def test_the_history_has_no_undo_of_drops_whose_lines_are_back(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=4))
     d0ctl("kill-line", "prod/1/1-2", "--drop-outputs", "--yes")

@@ -69,7 +69,8 @@ def action_reasons(actions: Iterable[PastAction]) -> list[str]:
         verb, target, undo = action.verb, action.target, action.undo or ""
         command = shlex.join(["d0ctl", *f"{verb} {target}".split(" ")])
         named = undo and (verb in STOPS or f"{undo} ".startswith(f"d0ctl {verb} "))
-        shown = (named and len(undo) <= LONGEST_UNDO and typed.isdisjoint((command, undo))
+        known = {undo} if verb in ENDS else {command, undo}
+        shown = (named and len(undo) <= LONGEST_UNDO and typed.isdisjoint(known)
                  and not is_overtaken(action, later))  # fmt: skip
         texts.append("; ".join(filter(None, (action.reason, f"to undo: {undo}" * bool(shown)))))
         typed.add(command)
@@ -95,9 +96,15 @@ def is_overtaken(action: PastAction, later: Collection[PastAction]) -> bool:
 def _ends(other: PastAction, action: PastAction) -> bool:
     """Return whether an action is of a kind that undoes another one."""
     if action.verb in ENDS:
-        return other.verb in REMOVES | ENDS[action.verb]
+        is_same = other.verb == action.verb and _withdraws(other) == _withdraws(action)
+        return other.verb in REMOVES | ENDS[action.verb] and not is_same
     is_undo = other.verb != action.verb and f"{action.undo} ".startswith(f"d0ctl {other.verb} ")
     return is_undo or other.verb in REMOVES
+
+
+def _withdraws(action: PastAction) -> bool:
+    """Return whether an acknowledgement was withdrawn: its undo acknowledges again."""
+    return "--withdraw" not in (action.undo or "")
 
 
 def _targets(action: PastAction) -> list[str]:
