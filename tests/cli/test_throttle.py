@@ -2,6 +2,7 @@
 
 import shlex
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -156,9 +157,9 @@ def test_a_limit_of_a_researcher_without_jobs_who_is_not_declared_says_so(
 
 
 def test_a_name_without_its_kind_is_completed(site: Site, d0ctl: Type) -> None:
-    answer = d0ctl("throttle", "set", "localhost", "--max-running", "1").stderr
-
-    assert answer.endswith("d0ctl throttle set node localhost --max-running 50\n")
+    for name in ("localhost", "local*"):
+        answer = d0ctl("throttle", "set", name, "--max-running", "1").stderr
+        assert answer.endswith(f"d0ctl throttle set node {quote(name)} --max-running 1\n")
 
 
 def test_a_kind_and_a_name_may_be_one_word(site: Site, d0ctl: Type) -> None:
@@ -169,8 +170,10 @@ def test_a_kind_and_a_name_may_be_one_word(site: Site, d0ctl: Type) -> None:
 
 @pytest.mark.parametrize(
     ("words", "meant"),
-    [(["emmy"], "researcher emmy"), (["user", "emmy"], "researcher emmy"),
-     (["prod", "--max-launches", "9/1m"], "job prod"), (["machine", "farm"], "node farm")],
+    [(["emmy"], "researcher emmy --max-running 1"),
+     (["user", "emmy"], "researcher emmy --max-running 50"),
+     (["prod", "--max-launches", "9/1m"], "job prod --max-running 1 --max-launches 9/1m"),
+     (["machine", "farm"], "node farm --max-running 50")],
 )  # fmt: skip
 def test_the_kind_of_a_throttle_is_suggested_by_the_name_or_the_word(
     site: Site, d0ctl: Type, words: list[str], meant: str
@@ -183,7 +186,7 @@ def test_the_kind_of_a_throttle_is_suggested_by_the_name_or_the_word(
     assert done.stderr.splitlines() == [
         f"d0ctl: `{' '.join(words).partition(' --')[0]}` is not a throttle: "
         "write node, researcher or job, then its name",
-        f"d0ctl throttle set {meant} --max-running 50",
+        f"d0ctl throttle set {meant}",
     ]
 
 

@@ -64,9 +64,9 @@ def parse(arguments: Sequence[str]) -> ThrottleName:
     return ThrottleName(*parts)
 
 
-def _without_kind(typed: str, meant: ThrottleName) -> BadUsage:
+def _without_kind(typed: str, meant: ThrottleName, limits: str = "--max-running 50") -> BadUsage:
     """Return the error that words do not begin with what the throttle limits."""
-    command = f"d0ctl throttle set {meant.kind} {quote(meant.pattern)} --max-running 50"
+    command = f"d0ctl throttle set {meant.kind} {quote(meant.pattern)} {limits}"
     return BadUsage(f"`{typed}` is not a throttle: write {listed(KINDS, 'or')}, then its name",
                     hint=command)  # fmt: skip
 
@@ -81,11 +81,11 @@ def _nearest_kind(arguments: Sequence[str]) -> str:
 
 
 def _kind_of(store: Store, name: str) -> str:
-    """Return what has this name; anybody who submits a job is a researcher."""
-    if name in names.nodes(store):
-        return "node"
-    is_job = name in names.jobs(store) and name not in _researchers(store)
-    return "job" if is_job else "researcher"
+    """Return what has this name or matches it; anybody who submits a job is a researcher."""
+    known = {"node": names.nodes(store), "researcher": _researchers(store),
+             "job": names.jobs(store)}  # fmt: skip
+    kinds = (kind for kind in known if any(fnmatchcase(other, name) for other in known[kind]))
+    return next(kinds, "researcher")
 
 
 def _limit(key: str) -> ValueType:
@@ -158,7 +158,13 @@ def _refuse_selector(store: Store, name: ThrottleName, options: ThrottleOptions)
         raise BadUsage(f"`{name.pattern}` is {what}: `limit` sets its limits",
                        hint=f"d0ctl limit {quote(name.pattern)} --max-running 50")  # fmt: skip
     if not name.kind:
-        raise _without_kind(name.pattern, ThrottleName(kind, name.pattern))
+        raise _without_kind(name.pattern, ThrottleName(kind, name.pattern), _typed(options))
+
+
+def _typed(options: ThrottleOptions) -> str:
+    """Return the limits as they were typed."""
+    limits = (("--max-running", options.max_running), ("--max-launches", options.max_launches))
+    return " ".join(f"{option} {limit}" for option, limit in limits if limit is not None)
 
 
 def _is_known(store: Store, name: ThrottleName) -> bool:
