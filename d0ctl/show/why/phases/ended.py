@@ -91,7 +91,9 @@ def _last_attempt(subject: Subject, last: AttemptView) -> None:
 def _blamed_node(subject: Subject, last: AttemptView, earlier: Sequence[AttemptView]) -> None:
     """Say that it ran again since its node was thought to be the cause of the same failure."""
     before = earlier[-1] if earlier else None
-    if before and last.kind == "restart" and before.reason == last.reason != Reason.LOST:
+    if before is None or last.kind != "restart" or before.node_name == last.node_name:
+        return
+    if before.reason == last.reason != Reason.LOST:
         subject.fact(f"attempt {before.number} failed for the same reason on `{before.node_name}`: "
                      "the node might be the cause, so d0ctl ran it again elsewhere")  # fmt: skip
 
