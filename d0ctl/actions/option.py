@@ -139,16 +139,28 @@ def _quoted(option: Option) -> str:
     return option.name if option.is_argument else f"`{option.name}`"
 
 
+def _known(options: Options) -> dict[str, tuple[str, Option]]:
+    """Return the optional values by the word for each: the name of the field, and the option."""
+    return {
+        option.name.removeprefix("--"): (name, option)
+        for name, option, _ in fields_of(options)
+        if option.kind in ("value", "list")
+    }
+
+
+def are_values(options: Options, text: str) -> bool:
+    """Return whether there are words, and all of them are for `read_words`, with a value each."""
+    named = [word.removeprefix("--").partition("=") for word in text.split()]
+    known = _known(options)
+    return bool(named) and all(equals and name in known for name, equals, _ in named)
+
+
 def read_words(options: OptionsType, text: str) -> OptionsType:
     """Read the optional values from words such as `memory=8GB`; flags and arguments stay.
 
     Raises BadUsage.
     """
-    known = {
-        option.name.removeprefix("--"): (name, option)
-        for name, option, _ in fields_of(options)
-        if option.kind in ("value", "list")
-    }
+    known = _known(options)
     texts: dict[str, Any] = {}
     unread = iter(text.split())
     for word in unread:

@@ -80,6 +80,40 @@ def test_another_way_takes_values_that_were_just_typed(site: Site, dashboard: Op
     dashboard(script, start="prod", size=(80, 24))
 
 
+@pytest.mark.parametrize("key", ["enter", "ctrl+o"])
+def test_values_typed_as_the_reason_are_planned_with(site: Site, dashboard: Open, key: str) -> None:
+    site.submit(production(lines=1))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("S")
+        await desk.sees("would pause", "do it")
+        await desk.type("for=1h")
+        await desk.press(key)
+        await desk.sees("pause prod", "--for 1h", "for=1h", "do it")
+        await desk.misses("--reason")
+        await desk.type("a reason with for=1h")
+        await desk.press("enter")
+        await desk.until(lambda: browse.job(site.store, "prod").pause, "it is paused")
+
+    dashboard(script, start="prod", size=(80, 24))
+    paused = browse.job(site.store, "prod")
+    assert (paused.pause_until is not None, paused.pause_note) == (True, "a reason with for=1h")
+
+
+def test_wrong_values_typed_as_the_reason_are_refused(site: Site, dashboard: Open) -> None:
+    site.submit(production(lines=1))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("S")
+        await desk.sees("would pause", "do it")
+        await desk.type("for=soon")
+        await desk.press("enter")
+        await desk.sees("`soon` is not a time", "plan with it")
+        await desk.misses("--reason")
+
+    dashboard(script, start="prod", size=(80, 24))
+
+
 def test_a_priority_is_asked_for_and_given(site: Site, dashboard: Open) -> None:
     site.submit(production())
 

@@ -12,7 +12,7 @@ from d0ctl import actions
 from d0ctl.actions import ACTIONS, undo
 from d0ctl.actions.action import AnyRequest, NeedsOption, NodeName, Plan, Target, Way, node_target
 from d0ctl.actions.jobs.submit import SubmitPlan
-from d0ctl.actions.option import fields_of, hint, read_words, supplied
+from d0ctl.actions.option import are_values, fields_of, hint, read_words, supplied
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, NotFound, Refused
 from d0ctl.select import Selector
@@ -80,6 +80,10 @@ class PlannedAction(Struct, frozen=True):
         """Return the same action with values such as `memory=8GB`. Raises BadUsage."""
         options = read_words(self.request.options, text)
         return PlannedAction(replace(self.request, options=options))
+
+    def takes(self, text: str) -> bool:
+        """Return whether all words of a text name values of it, as `memory=8GB` does."""
+        return are_values(self.request.options, text)
 
     def command(self, reason: str) -> str:
         """Return the command that does the same."""

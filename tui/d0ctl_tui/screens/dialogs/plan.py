@@ -6,8 +6,7 @@ from functools import partial
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal
-from textual.widgets import Input, Label
+from textual.widgets import Input
 
 from d0ctl.actions.action import Conflict, NeedsOption, Target
 from d0ctl.errors import D0Error
@@ -16,7 +15,7 @@ from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.run_action import Lines, PlannedAction, latest
-from d0ctl_tui.screens.dialogs import plan_text
+from d0ctl_tui.screens.dialogs import plan_fields, plan_text
 from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.widgets.choice_lines import Choice, ChoiceLines
 from d0ctl_tui.widgets.status_lines import Page
@@ -66,19 +65,7 @@ class PlanDialog(Dialog[bool]):
     def body(self) -> ComposeResult:
         """Yield the plan, the reason, the keys."""
         yield self.page
-        if self.action.hint:
-            with Horizontal(id="with"):
-                yield Label("with", id="with-prompt")
-                values = Input(id="values", placeholder=f"such as {self.action.hint}")
-                values.cursor_blink = False
-                yield values
-        with Horizontal(id="field"):
-            yield Label("reason", id="prompt")
-            typed = Input(
-                id="typed", placeholder="recorded with your name and the time; may be empty"
-            )
-            typed.cursor_blink = False
-            yield typed
+        yield from plan_fields.fields(self.action.hint)
         yield self.keys
 
     def on_mount(self) -> None:
@@ -106,10 +93,17 @@ class PlanDialog(Dialog[bool]):
                 self.lines = TO_PLAN
             self.state = "changed"
 
+    def _move_values(self) -> None:
+        """Take values that were typed as the reason for what they are."""
+        if self.state in ("planning", "changed", *PLANNED) and self.action.takes(self.reason):
+            plan_fields.move_values(self)
+            self._read_fields()
+
     def action_go_on(self) -> None:
         """Plan again if values have changed, else do it; once it is done or refused, close."""
         if self.state not in ("acting", "done"):
             self._read_fields()  # the message about the last key may still be on its way
+            self._move_values()
         if self.state == "changed":
             self._change()
         elif self.state == "planned" and self.dashboard.read_only:
@@ -157,6 +151,7 @@ class PlanDialog(Dialog[bool]):
 
     def action_switch(self) -> None:
         """Plan it in its next way; what is refused, with what may be selected instead."""
+        self._move_values()
         if self.state == "changed":
             self._change(in_next_way=True)
             return
