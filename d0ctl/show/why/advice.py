@@ -117,12 +117,20 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
             return Advice((problem.fact,))
         fixes = (_fix(target),) if problem.may_retry else ()
         return replace(_against(problem.fact, fixes=fixes), first=problem.first)
+    if renewed_inputs(store, package, last):
+        return Advice()
     if last.reason in BY_JOB_FILE:
         fix = _fix(target, is_certain=_fails_again(store, package, last))
         return _against(fixes=(fix, OLD_FILE + again(store, package)))
     if is_deterministic(last.reason, last.exit_code):
         return _against(fixes=(_fix(target, is_certain=_fails_again(store, package, last)),))
     return Advice()
+
+
+def renewed_inputs(store: Store, package: PackageView, last: AttemptView) -> list[str]:
+    """Return the names of inputs that are not those that an attempt has read."""
+    files = one_package.inputs(store, package.id)
+    return [file.name for file in files if file.has_changed_since(last)]
 
 
 def is_redefined(package: PackageView, last: AttemptView) -> bool:
