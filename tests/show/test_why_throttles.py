@@ -80,6 +80,15 @@ def test_why_of_a_job_names_the_throttles_of_nodes_that_keep_ready_packages(site
     assert "d0ctl throttle set node 'local*' --max-running none" in answer.commands
 
 
+def test_why_of_a_job_names_no_throttle_of_a_node_that_is_full(site: Site) -> None:
+    throttled(site, "node local*", max_running=2)
+    site.up(cpus=2)
+
+    answer = group.job(site.store, browse.job(site.store, "prod"), time.time())
+
+    assert "throttle" not in " ".join([*answer.facts, *answer.commands])
+
+
 def test_a_throttle_that_allows_more_is_not_named(site: Site) -> None:
     throttled(site, "researcher ada*", max_running=3)
 

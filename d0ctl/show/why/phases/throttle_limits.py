@@ -13,7 +13,7 @@ from d0ctl.units import count, duration
 
 
 def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
-    """Add how many ready packages wait for a throttle of the job, or of nodes, if any do."""
+    """Add how many ready packages wait for a throttle of the job, or of nodes with free slots."""
     ready, job = part.counts.get(Phase.READY, 0), part.job
     if not ready or job.hold or job.pause:
         return
@@ -25,7 +25,8 @@ def add(store: Store, part: GroupPart, explanation: Explanation, now: float) -> 
         )
         add_commands(explanation, throttle)
         return
-    nodes = {row.id: row.name for row in registry.nodes(store) if row.state == "up"}
+    nodes = {row.id: row.name for row in registry.capacities(store)
+             if row.state == "up" and row.used < row.cpus}  # fmt: skip
     limits = throttles.allowances(store, nodes, [], now=now).nodes
     held = {nodes[node]: used for node, of in limits.items() if (used := spent(of)) is not None}
     for name, used in list(held.items())[:MOST]:
