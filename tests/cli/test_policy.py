@@ -229,3 +229,22 @@ def test_a_failed_package_names_the_policy_that_set_its_rule(
     for target in ("prod", "prod/1/1/1"):
         answer = d0ctl("why", target).stdout
         assert f"the policy ({origin}) does not retry `seg-fault`" in answer
+
+
+def test_a_rule_that_was_applied_after_the_failure_is_said_to_be_newer(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text("policy: {exit-code: {tries: 1}, never: {tries: 1}}\n")
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    later = "after this failure: a rule that it changed did not count yet"
+    assert later not in d0ctl("why", "prod/1/1/1").stdout
+
+    d0ctl("site", "apply", str(file), "--yes")
+
+    assert later in " ".join(d0ctl("why", "prod/1/1/1").stdout.split())
+    d0ctl("retry", "prod/1/1/1")
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/1/1")
+    assert later not in d0ctl("why", "prod/1/1/1").stdout

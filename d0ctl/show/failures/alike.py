@@ -1,5 +1,6 @@
 """Why packages that failed alike are not retried, and commands for all of them."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
@@ -86,7 +87,7 @@ def _retry(
     except NotFound:
         return
     last = attempts[-1] if attempts and attempts[-1].reason == kind.reason else None
-    if refusal := recovery.refusal(store, latest, last):
+    if refusal := recovery.refusal(store, latest, last, time.time()):
         explanation.facts += [refusal.rule, *(prefix + why for why in refusal.why)]
     advice.add_to(explanation, target, prefix)
 

@@ -77,6 +77,12 @@ def last_file(store: Store) -> str | None:
     return path
 
 
+def last_apply(store: Store) -> float | None:
+    """Return when a site file was applied last; None if none was."""
+    at: float | None = store.value("last_site_apply")
+    return at
+
+
 def check(store: Store, site: Site, changes: Collection[Difference]) -> None:
     """Raise Refused if a node with launched packages would go, or a batch system with pilots."""
     _check_pilots(store, site)

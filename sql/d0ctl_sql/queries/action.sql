@@ -39,6 +39,10 @@ select coalesce(max(id), 0) from action;
 -- The path of the site file that was applied last.
 select target from action where verb = 'site apply' order by id desc limit 1;
 
+-- name: last_site_apply
+-- When a site file was applied last.
+select at from action where verb = 'site apply' order by id desc limit 1;
+
 -- name: last_actions_of
 -- The last action of a person, with up to a thousand others of the same moment.
 with latest as materialized

@@ -53,7 +53,7 @@ def failed(subject: Subject) -> None:
         are = "waits" if len(consumers) == 1 else "wait"
         names = listed(f"`{path}`" for path in consumers)
         subject.fact(f"{names}{more} {are} for its files")
-    if refusal := recovery.refusal(subject.store, package, last):
+    if refusal := recovery.refusal(subject.store, package, last, subject.now):
         explanation.facts += [refusal.rule, *refusal.why]
     acceptable = _left_outputs(subject, tries)
     if last and is_redefined(package, last):

@@ -50,14 +50,24 @@ class Refusal(NamedTuple):
     why: list[str]
 
 
-def refusal(store: Store, package: PackageView, last: AttemptView | None) -> Refusal | None:
+def refusal(
+    store: Store, package: PackageView, last: AttemptView | None, now: float
+) -> Refusal | None:
     """Say why a failure was not retried, and which rule applies."""
     if last is None or last.reason is None:
         return None
-    end = read(package.note)
+    end, policy = read(package.note), of_package(store, package.id)
     why = against(end) if isinstance(end, GivenUp) else ""
-    return Refusal(rule(of_package(store, package.id), last.reason),
-                   [f"not retried: {why}"] if why else [])  # fmt: skip
+    reasons = [f"not retried: {why}"] if why else []
+    if policy.rule(last.reason).tries and _origin(policy, last.reason) == "site":
+        from d0ctl.store.clusters.site_changes import last_apply  # late: few rules are refused
+
+        applied = last_apply(store)
+        if applied is not None and last.ended is not None and applied > last.ended:
+            at = moment(applied, now)
+            reasons.append(f"the site file was applied at {at}, after this failure: "
+                           "a rule that it changed did not count yet")  # fmt: skip
+    return Refusal(rule(policy, last.reason), reasons)
 
 
 def without_last_node(
@@ -80,7 +90,7 @@ def rule(policy: Policy, reason: str) -> str:
         return f"the rule for `{reason}` ({keys['passive'][1]}) is passive: it only counts"
     if reason == Reason.KILLED:
         return "a policy never retries killed packages"
-    origin = next((keys[key][1] for key in _DECIDING if key in keys), "default")
+    origin = _origin(policy, reason)
     if not rule.tries:
         text = f"the policy ({origin}) does not retry `{reason}`"
         if key := ESCALATED.get(reason):
@@ -88,6 +98,12 @@ def rule(policy: Policy, reason: str) -> str:
         return text
     tries = count(rule.tries, "other try", "other tries")
     return f"the policy ({origin}) allows {tries} for `{reason}`"
+
+
+def _origin(policy: Policy, reason: str) -> str:
+    """Return where it is said what follows a failure."""
+    keys = policy.said.get(reason, {})
+    return next((keys[key][1] for key in _DECIDING if key in keys), "default")
 
 
 def ends_by_itself_until(store: Store, package: PackageView) -> float | None:
