@@ -73,6 +73,20 @@ def test_the_history_has_the_undo_of_each_acknowledgement_until_it_is_withdrawn(
     assert not any("--withdraw" in command for command in undoes(d0ctl, "prod"))
 
 
+def test_the_history_has_no_undo_of_an_acknowledgement_by_reason_that_was_withdrawn(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    d0ctl("acknowledge", "prod:failed", "--failed-for", "exit-code")
+    (undo,) = undoes(d0ctl, "prod")
+
+    d0ctl(*undo.split()[1:])
+
+    assert undo == "d0ctl acknowledge prod:failed --failed-for exit-code --withdraw"
+    assert undo not in undoes(d0ctl, "prod")
+
+
 def test_the_history_has_no_undo_of_drops_whose_lines_are_back(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=4))
     d0ctl("kill-line", "prod/1/1-2", "--drop-outputs", "--yes")

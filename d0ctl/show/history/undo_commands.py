@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from d0ctl.errors import BadUsage
@@ -112,7 +113,7 @@ def _targets(action: PastAction) -> list[str]:
     arguments = shlex.split(action.undo or "")[1 + len(action.verb.split()) :]
     if action.verb not in ENDS and f"{action.undo} ".startswith(f"d0ctl {action.verb} "):
         return action.target.split(" ")
-    return [word for word in arguments if not word.startswith("-")]
+    return list(takewhile(lambda word: not word.startswith("-"), arguments))
 
 
 def _covers(other: PastAction, target: str) -> bool:
