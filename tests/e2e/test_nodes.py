@@ -109,7 +109,7 @@ def test_two_nodes_may_share_one_home(site: Site) -> None:
     run_on_each(site, "north", "south")
 
     (ours,) = (shared / ".d0ctl").iterdir()
-    assert sorted(path.name for path in ours.iterdir()) == ["north", "south"]
+    assert sorted(path.name for path in ours.iterdir()) == [".folder", "north", "south"]
 
 
 @pytest.fixture
