@@ -162,6 +162,14 @@ def test_a_name_without_its_kind_is_completed(site: Site, d0ctl: Type) -> None:
         assert answer.endswith(f"d0ctl throttle set node {quote(name)} --max-running 1\n")
 
 
+def test_a_name_without_its_kind_and_without_limits_is_completed_with_an_example(
+    d0ctl: Type,
+) -> None:
+    answer = d0ctl("throttle", "set", "localhost").stderr
+
+    assert answer.endswith("d0ctl throttle set node localhost --max-running 50\n")
+
+
 def test_a_kind_and_a_name_may_be_one_word(site: Site, d0ctl: Type) -> None:
     said = d0ctl("throttle", "set", "node localhost", "--max-running", "1").stdout
 

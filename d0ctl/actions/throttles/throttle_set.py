@@ -64,8 +64,9 @@ def parse(arguments: Sequence[str]) -> ThrottleName:
     return ThrottleName(*parts)
 
 
-def _without_kind(typed: str, meant: ThrottleName, limits: str = "--max-running 50") -> BadUsage:
+def _without_kind(typed: str, meant: ThrottleName, limits: str = "") -> BadUsage:
     """Return the error that words do not begin with what the throttle limits."""
+    limits = limits or "--max-running 50"
     command = f"d0ctl throttle set {meant.kind} {quote(meant.pattern)} {limits}"
     return BadUsage(f"`{typed}` is not a throttle: write {listed(KINDS, 'or')}, then its name",
                     hint=command)  # fmt: skip
@@ -162,7 +163,7 @@ def _refuse_selector(store: Store, name: ThrottleName, options: ThrottleOptions)
 
 
 def _typed(options: ThrottleOptions) -> str:
-    """Return the limits as they were typed."""
+    """Return the limits as they were typed; empty if none was."""
     limits = (("--max-running", options.max_running), ("--max-launches", options.max_launches))
     return " ".join(f"{option} {limit}" for option, limit in limits if limit is not None)
 
