@@ -25,6 +25,8 @@ class Busy(Struct, frozen=True):
     job: int = 0
     after: float = 0.0
     """Seconds of the longest chain of packages of its job that begins when it ends."""
+    is_guess: bool = False
+    """Its run time is unknown: it is expected to take as long again as it has run."""
 
 
 class Disk(Struct):

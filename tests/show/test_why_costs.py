@@ -1,6 +1,7 @@
 """`why` of a ready package whose run time is known: what it would cost on each node."""
 
 import re
+import time
 
 from d0ctl.nodes.transports.transport import Address
 from d0ctl.store.nodes import registry
@@ -40,6 +41,22 @@ def test_a_ready_package_is_compared_on_the_nodes_that_could_take_it(site: Site)
         "run": 6000.0,
         "end": 6000.0,
     }
+
+
+def test_no_time_is_promised_for_cpus_in_use_by_packages_of_unknown_run_time(site: Site) -> None:
+    site.up(cpus=1)
+    known = package(binary(runtime=600.0), name="known")
+    site.submit(job("prod", [package(binary(), name="unknown"), known]))
+    site.launch("prod/1/1/1")
+    change(site.store, "attempt", {}, launched=time.time() - 60, started=time.time() - 60)
+    change(site.store, "package", {"phase": "running"}, changed=time.time() - 60)
+
+    facts = why(site, "prod/1/2/1").facts
+
+    assert (
+        "on `localhost`: CPUs free once packages of unknown run time end, 10 min 00 s to run"
+        in facts
+    )
 
 
 def test_packages_that_come_first_for_their_longer_chains_are_counted(site: Site) -> None:

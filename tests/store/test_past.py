@@ -132,6 +132,24 @@ def test_an_acknowledgement_is_seen_in_the_past_after_its_end(
         assert one_package.acknowledgement(store, site.id_of("prod/1/2/1")) is None
 
 
+def test_a_line_that_was_dropped_later_was_not_dropped_yet(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    at = time.time() + 1
+    drop = request("kill-line", parse("prod/1/2"), drop_outputs=True)
+    apply(site.store, drop, actor="me", note=None, now=at)
+
+    assert [dropped(site, at + second) for second in (-0.5, 5)] == [[None] * 3, [None, at, None]]
+
+
+def dropped(site: Site, at: float) -> list[float | None]:
+    """Return since when each line of the first stage was dropped."""
+    with as_of(site, at) as store:
+        (job,) = outline.jobs(store, outline.job_ids(store)).values()
+        (stage, *_) = outline.stages(store, job, 1, 9)
+        return [line.dropped for line in outline.lines(store, job, stage, 1, 9)]
+
+
 @pytest.mark.parametrize(("begin", "end"), [("hold", "release"), ("pause", "resume")])
 def test_a_stop_of_a_job_is_seen_in_the_past_after_its_end(
     site: Site, begin: str, end: str

@@ -166,9 +166,13 @@ def _failures(store: Store, row: Node, explanation: Explanation, now: float) -> 
         here, elsewhere = stage.failed + stage.successful, stage.others + stage.others_failed
         explanation.facts.append(
             f"{stage.failed} of {count(here, 'attempt')} of `{stage.path}` failed here, the last "
-            f"one {moment(stage.last, now)}; elsewhere {stage.others} of {elsewhere} succeeded"
+            f"one {moment(stage.last, now)}; on other nodes {stage.others} of {elsewhere} succeeded"
         )
     if worse:
+        explanation.facts.append(
+            "nodes are compared by the attempts since the last retry in the job or resume of the "
+            "node; those on removed nodes, and those that were forgiven, are left out"
+        )
         explanation.commands.append(f"d0ctl report failures --node {row.name}")
 
 

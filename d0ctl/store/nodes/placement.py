@@ -48,7 +48,8 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
     for row in store.rows("busy_slots", now=now):
         left = left_s(row, now) * row["cpu"] / 100
         after = row["rank"] - (row["seconds"] or 0.0)
-        package = Busy(row["cpus"], left, bool(row["queued"]), row["job_id"], after)
+        is_guess = row["seconds"] is None and row["eta"] is None
+        package = Busy(row["cpus"], left, bool(row["queued"]), row["job_id"], after, is_guess)
         found.setdefault(row["node_id"], []).append(package)
     return found
 

@@ -74,6 +74,12 @@ update temp.package
        slot = phase = 'staging-in', staging = 0
  where id in (select package_id from temp.later);
 create unique index temp.package_of_line on package (line_id, seq);
+create temp table line as
+select * from main.line where stage_id in (select id from main.stage
+                                            where job_id in (select id from temp.job));
+create unique index temp.line_id on line (id);
+create unique index temp.line_of_stage on line (stage_id, seq);
+update temp.line set dropped = null where dropped > (select at from moment);
 create temp table acknowledgement as
 select * from main.acknowledgement where at <= (select at from moment);
 create unique index temp.acknowledgement_id on acknowledgement (package_id);

@@ -231,9 +231,9 @@ def compare(
     Adds nothing if no run time is known and no inputs have to be copied.
     """
     places, files = placement.places_of(subject.store, subject.package.id)
+    busy = placement.busy(subject.store, now=subject.now)
     node_costs = costs(
-        requirement, [room_of(row) for row in rows],
-        placement.busy(subject.store, now=subject.now), placement.links(subject.store),
+        requirement, [room_of(row) for row in rows], busy, placement.links(subject.store),
         places, files if requirement.fetches else None,
     )  # fmt: skip
     if not any(cost.transfer_s or cost.run_s for cost in node_costs.values()):
@@ -244,7 +244,9 @@ def compare(
          "run": cost.run_s and round(cost.run_s, 3), "end": round(cost.end_s, 3)}
         for name, cost in node_costs.items()
     ]  # fmt: skip
-    subject.explanation.facts += [_fact(name, node_costs[name]) for name in list(node_costs)[:MOST]]
+    guesses = {row.name for row in rows if any(each.is_guess for each in busy.get(row.id, ()))}
+    subject.explanation.facts += [_fact(name, node_costs[name], is_guess=name in guesses)
+                                  for name in list(node_costs)[:MOST]]  # fmt: skip
     return node_costs
 
 
@@ -263,13 +265,19 @@ def later(node_costs: dict[str, Cost], free: Collection[str]) -> str | None:
     )
 
 
-def _fact(name: str, cost: Cost) -> str:
+def _fact(name: str, cost: Cost, *, is_guess: bool) -> str:
+    """Say what a node costs; the time until it has free CPUs may be a guess."""
     by = "" if cost.rate is None else f" at {speed(cost.rate, cost.file_s)}"
     parts = [f"{duration(cost.transfer_s)} for its inputs{by}"] if cost.transfer_s else []
-    parts += [f"CPUs free in {duration(cost.wait_s)}"] if cost.wait_s else []
-    if cost.run_s is None:
+    if cost.wait_s:
+        free = (
+            "once packages of unknown run time end" if is_guess else f"in {duration(cost.wait_s)}"
+        )
+        parts.append(f"CPUs free {free}")
+    if cost.run_s is not None:
+        parts.append(f"{duration(cost.run_s)} to run")
+    if cost.run_s is None or (cost.wait_s and is_guess):
         return f"on `{name}`: {', '.join(parts) or 'inputs and CPUs are there'}"
-    parts.append(f"{duration(cost.run_s)} to run")
     return (
         f"on `{name}`, if it were next, it would end in {duration(cost.end_s)}: {', '.join(parts)}"
     )
