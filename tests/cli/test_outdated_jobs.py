@@ -1,5 +1,7 @@
 """Jobs of which successful packages are out of date, in the list of jobs and for scripts."""
 
+import pytest
+
 from tests.cli.conftest import Type
 from tests.support.building import production
 from tests.support.rows import insert
@@ -31,3 +33,38 @@ def test_a_package_that_runs_again_is_not_called_out_of_date(site: Site, d0ctl: 
            by_recipe=1)  # fmt: skip
 
     assert REMARK not in d0ctl("status").stdout
+
+
+@pytest.mark.parametrize("again", [(), ("--again",)])
+def test_nothing_is_out_of_date_once_a_dropped_line_is_restored(
+    site: Site, d0ctl: Type, again: tuple[str, ...]
+) -> None:
+    site.submit(production())
+    for number in (1, 2, 3):
+        site.finish(f"prod/1/{number}/1")
+        site.finish(f"prod/1/{number}/2")
+    site.finish("prod/2/1/1")
+    site.finish("prod/3/1/1")
+
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    dropped = d0ctl("status").stdout
+    d0ctl("restore-line", "prod/1/2", *again)
+
+    assert REMARK in dropped
+    assert REMARK not in d0ctl("status").stdout
+
+
+def test_a_package_stays_out_of_date_while_another_of_its_inputs_is_dropped(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    for number in (1, 2, 3):
+        site.finish(f"prod/1/{number}/1")
+        site.finish(f"prod/1/{number}/2")
+    site.finish("prod/2/1/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    d0ctl("kill-line", "prod/1/3", "--drop-outputs")
+
+    d0ctl("restore-line", "prod/1/2")
+
+    assert REMARK in d0ctl("status").stdout

@@ -9,6 +9,7 @@ from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns, Need, heading
 from d0ctl_tui.draw.row_cells import RowContext
 from tests.support.building import job, line, package, production
+from tests.support.rows import insert
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
@@ -126,3 +127,15 @@ def test_columns_that_are_empty_once_all_is_folded_are_left_out(
         assert "others" in desk.lines("columns")[0]
 
     dashboard(script, start="prod/1/1/1", size=(240, 40))
+
+
+def test_the_row_of_a_job_says_that_packages_are_out_of_date(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    site.finish("prod/1/1/1")
+    insert(site.store, "outdated_package", package_id=site.id_of("prod/1/1/1"), job_id=1,
+           by_recipe=1)  # fmt: skip
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod  some out of date")
+
+    dashboard(script, size=(140, 40))

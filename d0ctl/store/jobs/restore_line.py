@@ -126,4 +126,6 @@ def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: 
     selected.change("lose_restored")
     selected.change("lose_absent_inputs")
     remake(selected.store, now=now)
+    while selected.change("forget_outdated_readers"):  # then their readers
+        pass
     selected.change("reopen_jobs")

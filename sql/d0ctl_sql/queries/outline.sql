@@ -8,7 +8,12 @@ select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.
        job.hold_note, job.hold_since, job.pause, job.pause_running, job.pause_actor,
        job.pause_note, job.pause_since, job.pause_until, job.finish, job.finish_actor,
        job.finish_note, job.finish_since, job.submitted, job.ended, job.max_running, job.max_failures,
-       (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged
+       (select coalesce(sum(acknowledged), 0) from stage where job_id = job.id) as acknowledged,
+       exists (select 1
+                 from outdated_package
+                 join package on package.id = outdated_package.package_id
+                             and package.phase = 'done'
+                where outdated_package.job_id = job.id) as is_outdated
   from json_each(:ids) as wanted
   join job on job.id = wanted.value and job.visible = 1;
 

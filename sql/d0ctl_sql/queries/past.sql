@@ -126,6 +126,7 @@ update temp.task
        waits = null, ended = iif(ended > (select at from moment), null, ended),
        acknowledged = iif(acknowledged_at > (select at from moment), null, acknowledged);
 create temp table dataset_count as select * from main.dataset_count where false;
+create temp table outdated_package as select * from main.outdated_package where false;
 create temp table action as
 select * from main.action where at <= (select at from moment);
 

@@ -209,6 +209,22 @@ update input
    and package_id in (select package_id from selected_package)
    and (select dropped from file where file.id = input.file_id) = 1;
 
+-- name: forget_outdated_readers
+-- Packages that have read files of the selected ones are up to date again, if that was all: they
+-- read no dropped file, no changed one, and none of a package that is out of date.
+delete from outdated_package
+ where by_recipe = 0
+   and package_id in (select package_id from selected_package_reader)
+   and not exists (select 1
+                     from input
+                     join file on file.id = input.file_id
+                    where input.package_id = outdated_package.package_id
+                      and input.own = 0 and input.dropped = 0
+                      and (file.dropped = 1
+                           or file.package_id in (select package_id from outdated_package)))
+   and not exists (select 1 from earlier_reader
+                    where earlier_reader.package_id = outdated_package.package_id);
+
 -- name: restore_lines
 -- Lines of the selected packages are no longer dropped.
 update line set dropped = null

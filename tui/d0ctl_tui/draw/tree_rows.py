@@ -105,7 +105,7 @@ def _name(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> 
     if isinstance(row, JobSummary):
         sign = [(f" {context.glyphs.bell}", "mark")] if context.followed else []
         title = (f"  {foreign(row.title)}", "faint")
-        return [(foreign(row.name), "strong"), *sign, *task_rows.kind(row), title]
+        return [(foreign(row.name), "strong"), *sign, *_remarks(row), title]
     number = (f"{row.seq}", "strong")
     named = row.name != str(row.seq)
     return [number, (f" {foreign(row.name)}", "plain")] if named else [number]
@@ -114,8 +114,14 @@ def _name(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> 
 def _bare(row: JobSummary | StageSummary | LineSummary, name: Sequence[Span]) -> int:
     """Return how many spans of a name tell it from others: not its kind, nor its title."""
     if isinstance(row, JobSummary):
-        return len(name) - 1 - len(task_rows.kind(row))
+        return len(name) - 1 - len(_remarks(row))
     return len(name)
+
+
+def _remarks(row: JobSummary) -> list[Span]:
+    """Return what stands between the name of a job and its title."""
+    old = [(f"  {signs.SOME_OUTDATED}", "warn")] if row.is_outdated else []
+    return [*task_rows.kind(row), *old]
 
 
 def _done(row: JobSummary | StageSummary | LineSummary, context: RowContext) -> str:
