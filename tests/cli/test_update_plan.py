@@ -64,6 +64,21 @@ def test_the_plan_names_the_requests_that_it_takes_back_from_a_retry(
     assert "1GB" not in d0ctl("update", "mc").stdout
 
 
+def test_the_plan_to_run_packages_again_names_the_requests_that_it_takes_back(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.fail("mc/1/1/1")
+    d0ctl("retry", "mc:failed", "--memory", "1GB", "--yes")
+    for path in ("mc/1/1/1", "mc/1/2/1", "mc/2/1/1"):
+        site.finish(path)
+    file.write_text(FIRST.replace("echo {word}", "echo again {word}"))
+
+    plan = d0ctl("update", "mc", "--again", "--dry-run").stdout
+
+    assert "1 package: memory 1GB -> none\n" in plan
+    assert "memory" not in d0ctl("update", "mc", "--dry-run").stdout
+
+
 def test_packages_of_other_jobs_that_run_again_are_not_subtracted_from_the_unchanged_ones(
     site: Site, file: Path, d0ctl: Type
 ) -> None:

@@ -122,7 +122,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not (packages or settings or comparison.outdated) and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
-        requests=changed_requests(store, spec, comparison), is_blocked=job.blocked,
+        requests=changed_requests(store, spec, outline), is_blocked=job.blocked,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from d0ctl.jobfile.spec import JobSpec, PackageSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.checks import pairs
-from d0ctl.store.jobs.correction.comparison import Comparison
+from d0ctl.store.jobs.correction.planning import Outline
 from d0ctl.units import REQUESTS
 
 
@@ -20,13 +20,13 @@ class RequestChange(NamedTuple):
 
 
 def changed_requests(
-    store: Store, spec: JobSpec, comparison: Comparison
+    store: Store, spec: JobSpec, outline: Outline
 ) -> Counter[tuple[RequestChange, ...]]:
     """Return the changes of requests, and the number of packages that get each set of them."""
-    selected = store.select(comparison.rewritten)
+    selected = store.select(outline.written - outline.accepted.keys())
     before = {row["id"]: row for row in selected.rows("requests_of_selected")}
     changes: Counter[tuple[RequestChange, ...]] = Counter()
-    for line, of in pairs(spec, comparison) if before else ():
+    for line, of in pairs(spec, outline.found) if before else ():
         for number, package in enumerate(of.packages):
             row = before.get(line.package(number) or 0)
             if row is not None:
