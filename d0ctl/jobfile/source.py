@@ -60,7 +60,8 @@ def _not_text(path: Path, what: str, data: bytes, error: UnicodeDecodeError) -> 
 
 def _unreadable(path: Path, error: Exception) -> BadJobFile:
     if isinstance(error, FileNotFoundError):
-        hint = did_you_mean(path.name, local_files.beside(str(path.parent), path.name))
+        beside = local_files.beside(str(path.parent), path.name)
+        hint = did_you_mean(str(path), [str(path.parent / name) for name in beside])
         return BadJobFile([escape(f"{path}: there is no such file{hint}")])
     reason = (getattr(error, "strerror", None) or str(error)).lower()
     return BadJobFile([escape(f"{path}: it can't be read: {reason}")])

@@ -30,6 +30,15 @@ def made(site: Site) -> Path:
     return folder
 
 
+def test_results_are_not_copied_to_a_file(made: Path, tmp_path: Path, d0ctl: Type) -> None:
+    (tmp_path / "x.txt").write_text("mine")
+
+    refused = d0ctl("results", "prod", "--copy", str(tmp_path / "x.txt"))
+
+    assert (refused.exit_code, "is not a folder" in refused.stderr) == (2, True), refused.stderr
+    assert (tmp_path / "x.txt").read_text() == "mine"
+
+
 def test_results_are_listed_with_size_checksum_and_place(made: Path, d0ctl: Type) -> None:
     result = d0ctl("results", "prod")
     answer = document(d0ctl("results", "prod", "--json").stdout)

@@ -107,6 +107,8 @@ def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
         return f"{problem} (a text with `{{` at its beginning or in a list needs quotes)"
     if "mapping values are not allowed" in problem:
         return f"{problem} (a text with `: ` in it needs quotes)"
+    if problem in ("did not find expected '-' indicator", "did not find expected key"):
+        return f"{problem} (is it indented like the lines above that it belongs to?)"
     return problem
 
 

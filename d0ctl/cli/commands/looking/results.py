@@ -68,6 +68,8 @@ def results(
         raise BadUsage(
             "`--force` is only for `--copy`", hint=f"d0ctl results {selector} --copy DIR"
         )
+    if copy is not None and copy.exists() and not copy.is_dir():
+        raise BadUsage(f"`{copy}` is not a folder", hint=f"d0ctl results {selector} --copy DIR")
     job, home, totals, rows = _read(selector, 0 if json or copy is not None else MOST)
     if open:
         _open(local_path(home, rows[0]) if len(rows) == 1 else str(home.results / job.name))
