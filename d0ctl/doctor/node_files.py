@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -14,6 +15,7 @@ from d0ctl.store.attempts.launching import launches
 from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies, wanted
 from d0ctl.store.clusters import doubt
 from d0ctl.store.files import inventory
+from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import address_of
@@ -52,8 +54,11 @@ class Nodes:
         self._checksums = checksums
         self._rows, self.seen = [], list[str]()
         self.unseen: dict[str, str] = {}
+        before = previous_home(store)
         for row in registry.nodes(store):
-            if row.base and (far or row.kind == "local"):
+            if before and row.base and Path(row.base).is_relative_to(before):
+                self.unseen[row.name] = f"its folder was in {before}"  # asking would make it again
+            elif row.base and (far or row.kind == "local"):
                 self._rows.append(row)
             elif row.base or row.state == "down" or (far and row.kind != "local"):
                 self.unseen[row.name] = _unasked(row)

@@ -11,7 +11,7 @@ from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
 from tests.support.building import document, job, line, package, production
 from tests.support.key_tables import documented
-from tests.support.rows import insert
+from tests.support.rows import change, insert
 from tests.support.site import Site
 
 RULES = {"exit-code": {"tries": 2, "delay": [3600.0]}}
@@ -208,6 +208,19 @@ def test_another_policy_is_tried_on_the_recorded_failures_beside_what_happened(
     shown = d0ctl("policy", "try", str(file)).stdout
     assert "2 retried and 1 failed" in shown and "3 failed" in shown
     assert site.phase("prod/1/1/1") == "failed"
+
+
+def test_what_a_bad_node_failed_is_tried_again_under_any_policy(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+    change(site.store, "attempt", {}, answer="restart")
+    (file := tmp_path / "other.yaml").write_text("policy: {}\n")
+
+    (exit_code,) = document(d0ctl("policy", "try", str(file), "--json").stdout)["reasons"]
+
+    assert exit_code["happened"] == exit_code["would"] == {"retried": 1}
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,20 @@ def test_a_restored_failure_keeps_the_time_of_the_failure(site: Site, d0ctl: Typ
     assert after == before
 
 
+def test_the_retry_after_a_restore_of_several_lines_takes_all_of_them(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    for number in (1, 3):
+        site.fail(f"prod/1/{number}/1")
+    d0ctl("kill-line", "prod/1/1", "prod/1/3", "--drop-outputs")
+
+    answer = d0ctl("restore-line", "prod/1/1", "prod/1/3").stdout
+
+    both = "`d0ctl retry 'prod/1/1/*:failed,canceled' 'prod/1/3/*:failed,canceled'` runs them"
+    assert both in answer
+
+
 def test_a_restored_package_that_was_canceled_is_so_again_and_says_by_whom(
     site: Site, d0ctl: Type
 ) -> None:

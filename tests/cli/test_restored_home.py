@@ -131,6 +131,24 @@ def test_status_of_a_copied_home_asks_for_no_daemon(
     assert "daemon start" in d0ctl(*copy, "status").stdout
 
 
+def test_a_restored_home_whose_first_home_was_moved_still_asks_for_care(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    moved_home.follow(site.store)
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    copy, root = ("--home", str(tmp_path / "copy")), site.store.home.root
+    d0ctl(*copy, "restore", str(tmp_path / "saved.db"))
+    root.rename(moved := root.with_name("moved"))
+
+    said = " ".join(d0ctl(*copy, "status").stdout.split())
+    assert f"this home was restored from a backup of `{root}` of " in said
+    assert "the nodes would delete what is newer" in said
+    assert "daemon start   # if that home is lost, not moved" in d0ctl(*copy, "status").stdout
+    assert "was moved from" not in d0ctl(*copy, "doctor").stdout
+    assert "was restored from" not in d0ctl("--home", str(moved), "status").stdout
+
+
 def test_a_repeated_restore_into_another_home_compares_with_the_first_home_again(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

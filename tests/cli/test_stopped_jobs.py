@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from d0ctl.store.nodes import leases
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
@@ -149,12 +151,16 @@ def test_failures_are_named_beside_a_job_that_a_person_holds(site: Site, d0ctl: 
     )  # fmt: skip
 
 
-def test_a_hold_names_the_packages_that_start_nevertheless(site: Site, d0ctl: Type) -> None:
+@pytest.mark.parametrize("verb", ["hold", "pause"])
+def test_a_hold_names_the_packages_that_start_nevertheless(
+    site: Site, d0ctl: Type, verb: str
+) -> None:
     site.submit(production("kept"))
     site.send("kept/1/1/1")
 
-    plan, done = d0ctl("hold", "kept", "--dry-run").stdout, d0ctl("hold", "kept").stdout
+    plan, done = d0ctl(verb, "kept", "--dry-run").stdout, d0ctl(verb, "kept").stdout
 
+    assert "nodes have 1 package already that will start" in d0ctl("why", "kept").stdout
     rest = "1 package queued on a node starts nevertheless: `d0ctl pause kept --running` suspends"
     assert rest in plan and rest in done
 

@@ -1,7 +1,7 @@
 """hold: keep jobs or packages from being scheduled."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from d0ctl.actions import undo, wording
@@ -90,11 +90,15 @@ def report(plan: Plan) -> Iterator[str]:
 
 
 def _queued(plan: Plan) -> Iterator[str]:
+    if isinstance(plan, HoldPlan):
+        yield from start_there(plan.queued, plan.jobs)
+
+
+def start_there(queued: int, jobs: Sequence[str]) -> Iterator[str]:
     """Say that packages which nodes have already start there, and how to stop them."""
-    if isinstance(plan, HoldPlan) and plan.queued:
-        start = count(plan.queued, "package queued on a node starts",
-                      "packages queued on nodes start")  # fmt: skip
-        names = shlex.join(plan.jobs)
+    if queued:
+        start = count(queued, "package queued on a node starts", "packages queued on nodes start")
+        names = shlex.join(jobs)
         yield f"{start} nevertheless: `d0ctl pause {names} --running` suspends all that nodes have"
 
 

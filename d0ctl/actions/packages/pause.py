@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
 from d0ctl.actions.option import CLOCK, TIME, Options, flag, next_at, typed, value
+from d0ctl.actions.packages.hold import QUEUED, start_there
 from d0ctl.actions.selection import (
     HOLDABLE,
     first,
@@ -67,6 +68,8 @@ class PausePlan(Plan):
 
     launched: int = 0
     """How many packages would be suspended, or would continue."""
+    queued: int = 0
+    """How many packages of whole jobs are queued on nodes, and start."""
     suspended: int = 0
     """How many packages of the jobs are suspended already, which would stay so."""
     end: str = field(default="", compare=False)
@@ -96,11 +99,13 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
     if not free:
         raise _not_pausable(jobs, request, now)
     launched = sum(sum(job.counts.get(phase, 0) for phase in SUSPENDABLE) for job in free)
+    queued = sum(job.counts.get(phase, 0) for job in free for phase in QUEUED)
     return PausePlan(
         request=request,
         jobs=tuple(job.name for job in free),
         packages=sum(idle(job) for job in free),
         launched=launched if request.options.running else 0,
+        queued=0 if request.options.running else queued,
         suspended=sum(job.counts.get(Phase.SUSPENDED, 0) for job in free),
         end=request.options.end_text(now),
     )
@@ -186,6 +191,7 @@ def describe(plan: PausePlan) -> Iterator[str]:
         idle = count(plan.packages, "package")
         rest = "; ".join(_with_running(plan))
         yield f"would pause {wording.jobs(plan)}: {idle} would not start; {rest}"
+        yield from start_there(plan.queued, plan.jobs)
     else:
         yield from wording.describe_packages(plan, "pause")
     yield from _ends(plan, "would resume")
@@ -220,6 +226,7 @@ def _still_in_use(plan: PausePlan) -> Iterator[str]:
 def report(plan: PausePlan) -> Iterator[str]:
     """Say what was paused, and what its packages keep."""
     yield from report_both(plan, "pause", "paused", "suspended")
+    yield from start_there(plan.queued, plan.jobs)
     yield from _ends(plan, "resumes")
     yield from _still_in_use(plan)
 

@@ -241,9 +241,9 @@ def _ended(plan: RestoreLinePlan) -> Iterator[str]:
         had = count(
             plan.ended, "package that had failed or was", "packages that had failed or were"
         )
-        part = str(plan.request.target.parts[0])
         is_so, again = ("is so", "it") if plan.ended == 1 else ("are so", "them")
-        retry = undo.command("retry", [f"{part}/*:failed,canceled"])
+        parts = plan.request.target.parts
+        retry = undo.command("retry", [f"{part}/*:failed,canceled" for part in parts])
         yield f"{had} canceled before the drop {is_so} again: `{retry}` runs {again}"
 
 

@@ -170,9 +170,11 @@ def _add_hold(
     part: GroupPart, explanation: Explanation, why: tuple[str, str], totals: dict[str, int]
 ) -> None:
     """Add why none of its packages may start."""
-    moving = totals["launched"] - part.counts.get("suspended", 0)
-    more = " more" if moving else ""
+    more = " more" if totals["launched"] > part.counts.get("suspended", 0) else ""
     explanation.add(f"nothing{more} of {part.title} starts: {why[0]}", [why[1]])
+    queued = sum(part.counts.get(phase, 0) for phase in ("starting", "staging-in"))
+    if queued and not part.job.pause_running:
+        explanation.facts.append(f"nodes have {count(queued, 'package')} already that will start")
 
 
 def _site(

@@ -77,7 +77,8 @@ def _is_first(home: Home) -> bool:
         return False
     try:
         with reading(home.database) as store:
-            return copied_home(store) is None
+            copied = copied_home(store)
+            return copied is None or not copied.is_there
     except sqlite3.Error:
         return True
 
@@ -85,7 +86,7 @@ def _is_first(home: Home) -> bool:
 def _copied(backup: Store) -> Home | None:
     """Return the home that a backup is of, if it is still there."""
     copied = copied_home(backup)
-    return None if copied is None else Home(copied.root)
+    return None if copied is None or not copied.is_there else Home(copied.root)
 
 
 def _difference(store: Store, backup: Store, last: float) -> Difference:

@@ -65,10 +65,14 @@ class Overflow(NamedTuple):
 
 
 class CopiedHome(NamedTuple):
-    """The home of which another one is a copy, and the time of the last entry in the copy."""
+    """The home of which another one is a copy, and the time of the last entry in the copy.
+
+    If it is not there any more, it was moved or lost.
+    """
 
     root: "Path"
     last: float | None
+    is_there: bool = True
 
 
 def copied_home(store: Store) -> CopiedHome | None:
@@ -80,9 +84,12 @@ def copied_home(store: Store) -> CopiedHome | None:
     from d0ctl.store.files.moved_home import previous_home  # late: few homes were copied or moved
 
     root = previous_home(store)
-    if root is None or not (root / store.home.database.name).exists():
+    if root is None:
         return None
-    return CopiedHome(root, store.value("newest_entry"))
+    is_there = (root / store.home.database.name).exists()
+    if not is_there and not store.value("is_restored"):  # then the home itself was moved
+        return None
+    return CopiedHome(root, store.value("newest_entry"), is_there)
 
 
 def site_name(store: Store) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from d0ctl.policy.decide import Case, judge
-from d0ctl.policy.rules import Layer, Policy, combine
+from d0ctl.policy.decide import Case, Verdict, judge
+from d0ctl.policy.rules import RESTARTED, Layer, Policy, combine
 from d0ctl.select import Selector
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.views import browse, selection
@@ -121,6 +121,8 @@ class Trial(Struct):
 def try_out(store: Store, policy: Mapping[str, Any], *, since: float) -> list[Trial]:
     """Judge the failures since a time by another policy of the site, each as it was recorded.
 
+    What d0ctl blamed on a bad node runs elsewhere under any policy.
+
     The most frequent reason comes first.
     """
     policies, found = Policies(store, site=json.dumps(policy)), dict[str, Trial]()
@@ -130,7 +132,8 @@ def try_out(store: Store, policy: Mapping[str, Any], *, since: float) -> list[Tr
         trial.count += 1
         trial.happened[FOLLOWS.get(row["answer"], "failed")] += 1
         rules = policies.of(row["job_policy"], row["policy"], row["software"], row["platform"])
-        verdict = judge(rules, _case(row, largest)).verdict
+        is_forgiven = row["answer"] == Verdict.RESTART.value and row["reason"] not in RESTARTED
+        verdict = Verdict.RESTART if is_forgiven else judge(rules, _case(row, largest)).verdict
         trial.would[FOLLOWS[verdict.value]] += 1
     return sorted(found.values(), key=lambda trial: (-trial.count, trial.reason))
 

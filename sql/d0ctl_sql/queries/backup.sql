@@ -5,6 +5,13 @@ select max(at)
         union all select max(submitted) from job
         union all select at from event where id = (select max(id) from event));
 
+-- name: is_restored
+-- Whether the database was restored from a backup, and no package has moved since.
+select exists (select 1 from action
+                where verb = 'restore'
+                  and at >= coalesce((select at from event
+                                       where id = (select max(id) from event)), 0));
+
 -- name: sizes_of_jobs
 -- Each job, with the number of its packages.
 select job.id, job.name,
