@@ -34,9 +34,9 @@ def test_a_second_home_of_a_site_is_refused_while_the_first_is_driven(
 
 def test_a_look_opens_no_database_of_another_home(two_homes: tuple[Home, Home]) -> None:
     first, second = two_homes
-    with marked_as_driver(first, "d0-a"), first.database.open("w") as database:
+    with marked_as_driver(first, "d0-c"), first.database.open("w") as database:
         database.write("this would be refused as a database")
 
-        driven_elsewhere(second, "d0-a")
+        driven_elsewhere(second, "d0-c")
 
         assert {path.name for path in first.root.iterdir()} == {"d0ctl.db", "d0ctl.driver"}
