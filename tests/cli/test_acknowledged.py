@@ -105,6 +105,19 @@ def test_a_wait_for_acknowledged_failures_is_in_vain(d0ctl: Type) -> None:
     assert "`prod` failed: 2 failed (all acknowledged) and 1 blocked of 3 packages" in result.stdout
 
 
+def test_a_job_of_another_person_that_they_block_is_still_a_failure(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("read", [line(package("end", needs=["prod:all"]))]), name="lost"))
+    placement.end_jobs(site.store, now=time.time())
+
+    whole, own = d0ctl("status", "-q"), d0ctl("status", "lost", "-q")
+
+    assert (whole.exit_code, own.exit_code) == (1, 1)
+    text = "failures: `lost` is blocked by failures of other jobs"
+    assert whole.stdout == f"{text}; 2 acknowledged failures in `prod`\n"
+
+
 def test_the_line_of_all_jobs_names_them(d0ctl: Type) -> None:
     result = d0ctl("status", "-q")
 

@@ -60,7 +60,7 @@ def _check(production: Production, now: float) -> Check:
             text += f"; {_failed(production.failures)}"
         commands = (*stop.commands, *_why(production.failures))
         return Check("standstill", text, ExitCode.DATABASE, tuple(dict.fromkeys(commands)))
-    stopped = _stopped(production, now)
+    stopped = {**_stopped(production, now), **_blocked(production)}
     jobs = {**production.failures, **stopped}
     if jobs:
         texts = [_failed(production.failures)] if production.failures else []
@@ -108,6 +108,12 @@ def _stopped(production: Production, now: float) -> dict[str, str]:
             held = count(job.work.left, "package is", "packages are")
             texts[job.name] = f"`{job.name}` stands still: {held} held"
     return dict(list(texts.items())[:MOST])
+
+
+def _blocked(production: Production) -> dict[str, str]:
+    """Return by job that it can't go on for failures of other jobs, a few."""
+    return {name: f"`{name}` is blocked by failures of other jobs"
+            for name in production.blocked[:MOST]}  # fmt: skip
 
 
 def _is_by_person(job: JobStanding) -> bool:

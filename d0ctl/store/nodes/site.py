@@ -201,6 +201,11 @@ def failures_by_job(store: Store) -> tuple[dict[str, int], dict[str, int]]:
     return failed, {row["name"]: row["acknowledged"] for row in rows if row["acknowledged"]}
 
 
+def blocked_by_others(store: Store) -> list[str]:
+    """Return the jobs that can't go on for failures of other jobs alone."""
+    return [row["name"] for row in store.rows("blocked_by_others")]
+
+
 def suspected(store: Store, jobs: Collection[int]) -> set[str]:
     """Return the nodes that d0ctl drained for packages of these jobs, of which some wait or run
     elsewhere now.

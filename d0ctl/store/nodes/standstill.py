@@ -83,6 +83,7 @@ class Production(Struct, frozen=True):
     tasks: Sequence[site.TaskInVain | site.FailingTransfers] = ()
     suspected: Collection[str] = ()  # drained by d0ctl for packages that are now tried elsewhere
     copied: site.CopiedHome | None = None  # if nobody has driven this home since it was copied
+    blocked: Sequence[str] = ()  # jobs that can't go on for failures of other jobs alone
 
     @property
     def stopped(self) -> list[JobStanding]:
@@ -114,7 +115,7 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
         overflows(store), faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
         site.needing_a_person(store), site.suspected(store, moving),
-        None if driven else site.copied_home(store))  # fmt: skip
+        None if driven else site.copied_home(store), site.blocked_by_others(store))  # fmt: skip
 
 
 def signature(store: Store, *, now: float) -> tuple[object, ...]:

@@ -108,6 +108,22 @@ select package.requirement_id as id, count(*) as n
   join package on package.id = selected_package.package_id and package.phase = 'ready'
  group by package.requirement_id;
 
+-- name: blocked_by_others
+-- The jobs that can't go on for failures of other jobs alone: none of their own packages failed or
+-- was killed; the newest first.
+select job.name
+  from job
+ where job.visible = 1 and job.ended is not null
+   and exists (select 1 from stage
+                 join stage_count on stage_count.stage_id = stage.id
+                                 and stage_count.phase = 'waiting' and stage_count.n > 0
+                where stage.job_id = job.id)
+   and not exists (select 1 from stage
+                     join stage_count on stage_count.stage_id = stage.id and stage_count.n > 0
+                                     and stage_count.phase in ('failed', 'canceled', 'held')
+                    where stage.job_id = job.id)
+ order by job.id desc;
+
 -- name: jobs_with_failures
 -- How many failed packages of each job nobody has acknowledged, and how many are acknowledged; the
 -- newest job first.
