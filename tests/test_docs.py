@@ -20,6 +20,7 @@ PACKAGES = ("d0ctl", "d0ctl_tui", "d0ctl_wrapper", "d0ctl_sql", "tests")
 OF_A_HOME = {
     "d0ctl.db",
     "d0ctl.db.VERSION",
+    "d0ctl.successor",
     "d0ctl.turn",
     "d0ctl.driver",
     "d0ctl.bash",

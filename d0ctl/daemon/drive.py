@@ -25,9 +25,8 @@ from d0ctl.nodes.transports.descriptors import allow_many
 from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
 from d0ctl.store.clusters import pilots
-from d0ctl.store.clusters.other_homes import marked_as_driver
+from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
 from d0ctl.store.damaged_pages import refuse_damage
-from d0ctl.store.files.moved_home import follow
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import contact, leases
 from d0ctl.store.nodes.leases import LEASE
@@ -163,7 +162,7 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
     Raises Refused if a process drives the nodes of this site from another home of this machine.
     """
     with open_store(home, resident=True) as store, marked_as_driver(home, site_name(store)):
-        follow(store)
+        take_over(store)
         sweep(store, now=time.time())
         contact.settle_abandoned(store, now=time.time())
         dropbox = DropBox(home.dropbox, Signer(home).tokens)

@@ -24,7 +24,7 @@ from d0ctl.store.checks.check import Fault, faults, lasting
 from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.jobs import removal
 from d0ctl.store.nodes.holder import any_driver, process_id
-from d0ctl.store.nodes.site import copied_home, setting
+from d0ctl.store.nodes.site import other_home, setting
 
 AGAIN_S = 2.0
 """Time between two checks; a daemon handles new work in a small part of that."""
@@ -120,7 +120,11 @@ def broken_for_long(store: Store) -> Iterator[Finding]:
 
 def moved_home(store: Store) -> Iterator[Finding]:
     """Yield from where a home was moved, if nobody has driven it since."""
-    if copied := copied_home(store):
+    copied = other_home(store)
+    if copied and copied.is_newer:
+        detail = f"is out of date: home {copied.root} has driven the nodes since"
+        yield Finding("home", str(store.home.root), detail, "")
+    elif copied:
         detail = f"is a copy of {copied.root} that no daemon has driven"
         yield Finding("home", str(store.home.root), detail, "")
     elif before := previous_home(store):

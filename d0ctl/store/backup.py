@@ -18,6 +18,7 @@ from d0ctl.store.locks import daemon_lock, writer_lock
 from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.migrate import migrate
 from d0ctl.store.nodes.holder import process_id
+from d0ctl.store.nodes.site import SUCCESSOR
 from d0ctl.store.opening import refuse_newer, remove_database, schema_version
 from d0ctl_wrapper.disk import sync
 
@@ -214,6 +215,7 @@ def _put_in_place(home: Home, aside: Path, now: float) -> Path | None:
         aside.replace(home.database)
         for ending in ("-wal", "-shm"):
             Path(f"{home.database}{ending}").unlink(missing_ok=True)
+        (home.root / SUCCESSOR).unlink(missing_ok=True)
         sync(os.fsencode(home.root))
         return previous
 

@@ -4,8 +4,10 @@ from pathlib import Path
 
 from d0ctl.config import Home
 from d0ctl.store import open_store
+from d0ctl.store.clusters.other_homes import marked_as_driver, refuse_second_driver, take_over
 from d0ctl.store.files import moved_home
 from d0ctl.store.nodes import contact
+from d0ctl.store.nodes.site import site_name, successor
 from tests.cli.conftest import Type
 from tests.support.jobs import NOW, job
 from tests.support.site import Site
@@ -147,6 +149,34 @@ def test_a_restored_home_whose_first_home_was_moved_still_asks_for_care(
     assert "daemon start   # if that home is lost, not moved" in d0ctl(*copy, "status").stdout
     assert "was moved from" not in d0ctl(*copy, "doctor").stdout
     assert "was restored from" not in d0ctl("--home", str(moved), "status").stdout
+
+
+def test_a_home_from_which_a_copy_took_over_drives_nothing_until_it_is_restored_itself(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    root, saved = site.store.home.root, str(tmp_path / "saved.db")
+    with marked_as_driver(site.store.home, site_name(site.store)):
+        take_over(site.store)
+    d0ctl("backup", saved)
+    copy = Home(tmp_path / "copy")
+    d0ctl("--home", str(copy.root), "restore", saved)
+    with open_store(copy) as store:
+        take_over(store)
+
+    refused = d0ctl("daemon", "start")
+    assert refused.exit_code == 4
+    assert f"home `{copy.root}` has driven the nodes of this site since" in refused.stderr
+    assert f"d0ctl --home {copy.root} daemon start" in refused.stderr
+    said = " ".join(d0ctl("status").stdout.split())
+    assert f"home `{copy.root}` has taken over from this one" in said
+    assert f"d0ctl --home {copy.root} status" in said and "daemon start" not in said
+    assert "has driven the nodes since" in d0ctl("doctor").stdout
+
+    d0ctl("--home", str(copy.root), "backup", later := str(tmp_path / "later.db"))
+    d0ctl("restore", later, "--yes")
+    refuse_second_driver(site.store.home, site_name(site.store))
+    assert successor(site.store.home) is None and root.exists()
 
 
 def test_a_repeated_restore_into_another_home_compares_with_the_first_home_again(

@@ -116,12 +116,17 @@ def _no_daemon(copied: CopiedHome | None, now: float) -> Obstacle:
 
 def _copy(copied: CopiedHome, now: float, so: str) -> Obstacle:
     when = "" if copied.last is None else f" of {moment(copied.last, now)}"
+    commands = (shlex.join(["d0ctl", "--home", str(copied.root), "status"]),)
+    if copied.is_newer:
+        return Obstacle(
+            f"home `{copied.root}` has taken over from this one, which is older", commands
+        )
     if not copied.is_there:
         text = (f"this home was restored from a backup of `{copied.root}`{when}, which is gone, "
                 f"and no daemon has driven it: {so}")  # fmt: skip
         return Obstacle(text, ("d0ctl daemon start   # if that home is lost, not moved",))
     text = f"this home is a copy of `{copied.root}`{when} that no daemon has driven: {so}"
-    return Obstacle(text, (shlex.join(["d0ctl", "--home", str(copied.root), "status"]),))
+    return Obstacle(text, commands)
 
 
 OLD_DAEMON = Obstacle(OUTDATED, ("d0ctl daemon restart",), is_cause=False)

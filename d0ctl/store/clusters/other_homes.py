@@ -11,7 +11,9 @@ from d0ctl import access
 from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
+from d0ctl.store.files.moved_home import follow, previous_home
 from d0ctl.store.nodes.holder import is_dead
+from d0ctl.store.nodes.site import SUCCESSOR, site_name, successor
 
 
 @contextmanager
@@ -39,8 +41,28 @@ def _write(home: Home, descriptor: int, site: str) -> None:
         raise access.unusable(home.root, error) from error
 
 
+def take_over(store: Store) -> None:
+    """Drive the nodes from this home: its copies are here, and the home of which it is a copy
+    learns that it has a successor.
+    """
+    before = previous_home(store)
+    follow(store)
+    if before is None:
+        return
+    with suppress(OSError):  # it was moved or lost, or belongs to another user
+        if Home(before).driver.read_text() == site_name(store):
+            (before / SUCCESSOR).write_text(str(store.home.root.absolute()))
+
+
 def refuse_second_driver(home: Home, site: str) -> None:
-    """Raise Refused if a process drives the nodes of the site from another home."""
+    """Raise Refused if a process drives the nodes of the site from another home, or has since."""
+    if (newer := successor(home)) is not None:
+        raise Refused(
+            f"home `{newer}` has driven the nodes of this site since: a daemon here would delete "
+            "what is newer on them",
+            hint=f"d0ctl --home {shlex.quote(str(newer))} daemon start; to drive this home all the "
+            f"same, remove `{home.root / SUCCESSOR}` first",
+        )
     for other, process in _drivers(home, site):
         raise Refused(
             f"process {process} drives the nodes of this site from another home: `{other.root}`",

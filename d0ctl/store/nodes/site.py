@@ -14,8 +14,12 @@ from d0ctl.units import parse_rate
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from d0ctl.config import Home
     from d0ctl.schedule.quota import Throttle
 
+
+SUCCESSOR = "d0ctl.successor"
+"""The file in a home with the path of a copy of it that has driven the nodes since."""
 
 IN_VAIN = ("broken", "exhausted", "failed")
 """Statuses of tasks that have ended without what they were for."""
@@ -67,12 +71,14 @@ class Overflow(NamedTuple):
 class CopiedHome(NamedTuple):
     """The home of which another one is a copy, and the time of the last entry in the copy.
 
-    If it is not there any more, it was moved or lost.
+    If it is not there any more, it was moved or lost. If it is newer, it is itself a copy of that
+    other one, and has driven the nodes since.
     """
 
     root: "Path"
     last: float | None
     is_there: bool = True
+    is_newer: bool = False
 
 
 def copied_home(store: Store) -> CopiedHome | None:
@@ -90,6 +96,24 @@ def copied_home(store: Store) -> CopiedHome | None:
     if not is_there and not store.value("is_restored"):  # then the home itself was moved
         return None
     return CopiedHome(root, store.value("newest_entry"), is_there)
+
+
+def successor(home: "Home") -> "Path | None":
+    """Return the copy of a home that has driven the nodes since, while it is there."""
+    try:
+        root = (home.root / SUCCESSOR).read_text()
+    except OSError:
+        return None
+    newer = home.root / root
+    return newer if (newer / home.database.name).exists() else None
+
+
+def other_home(store: Store) -> CopiedHome | None:
+    """Return the home that has taken over from this one, or of which this is a copy."""
+    newer = successor(store.home)
+    if newer is None:
+        return copied_home(store)
+    return CopiedHome(newer, store.value("newest_entry"), is_newer=True)
 
 
 def site_name(store: Store) -> str:

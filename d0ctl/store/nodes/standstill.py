@@ -115,7 +115,7 @@ def production(store: Store, *, now: float, driven: bool | None = None) -> Produ
         overflows(store), faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
         site.needing_a_person(store), site.suspected(store, moving),
-        None if driven else site.copied_home(store), site.blocked_by_others(store))  # fmt: skip
+        None if driven else site.other_home(store), site.blocked_by_others(store))  # fmt: skip
 
 
 def signature(store: Store, *, now: float) -> tuple[object, ...]:
