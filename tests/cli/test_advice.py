@@ -254,4 +254,4 @@ def test_the_memory_that_is_suggested_is_more_than_others_of_the_stage_took(
     answer = " ".join(d0ctl("why", "prod/1/2/1").stdout.split())
 
     assert "d0ctl retry prod/1/2/1 --memory 600MB" in answer
-    assert "attempts of its stage that ran out of memory took up to 372 MB" in answer
+    assert "packages of its stage that ran out of memory took up to 372 MB" in answer

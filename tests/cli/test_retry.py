@@ -1,5 +1,7 @@
 """retry, as it is typed."""
 
+from pathlib import Path
+
 import pytest
 
 from d0ctl.store.checks.check import faults
@@ -82,7 +84,7 @@ def test_only_packages_that_failed_for_the_reason_are_retried(site: Site, d0ctl:
 def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x", memory=1 << 30)), line(package("y"))])))
     site.up()
-    site.fail("prod/1/1/1", reason="out-of-memory", detail="it took 2 GiB")
+    site.fail("prod/1/1/1", reason="out-of-memory", detail="it took 2 GiB", rss=2 << 30)
     site.fail("prod/1/2/1")
 
     refused = d0ctl("retry", "prod/1/1/1")
@@ -103,6 +105,24 @@ def test_a_retry_can_ask_for_more(site: Site, d0ctl: Type) -> None:
         (4_000_000_000, '["localhost"]', 2)
     ]
     assert faults(site.store) == []
+
+
+def test_a_limit_that_was_raised_in_the_job_file_allows_a_retry(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = "job: mc\nstages: [{lines: [{run: go, memory: 1GB}, {run: go, wall-time: 1s}]}]\n"
+    (file := tmp_path / "mc.yaml").write_text(text)
+    d0ctl("submit", str(file))
+    site.fail("mc/1/1/1", reason="out-of-memory", rss=2 * 10**9)
+    site.fail("mc/1/2/1", reason="wall-time")
+    refused = d0ctl("retry", "mc:failed")
+    file.write_text(text.replace("1GB", "3GB").replace("1s", "1h"))
+    d0ctl("update", "mc")
+
+    result = d0ctl("retry", "mc:failed")
+
+    assert refused.exit_code == 4
+    assert result.stdout.startswith("retried 2 packages"), result.stderr
 
 
 def test_a_retry_that_no_node_can_take_is_refused(site: Site, d0ctl: Type) -> None:

@@ -204,7 +204,7 @@ def test_a_retry_that_needs_more_memory_is_offered_and_takes_it_as_on_the_comman
 ) -> None:
     site.submit(job(("a", [line(package("x", memory=1 << 30))])))
     site.up()
-    site.fail("prod/1/1/1", reason="out-of-memory", detail="it took 2 GB")
+    site.fail("prod/1/1/1", reason="out-of-memory", detail="it took 2 GB", rss=1 << 30)
 
     async def script(desk: Desk) -> None:
         await desk.press("a")

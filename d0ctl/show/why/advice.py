@@ -179,7 +179,7 @@ def _more_memory(
         return _against(f"it used {size(used)} of memory, and no node can take it with more: {why}")
     facts = [f"its peak was {size(last.rss)} of memory"] if last.rss else []
     if others > used:
-        facts.append(f"attempts of its stage that ran out of memory took up to {size(others)}")
+        facts.append(f"packages of its stage that ran out of memory took up to {size(others)}")
     return Advice(tuple(facts), more=Raise("--memory", wanted))
 
 

@@ -163,16 +163,18 @@ delete from selected_package
        not in (select value from json_each(:phases));
 
 -- name: hopeless_reasons
--- Chosen packages that ended at a limit which is still the same.
+-- Chosen packages that ended at a limit which is not above what they took.
 select package.id, attempt.reason
   from selected_package
   join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
  where package.phase <> 'cooloff'       -- there the policy has seen to it
-   and ((attempt.reason = 'out-of-memory' and requirement.memory is not null and :memory is null)
-        or (attempt.reason = 'wall-time' and package.wall_time is not null
-            and :wall_time is null));
+   and ((attempt.reason = 'out-of-memory' and :memory is null
+         and requirement.memory <= coalesce(attempt.rss, requirement.memory))
+        or (attempt.reason = 'wall-time' and :wall_time is null
+            and package.wall_time <= 1 + coalesce(
+                attempt.ended - coalesce(attempt.started, attempt.launched), package.wall_time)));
 
 -- name: hopeless_inputs
 -- Chosen packages that can't run without a file of a dropped line, and one such file.
