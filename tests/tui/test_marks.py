@@ -128,7 +128,7 @@ def test_a_retry_of_many_says_how_many_are_refused_and_why(site: Site, dashboard
     for number in range(1, 6):
         site.fail(f"prod/1/{number}/1")
     for number in (6, 7):
-        site.fail(f"prod/1/{number}/1", reason="out-of-memory", detail="it took 2 GB")
+        site.fail(f"prod/1/{number}/1", reason="out-of-memory", rss=1 << 40, detail="it took 2 GB")
     change(site.store, "requirement", memory=2000000000)
 
     async def script(desk: Desk) -> None:
