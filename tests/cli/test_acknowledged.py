@@ -114,7 +114,7 @@ def test_a_job_of_another_person_that_they_block_is_still_a_failure(
     whole, own = d0ctl("status", "-q"), d0ctl("status", "lost", "-q")
 
     assert (whole.exit_code, own.exit_code) == (1, 1)
-    text = "failures: `lost` is blocked by failures of other jobs"
+    text = "failures: `lost` is blocked: it lacks files of other jobs"
     assert whole.stdout == f"{text}; 2 acknowledged failures in `prod`\n"
 
 

@@ -35,15 +35,20 @@ def test_a_package_that_runs_again_is_not_called_out_of_date(site: Site, d0ctl: 
     assert REMARK not in d0ctl("status").stdout
 
 
-@pytest.mark.parametrize("again", [(), ("--again",)])
-def test_nothing_is_out_of_date_once_a_dropped_line_is_restored(
-    site: Site, d0ctl: Type, again: tuple[str, ...]
-) -> None:
+def merged(site: Site) -> None:
+    """A job whose lines have succeeded, and what merges their files."""
     site.submit(production())
     for number in (1, 2, 3):
         site.finish(f"prod/1/{number}/1")
         site.finish(f"prod/1/{number}/2")
     site.finish("prod/2/1/1")
+
+
+@pytest.mark.parametrize("again", [(), ("--again",)])
+def test_nothing_is_out_of_date_once_a_dropped_line_is_restored(
+    site: Site, d0ctl: Type, again: tuple[str, ...]
+) -> None:
+    merged(site)
     site.finish("prod/3/1/1")
 
     d0ctl("kill-line", "prod/1/2", "--drop-outputs")
@@ -57,11 +62,7 @@ def test_nothing_is_out_of_date_once_a_dropped_line_is_restored(
 def test_a_package_stays_out_of_date_while_another_of_its_inputs_is_dropped(
     site: Site, d0ctl: Type
 ) -> None:
-    site.submit(production())
-    for number in (1, 2, 3):
-        site.finish(f"prod/1/{number}/1")
-        site.finish(f"prod/1/{number}/2")
-    site.finish("prod/2/1/1")
+    merged(site)
     d0ctl("kill-line", "prod/1/2", "--drop-outputs")
     d0ctl("kill-line", "prod/1/3", "--drop-outputs")
 

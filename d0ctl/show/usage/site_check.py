@@ -111,8 +111,8 @@ def _stopped(production: Production, now: float) -> dict[str, str]:
 
 
 def _blocked(production: Production) -> dict[str, str]:
-    """Return by job that it can't go on for failures of other jobs, a few."""
-    return {name: f"`{name}` is blocked by failures of other jobs"
+    """Return by job that other jobs do not make files that it needs, a few."""
+    return {name: f"`{name}` is blocked: it lacks files of other jobs"
             for name in production.blocked[:MOST]}  # fmt: skip
 
 

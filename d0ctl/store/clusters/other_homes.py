@@ -42,9 +42,7 @@ def _write(home: Home, descriptor: int, site: str) -> None:
 
 
 def take_over(store: Store) -> None:
-    """Drive the nodes from this home: its copies are here, and the home of which it is a copy
-    learns that it has a successor.
-    """
+    """Record that this home drives the nodes now, also in the home of which it is a copy."""
     before = previous_home(store)
     follow(store)
     if before is None:

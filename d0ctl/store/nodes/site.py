@@ -226,7 +226,7 @@ def failures_by_job(store: Store) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def blocked_by_others(store: Store) -> list[str]:
-    """Return the jobs that can't go on for failures of other jobs alone."""
+    """Return the jobs that can't go on only because other jobs do not make files for them."""
     return [row["name"] for row in store.rows("blocked_by_others")]
 
 

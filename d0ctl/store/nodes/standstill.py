@@ -83,7 +83,7 @@ class Production(Struct, frozen=True):
     tasks: Sequence[site.TaskInVain | site.FailingTransfers] = ()
     suspected: Collection[str] = ()  # drained by d0ctl for packages that are now tried elsewhere
     copied: site.CopiedHome | None = None  # if nobody has driven this home since it was copied
-    blocked: Sequence[str] = ()  # jobs that can't go on for failures of other jobs alone
+    blocked: Sequence[str] = ()  # jobs that lack only files of other jobs, not to be made
 
     @property
     def stopped(self) -> list[JobStanding]:

@@ -109,8 +109,8 @@ select package.requirement_id as id, count(*) as n
  group by package.requirement_id;
 
 -- name: blocked_by_others
--- The jobs that can't go on for failures of other jobs alone: none of their own packages failed or
--- was killed; the newest first.
+-- The jobs that can't go on only because other jobs do not make files that they need: none of their
+-- own packages failed, was killed or is held; the newest first.
 select job.name
   from job
  where job.visible = 1 and job.ended is not null
