@@ -76,6 +76,7 @@ def hold(
 def release(selected: Selection, *, actor: str, note: str | None, now: float) -> int:
     """held -> ready or waiting, or back to its cool-off; return how many."""
     released = selected.change("release_held_packages", actor=actor, note=note, now=now)
+    selected.change("name_cooloff_again")
     selected.change("reopen_jobs")
     return released
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from d0ctl.store.checks.check import faults
 from d0ctl.store.files import copies
+from d0ctl.store.nodes import placement
 from d0ctl.store.views import browse, left_out
 from tests.cli.conftest import Type
-from tests.support.building import document
+from tests.support.building import document, job, line, package
 from tests.support.rows import change, read
 from tests.support.site import Site
 
@@ -121,3 +122,23 @@ def test_a_line_that_a_merge_has_succeeded_without_comes_back_and_is_merged_afte
     assert site.phase("prod/3/1/1") == "ready"
     assert left_out.short_packages(site.store, browse.job(site.store, "prod").id, 9) == []
     assert faults(site.store) == []
+
+
+def test_a_drop_and_its_undo_leave_the_end_of_a_job_where_it_was(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("sim", [line(package(f"sim-{n}"), name=f"{n}") for n in (1, 2)])))
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    with site.store.writing():
+        placement.end_jobs(site.store, now=time.time())
+    ended = browse.job(site.store, "prod").ended
+
+    for words in (("kill-line", "prod/1/2", "--drop-outputs"), ("restore-line", "prod/1/2")):
+        assert d0ctl(*words).exit_code == 0
+        with site.store.writing():
+            placement.end_jobs(site.store, now=time.time() + 60)
+
+        assert ended
+        assert browse.job(site.store, "prod").ended == ended
+
+    d0ctl("retry", "prod/1/2/1")
+    assert browse.job(site.store, "prod").ended is None

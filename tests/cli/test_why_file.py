@@ -1,5 +1,6 @@
 """`why` of a file: there or not, made by whom, in which state, and who waits for it."""
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -200,7 +201,7 @@ def test_a_late_output_says_how_many_files_it_stands_for(site: Site, d0ctl: Type
 
 @pytest.mark.parametrize(
     ("acquire", "locator", "words", "location"),
-    [("none", None, "it is already on the nodes", "on the nodes already"),
+    [("none", None, "it is expected on the nodes", "on the nodes, not checked"),
      ("self", None, "fetched by the binaries", "fetched by its readers"),
      ("pre-fetch", "root://se//a.raw", "it is `root://se//a.raw`", "at root://se//a.raw"),
      ("pre-fetch", None, "raw/a.raw` on this machine", "on this machine")],
@@ -217,8 +218,12 @@ def test_a_file_from_outside_says_where_it_comes_from(
     assert found["status"] == "outside"
     assert words in found["answer"]
     assert "`prod/1/1/1` needs it and is ready" in found["facts"]
-    (own,) = d0ctl("file", "list", "prod").stdout.splitlines()[:1]
-    assert own.endswith(f"  {location}")
+    files = d0ctl("file", "list", "prod")
+    assert files.stdout.rstrip().endswith(f"  {location}")
+    assert files.stderr.startswith("1 file; 0 present, 1 from outside, ")
+    listed = re.search(r"a\.raw +\S +(.+?)  ", d0ctl("status", "prod/1/1/1").stdout)
+    assert listed
+    assert (listed[1] == "not checked") == (acquire in ("none", "self"))
 
 
 def test_a_file_of_very_many_readers_names_a_few_and_counts_the_rest(

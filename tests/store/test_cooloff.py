@@ -62,13 +62,15 @@ def test_a_package_that_is_held_in_its_cool_off_cools_off_for_the_rest_once_it_i
 ) -> None:
     submitted(store, job("one", [simple()]))
     launch(Site.of(store, cpus=2))
-    fail(store, "stage-in")
+    cause = fail(store, "stage-in")["note"]
 
-    hold(store, now=NOW + 10)
-    assert wait(store, NOW + 20) == "held"
-    release(store, now=NOW + 30)
+    for later in (10, 40):
+        hold(store, now=NOW + later)
+        assert wait(store, NOW + later + 10) == "held"
+        release(store, now=NOW + later + 20)
 
-    assert (row(store)["phase"], row(store)["not_before"]) == ("cooloff", NOW + 300)
+        assert (row(store)["phase"], row(store)["not_before"]) == ("cooloff", NOW + 300)
+        assert (row(store)["actor"], row(store)["note"]) == (None, cause)
     assert wait(store, NOW + 299) == "cooloff"
     assert wait(store, NOW + 300) == "ready"
     assert (row(store)["tried_from"], faults(store)) == (0, {})
@@ -92,7 +94,7 @@ def test_a_package_that_is_paused_in_its_cool_off_cools_off_for_the_rest_once_it
 ) -> None:
     submitted(store, job("one", [simple()]))
     launch(Site.of(store, cpus=2))
-    fail(store, "stage-in")
+    cause = fail(store, "stage-in")["note"]
 
     with store.writing():
         selected = store.select([1])
@@ -100,6 +102,7 @@ def test_a_package_that_is_paused_in_its_cool_off_cools_off_for_the_rest_once_it
         pausing.resume(selected, actor="eve", note=None, now=NOW + 20)
 
     assert (row(store)["phase"], row(store)["not_before"]) == ("cooloff", NOW + 300)
+    assert row(store)["note"] == cause
     assert wait(store, NOW + 300) == "ready"
     assert faults(store) == {}
 

@@ -61,7 +61,7 @@ def origin(locator: str | None, acquired: Iterable[str]) -> str:
         return f"at {locator}"
     ways = set(acquired)
     if ways == {"none"}:
-        return "on the nodes already"
+        return "on the nodes, not checked"
     return "fetched by its readers" if ways == {"self"} else "on this machine"
 
 

@@ -14,6 +14,9 @@ from d0ctl.units import count, size
 PURGED = "purged"
 """The state of a file that was made, and of which no copy is left."""
 
+UNCHECKED = ("none", "self")
+"""How a file from outside is acquired at which only the node looks, when a package starts."""
+
 NAME = 60
 """How many columns of a file's name are shown."""
 
@@ -63,6 +66,8 @@ def _input(sheet: Sheet, view: InputView) -> list[Cell]:
         availability = "missing"
     if view.dropped or view.file_dropped:
         state = availability = "dropped"
+    elif view.acquire in UNCHECKED and not view.maker_path:
+        availability = "not checked"
     elif view.present:
         state, availability = "done", "available" if view.size is None else size(view.size)
     elif view.maker_phase == "done":

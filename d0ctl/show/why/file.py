@@ -88,7 +88,7 @@ def _outside(about: _AboutFile) -> None:
     if file.locator is not None:
         origin = f"`{file.locator}`"
     elif ways == {"none"}:
-        origin = "already on the nodes (`acquire: none`)"
+        origin = "expected on the nodes (`acquire: none`), where d0ctl does not look for it"
     elif ways == {"self"}:
         origin = "fetched by the binaries that read it (`acquire: self`)"
     else:

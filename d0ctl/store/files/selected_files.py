@@ -18,10 +18,14 @@ CONTROL = "control"
 
 
 class FileTotals(NamedTuple):
-    """How many files are selected, how many of them exist, and how many bytes they have."""
+    """How many files are selected, and how many bytes those have that exist.
+
+    `present` counts files of packages that exist, `outside` all that no package makes.
+    """
 
     files: int
     present: int
+    outside: int
     bytes: int
 
 
@@ -80,7 +84,7 @@ def weight(selected: FileSelection) -> FileTotals:
     """Count the selected files and their bytes."""
     row = selected.row("weigh_selected_files")
     assert row is not None
-    return FileTotals(row["files"], int(row["present"] or 0), int(row["bytes"]))
+    return FileTotals(row["files"], *(int(row[key]) for key in ("present", "outside", "bytes")))
 
 
 def keep_removable(selected: FileSelection) -> int:

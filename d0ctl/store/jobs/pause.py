@@ -113,5 +113,6 @@ def resume_due(store: Store, *, now: float) -> list[str]:
 def resume(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """Release the selected packages that a pause holds, and ask suspended ones to continue."""
     selected.change("unpark_packages", actor=actor, note=note, now=now)
+    selected.change("name_cooloff_again")
     selected.change("reopen_jobs")
     selected.change("ask_to_resume", actor=actor, note=note, now=now)

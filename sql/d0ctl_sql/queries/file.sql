@@ -34,8 +34,9 @@ select file.id
  limit :limit;
 
 -- name: weigh_selected_files
--- Number of selected files, and the number and total size of those that are present.
-select count(*) as files, total(file.present) as present,
+-- Number of selected files, of those from outside, and of the others that are present; total size.
+select count(*) as files, total(file.package_id is null) as outside,
+       total(file.present and file.package_id is not null) as present,
        total(iif(file.present, coalesce(file.size, 0), 0)) as bytes
   from selected_file join file on file.id = selected_file.file_id;
 

@@ -34,6 +34,16 @@ update package
        changed = :now, actor = :actor, note = :note
  where id in (select package_id from selected_package) and phase = 'held';
 
+-- name: name_cooloff_again
+-- The selected packages that are back in their cool-off say again after which failure they cool off.
+update package
+   set (actor, note) = (select event.actor, event.note
+                          from event
+                         where event.package_id = package.id
+                           and event.new = 'cooloff' and event.old <> 'held'
+                         order by event.id desc limit 1)
+ where id in (select package_id from selected_package) and phase = 'cooloff';
+
 -- name: kill_idle_packages
 -- not launched -> canceled; on a node out of contact, at once: its attempt ends on return.
 update package

@@ -512,12 +512,14 @@ update input set dropped = 1
 update job set ended = :now where id = :job and ended is null;
 
 -- name: reopen_jobs
--- Chosen packages have changed, so their jobs have not ended; others had, and still have.
+-- Selected packages can go on, so their jobs have not ended. A job that had ended, and of which only
+-- packages that had ended were dropped or restored, still ended when it did.
 update job set ended = null
  where ended is not null
    and id in (select package.job_id
                 from selected_package join package on package.id = selected_package.package_id
-               where package.changed > job.ended);
+               where package.changed > job.ended
+                 and package.phase not in (select name from phase where is_final = 1));
 
 -- name: reopen_ready
 -- Jobs that had ended, and in which a package has become ready again.

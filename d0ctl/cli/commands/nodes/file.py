@@ -45,8 +45,9 @@ def list_files(
         return
     table([cells(line_of(store.home, row)) for row in rows], right=[2])
     more = f", {count(len(rows))} of them listed" if len(rows) < weight.files else ""
+    outside = f"{count(weight.outside)} from outside, " if weight.outside else ""
     say(f"{count(weight.files, 'file')}{more}; {count(weight.present)} present, "
-        f"{size(weight.bytes)}")  # fmt: skip
+        f"{outside}{size(weight.bytes)}")  # fmt: skip
 
 
 def _document(row: "FileRow") -> "site.File":
