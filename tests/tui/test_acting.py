@@ -172,6 +172,24 @@ def test_actions_that_do_not_apply_to_a_job_are_not_offered_but_named(
     dashboard(script, size=(80, 40))
 
 
+def test_actions_that_do_not_apply_to_a_whole_list_of_rows_are_not_offered(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    for number in (1, 2, 3):
+        site.fail(f"prod/1/{number}/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("f", *"failed", "enter")
+        await desk.until(lambda: len(desk.main.tree_view.filtered or ()) == 3, "the failed ones")
+        await desk.press("asterisk", "a")
+        await desk.sees("act on 3 selected", "retry: run failed packages again")
+        await desk.sees("not possible here now: ")
+        await desk.misses("release: schedule again", "resume: continue after a pause")
+
+    dashboard(script, size=(120, 40))
+
+
 def test_of_more_packages_only_actions_for_other_rows_are_left_out(
     site: Site, dashboard: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

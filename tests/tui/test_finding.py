@@ -193,6 +193,8 @@ def test_the_walk_and_the_first_line_have_a_job_that_waits_for_another_try(
         await desk.sees("late", "✘ stands still", "✘ 1 stands still")
         await desk.press("n")
         await desk.until(lambda: desk.main.tree_view.selector == "late/1/1/1", "its first package")
+        await desk.press("f", "enter")
+        await desk.until(lambda: len(desk.main.tree_view.filtered or ()) == 2, "both packages")
 
     dashboard(script, size=(120, 40))
 

@@ -129,7 +129,7 @@ def test_the_filter_of_what_needs_a_person_has_stragglers(late: Site, dashboard:
 
     async def script(desk: Desk) -> None:
         await desk.press("f")
-        await desk.sees("failed and not acknowledged, held, unreachable, stragglers")
+        await desk.sees("unacknowledged failures, held, unreachable, stuck, stragglers")
         await desk.press("enter")
         await desk.sees("needs a person: 4", "prod/1/2/1", "prod/2/1/1", "◷ straggler")
 

@@ -156,7 +156,7 @@ def test_a_filter_shows_packages_by_state_and_follows_what_changes(
     async def script(desk: Desk) -> None:
         await desk.press("f")
         await desk.sees(
-            "needs a person", "failed and not acknowledged, held, unreachable, stragglers"
+            "needs a person", "unacknowledged failures, held, unreachable, stuck, stragglers"
         )
         await desk.type("ready")
         await desk.press("enter")

@@ -214,7 +214,7 @@ def applicable(home: Home, marks: Marks, packages: int) -> frozenset[str]:
               if action.level in ON_ROWS}  # fmt: skip
     names = frozenset(name for name, target in wanted.items()
                       if target is not None and not misfit(name, marks, target))  # fmt: skip
-    if marks.wholes or packages > MOST_TRIED:
+    if packages > MOST_TRIED:
         return names
     with suppress(D0Error), open_store(home) as store, database_errors(home):
         return frozenset(name for name in names

@@ -1,7 +1,7 @@
 """Which packages are shown as a list instead of the tree, and in which order."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -14,8 +14,8 @@ from d0ctl.store.views import browse, outline, search
 from d0ctl.store.views.finding import package_order, wide_search
 from d0ctl_tui.read import stragglers
 
-NEED_A_PERSON = (Phase.FAILED, Phase.HELD, Phase.UNREACHABLE)
-"""Phases that a package seldom leaves by itself; `n` walks through them."""
+NeedingPhases = Mapping[int, Sequence[Phase]]
+"""The phases in which packages need a person, by job."""
 
 
 class PackageFilter(Struct, frozen=True):
@@ -66,23 +66,29 @@ class PackageFilter(Struct, frozen=True):
             return Selector(self.job or "*", states=(self.text,))
         return None
 
-    def ids(self, store: Store, jobs: Sequence[int], now: float) -> "array[int]":
+    def ids(
+        self, store: Store, jobs: Sequence[int], needing: NeedingPhases, now: float
+    ) -> "array[int]":
         """Return the packages, of these jobs if it is not of one; many are in order of paths."""
         try:
-            found = self._found(store, jobs, now)
+            found = self._found(store, jobs, needing, now)
         except NotFound:  # the filter of a saved view
             return array("q")
         if not self.is_sorted or len(found) > package_order.MOST_SORTED:
             return found
         return package_order.ordered(store, found, self.order, now, reverse=self.reverse)
 
-    def _found(self, store: Store, jobs: Sequence[int], now: float) -> "array[int]":
+    def _found(
+        self, store: Store, jobs: Sequence[int], needing: NeedingPhases, now: float
+    ) -> "array[int]":
         match self.kind:
             case "person":
                 jobs = self._jobs(store, jobs)
-                late = stragglers.read(store, now)
-                needing = outline.in_phases(store, jobs, NEED_A_PERSON, acknowledged=False)
-                return array("q", sorted({*needing, *late.ids(jobs)}))
+                needy = {*stragglers.read(store, now).ids(jobs)}
+                for id in jobs:
+                    phases = needing.get(id, ())
+                    needy.update(outline.in_phases(store, [id], phases, acknowledged=False))
+                return array("q", sorted(needy))
             case "straggler":
                 late = stragglers.read(store, now)
                 return array("q", sorted(late.ids(self._jobs(store, jobs))))

@@ -101,6 +101,16 @@ class Snapshot(Struct, frozen=True):
         """Return how many packages of all jobs are in a phase that needs a person."""
         return sum(counts.get(phase, 0) for counts in self.needing.values())
 
+    @property
+    def needing_phases(self) -> dict[int, tuple[Phase, ...]]:
+        """The phases in which packages of a job need a person, by job.
+
+        Packages that wait for others count only if nothing else in the job needs a person.
+        """
+        found = {job: tuple(Phase(phase) for phase in counts if phase != Phase.WAITING)
+                 for job, counts in self.needing.items()}  # fmt: skip
+        return {job: phases or (Phase.WAITING,) for job, phases in found.items()}
+
     def of_jobs(self, jobs: Collection[int] | None) -> "Snapshot":
         """Return it with the needs of these jobs only; None stands for all."""
         if jobs is None:

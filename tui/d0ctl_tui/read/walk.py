@@ -12,11 +12,7 @@ from d0ctl.store.views.shapes import PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.snapshot import Snapshot
-from d0ctl_tui.read.stragglers import Stragglers
 from d0ctl_tui.read.tree_source import Row, Source
-
-STALLED = (Phase.WAITING,)
-"""Phases at which the walk stops in a job if nothing moves, and nothing else needs a person."""
 
 RUNNING = Phase.RUNNING
 """The phase of stragglers."""
@@ -60,22 +56,17 @@ def _next_package(
     source: Source, snapshot: Snapshot, here: WalkStart, *, forward: bool, by_group: bool
 ) -> Path | None:
     """Return the next package, or the first of the next group."""
-    needing, late = snapshot.needing, snapshot.stragglers
+    needing, late = snapshot.needing_phases, snapshot.stragglers
     order = [job for job in source.jobs if job in needing or late.of(job)]
     if not order:
         return None
     job = source.jobs[here.path[0]] if here.path else order[0]
     at = _package_before(source, here, forward) if job in order else 0
-    needs = {job: _needs(needing.get(job, {}), late, job) for job in order}
+    needs = {job: Needs(needing.get(job, ()), {each.id: each for each in late.of(job)})
+             for job in order}  # fmt: skip
     search = _search_groups if by_group else _search
     found = source.ask(lambda store: search(store, needs, job, at, forward), None)
     return source.path_of(found) if found else None
-
-
-def _needs(needing: Mapping[str, int], late: Stragglers, job: int) -> Needs:
-    """Return at which packages the walk stops in a job."""
-    found = [Phase(phase) for phase in needing if phase != Phase.WAITING]
-    return Needs(found or (STALLED if needing else ()), {each.id: each for each in late.of(job)})
 
 
 def _package_before(source: Source, here: WalkStart, forward: bool) -> int:

@@ -121,8 +121,8 @@ class ViewKeys:
     def show_only(self, wanted: PackageFilter) -> None:
         """Show only these packages, as a list."""
         self.only = wanted
-        source, now = self.dashboard.source, time.time()
-        ids = source.ask(lambda store: wanted.ids(store, source.jobs, now), array("q"))
+        source = self.dashboard.source
+        ids = self._packages_of(wanted, array("q"))
         is_every_job = not source.job_list.hides
         name = f"{wanted.name}{self.limit}"
         self.tree_view.show_only(ids, wanted.selector(is_every_job), name, wanted.order)
@@ -133,19 +133,23 @@ class ViewKeys:
 
         A long list stays as it is, and so does one with marked rows, which could leave it.
         """
-        shown, source = self.tree_view.filtered, self.dashboard.source
+        shown = self.tree_view.filtered
         if self.only is None or self.only.kind not in LIVE or shown is None:
             return
         if len(shown) > MOST_LIVE or self.tree_view.marks:
             return
-        wanted, now = self.only, time.time()
-        ids = source.ask(lambda store: wanted.ids(store, source.jobs, now), shown)
+        ids = self._packages_of(self.only, shown)
         if ids != shown:
             at = self.tree_view.cursor
             here = shown[at] if at < len(shown) else 0
             self.tree_view.filtered = ids
             last = max(0, len(ids) - 1)
             self.tree_view.move_to(ids.index(here) if here in ids else min(at, last))
+
+    def _packages_of(self, wanted: PackageFilter, default: "array[int]") -> "array[int]":
+        source, now = self.dashboard.source, time.time()
+        needing = self.dashboard.snapshot.needing_phases
+        return source.ask(lambda store: wanted.ids(store, source.jobs, needing, now), default)
 
     def list_jobs(self, wanted: JobList) -> None:
         """List these jobs; marks of hidden ones would be acted on unseen."""

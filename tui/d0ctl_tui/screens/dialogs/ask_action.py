@@ -67,9 +67,9 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
 
 def _packages(dashboard: AppInterface, marks: Marks) -> int:
     """Return how many packages are below the marked rows; of many rows, how many are marked."""
-    if marks.wholes or len(marks) > MOST_TRIED:
+    if len(marks) > MOST_TRIED:
         return len(marks)
-    rows = (dashboard.source.row(dashboard.places.resolve(path)) for path in marks.paths)
+    rows = (dashboard.source.row(dashboard.places.resolve(path)) for path in marks.names)
     groups = (JobSummary, StageSummary, LineSummary)
     return sum(sum(row.counts.values()) if isinstance(row, groups) else 1 for row in rows)
 

@@ -1,7 +1,6 @@
 """The choices of filters, orders and saved views, and their effects."""
 
 import re
-from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
@@ -10,14 +9,13 @@ from msgspec.structs import replace
 from d0ctl.errors import D0Error
 from d0ctl.model import Phase, Status, phase_word
 from d0ctl.show.drawing import signs
-from d0ctl.store.connection import Store
-from d0ctl.store.views import activity, outline
+from d0ctl.store.views import outline
 from d0ctl.store.views.finding import job_list, package_order
 from d0ctl.store.views.finding.job_list import JobList
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.read import saved_views
-from d0ctl_tui.read.package_filter import NEED_A_PERSON, PackageFilter
+from d0ctl_tui.read.package_filter import PackageFilter
 from d0ctl_tui.read.saved_views import SavedView
 from d0ctl_tui.screens.dialogs import order_choices
 from d0ctl_tui.screens.dialogs.order_choices import Sorting
@@ -92,12 +90,14 @@ def _filters(screen: Shown, typed: str, scope: JobSummary | None) -> list[Choice
     source = screen.dashboard.source
     jobs = [scope.id] if scope else list(source.jobs)
     counts: dict[str, int] = source.ask(lambda store: outline.totals(store, jobs), {})
-    needing: dict[str, int] = source.ask(lambda store: _needing(store, jobs), {})
+    snapshot = screen.dashboard.snapshot
+    needing = [snapshot.needing[job].get(phase, 0) for job in jobs
+               for phase in snapshot.needing_phases.get(job, ())]  # fmt: skip
     late = len(source.stragglers.ids(jobs))
-    number = sum(needing.values()) + late
+    number = sum(needing) + late
     if source.error is not None:
         return [Choice(f"the numbers can't be read: {source.error}", role="bad")]
-    about = "failed and not acknowledged, held, unreachable, stragglers"
+    about = "unacknowledged failures, held, unreachable, stuck, stragglers"
     job = scope.name if scope else ""
     choices = [Choice("needs a person", about, signs.short(number), role="bad",
                       do=partial(screen.show_only, PackageFilter("person", job=job)))]  # fmt: skip
@@ -166,15 +166,6 @@ def _job_filters(screen: Shown, low: str) -> list[Choice]:
         Choice(label, kind="jobs", do=partial(screen.list_jobs, wanted))
         for label, wanted in offered
     ]
-
-
-def _needing(store: Store, jobs: Sequence[int]) -> dict[str, int]:
-    """Return how many packages of these jobs need a person, by phase."""
-    needing: dict[str, int] = {}
-    for job, phases in activity.needing_a_person(store).items():
-        for phase in NEED_A_PERSON if job in jobs else ():
-            needing[phase] = needing.get(phase, 0) + phases.get(phase, 0)
-    return needing
 
 
 def orders(screen: Shown, typed: str) -> list[Choice]:
