@@ -125,24 +125,6 @@ def test_every_fault_of_a_file_is_reported_at_once(faults: Faults, folder: Path)
         ("stages: [{}]", "1:10: a stage needs `lines`"),
         ("stages: [{lines: [{}]}]", "1:19: a line needs `run`"),
         ("stages: [{lines: [{packages: [{}]}]}]", "1:31: a package needs `run`"),
-        ("a: [1", "2:1: this is not YAML: did not find expected ',' or ']'"),
-        ("a: 1\nb 2", "2:1: this is not YAML: could not find expected ':'"),
-        ("a: 'x", "1:6: this is not YAML: found unexpected end of stream"),
-        (
-            "a: b: c",
-            "1:5: this is not YAML: mapping values are not allowed in this context "
-            "(a text with `: ` in it needs quotes)",
-        ),
-        (
-            "a:\n\tb: 1",
-            "2:1: this is not YAML: found character that cannot start any token "
-            "(indent with spaces, not with tabs)",
-        ),
-        (
-            "a:\n  - 1\n b: 2",
-            "3:2: this is not YAML: did not find expected key "
-            "(is it indented like the lines above that it belongs to?)",
-        ),
         ("a: \x1b[31m", "1:4: the character '\\x1b' is not allowed in a job file"),
         ("a: &x [*x]", "1:8: `*x` contains itself"),
         ("a: *x", "1:4: there is no anchor `&x` above"),

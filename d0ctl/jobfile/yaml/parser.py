@@ -7,6 +7,7 @@ import yaml
 
 from d0ctl.errors import BadJobFile
 from d0ctl.jobfile.spec import reserved_character
+from d0ctl.jobfile.yaml.causes import YamlError, likely_cause
 from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, shown
 
@@ -65,9 +66,13 @@ def parse(text: str, faults: Faults) -> Node | None:
         raise _fatal(faults, Position(1, 1), "this is not YAML: " + str(error)) from error
 
 
+_NOTICED_LATE = ("could not find expected ':'", "found unexpected")
+"""Errors that begin before the parser notices them: a key without its colon, an open quote."""
+
+
 def _mark(error: yaml.MarkedYAMLError) -> Any:
-    """Return where an error is: a key without its colon begins before the parser notices it."""
-    if error.context_mark and "could not find expected ':'" in (error.problem or ""):
+    """Return where an error is."""
+    if error.context_mark and any(text in (error.problem or "") for text in _NOTICED_LATE):
         return error.context_mark
     return error.problem_mark or error.context_mark
 
@@ -93,23 +98,14 @@ def _one_escape(pair: re.Match[str]) -> str:
     return f"{pair[1]}\\U{ord(halves.decode('utf-16-be')):08x}"
 
 
-_BARE_PLACEHOLDER = re.compile(r"[\[,:]\s*[^\"'\s,\[\]{}]*\{\w+[^{}:]*\}")
-"""A placeholder in a text without quotes, where YAML expects a mapping."""
-
-
 def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
     """Return the parser's error with its most likely cause."""
-    mark, problem = error.problem_mark, error.problem or "it can't be parsed"
-    if mark and "\t" in text[text.rfind("\n", 0, mark.index) + 1 : mark.index + 1]:
-        return f"{problem} (indent with spaces, not with tabs)"
-    line = text[text.rfind("\n", 0, mark.index) + 1 :].partition("\n")[0] if mark else ""
-    if "did not find expected" in problem and _BARE_PLACEHOLDER.search(line):
-        return f"{problem} (a text with `{{` at its beginning or in a list needs quotes)"
-    if "mapping values are not allowed" in problem:
-        return f"{problem} (a text with `: ` in it needs quotes)"
-    if problem in ("did not find expected '-' indicator", "did not find expected key"):
-        return f"{problem} (is it indented like the lines above that it belongs to?)"
-    return problem
+    problem, mark = error.problem or "it can't be parsed", error.problem_mark
+    if mark is None:
+        return problem
+    begin = error.context_mark or mark
+    cause = likely_cause(YamlError(problem, error.context or "", text, begin.index, mark.index))
+    return f"{problem} ({cause})" if cause else problem
 
 
 class _Builder:
