@@ -7,12 +7,44 @@ from pathlib import Path
 
 from d0ctl.show.usage.slot_places import places
 from d0ctl.store import open_store
+from d0ctl.store.attempts import messages
+from d0ctl.store.attempts.launching import launches
+from d0ctl.store.nodes import contact
 from d0ctl.store.views.finding import wide_search
 from tests.cli.conftest import Type
 from tests.support import rows
-from tests.support.building import document, production
+from tests.support.building import document, job, line, package, production
 from tests.support.live import live
 from tests.support.site import Site
+
+T0 = 1_700_000_000.0
+"""When the node of packages that lose contact launched them."""
+
+
+def silent(site: Site) -> None:
+    """Five packages ran for a minute; two began with them and ran on when their node went silent,
+    half a minute later, and one only waited there.
+    """
+    site.submit(job(("make", [line(package(f"f{n}")) for n in range(8)])))
+    for number in range(1, 6):
+        site.finish(f"prod/1/{number}/1")
+    for number in (6, 7):
+        site.launch(f"prod/1/{number}/1")
+    site.send("prod/1/8/1")
+    rows.change(site.store, "attempt", launched=T0)
+    for number in range(1, 8):
+        of = {"package_id": site.id_of(f"prod/1/{number}/1")}
+        rows.change(site.store, "attempt", of, started=T0)
+        if number < 6:
+            rows.change(site.store, "attempt", of, ended=T0 + 60)
+    with site.store.writing():
+        contact.down(site.store, 1, "no route to host", now=T0 + 30)
+
+
+def timeline(d0ctl: Type) -> dict[str, dict[str, str]]:
+    """The attempts of `report timeline --csv`, by line."""
+    printed = csv.DictReader(d0ctl("report", "timeline", "--csv").stdout.splitlines())
+    return {row["path"].split("/")[2]: row for row in printed}
 
 
 def ran(site: Site) -> None:
@@ -136,3 +168,63 @@ def test_attempts_before_a_restore_are_still_among_the_latest(
 
     assert head.startswith("slots of nodes  4 attempts in ")
     assert len(found) < 20
+
+
+def test_attempts_on_a_node_that_does_not_answer_take_no_slots(site: Site, d0ctl: Type) -> None:
+    silent(site)
+
+    found = timeline(d0ctl)
+    (head, *_) = d0ctl("report", "timeline").stdout.splitlines()
+    report = document(d0ctl("report", "timeline", "--json").stdout)
+
+    lost = [(found[n]["ended"], found[n]["contact_lost"], found[n]["straggler"]) for n in "678"]
+    assert lost == [("", "2023-11-14T22:13:50.000Z", "no")] * 3
+    assert {found[n]["contact_lost"] for n in "12345"} == {""}
+    assert head.startswith("slots of nodes  8 attempts in 1 min")
+    assert report["end"] == "2023-11-14T22:14:20.000Z"
+
+
+def test_lost_attempts_took_slots_until_their_node_stopped_answering(
+    site: Site, d0ctl: Type
+) -> None:
+    silent(site)
+    with site.store.writing():
+        messages.fail(site.store, 1, [6, 7, 8], reason="lost", message="gone", now=T0 + 5400)
+
+    found = timeline(d0ctl)
+
+    assert [(found[n]["outcome"], found[n]["ended"], found[n]["contact_lost"]) for n in "68"] == [
+        ("lost", "2023-11-14T23:43:20.000Z", "2023-11-14T22:13:50.000Z")] * 2  # fmt: skip
+    assert {row["straggler"] for row in found.values()} == {"no"}
+    assert "straggler" not in d0ctl("report", "timeline").stdout
+    assert "8 attempts in 1 min" in d0ctl("report", "timeline").stdout
+    page = site.home.root / "page.html"
+    d0ctl("report", "usage", "--html", str(page))
+    assert "prod/1/6/1: lost (lost), 30 s" in page.read_text()
+    assert "prod/1/8/1: lost (lost), 0.0 s" in page.read_text()
+
+
+def test_a_package_that_was_killed_out_of_contact_took_a_slot_until_then(
+    site: Site, d0ctl: Type
+) -> None:
+    silent(site)
+
+    assert d0ctl("kill", "prod/1/6/1", "--yes").exit_code == 0
+
+    found = timeline(d0ctl)["6"]
+    assert (found["outcome"], found["contact_lost"], found["straggler"]) == (
+        "killed", "2023-11-14T22:13:50.000Z", "no")  # fmt: skip
+
+
+def test_an_attempt_that_went_on_out_of_contact_ran_until_its_end(site: Site, d0ctl: Type) -> None:
+    silent(site)
+    with site.store.writing():
+        launches.reconcile(site.store, 1, dict.fromkeys((6, 7, 8), "running"), now=T0 + 5400)
+        contact.up(site.store, 1, {}, now=T0 + 5400)
+    site.end("prod/1/6/1", started=T0, ended=T0 + 6000)
+    site.end("prod/1/8/1", started=T0 + 5400, ended=T0 + 5460)
+
+    again = timeline(d0ctl)
+
+    assert {row["contact_lost"] for row in again.values()} == {""}
+    assert [again[n]["straggler"] for n in "1678"] == ["no", "yes", "yes", "no"]

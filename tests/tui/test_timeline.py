@@ -14,9 +14,11 @@ from d0ctl.show.history.time_rows import (
     draw,
     lines,
     look_of_state,
+    marked,
     period_for,
     slots,
     stragglers,
+    summary,
 )
 from d0ctl.store.history import attempt_spans
 from d0ctl.store.history.attempt_spans import AttemptSpan
@@ -140,6 +142,36 @@ def test_a_straggler_takes_longer_than_half_of_its_stage() -> None:
 
     assert stragglers([*usual, slow, other], 400.0) == {slow}
     assert stragglers([*usual, slow, other], 150.0) == set()
+
+
+def test_waiting_on_a_node_and_suspension_make_no_stragglers() -> None:
+    usual = [span(f"a/1/{line}/1", 0, 9) for line in range(1, 6)]
+    waited = AttemptSpan("a/1/6/1", 1, 6, "n1", 0.0, 300.0, 308.0, "successful", None)
+    waiting = AttemptSpan("a/1/7/1", 1, 7, "n1", 0.0, None, None, None, None)
+    stopped = AttemptSpan("a/1/8/1", 1, 8, "n1", 0.0, 1.0, 309.0, "successful", None,
+                          suspended=300.0)  # fmt: skip
+
+    assert stragglers([*usual, waited, waiting, stopped], 400.0) == set()
+    assert summary(waited, 400.0) == "successful 8.0 s"
+
+
+def test_attempts_whose_end_nobody_knows_take_slots_while_their_node_answered() -> None:
+    lost = AttemptSpan("a/1/1/1", 1, 1, "n1", 0.0, 0.0, 400.0, "lost", "lost", contact_lost=4.0)
+    silent = AttemptSpan("a/1/2/1", 1, 2, "n1", 4.0, 4.0, None, None, None, contact_lost=6.0)
+
+    rows = slots([lost, silent], 10, 0)
+
+    assert [text(draw(row, TEN, UNICODE, look_of_state, set()))[LABEL:] for row in rows] == [
+        "▒▒▒▒██    "]  # fmt: skip
+    assert [(row.slot, row.busy) for row in rows] == [(1, 1.0)]
+    assert (summary(lost, 9.0), summary(silent, 9.0)) == ("lost 4.0 s", "unreachable 2.0 s")
+
+
+def test_stragglers_that_failed_have_the_block_of_failed_ones_and_count_as_these() -> None:
+    slow, failed = span("a/1/1/1", 0, None), span("a/1/2/1", 0, 900, "failed")
+
+    assert marked({slow, failed}, [slow, failed]) == {slow}
+    assert marked({slow, failed}, [failed]) == set()
 
 
 def test_the_times_are_on_the_axis_and_the_first_period_shows_all() -> None:

@@ -87,7 +87,7 @@ class Failures(TypedDict):
 
 
 class TimelineAttempt(TypedDict):
-    """An attempt on its node; without an end it is still going on."""
+    """An attempt on its node; without an end it is still going on, as far as is known."""
 
     path: str
     node: str
@@ -96,7 +96,8 @@ class TimelineAttempt(TypedDict):
     ended: Time | None
     outcome: str | None
     reason: str | None
-    straggler: Annotated[bool, Meta(description="It takes, or took, much longer than its stage.")]
+    contact_lost: Annotated[Time | None, Meta(description="It takes no slot since: end unknown.")]
+    straggler: Annotated[bool, Meta(description="It runs, or ran, much longer than its stage.")]
 
 
 class TimelineRow(TypedDict):

@@ -87,8 +87,7 @@ def _first_start_to_last_end(
 ) -> tuple[float, float]:
     """Return the part of the period in which packages ran anywhere; they may run now."""
     spans = [span for of_node in nodes.values() for span in of_node]
-    ran = [(span.started, now if span.ended is None else span.ended)
-           for span in spans if span.started is not None]  # fmt: skip
+    ran = [(span.started, span.until(now)) for span in spans if span.started is not None]
     first = min((started for started, _ in ran), default=begin)
     return max(first, begin), min(max((ended for _, ended in ran), default=now), now)
 
@@ -100,7 +99,7 @@ def _share(spans: Iterable[AttemptSpan], rows: int, period: tuple[float, float])
     for span in spans:
         slots = max(slots, span.node_slots or 0)
         if span.started is not None:
-            ended = end if span.ended is None else span.ended
+            ended = span.until(end)
             busy += span.took * max(0.0, min(ended, end) - max(span.started, begin))
     return busy / max(1e-9, (end - begin) * slots)
 
@@ -120,7 +119,7 @@ def _places(spans: Sequence[AttemptSpan], now: float) -> list[list[AttemptSpan]]
         if span.started is None:
             others.append(span)
         else:
-            ran.append((span.started, now if span.ended is None else span.ended, span))
+            ran.append((span.started, span.until(now), span))
     ran.sort(key=lambda row: row[:2])
     numbers = places(((started, ended) for started, ended, _ in ran), _most_at_once(spans))
     slots: list[list[AttemptSpan]] = [[] for _ in range(1 + max(numbers, default=0))]
@@ -132,8 +131,7 @@ def _places(spans: Sequence[AttemptSpan], now: float) -> list[list[AttemptSpan]]
 
 def _columns(row: TimeRow, span: AttemptSpan, period: Period) -> tuple[int, int]:
     """Return the first and the last column of an attempt: in a slot, only while it ran."""
-    end = period.end if span.ended is None else span.ended
-    begin = span.launched
+    end, begin = span.until(period.end), span.launched
     if row.slot is not None:
         begin = end if span.started is None else span.started
     return period.column(begin), period.column(max(begin, end - 1e-6))
@@ -151,22 +149,35 @@ def lines(spans: Iterable[AttemptSpan]) -> list[TimeRow]:
 
 
 def stragglers(spans: Sequence[AttemptSpan], now: float) -> set[AttemptSpan]:
-    """Return attempts that take, or took, much longer than half of their stage."""
+    """Return attempts that run, or ran, much longer than half of their stage."""
     by_stage: dict[tuple[str, int], list[AttemptSpan]] = defaultdict(list)
     for span in spans:
         by_stage[span.path.partition("/")[0], span.stage].append(span)
     slow: set[AttemptSpan] = set()
     for of_stage in by_stage.values():
-        ended = [span.seconds(now) for span in of_stage if span.outcome == "successful"]
+        seconds = {span: ran for span in of_stage if (ran := span.ran(now)) is not None}
+        ended = [ran for span, ran in seconds.items() if span.outcome == "successful"]
         limit = median(ended) if len(ended) > 2 else float("inf")
         limit = max(STRAGGLING * limit, limit + LEAST_STRAGGLING_S)
-        slow.update(span for span in of_stage if span.seconds(now) > limit)
+        slow.update(span for span, ran in seconds.items() if ran > limit)
     return slow
+
+
+def marked(slow: Iterable[AttemptSpan], shown: Iterable[AttemptSpan]) -> set[AttemptSpan]:
+    """Return the stragglers that have a block of their own: failed ones look like failed ones."""
+    return {span for span in {*slow} & {*shown} if _block(span, {span}) != "failed"}
+
+
+def summary(span: AttemptSpan, now: float) -> str:
+    """Say how an attempt ended, if it has, and how long it ran, or waited to start."""
+    state = "running" if span.is_going else "unreachable"
+    begin = span.launched if span.started is None else span.started
+    return f"{span.outcome or state} {duration(span.until(now) - begin)}"
 
 
 def look_of_state(span: AttemptSpan) -> str:
     """Return the look of an attempt by how it ended."""
-    return "live" if span.ended is None else LOOKS.get(span.outcome or "", "warn")
+    return "live" if span.is_going else LOOKS.get(span.outcome or "", "warn")
 
 
 def look_of_stage(span: AttemptSpan) -> str:

@@ -27,7 +27,7 @@ def draw(sheet: Sheet, spans: Sequence[AttemptSpan], job: str | None, now: float
     end = max(last + MARGIN * (last - begin), begin + 1.0)
     period = Period(begin, end, max(1, sheet.columns - LABEL))
     rows = time_rows.slots(spans, last, begin) if job is None else time_rows.lines(spans)
-    slow = time_rows.stragglers(spans, last)
+    slow = time_rows.marked(time_rows.stragglers(spans, last), spans)
     of = "slots of nodes" if job is None else f"lines of {job}"
     sheet.head(of, f"{count(len(spans), 'attempt')} in {duration(last - begin)}")
     sheet.lines.append(time_rows.axis(period, period.columns, sheet.glyphs))
@@ -45,7 +45,7 @@ def extent(spans: Sequence[AttemptSpan], now: float) -> tuple[float, float]:
 
     Of the time before, only some attempts are known, those that run.
     """
-    ends = (now if span.ended is None else span.ended for span in spans)
+    ends = (span.until(now) for span in spans)
     return min((span.launched for span in spans[-MOST:]), default=now), max(ends, default=now)
 
 

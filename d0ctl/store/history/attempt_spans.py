@@ -25,10 +25,26 @@ class AttemptSpan(Struct, frozen=True):
     """How many slots of its node it took while it ran."""
     node_slots: int | None = None
     """How many slots its node has; None if that is not known any more."""
+    suspended: float = 0.0
+    """For how many seconds it was suspended."""
+    contact_lost: float | None = None
+    """Since when its node did not answer, if nobody knows when it ended."""
 
-    def seconds(self, now: float) -> float:
-        """Return how long it has taken, from its launch."""
-        return (now if self.ended is None else self.ended) - self.launched
+    @property
+    def is_going(self) -> bool:
+        """Whether it has not ended, as far as is known."""
+        return self.ended is None and self.contact_lost is None
+
+    def until(self, now: float) -> float:
+        """Return until when it may have taken a slot: now if it still does."""
+        end = self.ended if self.contact_lost is None else self.contact_lost
+        return now if end is None else end
+
+    def ran(self, now: float) -> float | None:
+        """Return for how many seconds it has run; None if it has not, or nobody knows that."""
+        if self.started is None or self.contact_lost is not None or self.outcome == "lost":
+            return None
+        return self.until(now) - self.started - self.suspended
 
 
 def latest(store: Store, job: int | None, limit: int = MOST) -> list[AttemptSpan]:

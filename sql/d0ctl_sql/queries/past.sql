@@ -136,10 +136,18 @@ select coalesce(min(id), 0) from (select id from attempt where id > 0 order by i
 
 -- name: attempt_spans
 -- When and where the attempts from an id on, and earlier ones that have not ended, ran, of a job or
--- of all, with the slots that each took and those that its node has; null if the node is removed.
+-- of all, with the slots that each took and those that its node has; null if the node is removed. Of
+-- those whose end is not known: since when their node did not answer.
 select package_path.path, package_path.stage, package_path.line, attempt.node_name as node,
        attempt.launched, attempt.started, attempt.ended, attempt.outcome, attempt.reason,
-       requirement.cpus * requirement.cpu / 100.0 as took, node.cpus as node_slots
+       requirement.cpus * requirement.cpu / 100.0 as took, node.cpus as node_slots,
+       attempt.suspended,
+       case when attempt.ended is not null
+            then (select run_end.ended from run_end
+                   where run_end.attempt_id = attempt.id and run_end.ended <> attempt.ended)
+            when node.state = 'down'
+            then max(coalesce(node.since, attempt.launched),
+                     coalesce(attempt.started, attempt.launched)) end as contact_lost
   from (select id from attempt where id >= :first
         union
         select attempt_id from package where is_live = 1) as some

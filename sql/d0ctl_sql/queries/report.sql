@@ -327,8 +327,8 @@ select coalesce(attempt.reason, 'unknown') as reason, count(*) as count
  group by 1 order by count desc, reason;
 
 -- name: use_times
--- When the included attempts began and ended on their nodes, by beginning.
-select attempt.node_name as node, coalesce(attempt.started, attempt.launched) as began,
+-- When the included attempts ran on their nodes, by beginning; those that never ran are at their end.
+select attempt.node_name as node, coalesce(attempt.started, run_end.ended) as began,
        run_end.ended, attempt_use.cpus, attempt.outcome, attempt.reason, package_path.path
   from attempt_use
   cross join attempt on attempt.id = attempt_use.attempt_id

@@ -41,10 +41,17 @@ create temp table reported_end (attempt_id integer primary key, outcome text, ph
                             package_id integer, partial integer, answer text,
                             requirement_id integer, wall_time real, note text, passed integer);
 -- Until when attempts may have run: lost ones until the last contact with their node was noticed to
--- be over, if they were out of contact when they were given up.
+-- be over, if they were out of contact when they were given up, and so those that a person killed then.
 create temp view run_end as
 select attempt.id as attempt_id,
        case when attempt.outcome = 'lost'
+                 or (attempt.outcome = 'killed'
+                     and exists (select 1
+                                   from event as killed
+                                  where killed.package_id = attempt.package_id
+                                    and killed.attempt_id = attempt.id
+                                    and killed.old = 'unreachable'
+                                    and killed.new in ('canceled', 'dropped')))
             then coalesce((select max(max(gone.at, coalesce(attempt.started, 0)))
                              from event as gone
                             where gone.package_id = attempt.package_id

@@ -11,7 +11,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.history import attempt_spans
 from d0ctl.store.history.attempt_spans import MOST, AttemptSpan
 from d0ctl.store.views import browse
-from d0ctl.units import count, duration, moment
+from d0ctl.units import count, moment
 from d0ctl_tui.app_events import LineOpened
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import SUB, TIMELINE, bindings
@@ -98,8 +98,9 @@ class TimelineScreen(SubScreen):
         at = period.begin + (self._column + 0.5) * period.step
         right: list[Span] = [(f"{moment(at, self.now)} ", "faint")]
         if (span := self._cursor_span) is not None:
-            summary = f"{span.outcome or 'running'} {duration(span.seconds(self.now))} "
-            right = [(f"{foreign(span.path)} ", "strong"), (summary, time_rows.look_of_state(span)),
+            summary = time_rows.summary(span, self.now)
+            right = [(f"{foreign(span.path)} ", "strong"),
+                     (f"{summary} ", time_rows.look_of_state(span)),
                      (f"{foreign(span.reason)} " if span.reason else "", "bad"),
                      *right]  # fmt: skip
         return spread(left, right, columns)
@@ -122,8 +123,9 @@ class TimelineScreen(SubScreen):
         begin, columns = self.now - PERIODS[zoom], max(1, self.view.size.width - LABEL)
         self.view.period = Period(begin, self.now, columns)
         self._back = min(self._back, columns - 1)
-        visible = [span for span in self._spans if span.ended is None or span.ended > begin]
-        self.view.slow = time_rows.stragglers(self._spans, self.now) & set(visible)
+        visible = [span for span in self._spans if span.until(self.now) > begin]
+        slow = time_rows.stragglers(self._spans, self.now)
+        self.view.slow = time_rows.marked(slow, visible)
         self.view.rows = (
             time_rows.lines(visible) if self.by_line else time_rows.slots(visible, self.now, begin)
         )
