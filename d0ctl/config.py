@@ -186,13 +186,15 @@ class Home:
         """Return whether the home has a database.
 
         Raises DatabaseUnavailable if the home belongs to another user, cannot be entered, or
-        has lost its database: writers leave `d0ctl.turn`, and results are of jobs.
+        has lost its database: writers leave `d0ctl.turn`, results and nodes are of a site.
         """
         try:
             self.check_owner()
             size = access.size(self.database)
-            is_gone = size is None and (access.size(self.writer_lock) is not None
-                                        or any(self.results.glob("*")))  # fmt: skip
+            is_gone = size is None and (
+                access.size(self.writer_lock) is not None
+                or any(any(folder.glob("*")) for folder in (self.results, self.nodes))
+            )
         except OSError as error:
             raise access.unusable(self.root, error) from error
         if is_gone or size == 0:
@@ -221,10 +223,8 @@ class Home:
         """Create what is missing, only for the owner; no key if attempts need that of a backup."""
         refuse_network_disk(self.root)
         if self.is_chosen and not self.root.parent.exists():
-            raise DatabaseUnavailable(
-                f"there is no folder `{self.root.parent}` for the home",
-                hint=f"mkdir -p {self.root.parent}",
-            )
+            raise DatabaseUnavailable(f"there is no folder `{self.root.parent}` for the home",
+                                      hint=f"mkdir -p {self.root.parent}")  # fmt: skip
         try:
             self.check_owner()
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)

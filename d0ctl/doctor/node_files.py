@@ -116,8 +116,9 @@ def full_disks(store: Store) -> Iterator[Finding]:
     """Nodes in contact whose disks are nearly full, so that packages fail there."""
     for row in registry.nodes(store) if any_driver(store) else ():
         if space := registry.full_disk(row):
-            yield Finding("disk", row.name, f"is nearly full: {size(space.free)} of "
-                          f"{size(space.total)} free", f"d0ctl node check {row.name}")  # fmt: skip
+            free = f"{size(space.free)} of {size(space.total)} free"
+            yield Finding("disk", row.name, f"is nearly full: {free} when it last reported",
+                          f"d0ctl node check {row.name}")  # fmt: skip
 
 
 def caches_in_doubt(store: Store) -> Iterator[Finding]:

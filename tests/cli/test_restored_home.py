@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from d0ctl.config import Home
 from d0ctl.store import open_store
 from d0ctl.store.clusters.other_homes import marked_as_driver, refuse_second_driver, take_over
@@ -197,14 +199,15 @@ def test_a_repeated_restore_into_another_home_compares_with_the_first_home_again
         assert f"to change over from `{root}`, and not to only look" in answer.stdout
 
 
-def test_a_folder_with_the_results_of_a_site_and_no_database_waits_for_a_restore(
-    site: Site, d0ctl: Type, tmp_path: Path
+@pytest.mark.parametrize("left", ["results/before", "nodes/{site}/localhost"])
+def test_a_folder_with_a_part_of_a_site_and_no_database_waits_for_a_restore(
+    site: Site, d0ctl: Type, tmp_path: Path, left: str
 ) -> None:
     site.submit(job("before"))
     d0ctl("backup", saved := str(tmp_path / "saved.db"))
     new = Home(tmp_path / "new")
     new.root.mkdir(mode=0o700)
-    (new.results / "before").mkdir(parents=True)
+    (new.root / left.format(site=site_name(site.store))).mkdir(parents=True)
     new.key.write_bytes(site.store.home.site_key())
     new.key.chmod(0o600)
     home = ("--home", str(new.root))
