@@ -125,9 +125,9 @@ def test_killing_a_line_without_live_packages_is_reported(site: Site, d0ctl: Typ
 def test_a_line_that_all_have_read_is_dropped_and_restored_with_its_files(
     site: Site, d0ctl: Type
 ) -> None:
-    site.submit(production(lines=1))
-    for path in ("prod/1/1/1", "prod/1/1/2", "prod/2/1/1", "prod/3/1/1"):
-        site.finish(path)
+    site.submit(production(lines=2))
+    for path in ("1/1/1", "1/1/2", "1/2/1", "1/2/2", "2/1/1", "3/1/1"):
+        site.finish(f"prod/{path}")
 
     dropped = d0ctl("kill-line", "prod/1/1", "--drop-outputs").stdout
     restored = d0ctl("restore-line", "prod/1/1").stdout

@@ -54,6 +54,10 @@ class KillLinePlan(Plan):
     also: int = 0
     """How many packages are dropped because their inputs are."""
     also_dropped: tuple[Change, ...] = ()
+    followed: tuple[Change, ...] = ()
+    """The first successful packages that have no other input, so that their files are dropped."""
+    following: int = 0
+    """How many these are."""
     files: int = 0
     files_lost: tuple[str, ...] = ()
     losing_packages: tuple[LosingPackage, ...] = ()
@@ -104,13 +108,16 @@ def check_level(target: Selector) -> None:
 
 
 def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLinePlan:
-    own = selected.count()
+    own = lifecycle.phases(selected)
     own_paths = {row.path for row in rows(selected)}
     requested = lifecycle.line_ids(selected)
     lifecycle.choose_without_inputs(selected)
     phases = lifecycle.phases(selected)
     stay = {p: n for p, n in phases.items() if p in (Phase.DONE, Phase.TRANSFERRING, Phase.DROPPED)}
     leaving = [row for row in rows(selected) if row.phase not in stay]
+    followed = [row for row in rows(selected)
+                if row.phase == Phase.DONE and row.path not in own_paths]  # fmt: skip
+    following = stay.get(Phase.DONE, 0) - own.get(Phase.DONE, 0)
     losing_packages = [LosingPackage(row["path"], row["lost"], row["left"], bool(row["starts"]))
               for row in lifecycle.losing(selected)]  # fmt: skip
     everything = sum(phases.values())
@@ -124,8 +131,10 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         packages=packages,
         changes=tuple(row for row in leaving if row.path in own_paths)[:MOST_SHOWN],
         unchanged=stay,
-        also=everything - own,
+        also=everything - sum(own.values()) - following,
         also_dropped=tuple(row for row in leaving if row.path not in own_paths)[:MOST_SHOWN],
+        followed=tuple(followed[:MOST_SHOWN]),
+        following=following,
         files=files,
         files_lost=lifecycle.files(selected, MOST_SHOWN, dropped=False),
         losing_packages=tuple(losing_packages[:MOST_SHOWN]),
@@ -183,6 +192,10 @@ def _way_on(plan: KillLinePlan) -> Iterator[str]:
 def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     yield from wording.counted("also dropped, because their inputs are", plan.also, "package",
                                wording.phases(plan.also_dropped))  # fmt: skip
+    yield from wording.counted(
+        "successful, and left without inputs, so that their files are dropped, too",
+        plan.following, "package", wording.phases(plan.followed),
+    )  # fmt: skip
     yield from wording.counted("removed from the inputs of later packages", plan.files, "file",
                                plan.files_lost)  # fmt: skip
     losing_packages = [
@@ -223,6 +236,9 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         yield from _way_on(plan)
     if plan.also:
         yield f"{count(plan.also)} of them because their inputs are dropped"
+    if plan.following:
+        left = count(plan.following, "successful package", "successful packages")
+        yield f"the files of {left}, left without inputs, are dropped, too"
     if plan.losing:
         starting = f"; {count(plan.starting)} can start now" if plan.starting else ""
         goes = count(plan.losing, "package continues", "packages continue")

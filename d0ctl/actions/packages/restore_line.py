@@ -1,6 +1,6 @@
 """restore-line: bring back dropped lines, and run again what has succeeded without their files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from shlex import quote
 from typing import NamedTuple
@@ -79,9 +79,10 @@ def plan_restore_line(
     selected = selection.choose(store, request.target, now=now)
     is_dropped = bool(lifecycle.lines(selected)["dropped"])
     is_canceled = Phase.CANCELED in lifecycle.phases(selected)
-    if not (own := restore_line.keep_named(selected)):
+    if not restore_line.keep_named(selected):
         raise _not_restorable(request, is_dropped, is_canceled)
     _check_not_ending(selected, request)
+    own = lifecycle.phases(selected)
     own_paths, requested = {row.path for row in rows(selected)}, lifecycle.line_ids(selected)
     restore_line.choose_restored(selected)
     _check_not_launched(selected, request, now)
@@ -98,7 +99,8 @@ def plan_restore_line(
 
 
 def _plan(
-    selected: Selection, request: Request[RestoreLineOptions], requested: tuple[int, ...], own: int,
+    selected: Selection, request: Request[RestoreLineOptions], requested: tuple[int, ...],
+    own: Mapping[str, int],
     own_paths: set[str], done: Sequence[Row], rerun: Rerun,
 ) -> RestoreLinePlan:  # fmt: skip
     phases = lifecycle.phases(selected)
@@ -113,7 +115,7 @@ def _plan(
         packages=phases.get(Phase.DROPPED, 0),
         changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],
         unchanged={p: n for p, n in phases.items() if p != Phase.DROPPED},
-        also=sum(phases.values()) - own,
+        also=phases.get(Phase.DROPPED, 0) - own.get(Phase.DROPPED, 0),
         also_restored=tuple(row for row in back if row.path not in own_paths)[:MOST_SHOWN],
         files=lifecycle.count_files(selected, dropped=True),
         files_restored=lifecycle.files(selected, MOST_SHOWN, dropped=True),

@@ -21,10 +21,10 @@ def choose_restored(selected: Selection) -> None:
         pass
 
 
-def keep_named(selected: Selection) -> int:
-    """Keep in the selection the lines that were dropped by name; return how many packages."""
+def keep_named(selected: Selection) -> bool:
+    """Keep in the selection the lines that were dropped by name; return whether there is one."""
     selected.change("keep_named")
-    return selected.count()
+    return bool(selected.count())
 
 
 def regaining_inputs(selected: Selection) -> list[Row]:

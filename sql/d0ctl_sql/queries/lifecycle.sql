@@ -95,18 +95,19 @@ delete from transfer
 -- name: choose_without_inputs
 -- Add the packages that lose a required input, or the last of their optional inputs, with the
 -- outputs of those already selected, or that follow a selected package in its line that has not
--- succeeded. Launched and successful packages are not added, except a running one that still waits
--- for a required input, which it would never get.
+-- succeeded. Launched packages are not added, except a running one that still waits for a required
+-- input, which it would never get; successful ones only in the same job, as they could not run again.
 insert or ignore into selected_package (package_id)
 select package.id
   from (select input.package_id as id, max(input.required) as required,
-               max(input.required = 1 and file.present = 0) as never
+               max(input.required = 1 and file.present = 0) as never, file.job_id
           from selected_package
           join file on file.package_id = selected_package.package_id
           join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
          group by input.package_id) as losing
   join package on package.id = losing.id
  where (package.phase in (select name from phase where may_start = 1)
+        or (package.phase = 'done' and package.job_id = losing.job_id)
         or (package.early = 1 and losing.never = 1
             and package.phase in (select name from phase where is_active = 1)))
    and (losing.required = 1
@@ -115,6 +116,7 @@ select package.id
                          join file as retained on retained.id = other.file_id
                         where other.package_id = losing.id
                           and other.required = 0 and other.dropped = 0 and other.own = 0
+                          and retained.dropped = 0
                           and not (retained.late = 1 and retained.present = 1)
                           and coalesce(retained.package_id, 0) not in (select package_id
                                                                      from selected_package)))

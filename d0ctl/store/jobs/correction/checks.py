@@ -36,6 +36,32 @@ def check(
     _check_elsewhere(store, job, comparison, known, written)
 
 
+def check_dropped(
+    store: Store, spec: JobSpec, found: Comparison, again: Set[int], dropped: Set[int], known: Known
+) -> None:
+    """Raise Refused if a package to run again would lack an input that it needs.
+
+    It needs those that it requires, and one at least of those of other packages; files of `dropped`
+    packages are left out.
+    """
+    for line, of in pairs(spec, found) if dropped else ():
+        for number, wanted in enumerate(of.packages):
+            package = line.package(number)
+            if package not in again or package in dropped:
+                continue
+            read = [(entry.required, known.makers.get(known.ids.get(entry.file, 0)), entry.file)
+                    for each in wanted.binaries for entry in each.inputs if entry.made]  # fmt: skip
+            others = [one for one in read if one[1] != package]
+            absent = [one for one in others if one[1] in dropped]
+            if any(required for required, _, _ in absent) or (absent and absent == others):
+                path = str(store.value("path_of", package=package))
+                line_path = path.rpartition("/")[0]
+                raise Refused(
+                    f"`{path}` would run again without `{absent[0][2]}`, which is dropped",
+                    hint=f"d0ctl kill-line {line_path} --drop-outputs",
+                )
+
+
 def pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:
     for stage, of in zip(found.stages, spec.stages, strict=True):
         yield from ((line, package) for _, line, package in stage.pairs(of))

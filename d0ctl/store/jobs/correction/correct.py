@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -69,11 +70,11 @@ class Correction(Struct):
 
     def apply(self) -> None:
         """Change the rows."""
+        self._clear()  # first, or inputs that the job file has no more would be made again
         self._run_again(Phase.DONE)
         self._bring_back()
         self._take_files()
         stages = self._stages()
-        self._clear()
         self._write(stages)
         self._order(stages)
         self._count()
@@ -85,7 +86,7 @@ class Correction(Struct):
         self._settle()
 
     @property
-    def _by(self) -> dict[str, object]:
+    def _by(self) -> dict[str, Any]:
         return {"actor": self.actor, "note": self.note, "now": self.now}
 
     def _run_again(self, phase: Phase) -> None:
@@ -95,17 +96,16 @@ class Correction(Struct):
         if not selected.count():
             return
         if phase == Phase.DONE:
-            retry.make_again(selected, actor=self.actor, note=self.note, now=self.now)
+            retry.make_again(selected, **self._by)
         else:
-            retry.retry(selected, actor=self.actor, note=self.note, now=self.now)
+            retry.retry(selected, **self._by)
 
     def _bring_back(self) -> None:
         """dropped -> as before: lines that the job file has again."""
         packages = [package.id for line in self.found.back for package in line.packages]
         if packages:
             selected = self.store.select(packages)
-            restore_line.restore(selected, [line.id for line in self.found.back],
-                                 actor=self.actor, note=self.note, now=self.now)  # fmt: skip
+            restore_line.restore(selected, [line.id for line in self.found.back], **self._by)
 
     def _take_files(self) -> None:
         """Forget copies of files that another package makes from now on."""
@@ -134,9 +134,7 @@ class Correction(Struct):
 
     def _stages(self) -> list[int]:
         """Insert or update the rows of stages; return their ids."""
-        return [
-            self._stage(new, number) for number, new in enumerate(self.found.stages)
-        ]  # fmt: skip
+        return [self._stage(new, number) for number, new in enumerate(self.found.stages)]
 
     def _stage(self, new: NewStage, number: int) -> int:
         of = self.spec.stages[number]
@@ -241,7 +239,7 @@ class Correction(Struct):
         if lines:
             selected = self.store.select(package.id for line in lines for package in line.packages)
             ids = [line.id for line in lines]
-            lifecycle.drop(selected, ids, actor=self.actor, note=self.note, now=self.now)
+            lifecycle.drop(selected, ids, **self._by)
             self.store.change_many("leave_line", ((line,) for line in ids))
 
     def _forget_files(self) -> None:

@@ -11,7 +11,7 @@ from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import Contents
 from d0ctl.store.jobs import audit, retry
 from d0ctl.store.jobs.correction import acceptance, comparison, standing
-from d0ctl.store.jobs.correction.checks import check, pairs
+from d0ctl.store.jobs.correction.checks import check, check_dropped, pairs
 from d0ctl.store.jobs.correction.comparison import (
     Comparison,
     Place,
@@ -129,6 +129,7 @@ def plan(
     # They run again in any case: with the present requests and dispositions.
     written |= gone & comparison_result.requests
     check(store, job, spec, comparison_result, written, known)
+    check_dropped(store, spec, comparison_result, rerun, dropped, known)
     remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
     written |= accepted.keys() - comparison_result.earlier
     outdated = _outdated(comparison_result).difference(rerun, written)

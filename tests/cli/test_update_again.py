@@ -1,0 +1,100 @@
+"""update --again: what is out of date runs again, and nothing else."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store.checks.check import faults
+from d0ctl.store.files import copies
+from tests.cli.conftest import Type
+from tests.support.rows import read
+from tests.support.site import Site
+
+CHAIN = """\
+job: prod
+stages:
+  - {name: gen, lines: [{for: {n: [1, 2, 3]}, run: "true", outputs: "gen-{n}"}]}
+  - name: select
+    lines:
+      - for: {n: [1, 2, 3]}
+        run: "true"
+        inputs: "gen-{n}"
+        outputs: "sel-{n}"
+  - {name: merge, lines: [{run: "true", inputs: {from: select}, outputs: all}]}
+"""
+
+
+@pytest.fixture
+def file(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
+    """The job file of a job that is successful, and of whose files only the result is left."""
+    path = tmp_path / "prod.yaml"
+    path.write_text(CHAIN)
+    assert d0ctl("submit", str(path)).exit_code == 0
+    for package in ("1/1/1", "1/2/1", "1/3/1", "2/1/1", "2/2/1", "2/3/1", "3/1/1"):
+        site.finish(f"prod/{package}")
+    made = [file for file, name in read(site.store, "file", "id", "name") if name != "all"]
+    with site.store.writing():
+        copies.lose(site.store, [(file, 1) for file in made], now=time.time())
+    return path
+
+
+def waiting(site: Site) -> list[str]:
+    """The packages that run again, by their paths."""
+    paths = [f"prod/{stage}/{line}/1" for stage in (1, 2) for line in (1, 2, 3)]
+    return [path for path in [*paths, "prod/3/1/1"] if site.phase(path) != "done"]
+
+
+def test_lines_that_the_job_file_no_longer_has_do_not_run_again(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    file.write_text(CHAIN.replace("[1, 2, 3]", "[1, 2]"))
+
+    planned = d0ctl("update", "prod", "--again", "--dry-run").stdout
+    d0ctl("update", "prod", "--again")
+
+    assert "in all: 5 packages to run again\n" in planned
+    assert waiting(site) == [f"prod/{path}/1" for path in ("1/1", "1/2", "2/1", "2/2", "3/1")]
+    assert read(site.store, "file", "name", result=1) == [("all",)]
+    assert faults(site.store) == []
+
+
+def test_a_successful_package_that_a_drop_leaves_without_inputs_is_dropped_too(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    planned = d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--dry-run").stdout
+    dropped = d0ctl("kill-line", "prod/1/2", "--drop-outputs").stdout
+
+    left = "successful, and left without inputs, so that their files are dropped, too: 1 package\n"
+    assert f"{left}  prod/2/2/1" in planned
+    assert "the files of 1 successful package, left without inputs, are dropped, too\n" in dropped
+    assert "1 package has read these files" in dropped
+    d0ctl("update", "prod", "--again")
+    assert waiting(site) == [f"prod/{path}/1" for path in ("1/1", "1/3", "2/1", "2/3", "3/1")]
+    for path in ("1/1", "1/3", "2/1", "2/3", "3/1"):
+        site.finish(f"prod/{path}/1")
+
+    back = d0ctl("restore-line", "prod/1/2", "--again")
+
+    assert back.exit_code == 0
+    assert "prod/2/2/1" in waiting(site)
+    assert read(site.store, "line", "id", dropped=None, named=1) == []
+    assert faults(site.store) == []
+
+
+def test_a_package_that_ran_while_its_input_was_dropped_does_not_run_again_without(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "prod.yaml").write_text(CHAIN)
+    d0ctl("submit", str(tmp_path / "prod.yaml"))
+    site.finish("prod/1/2/1")
+    site.launch("prod/2/2/1")
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    site.end("prod/2/2/1")
+
+    refused = d0ctl("update", "prod", "--again")
+
+    assert refused.exit_code == 4
+    assert "`prod/2/2/1` would run again without `gen-2`, which is dropped" in refused.stderr
+    assert d0ctl("kill-line", "prod/2/2", "--drop-outputs").exit_code == 0
+    assert d0ctl("update", "prod", "--again").exit_code == 0
