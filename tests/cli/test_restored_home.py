@@ -175,6 +175,14 @@ def test_a_home_from_which_a_copy_took_over_drives_nothing_until_it_is_restored_
     assert f"d0ctl --home {copy.root} status" in said and "daemon start" not in said
     assert "has driven the nodes since" in d0ctl("doctor").stdout
 
+    copy.root.rename(aside := tmp_path / "aside")
+    again = d0ctl("daemon", "start")
+    assert (again.exit_code, "and was moved or removed: " in again.stderr) == (4, True)
+    said = " ".join(d0ctl("status").stdout.split())
+    assert "has taken over from this one, which is older; it was moved or removed since" in said
+    assert "daemon start" not in said
+    aside.rename(copy.root)
+
     d0ctl("--home", str(copy.root), "backup", later := str(tmp_path / "later.db"))
     d0ctl("restore", later, "--yes")
     refuse_second_driver(site.store.home, site_name(site.store))

@@ -118,9 +118,9 @@ def _copy(copied: CopiedHome, now: float, so: str) -> Obstacle:
     when = "" if copied.last is None else f" of {moment(copied.last, now)}"
     commands = (shlex.join(["d0ctl", "--home", str(copied.root), "status"]),)
     if copied.is_newer:
-        return Obstacle(
-            f"home `{copied.root}` has taken over from this one, which is older", commands
-        )
+        text = f"home `{copied.root}` has taken over from this one, which is older"
+        return (Obstacle(text, commands) if copied.is_there
+                else Obstacle(f"{text}; it was moved or removed since"))  # fmt: skip
     if not copied.is_there:
         text = (f"this home was restored from a backup of `{copied.root}`{when}, which is gone, "
                 f"and no daemon has driven it: {so}")  # fmt: skip

@@ -99,13 +99,11 @@ def copied_home(store: Store) -> CopiedHome | None:
 
 
 def successor(home: "Home") -> "Path | None":
-    """Return the copy of a home that has driven the nodes since, while it is there."""
+    """Return the copy of a home that has driven the nodes since; it may have been moved."""
     try:
-        root = (home.root / SUCCESSOR).read_text()
+        return home.root / (home.root / SUCCESSOR).read_text()
     except OSError:
         return None
-    newer = home.root / root
-    return newer if (newer / home.database.name).exists() else None
 
 
 def other_home(store: Store) -> CopiedHome | None:
@@ -113,7 +111,8 @@ def other_home(store: Store) -> CopiedHome | None:
     newer = successor(store.home)
     if newer is None:
         return copied_home(store)
-    return CopiedHome(newer, store.value("newest_entry"), is_newer=True)
+    is_there = (newer / store.home.database.name).exists()
+    return CopiedHome(newer, store.value("newest_entry"), is_there, is_newer=True)
 
 
 def site_name(store: Store) -> str:

@@ -51,8 +51,8 @@ def check_dropped(
                 continue
             read = [(entry.required, known.makers.get(known.ids.get(entry.file, 0)), entry.file)
                     for each in wanted.binaries for entry in each.inputs if entry.made]  # fmt: skip
-            others = [one for one in read if one[1] != package]
-            absent = [one for one in others if one[1] in dropped]
+            others = [entry for entry in read if entry[1] != package]
+            absent = [entry for entry in others if entry[1] in dropped]
             if any(required for required, _, _ in absent) or (absent and absent == others):
                 path = str(store.value("path_of", package=package))
                 line_path = path.rpartition("/")[0]
