@@ -18,8 +18,8 @@ from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
 
-def end_at(site: Site, path: str, at: float, *, failed: bool = False) -> None:
-    """End a package at a time."""
+def end_at(site: Site, path: str, at: float, *, failed: bool = False, took_s: float = 60.0) -> None:
+    """End a package at a time, after it ran for some seconds."""
     before = activity.last_event(site.store)
     if failed:
         site.fail(path)
@@ -27,6 +27,8 @@ def end_at(site: Site, path: str, at: float, *, failed: bool = False) -> None:
         site.finish(path)
     for event in range(before + 1, activity.last_event(site.store) + 1):
         rows.change(site.store, "event", {"id": event}, at=at)
+    newest = max(id for (id,) in rows.read(site.store, "attempt", "id"))
+    rows.change(site.store, "attempt", {"id": newest}, started=at - took_s)
 
 
 def shown(site: Site, selector: str, now: float) -> str:
@@ -58,6 +60,17 @@ def test_ends_and_failures_of_a_stage_are_counted_from_its_first_one(ended: Site
     assert [one.ended for one in later.values()] == [2]
 
 
+def test_the_first_ends_which_come_together_make_no_high_rate(site: Site) -> None:
+    site.submit(production(lines=12))
+    rows.change(site.store, "event", {}, at=1000.0)
+    for number in range(6):
+        end_at(site, f"prod/1/{number + 1}/1", 10_015.0 + number / 10, took_s=15.0)
+
+    (rate,) = activity.stage_rates(site.store, site.id_of("prod"), now=10_021.0).values()
+
+    assert rate == StageRate(done=6, failed=0, seconds=21.0)
+
+
 def test_failed_tries_of_packages_that_are_tried_again_are_no_ends(ended: Site) -> None:
     retry = request("retry", parse("prod/1/6/1"))
     apply(ended.store, retry, actor="ada", note="", now=10_350.0)
@@ -74,7 +87,7 @@ def test_packages_that_run_again_have_no_rate_until_they_end_again(ended: Site) 
     job = ended.id_of("prod")
 
     assert activity.stage_rates(ended.store, job, now=10_360.0) == {}
-    end_at(ended, "prod/1/1/1", 10_355.0)
+    end_at(ended, "prod/1/1/1", 10_355.0, took_s=5.0)
     (rate,) = activity.stage_rates(ended.store, job, now=10_360.0).values()
     assert rate == StageRate(done=1, failed=0, seconds=10.0)
 
@@ -86,7 +99,7 @@ def test_ends_before_a_job_went_on_do_not_count(site: Site) -> None:
     assert placement.end_jobs(site.store, now=10_010.0) == ["prod"]
     retry = request("retry", parse("prod/1/3/1"))
     apply(site.store, retry, actor="ada", note="", now=10_300.0)
-    end_at(site, "prod/1/3/1", 10_305.0)
+    end_at(site, "prod/1/3/1", 10_305.0, took_s=5.0)
 
     (rate,) = activity.stage_rates(site.store, site.id_of("prod"), now=10_310.0).values()
 

@@ -165,8 +165,8 @@ def stage_rates(store: Store, job: int, *, now: float) -> dict[int, StageRate]:
     """Return how fast the packages of each stage of a job end; stages without ends are omitted.
 
     It looks back `LATELY_S`, or as far as `PAST` events of all jobs reach, but not beyond an end of
-    the job after which it went on. If a stage had its first end since then, its time begins one
-    mean interval before.
+    the job after which it went on, and not beyond the time at which the package that ended first
+    began: else the ends of the first ones, which come together, would look like a high rate.
     """
     last = last_event(store)
     after = max(last_event_by(store, now - LATELY_S), last - PAST)
@@ -176,8 +176,7 @@ def stage_rates(store: Store, job: int, *, now: float) -> dict[int, StageRate]:
         after = max(after, last_event_by(store, last_end))
     rates = {}
     for row in store.rows("outline_stage_ends", after=after, job=job):
-        ended = row["done"] + row["failed"]
-        seconds = min(longest, max(1.0, (now - row["first"]) * (ended + 1) / ended))
+        seconds = min(longest, max(1.0, now - row["began"]))
         rates[row["stage_id"]] = StageRate(row["done"], row["failed"], seconds)
     return rates
 

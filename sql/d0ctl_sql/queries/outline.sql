@@ -229,17 +229,22 @@ select cast(some.at / :period as integer) as number, count(*) as ended
 select last_end from job where id = :job;
 
 -- name: outline_stage_ends
--- How many packages of each stage of a job have succeeded and failed since an event, and when first.
--- Those that run again have not ended, and of the others only the last end counts.
-select package.stage_id, sum(last.new = 'done') as done, sum(last.new = 'failed') as failed,
-       min(last.at) as first
-  from (select max(at) as at, package_id, new
-          from event not indexed
-         where id > :after and new in ('done', 'failed')
-         group by package_id) as last
-  cross join package on package.id = last.package_id and package.job_id = :job
-   and package.phase = last.new
- group by package.stage_id;
+-- How many packages of each stage of a job have succeeded and failed since an event, and when the one
+-- that ended first began. Those that run again have not ended, and of the others only the last end
+-- counts.
+select ends.stage_id, ends.done, ends.failed,
+       coalesce(attempt.started, attempt.launched, ends.first) as began
+  from (select package.stage_id, sum(last.new = 'done') as done, sum(last.new = 'failed') as failed,
+               min(last.at) as first,
+               package.attempt_id               -- of the same row: SQLite promises that for `min`
+          from (select max(at) as at, package_id, new
+                  from event not indexed
+                 where id > :after and new in ('done', 'failed')
+                 group by package_id) as last
+          cross join package on package.id = last.package_id and package.job_id = :job
+           and package.phase = last.new
+         group by package.stage_id) as ends
+  left join attempt on attempt.id = ends.attempt_id;
 
 -- name: outline_needing_a_person
 -- How many packages of each job need a person, by phase, without acknowledged failures; waiting ones
