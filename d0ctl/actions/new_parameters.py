@@ -1,14 +1,16 @@
 """The scripts that packages would run with other parameters, by their job file."""
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from d0ctl import units
+from d0ctl.actions.option import write_pairs
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.jobfile.spec import BinarySpec, InputSpec, JobSpec, LineSpec, PackageSpec
+from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, PackageSpec
 from d0ctl.select import Selector
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import scripts
@@ -20,28 +22,50 @@ from d0ctl.store.views.job_files.known_names import known_names
 REQUESTS = (*units.REQUESTS, "wall_time")
 
 
-def scripts_of(
-    selected: Selection, target: Selector, parameters: Mapping[str, str]
-) -> tuple[tuple[Script, ...], tuple[str, ...]]:
-    """Return the scripts of the selected packages with other parameters, where they differ.
+class NewScripts(NamedTuple):
+    """The scripts with other parameters, where they differ from those that packages have.
 
-    Also return the warnings of the job file with these parameters, and of requests that a retry
-    does not change. Raises Refused if the job file is missing, or would now read or make other
-    files.
+    `own` are the packages that run what the job itself says, `warnings` those of the job file with
+    these parameters, and of what a retry does not change.
+    """
+
+    scripts: tuple[Script, ...]
+    own: frozenset[int]
+    warnings: tuple[str, ...]
+
+
+class _Specs(NamedTuple):
+    """A job by its own parameters, and by new ones."""
+
+    own: JobSpec
+    new: JobSpec
+
+
+def scripts_of(selected: Selection, target: Selector, parameters: Mapping[str, str]) -> NewScripts:
+    """Return the scripts of the selected packages with other parameters.
+
+    Raises Refused if the job file is missing, would now read or make other files, or has a
+    parameter on which none of the packages depends.
     """
     if target.wildcard_level == "job":
         raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
                        hint="name the job")  # fmt: skip
     spec = _read_again(selected.store, target.job, parameters)
+    specs = _Specs(_read_again(selected.store, target.job, {}), spec)
     files = scripts.files(selected)
     changed: list[Script] = []
     for id, package in _packages(selected, spec, target.job):
         if _files_of(package) != files.get(id, set()):
             raise _other(target.job, "its packages would read or make other files")
         changed += _changed(selected.store, id, package)
-    options = _request_options(selected, spec, target.job)
-    if not changed:
-        names = ", ".join(f"`{name}`" for name in parameters)
+    own = _same(selected, specs, target.job)
+    options = _request_options(selected, specs, target.job)
+    unused = [*_unused(selected, specs, target.job, parameters)]
+    if not changed and not unused:
+        raise Refused(f"`{target.brief}` runs with {', '.join(write_pairs(parameters))} already",
+                      hint=f"d0ctl retry {shlex.quote(str(target))}")  # fmt: skip
+    if unused:
+        names = ", ".join(f"`{name}`" for name in unused)
         env = "--env NAME=VALUE sets a variable of its environment"
         hint = f"{options[0]} changes what it requests" if options else env
         raise Refused(f"no binary of `{target.brief}` depends on {names}", hint=hint)
@@ -49,16 +73,49 @@ def scripts_of(
         f"warning: --set does not change what packages request, but {option} does"
         for option in options
     ]
-    return tuple(changed), (*notes, *spec.warnings)
+    if {script.package for script in changed} - own:
+        sets = " ".join(f"--set {shlex.quote(text)}" for text in write_pairs(parameters))
+        notes.append(
+            "warning: other packages keep the parameters of the job, so the results of these "
+            f"will be out of date; d0ctl update {target.job} {sets} changes the job"
+        )
+    return NewScripts(tuple(changed), own, (*notes, *spec.warnings))
 
 
-def _request_options(selected: Selection, spec: JobSpec, job: str) -> list[str]:
+def _unused(
+    selected: Selection, specs: _Specs, job: str, parameters: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the parameters on which none of the selected packages depends.
+
+    One with the value of the job is left out: without it, nothing would differ.
+    """
+    for name, value in parameters.items():
+        if value != str(specs.own.parameters.get(name)):
+            others = {key: parameters[key] for key in parameters if key != name}
+            without = _read_again(selected.store, job, others)
+            if len(_same(selected, _Specs(without, specs.new), job)) == selected.count():
+                yield name
+
+
+def _same(selected: Selection, specs: _Specs, job: str) -> frozenset[int]:
+    """Return the selected packages that run the same by both."""
+    return frozenset(old[0] for old, new in _pairs(selected, specs, job)
+                     if _scripts(*old) == _scripts(*new))  # fmt: skip
+
+
+def _request_options(selected: Selection, specs: _Specs, job: str) -> list[str]:
     """Return the options for requests that differ with other parameters; a retry keeps them."""
-    before = _read_again(selected.store, job, {})
-    pairs = zip(_packages(selected, before, job), _packages(selected, spec, job), strict=True)
-    names = {name for (_, old), (_, new) in pairs for name in REQUESTS
+    names = {name for (_, old), (_, new) in _pairs(selected, specs, job) for name in REQUESTS
              if getattr(old, name) != getattr(new, name)}  # fmt: skip
     return [f"--{name.replace('_', '-')}" for name in sorted(names)]
+
+
+def _pairs(
+    selected: Selection, specs: _Specs, job: str
+) -> Iterator[tuple[tuple[int, PackageSpec], tuple[int, PackageSpec]]]:
+    """Yield each selected package by the job's parameters, and by the new ones."""
+    return zip(_packages(selected, specs.own, job), _packages(selected, specs.new, job),
+               strict=True)  # fmt: skip
 
 
 def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpec:
@@ -119,8 +176,7 @@ def _changed(store: Store, package: int, spec: PackageSpec) -> list[Script]:
     before = scripts.of_package(store, package)
     if len(before) != len(spec.binaries):
         raise Refused("the job file has other binaries now, so its parameters can't be changed")
-    now = (_script(package, seq, binary) for seq, binary in enumerate(spec.binaries, start=1))
-    return [script for script in now if _differs(script, before[script.seq])]
+    return [script for script in _scripts(package, spec) if _differs(script, before[script.seq])]
 
 
 def _differs(script: Script, before: Script) -> bool:
@@ -133,8 +189,9 @@ def _differs(script: Script, before: Script) -> bool:
     return (script.script, script.argv) != (before.script, before.argv)
 
 
-def _script(package: int, seq: int, binary: BinarySpec) -> Script:
-    return Script(package, seq, binary.script, _json(binary.argv), _json(binary.parameters))
+def _scripts(package: int, spec: PackageSpec) -> list[Script]:
+    return [Script(package, seq, binary.script, _json(binary.argv), _json(binary.parameters))
+            for seq, binary in enumerate(spec.binaries, start=1)]  # fmt: skip
 
 
 def _json(value: Any) -> str | None:

@@ -44,6 +44,47 @@ def test_a_retry_can_run_with_another_parameter(site: Site, d0ctl: Type) -> None
     assert "--set cut=7" in d0ctl("status", "cuts/1/2/1").stdout
 
 
+@pytest.mark.usefixtures("cuts")
+def test_results_with_another_parameter_are_out_of_date_until_the_job_has_it(
+    site: Site, d0ctl: Type
+) -> None:
+    said = d0ctl("retry", "cuts", "--set", "cut=7").stdout
+    for number in (1, 2, 3):
+        site.finish(f"cuts/1/{number}/1")
+
+    assert "keep the parameters of the job, so the results of these will be out of date; " in said
+    assert "d0ctl update cuts --set cut=7 changes the job" in said
+    assert "1 package of `cuts` is out of date" in " ".join(d0ctl("status", "cuts").stdout.split())
+    assert d0ctl("update", "cuts", "--accept").exit_code == 0
+    assert "out of date" not in d0ctl("status", "cuts").stdout
+
+
+@pytest.mark.usefixtures("cuts")
+def test_a_retry_with_the_parameters_of_the_job_again_is_up_to_date(
+    site: Site, d0ctl: Type
+) -> None:
+    d0ctl("retry", "cuts", "--set", "cut=7")
+    site.fail("cuts/1/2/1")
+
+    again = d0ctl("retry", "cuts", "--set", "cut=7")
+    back = d0ctl("retry", "cuts", "--set", "cut=5")
+    for number in (1, 2, 3):
+        site.finish(f"cuts/1/{number}/1")
+
+    assert "`cuts` runs with cut=7 already" in again.stderr
+    assert back.exit_code == 0 and "--cut 5 --n 2" in script(site, "cuts/1/2/1")
+    assert "out of date" not in back.stdout + d0ctl("status", "cuts").stdout
+
+
+def test_each_parameter_of_several_has_to_matter(d0ctl: Type, cuts: Path) -> None:
+    cuts.write_text(JOB.replace("cut: 5", "cut: 5, seed: 1"))
+
+    refused = d0ctl("retry", "cuts", "--set", "cut=7", "--set", "seed=2")
+
+    assert refused.exit_code == 4
+    assert "no binary of `cuts` depends on `seed`" in refused.stderr
+
+
 def test_other_parameters_are_doubted_as_at_submission(d0ctl: Type, site: Site, cuts: Path) -> None:
     cuts.write_text(
         JOB.replace("--n {n}", "--n {n} -m {size}")

@@ -63,6 +63,8 @@ class RetryOptions(NewRequests):
     from_scratch: bool = flag("--from-scratch", "Discard the files that earlier attempts kept.")
     scripts: tuple[Script, ...] = ()
     """What the packages run with other parameters; `prepare` finds out."""
+    own: frozenset[int] = frozenset()
+    """The packages that run with these parameters what the job itself says; likewise."""
     warnings: tuple[str, ...] = ()
     """What may be wrong with these parameters; `prepare` finds out."""
 
@@ -105,8 +107,8 @@ def prepare(store: Store, request: Request[RetryOptions], now: float) -> Request
         retry.keep_phases(selected, retryable(request.target))
         if not selected.count():
             return request
-        scripts, warnings = scripts_of(selected, request.target, options.parameters)
-        return replace(request, options=replace(options, scripts=scripts, warnings=warnings))
+        found = scripts_of(selected, request.target, options.parameters)
+        return replace(request, options=replace(options, **found._asdict()))
 
 
 def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> RetryPlan:
@@ -200,8 +202,7 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
         retry.start_over(plan.selection)
     options.change(plan.selection)
     if options.scripts:
-        retry.change_scripts(store, [(s.script, s.argv, s.parameters, s.package, s.seq)
-                                     for s in options.scripts])  # fmt: skip
+        retry.change_scripts(store, options.scripts, options.own)
     note = "; ".join([*filter(None, [by.note]), *_parameters(options)]) or None
     retry.retry(plan.selection, plan.outdated, actor=by.actor, note=note, now=by.now)
 

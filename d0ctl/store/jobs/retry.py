@@ -1,7 +1,7 @@
 """Packages that a person retries, and their requests then."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.files.edited_files import OutdatedCopy
+from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.rows import make
 from d0ctl.store.views import dependencies
@@ -93,9 +94,13 @@ def add_environment(selected: Selection, variables: Mapping[str, str]) -> None:
     selected.change("change_environment", variables=json.dumps(dict(variables)))
 
 
-def change_scripts(store: Store, scripts: Iterable[tuple[str | int | None, ...]]) -> None:
-    """Change what binaries run: script, arguments, parameters, package, number."""
-    store.change_many("change_script", scripts)
+def change_scripts(store: Store, scripts: Sequence[Script], own: Collection[int]) -> None:
+    """Change what binaries run. But for packages in `own`, their results are then out of date."""
+    store.change_many("change_script", ((each.script, each.argv, each.parameters, each.package,
+                                         each.seq) for each in scripts))  # fmt: skip
+    packages = {each.package for each in scripts}
+    store.change_many("forget_other_recipe", ((package,) for package in packages))
+    store.change_many("record_other_recipe", ((package,) for package in packages.difference(own)))
 
 
 def ended_before(selected: Selection, limit: int) -> list[tuple[str, str]]:

@@ -238,6 +238,15 @@ update package
 -- Change the script of a binary.
 update binary set script = ?, argv = ?, parameters = ? where package_id = ? and seq = ?;
 
+-- name: forget_other_recipe
+-- A package is about to run what its job says.
+delete from outdated_package where package_id = ? and by_recipe = 1;
+
+-- name: record_other_recipe
+-- A package is about to run something else than its job says: its results are out of date.
+insert or replace into outdated_package (package_id, job_id, by_recipe)
+select id, job_id, 1 from package where id = ?;
+
 -- name: selected_positions
 -- The positions of the selected packages in their jobs.
 select package.id, package.job_id, stage.seq as stage, line.seq as line, package.seq
