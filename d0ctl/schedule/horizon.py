@@ -41,6 +41,8 @@ class StageLeft(Struct, frozen=True):
     """The most CPUs that one of its packages takes."""
     limits: Sequence[Limit] = ()
     """Limits for its packages alone."""
+    cooling: float = 0.0
+    """Seconds until its packages that cool off, or wait for such, could have ended."""
 
     @property
     def last_end(self) -> Range:
@@ -203,16 +205,15 @@ class Horizon(Struct, frozen=True):
         own = next((of for of in job_left.stages if of.seq == stage), None) if job_left else None
         if job_left is None or own is None or own.held or own.seconds is None:
             return None
-        late = self.stragglers(job, stage)
-        if not own.packages:
-            return _unless_late(own.last_end, late) if own.running else None
-        if not self._is_known(job, own.rank):
+        if not (self._is_known(job, own.rank) if own.packages else own.running):
             return None
-        if not any(of.packages for of in job_left.stages if of.rank < own.rank):
-            return _unless_late(self._whole(job, job_left), late)
-        until = [of for of in job_left.stages if of.rank >= own.rank]
-        chain = max(0.0, job_left.longest_chain - max(0.0, own.rank - own.seconds.middle))
-        return _unless_late(self._busy(job, job_left, until, chain), late)
+        end = own.last_end
+        if own.packages:
+            is_last = not any(of.packages for of in job_left.stages if of.rank < own.rank)
+            after = 0.0 if is_last else max(0.0, own.rank - own.seconds.middle)
+            until = [of for of in job_left.stages if of.rank >= own.rank]
+            end = self._busy(job, job_left, until, max(0.0, job_left.longest_chain - after))
+        return _unless_late(end.at_least(own.cooling), self.stragglers(job, stage))
 
     def _busy(
         self, job: int, job_left: JobLeft, stages: Iterable[StageLeft], chain: float

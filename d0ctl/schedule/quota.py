@@ -185,11 +185,15 @@ class Capacity(Struct, frozen=True):
     limited: Sequence[LimitedNode] = ()
     suspended: float = 0.0
 
+    @property
+    def mean_speed(self) -> float:
+        """The speed of a CPU on average; 1 without nodes."""
+        return self.power / max(1, self.cpus) if self.power else 1.0
+
     def usable(self, cpus: float, seconds: float, limits: Iterable[Limit]) -> float:
         """Return the CPUs times speed that packages with limits may use together.
 
         They take these CPUs and CPU seconds each.
         """
-        speed = self.power / max(1, self.cpus)
         power = self.power - sum(node.lost(cpus, seconds) for node in self.limited)
-        return min([power, *(limit.power(cpus, seconds, speed) for limit in limits)])
+        return min([power, *(limit.power(cpus, seconds, self.mean_speed) for limit in limits)])

@@ -168,6 +168,19 @@ def test_a_job_does_not_end_before_its_packages_have_cooled_off() -> None:
     assert later is not None and later.low == 300.0
 
 
+def test_a_stage_does_not_end_before_its_packages_have_cooled_off_and_run() -> None:
+    first = StageLeft(1, 1, Range(5, 10, 20), rank=20.0, cooling=310.0)
+    stages = [first, StageLeft(2, 1, Range(5, 10, 20), rank=10.0)]
+    job = JobLeft("one", stages, chain=20.0, cooling=320.0)
+    of = Horizon(Capacity(4, 4.0, 1.0), {1: job})
+
+    ends = [of.stage_end(1, 1), of.stage_end(1, 2), of.end(1)]
+
+    lows = [end.low if end is not None else None for end in ends]
+    assert lows[0] == 310.0 and lows[2] == 320.0
+    assert lows[1] is not None and lows[1] < 60.0
+
+
 def test_a_job_that_waits_for_a_node_that_is_down_has_no_end() -> None:
     stranded = Horizon(Capacity(4, 4.0, 1.0), {1: left(4, 60.0, nodes_down=["n1"])})
 

@@ -236,16 +236,99 @@ select requirement.job_id, max(requirement.rank) as rank
  group by requirement.job_id;
 
 -- name: eta_cooling
--- When the packages of jobs that cool off could end with all that need their outputs, in seconds
--- from now; of those that begin last, as many may cool off.
-select job_id, max(left) as left
-  from (select package.job_id, package.not_before - :now + requirement.rank as left
-          from package indexed by package_cooling
-          join requirement on requirement.id = package.requirement_id
-         where package.phase = 'cooloff' and package.not_before > :now
-         order by package.not_before desc
-         limit 1000)
- group by job_id;
+-- When the packages of stages could end that cool off or have to wait for such, and then with all
+-- that need their outputs, in seconds from now; found from those that begin last, and from some after
+-- each of them, down to the ends of chains first.
+with recursive late (id, begins, depth) as (
+    select id, not_before, 0
+      from (select id, not_before
+              from package indexed by package_cooling
+             where phase = 'cooloff' and not_before > :now
+             order by not_before desc
+             limit 1000)
+     union
+    select later.id, late.begins + iif(package.early > 0, 0.0, coalesce(requirement.seconds, 0.0))
+                                   / :speed, late.depth + 1
+      from late
+      join package on package.id = late.id
+      join requirement on requirement.id = package.requirement_id
+      join package as later on later.id in (
+           select after.id
+             from package as after
+            where after.line_id = package.line_id and after.seq = package.seq + 1
+            union all
+           select after.id
+             from line_order
+             join package as after on after.line_id = line_order.line_id and after.seq = 1
+            where line_order.after_id = package.line_id
+            union all
+           select after.id
+             from stage_order
+             join line on line.stage_id = stage_order.stage_id and line.seq = 1
+             join package as after on after.line_id = line.id and after.seq = 1
+            where stage_order.job_id = package.job_id and stage_order.is_open < 2
+              and stage_order.after_id in (0, package.stage_id)
+              and stage_order.stage_id <> package.stage_id
+            union all
+           select input.package_id
+             from file
+             join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+            where file.package_id = package.id and file.present = 0
+            limit 100)
+     where later.phase in ('waiting', 'ready') or (later.is_live = 1 and later.awaited > 0)
+     order by 3 desc, 2 desc
+     limit 4000)
+select package.job_id, stage.seq,
+       max(late.begins + iif(package.early > 0, 0.0, coalesce(requirement.seconds, 0.0)) / :speed)
+       - :now as stage_left,
+       max(late.begins + (requirement.rank - iif(package.early > 0, coalesce(requirement.seconds, 0.0),
+                                                 0.0)) / :speed) - :now as job_left
+  from late
+  join package on package.id = late.id
+  join requirement on requirement.id = package.requirement_id
+  join stage on stage.id = package.stage_id
+ group by stage.id;
+
+-- name: begins_after_cooling
+-- When a package can begin that cools off, or waits for packages that do, found among some before it:
+-- the first ones of chains first.
+with recursive earlier (id, later_s, cools) as (
+    select :package, 0.0, 0
+     where exists (select 1 from package indexed by package_cooling where phase = 'cooloff')
+     union
+    select before.id, earlier.later_s + coalesce(requirement.seconds, 0.0) / :speed,
+           before.phase = 'cooloff'
+      from earlier
+      join package on package.id = earlier.id and package.phase = 'waiting'
+                  and (package.early = 0 or package.id <> :package)
+      join package as before on before.id in (
+           select maker.id
+             from package as maker
+            where maker.line_id = package.line_id and maker.seq = package.seq - 1
+            union all
+           select maker.id
+             from line_order
+             join package as maker on maker.line_id = line_order.after_id
+            where line_order.line_id = package.line_id
+            union all
+           select maker.id
+             from stage_order
+             join package as maker indexed by package_next_try
+               on maker.job_id = package.job_id and maker.phase = 'cooloff'
+              and stage_order.after_id in (0, maker.stage_id)
+            where stage_order.stage_id = package.stage_id and stage_order.is_open = 0
+            union all
+           select file.package_id
+             from input
+             join file on file.id = input.file_id and file.present = 0
+            where input.package_id = package.id and input.own = 0 and input.dropped = 0
+              and file.package_id is not null)
+      join requirement on requirement.id = before.requirement_id
+     order by 3 desc, 2 desc
+     limit 1000)
+select max(package.not_before + earlier.later_s)
+  from earlier
+  join package on package.id = earlier.id and package.phase = 'cooloff';
 
 -- name: eta_nodes_down
 -- The nodes that are down and alone have inputs that assigned packages wait for, and those of
@@ -283,7 +366,7 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
        node.speed, iif(package.phase in ('running', 'suspended'), attempt.started, null)
                    + attempt.suspended
                    + iif(package.phase = 'suspended', :now - package.changed, 0.0) as began,
-       progress.eta, iif(package.phase = 'cooloff', package.not_before, null) as not_before,
+       progress.eta,
        iif(package.phase = 'running', package.wall_time, null) as wall_time,
        package.is_paused
        or (package.phase = 'suspended' and package.slot <> 2

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, sizes_of, work_of
 from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
@@ -84,26 +85,32 @@ def horizon(store: Store, *, now: float) -> Horizon:
         begun[counted["job_id"]] += Range(rest / factor, rest, rest * factor).times(counted["cpus"])
         after = max(0.0, counted["rank"] - (counted["seconds"] or 0.0))
         chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
+    capacity = _capacity(store.rows("eta_nodes"))
+    cooling: dict[tuple[int, int], float] = defaultdict(float)
+    cools_until: dict[int, float] = defaultdict(float)
+    for late_stage in store.rows("eta_cooling", now=now, speed=capacity.mean_speed):
+        id = late_stage["job_id"]
+        cooling[id, late_stage["seq"]] = late_stage["stage_left"]
+        cools_until[id] = max(cools_until[id], late_stage["job_left"])
     for counted in counts:
         key = (counted["job_id"], counted["seq"])
         stage = _stage(counted, stuck.get(key, 0), running[key], unmeasured.get(key))
-        stages[counted["job_id"]].append(stage)
+        stages[counted["job_id"]].append(replace(stage, cooling=cooling[key]))
     for counted in store.rows("eta_ready"):
         chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
     nodes_down: dict[int, list[str]] = defaultdict(list)
     for counted in store.rows("eta_nodes_down"):
         nodes_down[counted["job_id"]].append(counted["name"])
-    cooling = {row["job_id"]: row["left"] for row in store.rows("eta_cooling", now=now)}
     of_jobs = store.rows("eta_jobs")
     jobs = {
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
-            bool(row["hold"] or row["pause"]), nodes_down[row["id"]], cooling.get(row["id"], 0.0),
+            bool(row["hold"] or row["pause"]), nodes_down[row["id"]], cools_until[row["id"]],
             late[row["id"]], suspended=suspended[row["id"]],
         )
         for row in of_jobs
     }  # fmt: skip
-    found = Horizon(_capacity(store.rows("eta_nodes")), jobs)
+    found = Horizon(capacity, jobs)
     if not throttle_rules(store) and not any(row["max_running"] for row in (*of_jobs, *counts)):
         return found
     from d0ctl.store.views.job_files import eta_limits  # late: most sites and jobs have no limits
@@ -194,8 +201,9 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
     start = at(ahead.start(row["job_id"], row["stage"], row["rank"], before), now)
     if start is None:
         return None
-    start = start.at_least(row["not_before"] or 0.0)
-    speed = ahead.capacity.power / ahead.capacity.cpus if row["speed"] is None else row["speed"]
+    speed = ahead.capacity.mean_speed
+    start = start.at_least(store.value("begins_after_cooling", package=package, speed=speed) or 0.0)
+    speed = speed if row["speed"] is None else row["speed"]
     return PackageTimes(start, start + whole.times(1.0 / speed))
 
 
