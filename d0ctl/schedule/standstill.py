@@ -208,12 +208,12 @@ def standing(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standin
     return replace(own, cause=other.cause if other.cause in SITEWIDE else Cause.OTHER_JOB)
 
 
-def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState]) -> Standing:
-    """Decide the same for a part of a job that is driven, from the standing of the whole job.
+def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
+    """Decide the same for a part of a job, from the standing of the whole job.
 
     Packages of the part that wait for files may get them as long as anything in the job moves.
     """
-    own = _alone(part, nodes, driven=True)
+    own = _alone(part, nodes, driven=driven)
     if not own.is_settled:
         return whole if whole.is_settled else own
     if not part.counts.get(Phase.WAITING) or (whole.is_settled and own.stands_still):

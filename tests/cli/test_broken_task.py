@@ -30,11 +30,12 @@ def file(site: Site, tmp_path: Path) -> Path:
 def test_status_counts_it_as_needing_a_person(d0ctl: Type) -> None:
     check, page, one = d0ctl("status", "-q"), d0ctl("status"), d0ctl("status", "-q", "demo")
 
-    text = f"`demo`: its task is broken: {NOTE}"
+    why = f"its task is broken: {NOTE}"
+    text = f"`demo`: {why}"
     assert (check.exit_code, check.stdout) == (1, f"failures: {text}; no daemon is running\n")
     assert text in page.stdout and "demo  ✘ broken" in page.stdout
     assert d0ctl("status", "demo").stdout.splitlines()[1].startswith("✘ broken")
-    assert (one.exit_code, one.stdout) == (1, "`demo` is broken: 0 of 0 packages done\n")
+    assert (one.exit_code, one.stdout) == (1, f"`demo` is broken: 0 of 0 packages done; {why}\n")
 
 
 def test_an_ended_task_has_one_word_in_all_lists(site: Site, d0ctl: Type) -> None:

@@ -242,7 +242,8 @@ def test_a_job_has_a_line_and_a_code_of_its_own(site: Site, d0ctl: Type) -> None
     site.fail("prod/1/2/1")
     failing = d0ctl("status", "prod", "-q")
 
-    still = "`prod` is submitted and stands still: 0 of 8 packages done\n"
+    why = "no daemon is running, so nothing new starts"
+    still = f"`prod` is submitted and stands still: 0 of 8 packages done; {why}\n"
     assert (stopped.exit_code, stopped.stdout) == (5, still)
     moves = "`prod` is running: 0 of 8 packages done\n"
     assert (running.exit_code, running.stdout) == (0, moves)

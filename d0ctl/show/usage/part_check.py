@@ -1,28 +1,82 @@
-"""The line of `status SELECTOR --check`, and whether a person is needed."""
+"""The line of `status SELECTOR --check`, and its exit code by the rules for all jobs."""
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from d0ctl.errors import ExitCode
 from d0ctl.model import Group, by_status
+from d0ctl.schedule.standstill import Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
+from d0ctl.show.usage.site_check import LACKS_FILES, by_rules, is_by_person, packages_held
+from d0ctl.show.why.production import job_obstacles, stop_of_all
+from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.awaited import Awaited
-from d0ctl.units import count
+from d0ctl.units import clean, count
 
 
-def in_one_line(name: str, part: Awaited, *, state: str, stops: bool, stragglers: int = 0) -> str:
-    """Say in one line how a job or a part of it is."""
+class PartCheck(Struct, frozen=True):
+    """Whether a job or a part of it moves: its state, why it needs a person, and an exit code."""
+
+    state: str
+    stops: bool
+    why: str
+    code: ExitCode
+
+
+def check(production: Production, part: Awaited, now: float) -> PartCheck:
+    """Check a job or a part of it as if there was nothing else on the site."""
+    is_whole = part.counts is part.job.counts
+    name, failed = part.job.name, _failures(part)
+    is_blocked = name in production.blocked and (is_whole or part.status is Group.FAILED)
+    tasks = [task for task in production.tasks if is_whole and task.name == name]
+    alone = replace(
+        production, jobs=[part.found], failures={name: failed} if failed else {}, acknowledged={},
+        tasks=tasks, blocked=[name] if is_blocked else [],
+    )  # fmt: skip
+    status = next((task.status for task in tasks if task.status), None)
+    code, found = by_rules(alone, now).code, part.found
+    stops = found.standing.stands_still
+    if found.standing.cause is Cause.NO_DAEMON:
+        stops = not by_status(part.counts)["launched"]  # these continue
+    elif is_by_person(found):
+        stops = False
+    return PartCheck(status or part.state, stops, _why(alone, name, now), code)
+
+
+def _failures(part: Awaited) -> int:
+    """Count the failed packages of a part, or those that block it, that are not acknowledged."""
+    if failed := by_status(part.counts)["failed"]:
+        return failed - part.acknowledged
+    if part.status is not Group.FAILED:
+        return 0
+    return by_status(part.job.counts)["failed"] - part.job.acknowledged
+
+
+def _why(alone: Production, name: str, now: float) -> str:
+    """Say what stops the only job of a production, or the part of it."""
+    if alone.full_home is not None:
+        return str(alone.full_home)
+    if sitewide := stop_of_all(alone, now):
+        return sitewide.text
+    if own := job_obstacles(alone, now).get(name):
+        return own.text.removeprefix(f"`{name}`: ")
+    (job,) = alone.jobs
+    if job.standing.cause is Cause.HELD and not is_by_person(job):
+        return packages_held(job)
+    return LACKS_FILES if alone.blocked else ""
+
+
+def in_one_line(name: str, part: Awaited, found: PartCheck, stragglers: int = 0) -> str:
+    """Say in one line how a job or a part of it is, and what stops it."""
     totals = by_status(part.counts)
     done = f"{count(totals['successful'])} of {count(sum(part.counts.values()), 'package')} done"
     known = part.acknowledged
     failed = f", {outcome.failures(totals['failed'], known)}" if totals["failed"] else ""
-    stands = " and stands still" if stops else ""
+    stands = " and stands still" if found.stops else ""
     late = f", {count(stragglers, 'straggler')}" if stragglers else ""
     is_old = name == part.job.name and part.job.is_outdated
     old = f", {signs.SOME_OUTDATED}" if is_old else ""
-    return f"`{name}` {outcome.stays(state, part.counts)}{stands}: {done}{failed}{late}{old}"
-
-
-def fails(part: Awaited) -> bool:
-    """Return whether failures of a part, or those that block it, need a person."""
-    if failed := by_status(part.counts)["failed"]:
-        return failed > part.acknowledged
-    are_known = 0 < part.job.acknowledged >= part.job.counts.get("failed", 0)
-    return part.state in (Group.FAILED, Group.CANCELED) and not are_known
+    state = outcome.stays(found.state, part.counts)
+    why = f"; {clean(found.why)}" if found.why else ""
+    return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{why}"

@@ -34,7 +34,7 @@ def check(
     acknowledged failures, and unreachable packages, which are `given_up` from then on. These change
     neither word nor exit code.
     """
-    result = _check(production, now)
+    result = by_rules(production, now)
     others = "; ".join(filter(None, [_acknowledged(production),
                                      _unreachable(production, given_up, now),
                                      _undriven(production),
@@ -50,7 +50,8 @@ def check(
     return replace(result, headline=f"{result.headline}; {late}", commands=commands)
 
 
-def _check(production: Production, now: float) -> Check:
+def by_rules(production: Production, now: float) -> Check:
+    """Return word and exit code, and a line that names only what decides them, and held jobs."""
     if (full := production.full_home) is not None:
         return Check("standstill", f"stands still: {full}", ExitCode.DATABASE, (str(full.hint),))
     if is_alarming(production.cause):
@@ -104,19 +105,25 @@ def _stopped(production: Production, now: float) -> dict[str, str]:
     """Return by job what a person should do something about, a few."""
     texts = {name: obstacle.text for name, obstacle in job_obstacles(production, now).items()}
     for job in production.stopped:
-        if job.standing.cause is Cause.HELD and not _is_by_person(job):
-            held = count(job.work.left, "package is", "packages are")
-            texts[job.name] = f"`{job.name}` stands still: {held} held"
+        if job.standing.cause is Cause.HELD and not is_by_person(job):
+            texts[job.name] = f"`{job.name}` stands still: {packages_held(job)}"
     return dict(list(texts.items())[:MOST])
 
 
 def _blocked(production: Production) -> dict[str, str]:
     """Return by job that other jobs do not make files that it needs, a few."""
-    return {name: f"`{name}` is blocked: it lacks files of other jobs"
-            for name in production.blocked[:MOST]}  # fmt: skip
+    return {name: f"`{name}` is blocked: {LACKS_FILES}" for name in production.blocked[:MOST]}
 
 
-def _is_by_person(job: JobStanding) -> bool:
+LACKS_FILES = "it lacks files of other jobs"
+
+
+def packages_held(job: JobStanding) -> str:
+    """Count the packages of a job of which only held ones are left."""
+    return f"{count(job.work.left, 'package is', 'packages are')} held"
+
+
+def is_by_person(job: JobStanding) -> bool:
     """Return whether a person holds or has paused a job, rather than d0ctl its packages."""
     return job.standing.cause is Cause.PAUSED or (
         job.standing.cause is Cause.HELD and job.work.held

@@ -34,7 +34,7 @@ FAULTS: Mapping[str, str] = {
 
 def obstacles(production: Production, now: float) -> list[Obstacle]:
     """Return what is wrong with daemon, nodes, batch systems, caches, disks while there is work."""
-    if not any(job.work.open for job in production.jobs):
+    if not any(job.work.open or job.standing.cause in SITEWIDE for job in production.jobs):
         copied = production.copied
         return [] if copied is None else [_copy(copied, now, "what came later is only there")]
     driven = production.driven
@@ -218,12 +218,18 @@ def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:
     return obstacles_by_job
 
 
+def stop_of_all(production: Production, now: float) -> Obstacle | None:
+    """Return what stops every job, such as a missing daemon; None if nothing does."""
+    if production.cause not in SITEWIDE:
+        return None
+    return next((found for found in obstacles(production, now) if found.is_cause), None)
+
+
 def standstill(production: Production, now: float) -> Obstacle:
     """Return the main cause of a standstill; how many packages it stops, if that is all."""
-    sitewide = [obstacle for obstacle in obstacles(production, now) if obstacle.is_cause]
-    if sitewide and production.cause in SITEWIDE:
+    if sitewide := stop_of_all(production, now):
         left = count(sum(job.work.left for job in production.stopped), "package")
-        return Obstacle(f"{sitewide[0].text}; {left} to run", sitewide[0].commands)
+        return Obstacle(f"{sitewide.text}; {left} to run", sitewide.commands)
     jobs = [job for job in production.stopped if job.standing.cause is production.cause]
     own = own_obstacle(jobs[0], now)
     text = f"`{jobs[0].name}`: {own}" if own else str(production.cause)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import LIVE, Counts, Phase
-from d0ctl.schedule.standstill import Cause, NextTry, NodeState, Standing, Work, of_part, standing
+from d0ctl.schedule.standstill import Cause, NextTry, NodeState, Standing, Work, standing
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.nodes import makers, registry, site
@@ -104,11 +104,17 @@ class Production(Struct, frozen=True):
         return next((cause for cause in Cause if cause in causes), None)
 
 
-def production(store: Store, *, now: float, driven: bool | None = None) -> Production:
-    """Return the standing of all jobs; a process that drives them itself says so."""
+def production(
+    store: Store,
+    *,
+    now: float,
+    driven: bool | None = None,
+    jobs: list[JobStanding] | None = None,
+) -> Production:
+    """Return the standing of all jobs, or of those; a process that drives them itself says so."""
     nodes = node_views(store, now=now)
     driven = any_driver(store) if driven is None else driven
-    jobs = _jobs(store, None, nodes, driven=driven)
+    jobs = _jobs(store, None, nodes, driven=driven) if jobs is None else jobs
     moving = {job.id for job in jobs if job.standing.moves}
     return Production(
         driven, nodes, jobs, *site.failures_by_job(store),
@@ -135,34 +141,17 @@ def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
     views = node_views(store, now=now)
     if counts.get(Phase.ASSIGNED) and not _lost_clusters(views):
         return False
-    return _of_job(store, job, views).standing.is_settled
+    return of_job(store, job, views).standing.is_settled
 
 
-def job_standing(store: Store, job: int, *, now: float) -> JobStanding:
-    """Return the standing of one job if it is driven; one that has ended does not move."""
-    return _of_job(store, job, node_views(store, now=now))
+def job_standing(store: Store, job: int, *, now: float, driven: bool = True) -> JobStanding:
+    """Return the standing of one job, by default if it is driven; one that has ended is idle."""
+    return of_job(store, job, node_views(store, now=now), driven=driven)
 
 
-def part_standing(
-    store: Store, job: int, counts: Counts, part: int | Selection, *, now: float
-) -> JobStanding:
-    """Return the standing of a part with these counts: a stage, or selected packages."""
-    views = node_views(store, now=now)
-    whole = _of_job(store, job, views)
-    requirements = whole.work.requirements
-    if isinstance(part, Selection):
-        ready = {row["id"]: row["n"] for row in part.rows("ready_selected")}
-        requirements = [replace(requirement, ready=ready[requirement.id])
-                        for requirement in requirements if requirement.id in ready]  # fmt: skip
-    else:
-        requirements = [requirement for requirement in requirements if requirement.stage == part]
-    work = replace(whole.work, counts=counts, requirements=requirements, awaiting={}, outside=None)
-    own = of_part(work, whole.standing, [view.node for view in views])
-    return whole if own is whole.standing else replace(whole, work=work, standing=own)
-
-
-def _of_job(store: Store, job: int, views: list[NodeView]) -> JobStanding:
-    standings = _jobs(store, job, views, driven=True)
+def of_job(store: Store, job: int, views: list[NodeView], *, driven: bool = True) -> JobStanding:
+    """Return the same; the nodes have been read."""
+    standings = _jobs(store, job, views, driven=driven)
     return standings[0] if standings else JobStanding(job, "", Work({}), Standing(False))
 
 
@@ -265,8 +254,8 @@ def _judge(
     alone = JobStanding(job["id"], job["name"], work, state)
     if state.is_settled and store.value("open_task_of_job", job=job["id"]):
         return replace(alone, standing=replace(state, returns=True))
-    if state.cause is Cause.NEXT_TRY and (row := store.row("next_try", job=job["id"])):
-        return replace(alone, next_try=make(NextTry, row))
+    if state.cause is Cause.NEXT_TRY and (first := next_try(store, job["id"])):
+        return replace(alone, next_try=first)
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not state.is_settled or state.cause is Cause.NO_DAEMON:
         return alone
@@ -281,6 +270,15 @@ def _judge(
         halted=tuple(sorted({row["job"] for row in rows if row["is_held"]})),
         others=tuple(sorted({row["job"] for row in rows})),
     )  # fmt: skip
+
+
+def next_try(store: Store, job: int, part: int | Selection | None = None) -> NextTry | None:
+    """Return the first try to come of a job, or of a part of it: a stage, or selected packages."""
+    if isinstance(part, Selection):
+        row = part.row("next_try_selected")
+    else:
+        row = store.row("next_try", job=job, stage=part)
+    return None if row is None else make(NextTry, row)
 
 
 def _outside(store: Store, rows: Sequence[Row]) -> Work:

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import Counts, Group, roll_up
-from d0ctl.schedule.standstill import Cause
+from d0ctl.schedule.standstill import Cause, of_part
 from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes.holder import any_driver
-from d0ctl.store.nodes.standstill import JobStanding, job_standing, part_standing
+from d0ctl.store.nodes.standstill import JobStanding, job_standing, next_try, node_views, of_job
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.selection import located
 from d0ctl.store.views.shapes import JobSummary
@@ -55,17 +55,20 @@ class Awaited(Struct, frozen=True):
         return "paused" if self.job.pause else status
 
 
-def read(store: Store, wanted: Selector, now: float) -> list[Awaited]:
-    """Return each selected job, with the counts of the selected part, and its standing."""
+def read(store: Store, wanted: Selector, now: float, *, driven: bool = True) -> list[Awaited]:
+    """Return each selected job, with the counts of the selected part, and its standing.
+
+    By default, that is as if the jobs were driven.
+    """
     awaited: list[Awaited] = []
     for job, parts in _by_job(store, wanted).items():
         summary = browse.job(store, job)
         if any(part.depth == 1 and not part.is_filtered for part in parts):
-            standing = job_standing(store, summary.id, now=now)
+            standing = job_standing(store, summary.id, now=now, driven=driven)
             awaited.append(Awaited(summary, summary.counts, standing, job, summary.acknowledged))
         else:
             name = job if len(parts) > 1 else str(parts[0])
-            awaited.append(_part(store, summary, union(parts), name, now))
+            awaited.append(_part(store, summary, union(parts), name, now, driven=driven))
     return awaited
 
 
@@ -81,16 +84,41 @@ def _by_job(store: Store, wanted: Selector) -> dict[str, list[Selector]]:
     return selectors
 
 
-def _part(store: Store, job: JobSummary, wanted: Selector, name: str, now: float) -> Awaited:
+def _part(
+    store: Store, job: JobSummary, wanted: Selector, name: str, now: float, *, driven: bool
+) -> Awaited:
     if wanted.level == "stage" and wanted.is_one:
         stage = browse.stage(store, job, wanted)
-        found = part_standing(store, job.id, stage.counts, stage.id, now=now)
+        found = _standing(store, job.id, stage.counts, stage.id, now=now, driven=driven)
         return Awaited(job, stage.counts, found, name, stage.acknowledged)
     selected = selection.choose(store, wanted, now=now)
     counts = lifecycle.phases(selected)
-    found = part_standing(store, job.id, counts, selected, now=now)
+    found = _standing(store, job.id, counts, selected, now=now, driven=driven)
     known = selection.acknowledged(selected) if job.acknowledged else 0
     return Awaited(job, counts, found, name, known)
+
+
+def _standing(
+    store: Store, job: int, counts: Counts, part: int | Selection, *, now: float, driven: bool
+) -> JobStanding:
+    """Return the standing of a part with these counts: a stage, or selected packages."""
+    views = node_views(store, now=now)
+    whole = of_job(store, job, views, driven=driven)
+    requirements = whole.work.requirements
+    if isinstance(part, Selection):
+        ready = {row["id"]: row["n"] for row in part.rows("ready_selected")}
+        requirements = [replace(requirement, ready=ready[requirement.id])
+                        for requirement in requirements if requirement.id in ready]  # fmt: skip
+    else:
+        requirements = [requirement for requirement in requirements if requirement.stage == part]
+    work = replace(whole.work, counts=counts, requirements=requirements, awaiting={}, outside=None)
+    own = of_part(work, whole.standing, [view.node for view in views], driven=driven)
+    if own is whole.standing:
+        return whole
+    first = next_try(store, job, part) if own.cause is Cause.NEXT_TRY else None
+    if own.cause is Cause.NEXT_TRY and first is None:  # the policy releases only others
+        own = replace(own, cause=Cause.HELD)
+    return replace(whole, work=work, standing=own, next_try=first)
 
 
 class DaemonWatch:

@@ -82,24 +82,37 @@ select count(*)
                              and location.cluster_id not in (select value from json_each(:clusters))));
 
 -- name: next_try
--- The package of a job that is tried again first, after its cooloff or a release by the policy.
+-- The package of a job, or one of its stages, that is tried again first, after its cooloff or a
+-- release by the policy.
 select package_path.path, package.phase, package.not_before as at, package.note
   from (select * from (select id, not_before
                          from package indexed by package_next_try
                         where job_id = :job and phase = 'cooloff'
+                          and (:stage is null or stage_id = :stage)
                         order by not_before
                         limit 1)
         union all
         select * from (select id, not_before
                          from package indexed by package_releasing
                         where phase = 'held' and actor = 'policy' and not_before is not null
-                          and job_id = :job
+                          and job_id = :job and (:stage is null or stage_id = :stage)
                         order by not_before
                         limit 1)
          order by not_before
          limit 1) as first
   join package on package.id = first.id
   join package_path on package_path.package_id = package.id;
+
+-- name: next_try_selected
+-- The same of the selected packages.
+select package_path.path, package.phase, package.not_before as at, package.note
+  from selected_package
+  join package on package.id = selected_package.package_id
+   and (package.phase = 'cooloff'
+        or package.phase = 'held' and package.actor = 'policy' and package.not_before is not null)
+  join package_path on package_path.package_id = package.id
+ order by package.not_before
+ limit 1;
 
 -- name: ready_selected
 -- How many of the selected packages are ready, by their requests.

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from d0ctl.cli import session
 from d0ctl.cli.terminal.output import emit, emit_json
 from d0ctl.errors import D0Error, ExitCode
-from d0ctl.model import Group, by_status
-from d0ctl.schedule.standstill import Cause
 from d0ctl.show.usage.site_check import Check, check
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import holder, registry, site, standstill
@@ -23,7 +21,8 @@ if TYPE_CHECKING:
 def run_on(selector: str) -> ExitCode:
     """Print a line about each selected job or part of it; return the exit code of the worst.
 
-    The line of a job counts its stragglers; they do not change the exit code.
+    The rules are those for all jobs. The line of a job counts its stragglers; they do not change
+    the exit code.
     """
     from d0ctl import select
     from d0ctl.show.usage import part_check
@@ -33,24 +32,17 @@ def run_on(selector: str) -> ExitCode:
     wanted, now = select.parse_all([selector]), time.time()
     with session.reader() as store, store.reading():
         driven = holder.any_driver(store)
-        parts = awaited.read(store, wanted, now)
-        in_vain = {task.job_id: task.status for task in site.tasks_in_vain(store)}
+        parts = awaited.read(store, wanted, now, driven=driven)
+        standings = [part.found for part in parts]
+        state = standstill.production(store, now=now, driven=driven, jobs=standings)
         for part in parts:
-            totals = by_status(part.counts)
-            left = totals["unscheduled"] + totals["scheduled"] + totals["launched"]
-            is_over = part.state in (Group.FAILED, Group.CANCELED)
-            stops = left > 0 and not is_over and not (driven and part.found.standing.moves)
             name = selector if len(parts) == 1 else part.job.name
             late = 0
             if wanted.names_jobs:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
-            of_task = in_vain.get(part.job.id) if wanted.names_jobs else None
-            state = of_task or part.state
-            emit(part_check.in_one_line(name, part, state=state, stops=stops, stragglers=late))
-            is_later = part.found.standing.cause is Cause.NEXT_TRY
-            fails = part_check.fails(part) or is_later or of_task is not None
-            is_worst = stops and not is_later
-            code = max(code, ExitCode.DATABASE if is_worst else ExitCode(fails))
+            found = part_check.check(state, part, now)
+            emit(part_check.in_one_line(name, part, found, late))
+            code = max(code, found.code)
     return code
 
 
