@@ -5,6 +5,8 @@ import re
 import time
 from pathlib import Path
 
+import pytest
+
 from d0ctl.show.usage.slot_places import places
 from d0ctl.store import open_store
 from d0ctl.store.attempts import messages
@@ -170,8 +172,12 @@ def test_attempts_before_a_restore_are_still_among_the_latest(
     assert len(found) < 20
 
 
-def test_attempts_on_a_node_that_does_not_answer_take_no_slots(site: Site, d0ctl: Type) -> None:
+@pytest.mark.parametrize("state", ["down", "unknown"])
+def test_attempts_on_a_node_that_does_not_answer_take_no_slots(
+    site: Site, d0ctl: Type, state: str
+) -> None:
     silent(site)
+    rows.change(site.store, "node", {"id": 1}, state=state, since=T0 + 3600)
 
     found = timeline(d0ctl)
     (head, *_) = d0ctl("report", "timeline").stdout.splitlines()

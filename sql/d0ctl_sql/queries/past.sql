@@ -145,8 +145,12 @@ select package_path.path, package_path.stage, package_path.line, attempt.node_na
        case when attempt.ended is not null
             then (select run_end.ended from run_end
                    where run_end.attempt_id = attempt.id and run_end.ended <> attempt.ended)
-            when node.state = 'down'
-            then max(coalesce(node.since, attempt.launched),
+            when package.phase = 'unreachable' or node.state = 'down'
+            then max(coalesce((select max(at) from event
+                                where event.package_id = package.id
+                                  and event.attempt_id = attempt.id and event.new = 'unreachable'
+                                  and package.phase = 'unreachable'),
+                              node.since, package.changed),
                      coalesce(attempt.started, attempt.launched)) end as contact_lost
   from (select id from attempt where id >= :first
         union
