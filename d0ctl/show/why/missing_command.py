@@ -139,7 +139,8 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
         )
     return Missing(
         f"`{name}` is not on the PATH of node `{last.node_name}`: install it there, "
-        f"name its full path, or ship it as an input (`inputs: {name}`, `run: ./{name} ...`)"
+        f"name its full path, or ship it as an input (`inputs: {name}`, `run: ./{name} ...`); "
+        "a PATH that was changed there counts after `d0ctl daemon restart`"
     )
 
 
