@@ -5,9 +5,11 @@ from collections.abc import Collection
 from d0ctl.policy.remarks import NodeFailing, read
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
+from d0ctl.store.jobs import retry
 from d0ctl.store.nodes import draining
-from tests.store.bad_nodes import StillSite, set_up
+from tests.store.bad_nodes import StillSite, fail_on, set_up
 from tests.support import rows
+from tests.support.jobs import phases
 
 
 def end_others(site: StillSite, bad: Collection[tuple[int]]) -> int:
@@ -71,6 +73,20 @@ def test_a_node_is_not_drained_for_packages_that_failed_elsewhere_since(store: S
 
     site.end_running(hole, "failed", "exit-code")
     assert site.row("hole").drained
+
+
+def test_failures_before_a_retry_by_a_person_do_not_clear_a_node(store: Store) -> None:
+    site = set_up(store, "good", "hole", packages=12, max_alike_failures=0)
+    for _ in range(4):
+        site.round("localhost", "good", "hole", step=0.1)
+    assert set(phases(store).values()) == {"failed"}
+
+    with store.writing():
+        selected = store.select(range(1, 13))
+        retry.retry(selected, actor="eve", note=None, now=site.at)
+    fail_on(site, "hole", rounds=200)
+
+    assert len(rows.read(store, "attempt", "id", node_name="hole")) <= 4 + 3
 
 
 def test_failures_that_were_blamed_on_a_node_are_tries_if_the_package_fails_elsewhere_too(

@@ -15,7 +15,7 @@ PURGED = "purged"
 """The state of a file that was made, and of which no copy is left."""
 
 UNCHECKED = ("none", "self")
-"""How a file from outside is acquired at which only the node looks, when a package starts."""
+"""How a file from outside is acquired that only the node looks for, as it does at a locator."""
 
 NAME = 60
 """How many columns of a file's name are shown."""
@@ -54,19 +54,20 @@ def inputs(
         not (file.present or file.dropped or file.maker_phase == "done") for file in shown
     )
     sheet.head("inputs", f"{missing} still missing" if missing else "")
-    sheet.table([_input(sheet, file) for file in shown[: limits.files]], give=0)
+    was_read = bool(attempts) and attempts[-1].outcome == "successful"
+    sheet.table([_input(sheet, file, was_read) for file in shown[: limits.files]], give=0)
     _more(sheet, len(shown), limits)
     if attempts:
         _changed(sheet, shown, attempts[-1])
 
 
-def _input(sheet: Sheet, view: InputView) -> list[Cell]:
+def _input(sheet: Sheet, view: InputView, was_read: bool) -> list[Cell]:
     state, availability = "waiting", "missing, optional"
     if view.required or view.maker_path:  # it waits for a file that a package makes
         availability = "missing"
     if view.dropped or view.file_dropped:
         state = availability = "dropped"
-    elif view.acquire in UNCHECKED and not view.maker_path:
+    elif not was_read and not view.maker_path and (view.acquire in UNCHECKED or view.locator):
         availability = "not checked"
     elif view.present:
         state, availability = "done", "available" if view.size is None else size(view.size)

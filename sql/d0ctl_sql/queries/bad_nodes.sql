@@ -22,10 +22,11 @@ on conflict do update
 
 -- name: failed_elsewhere
 -- Those of these failures, [package, node, reason], whose packages have failed for the same reason on
--- another node: they do not speak against this one.
+-- another node: they do not speak against this one. Attempts before a retry by a person do not count.
 select distinct failure.value ->> 0 as package, failure.value ->> 1 as node
   from json_each(:failures) as failure
-  join attempt on attempt.package_id = failure.value ->> 0
+  join package on package.id = failure.value ->> 0
+  join attempt on attempt.package_id = package.id and attempt.number > package.tried_from
  where attempt.outcome = 'failed' and attempt.reason = failure.value ->> 2
    and attempt.node_id <> failure.value ->> 1;
 
@@ -233,7 +234,8 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
    and attempt.node_id = :node
    and not exists (select 1 from attempt as before
                     where before.package_id = attempt.package_id
-                      and before.number < attempt.number and before.node_id <> attempt.node_id
+                      and before.number < attempt.number and before.number > package.tried_from
+                      and before.node_id <> attempt.node_id
                       and before.outcome = 'failed' and before.reason = attempt.reason);
 
 -- name: failed_there_and_elsewhere
@@ -242,6 +244,7 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
 select count(*) as failed, coalesce(sum(is_elsewhere), 0) as elsewhere
   from (select exists (select 1 from attempt as other
                         where other.package_id = attempt.package_id
+                          and other.number > package.tried_from
                           and other.node_id <> attempt.node_id
                           and other.outcome = 'failed' and other.reason = attempt.reason)
                as is_elsewhere
