@@ -262,4 +262,4 @@ def test_history_names_who_dropped_and_restored_lines(site: Site, d0ctl: Type) -
         ("restore-line", "prod/1/1", "it was not"),
         ("kill-line", "prod/1/1", "bad run; --drop-outputs"),
     ]
-    assert actions[1]["undo"] == "d0ctl restore-line prod/1/1"
+    assert actions[1]["undo"] == "d0ctl restore-line prod/1/1 --again"

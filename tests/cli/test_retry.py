@@ -188,6 +188,8 @@ def test_a_retry_of_a_job_leaves_packages_that_cool_off_alone(site: Site, d0ctl:
     assert d0ctl("retry", "prod").exit_code == 0
     assert site.phase("prod/1/1/1") == "ready"
     assert site.phase("prod/1/2/1") == "cooloff"
+    site.finish("prod/1/1/1")
+    assert "1 cooling off: `d0ctl retry 'prod:cooloff'`" in d0ctl("retry", "prod").stderr
 
     assert d0ctl("retry", "prod:cooloff").exit_code == 0
     assert site.phase("prod/1/2/1") == "ready"

@@ -152,5 +152,7 @@ def test_a_refused_login_names_the_ways_that_may_help() -> None:
         "d0ctl node login emmy@farm   # if it asks for a password, a passphrase or a second factor"
     )
     assert "the key `key` was refused" in str(with_key)
-    assert with_key.hint == (f"name another key: d0ctl node add ... --identity FILE; or {login}")
+    assert with_key.hint == (
+        f"check the user name, or name another key: d0ctl node add ... --identity FILE; or {login}"
+    )
     assert without_key.hint == f"{login}; or name its key: d0ctl node add ... --identity FILE"

@@ -41,7 +41,7 @@ def test_killed_packages_are_retried_by_the_other_way(
 
     async def script(desk: Desk) -> None:
         await desk.press("R")
-        await desk.sees("can be retried", "^o retry the canceled ones")
+        await desk.sees("can be retried", "^o retry those canceled")
         await desk.press("ctrl+o")
         await desk.sees(f"$ d0ctl retry {start}:canceled", "would retry 4 packages", "do it")
         await desk.press("enter")

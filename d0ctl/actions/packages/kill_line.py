@@ -161,7 +161,8 @@ def undo_kill_line(plan: KillLinePlan) -> str | None:
     if plan.is_empty:
         return None
     if plan.request.options.drop_outputs:
-        return undo.command(RESTORE, paths)
+        # By then, packages that go on without these files may have succeeded.
+        return undo.command(RESTORE, paths, *["--again"] * bool(plan.losing))
     if not plan.packages or plan.unchanged.get(Phase.CANCELED):
         return None
     return undo.command("retry", [f"{path}:canceled,failed" for path in paths])

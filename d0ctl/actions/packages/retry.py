@@ -161,7 +161,8 @@ def retryable(target: Selector) -> frozenset[Phase]:
 
 def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -> Conflict:
     refusal = nothing_for(selected, target, unchanged, "retried")
-    dropped, canceled = unchanged.get("dropped"), unchanged.get("canceled")
+    dropped = unchanged.get("dropped")
+    state = next((phase for phase in (Phase.COOLOFF, Phase.CANCELED) if unchanged.get(phase)), None)
     if dropped and dropped == sum(unchanged.values()) and target.depth >= 3:
         line = "/".join(target.path.split("/")[:3])
         refusal.hint = f"d0ctl restore-line {line}"
@@ -171,16 +172,17 @@ def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -
         again = undo.command(verb, [str(target)], option)
         what = "it" if target.is_one and target.level == "package" else "them"
         refusal.hint = f"`{again}` runs {what} again"
-    elif canceled and not target.states and not target.also:
-        refusal.hint = f"{canceled:,} canceled: `d0ctl retry '{target}:canceled'`"
-        refusal.instead = _canceled(target), "retry the canceled ones"
+    elif state and not target.states and not target.also:
+        word = "cooling off" if state == Phase.COOLOFF else "canceled"
+        refusal.hint = f"{unchanged[state]:,} {word}: `d0ctl retry '{target}:{state}'`"
+        refusal.instead = _in_state(target, state), f"retry those {word}"
     return refusal
 
 
-def _canceled(target: Selector) -> Selector:
-    """Return the canceled packages of a selection."""
-    also = tuple(select_state(part, states=("canceled",)) for part in target.also)
-    return select_state(target, states=("canceled",), also=also)
+def _in_state(target: Selector, state: str) -> Selector:
+    """Return the packages of a selection that are in a state."""
+    also = tuple(select_state(part, states=(state,)) for part in target.also)
+    return select_state(target, states=(state,), also=also)
 
 
 def _all_refused(target: Selector, reasons: Counter[str], *, are_unfit: bool) -> Refused:

@@ -28,7 +28,7 @@ MOST_BEFORE = 1 << 20
 SOCKET = "master"
 LOGIN_HINT = "d0ctl node login {}   # if it asks for a password, a passphrase or a second factor"
 KEY_HINT = "; or name its key: d0ctl node add ... --identity FILE"
-OTHER_KEY_HINT = "name another key: d0ctl node add ... --identity FILE; or "
+OTHER_KEY_HINT = "check the user name, or name another key: d0ctl node add ... --identity FILE; or "
 TICKET_HINT = "; or get a Kerberos ticket: kinit"
 LOST = 255
 """The exit code of ssh if the connection ended, not the remote command."""
