@@ -75,18 +75,21 @@ MOST_FAULTS = 20
 class BadJobFile(D0Error):
     """A job file or site file that is refused as a whole; `faults` has a line for each fault.
 
-    Its text has the first ones, and a last line that counts the rest. `warnings` has a line for
-    each thing that may be a mistake, too.
+    Its text has the first ones, a line that counts the rest, and a `note` about what was not
+    checked. `warnings` has a line for each thing that may be a mistake, too.
     """
 
     exit_code = ExitCode.USAGE
 
-    def __init__(self, faults: Sequence[str], warnings: Sequence[str] = ()) -> None:
+    def __init__(
+        self, faults: Sequence[str], warnings: Sequence[str] = (), *, note: str = ""
+    ) -> None:
         more = len(faults) - MOST_FAULTS
         rest = [f"and {more:,} more fault{'s' if more > 1 else ''}"] if more > 0 else []
-        super().__init__("\n".join([*faults[:MOST_FAULTS], *rest]))
+        super().__init__("\n".join([*faults[:MOST_FAULTS], *rest, *[note] * bool(note)]))
         self.faults = tuple(faults)
         self.warnings = tuple(warnings)
+        self.note = note
 
 
 class NotFound(D0Error):

@@ -126,7 +126,8 @@ class Job(Part):
             spec = reader.read_text(text, self._source, self.directory, {}, known)
         except BadJobFile as error:
             places = _places(text)
-            raise BadJobFile([_placed(fault, places) for fault in error.faults]) from None
+            placed = [_placed(fault, places) for fault in error.faults]
+            raise BadJobFile(placed, note=error.note) from None
         if spec.warnings:
             spec = changed(spec, warnings=_warnings(spec.warnings, _places(text)))
         return without_file(spec)

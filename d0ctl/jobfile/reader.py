@@ -99,7 +99,7 @@ def spec_of(
     """Check a job as a whole. Raises BadJobFile with every fault."""
     checked = check_job(recipe, name, folder, known, faults)
     if faults:
-        raise BadJobFile(faults.lines())
+        raise BadJobFile(faults.lines(), note=faults.note)
     advise(recipe, checked.files, faults.warnings, is_seen=is_seen)
     settings = settings_of(recipe, name, folder, source, submitter)
     return replace(

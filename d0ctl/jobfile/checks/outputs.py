@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.package import outputs_of
@@ -28,15 +29,17 @@ class Outputs:
         """Those that are patterns, as their files get names only when they are made."""
         self._folders: dict[str, Position] = {}
         """The directories among them, and where they are declared."""
-        self.are_known = True
-        """Whether the list is complete; faults can hide some: an empty loop or a misspelt name."""
         self._makers = array("I")
         self._layout = layout
         self._faults = faults
 
+    @property
+    def are_known(self) -> bool:
+        """Whether the list is complete; faults can hide some: an empty loop or a misspelt name."""
+        return not self._faults.hidden
+
     def collect(self, job: JobRecipe) -> None:
         """Expand the job for its outputs; record wrong names, and names that are made twice."""
-        self.are_known = not self._faults.hides_outputs
         for stage, parts in zip(job.stages, self._layout.of_stage, strict=True):
             begin = len(self.numbers)
             for part in parts:
@@ -88,8 +91,9 @@ class Outputs:
     def _collect(self, part: PackageRange) -> None:
         number = part.first_package
         recipes = [outputs_of(package) for package in part.line.packages]
-        if not part.line.loop.size or any(o.file.broken for outputs in recipes for o in outputs):
-            self.are_known = False
+        for output in chain.from_iterable(recipes):
+            if output.file.broken or not part.line.loop.size:
+                self._faults.hidden.add(output.position, [output.file.scalar.text])
         numbers, makers = self.numbers, self._makers
         for values in part.line.loop:
             for outputs in recipes:

@@ -20,7 +20,7 @@ from d0ctl.jobfile.yaml.faults import Faults, did_you_mean, shown
 class OutsideInputs(Struct, frozen=True):
     """The inputs that no package makes, compared with other jobs and with the disk.
 
-    If not all outputs of the job are known, an unknown name is no fault.
+    A name that a faulty entry may make is no fault.
     """
 
     job: str
@@ -78,7 +78,7 @@ class OutsideInputs(Struct, frozen=True):
             return Origin.FETCHED
         if name.startswith("/") and not explicit:
             return Origin.PRESENT
-        if self.outputs.are_known or name.startswith("/"):
+        if name.startswith("/") or not self.faults.hidden.may_have(name):
             self.faults.add_similar(recipe.position, "absent", lambda: self._absence(name, recipe))
         return Origin.WRONG
 

@@ -215,7 +215,7 @@ def _matching(
     members = [members[at] for at in index.matching(text)]
     if index.is_spent and pattern is not None:
         reading.fault(pattern.position, too_long(text))
-    elif not (members or is_late or pattern is None or reading.faults.hides_outputs):
+    elif not (members or is_late or pattern is None or reading.faults.hidden):
         message = f"no output of stage {shown(stage)} matches {shown(text)}"
         reading.fault(pattern.position, message)
     return members

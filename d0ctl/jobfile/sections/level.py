@@ -16,7 +16,7 @@ from d0ctl.jobfile.language.values import Fields, ListValue, TextValue, TreeValu
 from d0ctl.jobfile.recipe import StageRecipe
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.spec import reserved_character
-from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence
+from d0ctl.jobfile.yaml.document import Mapping, Node, Scalar, Sequence, texts
 from d0ctl.jobfile.yaml.faults import Faults, Position, did_you_mean, near, shown
 from d0ctl.units import LEAST_BYTES, REQUESTS, listed, time_without_unit, without_unit
 
@@ -203,10 +203,13 @@ class Level:
             for name, entry in node.items.items()
             if not (type(entry[1]) is Scalar and entry[1].is_nothing)
         }
-        for name in node.items.keys() - _set_of(tuple(known)):
+        self._unknown = node.items.keys() - _set_of(tuple(known))
+        for name in self._unknown:
             key, hint = node.items[name][0], node.quotes_hint or _hint(name, list(known))
             reading.fault(key.position, f"{what} has no key {shown(name)}{hint}")
-            reading.faults.hides_outputs |= what in _WITH_OUTPUTS
+            if what in _WITH_OUTPUTS:
+                entry = node if what == "an output" else node.items[name][1]
+                reading.faults.hidden.add(key.position, texts(entry))
 
     def __contains__(self, name: str) -> bool:
         return name in self.keys
@@ -281,15 +284,17 @@ class Level:
         node = self.get(name)
         if node is None:
             self.reading.fault(self.position(name), f"{self.what} needs `{name}`")
-            self.reading.faults.hides_outputs = True
+            self.reading.faults.hidden.has_all |= not self._unknown  # else one is misspelt
             return []
         if not isinstance(node, Sequence) or not node.items:
             self.reading.fault(
                 node.position, f"`{name}` takes a list of entries, not {kind_of(node)}"
             )
+            self.reading.faults.hidden.add(node.position, texts(node))
             return []
         for item in node.items:
             if not isinstance(item, Mapping):
                 message = f"an entry of `{name}` takes keys, as in `- name: x`, not {kind_of(item)}"
                 self.reading.fault(item.position, message)
+                self.reading.faults.hidden.add(item.position, texts(item))
         return [item for item in node.items if isinstance(item, Mapping)]

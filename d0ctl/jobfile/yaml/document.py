@@ -5,6 +5,8 @@ convert it. `parser`, the only user of the YAML library, reads it; a daemon that
 does not import that.
 """
 
+from collections.abc import Iterator
+
 from msgspec import Struct, field
 
 from d0ctl.jobfile.yaml.faults import Position
@@ -96,3 +98,18 @@ class Mapping(Node, gc=False):
         if not (has_braces and isinstance(value, Scalar) and value.is_nothing):
             return ""
         return f'; a text that begins with `{{` needs quotes: `"{{{key.text}}}..."`'
+
+
+def texts(node: Node) -> Iterator[str]:
+    """Yield all texts in a node, also the keys, and a placeholder that was read as a mapping."""
+    if isinstance(node, Scalar):
+        yield node.text
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            yield from texts(item)
+    elif isinstance(node, Mapping):
+        if node.quotes_hint:
+            yield "{}"
+        for key, (_, value) in node.items.items():
+            yield key
+            yield from texts(value)

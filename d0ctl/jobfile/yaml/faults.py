@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from d0ctl.jobfile.yaml.hidden import MOST_KEPT, HiddenOutputs
+from d0ctl.units import listed
+
 MAX_SHOWN = 80
 """The number of characters of a value that a fault shows."""
 
@@ -91,8 +94,8 @@ class Faults(Notes):
         super().__init__(source)
         self.what = what
         """The kind of file, such as `a job file`."""
-        self.hides_outputs = False
-        """Whether a fault may hide an output, so that its readers are not at fault."""
+        self.hidden = HiddenOutputs()
+        """The outputs that faults may hide, so that their readers are not at fault."""
         self.warnings = Notes(source, "warning: ")
         self.left_out = Notes(None)
         """Those of the warnings that name files which are in no group, without their positions."""
@@ -101,6 +104,15 @@ class Faults(Notes):
         """Warn that files are in no group."""
         self.warnings.add(position, message)
         self.left_out.add(position, message)
+
+    @property
+    def note(self) -> str:
+        """Name the missing files that are no faults yet; empty if there are none."""
+        first, *others = [shown(name) for name in self.hidden.not_reported] or [""]
+        if not first:
+            return ""
+        names = f"such as {first}" if len(others) >= MOST_KEPT - 1 else listed([first, *others])
+        return escape(f"missing files that faulty entries may make are reported later: {names}")
 
     @property
     def beside(self) -> str:
