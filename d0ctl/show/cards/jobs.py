@@ -90,7 +90,7 @@ def _totals(
 ) -> None:
     """Add the numbers of all jobs that have not ended, and of the nodes, if there are several.
 
-    Failures of ended jobs that nobody has acknowledged count, too: they need a person.
+    Failures of ended jobs that nobody has acknowledged follow: they need a person, too.
     """
     active = [job.counts for job in jobs if job.ended is None]
     failed = [max(0, job.counts.get(Phase.FAILED, 0) - job.acknowledged)
@@ -101,13 +101,16 @@ def _totals(
     for phases in active:
         counts.update(phases)
     done, packages = by_status(counts)["successful"], sum(counts.values())
-    counts[Phase.FAILED] += sum(failed)
     summary = _nodes_up(production)
     if active:
         of = f"{count(done)} of {count(packages, 'package')} done"
         summary = f"{of}   {summary}   {count(len(active), 'active job')}"
     stragglers = sum(horizon.stragglers(job.id) for job in jobs)
     tally = [*signs.tally_text(counts), *late(stragglers)]
+    if sum(failed):
+        gap = "   " if tally else ""
+        which = " in ended jobs" if active else ""
+        tally.append((f"{gap}{sum(failed):,} failed{which}", signs.role(Phase.FAILED)))
     if cell_width(tally) + 3 + len(summary) <= sheet.columns:
         sheet.add([*tally, (f"   {summary}", "faint")])
     else:

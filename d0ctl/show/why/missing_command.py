@@ -50,7 +50,12 @@ def again(store: Store, package: PackageView) -> str:
     """Return what to do after the job file was corrected; a retry alone runs it as it was."""
     if update := update_of(store, package):
         return f"`{update}` and `d0ctl retry '{_job(package)}:failed'`"
-    return "`d0ctl run FILE --as NAME`, or remove the job and run it again"
+    from d0ctl.store.jobs.submission.submit import text_of  # much, and needed for few failures
+
+    known = text_of(store, package.job_id)
+    is_typed = known is not None and not known.has_file
+    run = "run it under another name" if is_typed else "`d0ctl run FILE --as NAME`"
+    return f"{run}, or remove the job and run it again"
 
 
 def update_of(store: Store, package: PackageView) -> str:
