@@ -194,6 +194,9 @@ CANNOT_RUN = "can't run the relay"
 OTHER_DAEMON = "another daemon of this site drives it: "
 """How the error of a node begins before the host and home of that daemon."""
 
+NEWER_HOME = "a home of this site that was restored later has driven it since: "
+"""How the error of a node begins before the host and path of that home."""
+
 
 class Address(Struct, frozen=True):
     """How a node is reached.

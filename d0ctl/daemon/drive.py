@@ -30,7 +30,7 @@ from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.nodes import contact, leases
 from d0ctl.store.nodes.leases import LEASE
-from d0ctl.store.nodes.site import default, site_name
+from d0ctl.store.nodes.site import default, last_restore, site_name
 from d0ctl.store.nodes.standstill import counts_of, is_settled
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.units import clean
@@ -177,6 +177,7 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
             lease=default(store, "lease"),
             keep_logs=default(store, "keep-logs"),
             driver=clean(f"{socket.gethostname()} {home.root.resolve()}"),
+            restored=last_restore(store),
             reserve=default(store, "control-reserve"),
         )
         forecast_due = time.monotonic() + FORECAST_AFTER_S

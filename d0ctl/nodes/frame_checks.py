@@ -234,6 +234,7 @@ _FIELDS: Mapping[str, Mapping[str, shape.Check]] = {
     "forgotten": {**_ATTEMPTS, "paths": shape.many(_text)},
     "fault": {"message": _free_text},
     "driven": {"driver": _free_text},
+    "superseded": {"driver": _free_text},
     "taken": {**_ANSWER, "ok": shape.boolean, "message": _free_text},
     "hashed": {
         **_ANSWER,

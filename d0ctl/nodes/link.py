@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from d0ctl.errors import D0Error, NodeUnreachable
-from d0ctl.model import ALL_PROCESSORS, CANNOT_RUN, DIRECT, OTHER_DAEMON, Processors
+from d0ctl.model import ALL_PROCESSORS, CANNOT_RUN, DIRECT, NEWER_HOME, OTHER_DAEMON, Processors
 from d0ctl.nodes import frame_checks, ship
 from d0ctl.nodes.frame_checks import Frame
 from d0ctl.nodes.transports.local import LocalTransport
@@ -29,6 +29,9 @@ MOST_ATTEMPTS = 1_000_000
 
 MOST_TOLD = 500
 """How many characters of a relay's fault are kept."""
+
+_REFUSALS = {"driven": OTHER_DAEMON, "superseded": NEWER_HOME}
+"""The frames with which a relay refuses a daemon, and how to say so."""
 
 SILENCE_S = 120
 """A relay that receives nothing for this many seconds ends."""
@@ -47,6 +50,8 @@ class Site(Struct, frozen=True):
     """How many seconds the logs of an attempt stay on its node."""
     driver: str = ""
     """The host and home of the daemon, which other daemons of the site are shown."""
+    restored: float = 0.0
+    """When the home was last restored from a backup; 0 if never."""
     reserve: int | None = None
     """How many bytes downloads leave free on the disk here; None is the default."""
 
@@ -60,7 +65,7 @@ def base_of(address: Address, site: Site, home: str) -> str:
 
 
 class DrivenByOther(NodeUnreachable):
-    """A node that another daemon of this site drives."""
+    """A node that another daemon of this site drives, or a home that is newer."""
 
 
 class RelayFault(NodeUnreachable):
@@ -121,8 +126,8 @@ class Link:
         for frame in self.frames():
             if frame["kind"] == "fault":
                 raise RelayFault(str(frame.get("message"))[:MOST_TOLD])
-            if frame["kind"] == "driven":
-                raise DrivenByOther(f"{OTHER_DAEMON}{frame['driver'][:MOST_TOLD]}")
+            if frame["kind"] in _REFUSALS:
+                raise DrivenByOther(f"{_REFUSALS[frame['kind']]}{frame['driver'][:MOST_TOLD]}")
             if frame["kind"] == "hello":
                 self.facts = frame["facts"]
                 self.cached = tuple(frame["cached"])
@@ -199,15 +204,11 @@ def open_link(
     try:
         base = base or base_of(address, site, transport.home())
         hello = {
-            "base": base,
-            **processors._asdict(),
-            "read_only": visit,
-            "elsewhere": address.job == DIRECT,
-            "silence": SILENCE_S,
-            "keep_logs": site.keep_logs,
-            "driver": site.driver,
+            "base": base, **processors._asdict(), "read_only": visit,
+            "elsewhere": address.job == DIRECT, "silence": SILENCE_S, "keep_logs": site.keep_logs,
+            "driver": site.driver, "restored": site.restored,
             "spool": str(site.dropbox) if address.kind == "local" and not aside else None,
-        }
+        }  # fmt: skip
         return _start(address, transport, base, hello)
     except BaseException:
         transport.close()

@@ -73,6 +73,20 @@ def test_why_of_a_node_that_another_daemon_drives_says_which_one_to_stop(site: S
     assert explanation.commands == ["d0ctl --home '/home/emmy/my site' daemon stop   # on desk"]
 
 
+def test_why_of_a_node_that_a_newer_home_has_driven_says_how_to_go_on(site: Site) -> None:
+    registry.add(site.store, Address("farm03", "ssh", "farm03"), cpus=4)
+    farm = registry.named(site.store, "farm03").id
+    error = "a home of this site that was restored later has driven it since: desk /data/d0ctl"
+    with site.store.writing():
+        contact.down(site.store, farm, error, now=time.time())
+
+    explanation = node(site.store, "farm03", time.time())
+
+    assert explanation.answer.endswith(error)
+    assert "back it up and restore it" in " ".join(explanation.facts)
+    assert not any("remove" in command for command in explanation.commands)
+
+
 def test_why_of_a_node_with_a_wrong_python_names_the_option_and_the_key(site: Site) -> None:
     registry.add(site.store, Address("farm03", "ssh", "farm03", python="/bin/true"), cpus=4)
     farm = registry.named(site.store, "farm03").id

@@ -3,7 +3,7 @@
 import math
 from shlex import quote
 
-from d0ctl.model import CANNOT_RUN, OTHER_DAEMON, Node, Phase
+from d0ctl.model import CANNOT_RUN, NEWER_HOME, OTHER_DAEMON, Node, Phase
 from d0ctl.select import parse
 from d0ctl.show import direct_streams
 from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
@@ -51,7 +51,12 @@ def node(store: Store, name: str, now: float) -> Explanation:
                 f"does not answer before {until}, they run elsewhere; assigned ones have gone "
                 "elsewhere"
             )
-        if (row.last_error or "").startswith(OTHER_DAEMON):
+        if (row.last_error or "").startswith(NEWER_HOME):
+            explanation.facts.append(
+                "a daemon here would delete what is newer there: go on in that home, or, to go on "
+                "in this one all the same, back it up and restore it"
+            )
+        elif (row.last_error or "").startswith(OTHER_DAEMON):
             explanation.facts.append("only one daemon can drive a node: stop that one, or this one")
             explanation.commands.append(_stop_of_other(row))
         else:

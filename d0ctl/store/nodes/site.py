@@ -120,6 +120,11 @@ def site_name(store: Store) -> str:
     return str(store.value("site"))
 
 
+def last_restore(store: Store) -> float:
+    """Return when the home was last restored from a backup; 0 if never."""
+    return float(store.value("last_restore") or 0.0)
+
+
 def setting(store: Store, name: str) -> Any:
     """Return one section of the site file as its reader returned it; None if it has none.
 

@@ -12,6 +12,10 @@ select exists (select 1 from action
                   and at >= coalesce((select at from event
                                        where id = (select max(id) from event)), 0));
 
+-- name: last_restore
+-- When the database was last restored from a backup.
+select max(at) from action where verb = 'restore';
+
 -- name: sizes_of_jobs
 -- Each job, with the number of its packages.
 select job.id, job.name,

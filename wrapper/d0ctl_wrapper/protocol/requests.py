@@ -21,6 +21,7 @@ _HELLO_DEFAULTS = {
     "silence": 120,
     "keep_logs": KEEP_LOGS_S,
     "driver": "",
+    "restored": 0,
 }
 
 
@@ -52,6 +53,7 @@ _HELLO = shape.record(
         "silence": shape.number,
         "keep_logs": shape.number,
         "driver": shape.string,
+        "restored": shape.number,
     }
 )
 

@@ -21,10 +21,16 @@ class DrivenByOther(Exception):
     """Raised if another driver is in contact; its argument is the name of that driver."""
 
 
-def take(path: bytes, driver: str) -> int:
+class Superseded(Exception):
+    """Raised for the home of a driver if another one was restored later; names the last driver."""
+
+
+def take(path: bytes, driver: str, restored: float = 0.0) -> int:
     """Take the lock, and end the relay that has it; return the descriptor that holds it.
 
-    The relay of another driver is left alone: it ends by itself once its driver is silent.
+    The relay of another driver is left alone: it ends by itself once its driver is silent. A
+    driver whose home was last `restored`, in seconds since the epoch, before that of one that was
+    here is refused: it would delete what is newer than its home.
     """
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     start = time.monotonic()
@@ -43,7 +49,11 @@ def take(path: bytes, driver: str) -> int:
         elif not signaled:
             signaled = _end_holder(file, signal.SIGTERM)
         time.sleep(0.02)
-    _sign(file, driver)
+    _, last, before = _signature(file)
+    if restored < before:
+        os.close(file)
+        raise Superseded(last)
+    _sign(file, driver, restored)
     return file
 
 
@@ -82,16 +92,20 @@ def _driver_of_holder(file: int) -> str:
     return driver if _holder(file) else ""
 
 
-def _signature(file: int) -> "Tuple[bytes, str]":
-    """Return the first line of the lock, and the name of the driver in its second."""
-    first, _, second = os.pread(file, 4 * shape.TEXT, 0).partition(b"\n")
-    return first, second.decode("utf-8", "replace").rstrip("\n")
+def _signature(file: int) -> "Tuple[bytes, str, float]":
+    """Return the lines of the lock: process, name of the driver, when its home was restored."""
+    lines = [*os.pread(file, 4 * shape.TEXT, 0).split(b"\n"), b"", b""]
+    try:
+        restored = float(lines[2])
+    except ValueError:
+        restored = 0.0
+    return lines[0], lines[1].decode("utf-8", "replace"), restored
 
 
-def _sign(file: int, driver: str) -> None:
+def _sign(file: int, driver: str, restored: float) -> None:
     pid = os.getpid()
     myself = process.inspect(pid)
     assert myself is not None
     os.ftruncate(file, 0)
-    lines = "%d %d\n%s\n" % (pid, myself.started, driver)
+    lines = "%d %d\n%s\n%r\n" % (pid, myself.started, driver, restored)
     os.pwrite(file, lines.encode("utf-8"), 0)

@@ -37,8 +37,9 @@ def main() -> int:
     stream.send_line("d0ctl " + hello["nonce"])
     try:
         _serve(stream, hello, umask, rest)
-    except lock.DrivenByOther as other:
-        stream.send({"kind": "driven", "driver": str(other)})
+    except (lock.DrivenByOther, lock.Superseded) as other:
+        kind = "superseded" if isinstance(other, lock.Superseded) else "driven"
+        stream.send({"kind": kind, "driver": str(other)})
         stream.drain(5.0)
         return 1
     except (OSError, lock.Busy) as error:
@@ -77,7 +78,15 @@ def _serve(stream: Stream, hello: Frame, umask: int, lines: "List[bytes]") -> No
         cpus = hello["cpus"] or facts.cpus()
         gpus = facts.gpus(hello["gpus"])
         periodic = Periodic(
-            loop, paths, cpus, gpus, umask, hello["keep_logs"], hello["elsewhere"], hello["driver"]
+            loop,
+            paths,
+            cpus,
+            gpus,
+            umask,
+            hello["keep_logs"],
+            hello["elsewhere"],
+            hello["driver"],
+            hello["restored"],
         )
         facts.mark_folder(paths.base)
         _greet(stream, paths, periodic.adopt(), attempt_records.cached(paths))

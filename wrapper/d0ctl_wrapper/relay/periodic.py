@@ -46,12 +46,13 @@ class Periodic:
         keep_logs: float,
         is_elsewhere: bool = False,
         driver: str = "",
+        restored: float = 0.0,
     ) -> None:
         paths.make()
         self.keep_logs = keep_logs
         self.loop = loop
         self.paths = paths
-        self.lock = lock.take(paths.lock, driver)
+        self.lock = lock.take(paths.lock, driver, restored)
         process.become_reaper()
         self.uplink = Uplink(paths, loop.stream)
         self.helpers = Helpers(loop)
