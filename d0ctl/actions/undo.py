@@ -5,11 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from d0ctl.actions.action import Plan
 from d0ctl.select import MOST_NAMED, WILD, Selector
+from d0ctl.select.condense import condense
+from d0ctl.store import lifecycle
 from d0ctl.store.views import selection
 from d0ctl.units import count
 
 MOST = 20
 """How many selectors of the command that undoes an action are printed."""
+
+MOST_EXACT = 10_000
+"""Of how many packages the command has exactly those that an action changes, as ranges."""
 
 
 def command(verb: str, targets: Iterable[str], *more: str) -> str:
@@ -28,14 +33,13 @@ def paths(target: Selector) -> list[str]:
 
 
 def changed(plan: Plan) -> list[str]:
-    """Return the jobs that a plan changes; of filtered packages a few by name, else the paths of
-    the selectors with packages of it, which are not whole jobs.
+    """Return the jobs that a plan changes, or the paths of the selectors with packages of it, which
+    are not whole jobs; if these have other packages, too, those that it changes as ranges.
     """
     if plan.jobs:
         return list(plan.jobs)
-    named = [change.path for change in plan.changes]
-    if plan.request.target.is_filtered and len(named) == plan.packages <= MOST:
-        return named
+    if exact := _exact(plan):
+        return exact
     parts = _parts(plan)
     return list(dict.fromkeys(f"{part.path}/*" if part.depth == 1 else part.path for part in parts))
 
@@ -49,6 +53,21 @@ def in_state(plan: Plan, state: str) -> list[str]:
     if target.is_one and target.level == "package":
         return targets
     return [f"{path}:{state}" for path in targets]
+
+
+def _exact(plan: Plan) -> list[str]:
+    """Return the packages that a plan changes, as ranges; nothing if its target has just these."""
+    target: Selector = plan.request.target
+    if plan.selected is None or not (target.is_filtered or plan.unchanged):
+        return []
+    found = lifecycle.paths(plan.selected, MOST_EXACT + 1)
+    paths = [path for path, phase in found if phase in plan.phases]
+    return ranges(paths) if len(paths) == plan.packages and len(found) <= MOST_EXACT else []
+
+
+def ranges(paths: Iterable[str]) -> list[str]:
+    """Return selectors for exactly these paths; neighbours form ranges."""
+    return [str(part) for part in condense(paths)]
 
 
 def of_cancel(plan: Plan, before: int) -> str | None:

@@ -52,6 +52,12 @@ def lines(selected: Selection) -> Row:
     return row
 
 
+def paths_of_lines(selected: Selection, *, dropped: bool) -> list[str]:
+    """Return the paths of the lines of the selected packages that are dropped, or are not."""
+    rows = selected.rows("positions_of_lines", dropped=int(dropped))
+    return [f"{row['job']}/{row['stage']}/{row['line']}" for row in rows]
+
+
 def hold_job(store: Store, job: int, *, actor: str, note: str | None, now: float) -> bool:
     """Keep a whole job from being scheduled: one flag, whatever its size."""
     store.change("unassign_job", job=job, actor=actor, note=note, now=now)

@@ -61,7 +61,9 @@ def test_failed_packages_of_a_job_are_dropped_as_lines(
     site.fail("prod/1/2/1")
 
     refused = d0ctl("kill-line", selector, "--drop-outputs")
+    other = d0ctl("restore-line", selector)
 
+    assert f"d0ctl restore-line '{lines}'" in other.stderr
     assert f"d0ctl kill-line '{lines}'" in refused.stderr
     assert d0ctl("kill-line", lines, "--drop-outputs", "--yes").exit_code == 0
     assert (site.phase("prod/1/2/1"), site.phase("prod/1/1/1")) == ("dropped", "ready")

@@ -98,7 +98,7 @@ def test_the_history_has_no_undo_of_drops_whose_lines_are_back(site: Site, d0ctl
 
     assert half[:2] == [
         "d0ctl restore-line prod/1/1-2 --again",
-        "d0ctl restore-line prod/1/3 prod/1/4",
+        "d0ctl restore-line prod/1/3-4",
     ]
     assert not any("restore-line" in undo for undo in undoes(d0ctl, "prod"))
 

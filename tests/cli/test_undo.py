@@ -78,10 +78,32 @@ def test_the_undo_of_released_packages_holds_these_and_not_their_job(
     site.submit(production("one", lines=30))
     d0ctl("hold", "one/1/1-2/1")
 
-    assert undone(d0ctl, "release", "one:held") == "hold one/1/1/1 one/1/2/1"
+    assert undone(d0ctl, "release", "one:held") == "hold one/1/1-2/1"
     assert not document(d0ctl("status", "one", "--json").stdout)["held"]
     d0ctl("hold", "one/1")
-    assert undone(d0ctl, "release", "one:held") == "hold 'one/*'"
+    assert undone(d0ctl, "release", "one:held") == "hold one/1/1-30/1-2"
+
+
+def test_the_undo_of_a_pattern_names_only_the_lines_and_packages_that_it_changed(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production("one", lines=6))
+    for number in (2, 3):
+        site.fail(f"one/1/{number}/1")
+    d0ctl("kill-line", "one/1/6", "--drop-outputs")
+
+    dropped = undone(d0ctl, "kill-line", "one/1/*:failed", "--drop-outputs")
+    d0ctl("kill-line", "one/1/*:failed", "--drop-outputs", "--yes")
+    restored = undone(d0ctl, "restore-line", "one/1/2-3")
+    d0ctl("hold", "one/1/5/1")
+    released = undone(d0ctl, "release", "one/1/*")
+    d0ctl("hold", "one/1/5/1")
+    held = undone(d0ctl, "hold", "one/1/4-5/1")
+
+    assert (dropped, restored) == (
+        "restore-line one/1/2-3 --again", "kill-line one/1/2-3 --drop-outputs",
+    )  # fmt: skip
+    assert (released, held) == ("hold one/1/5/1", "release one/1/4/1")
 
 
 def test_the_undo_of_a_resume_pauses_running_packages_if_they_were_paused(

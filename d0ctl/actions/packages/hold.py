@@ -74,6 +74,13 @@ def hold(store: Store, plan: Plan, by: Author) -> None:
         lifecycle.hold(plan.selection, actor=by.actor, note=by.note, now=by.now)
 
 
+def _undo(plan: Plan) -> str:
+    """Return the command that releases the packages, but not those that were held before."""
+    held_before = plan.request.target.is_filtered or plan.unchanged.get(Phase.HELD)
+    held = undo.changed(plan) if held_before else undo.in_state(plan, Phase.HELD)
+    return undo.command("release", held)
+
+
 def describe(plan: Plan) -> Iterator[str]:
     """Say what holding would do."""
     if plan.jobs:
@@ -112,7 +119,7 @@ ACTION = Action(
     options=Options,
     plan=plan,
     act=hold,
-    undo=lambda plan: undo.command("release", undo.in_state(plan, "held")),
+    undo=_undo,
     describe=describe,
     report=report,
     is_flag=True,

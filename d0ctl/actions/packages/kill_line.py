@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from d0ctl.actions import undo, wording
@@ -51,6 +51,8 @@ class KillLinePlan(Plan):
     """Whether other packages wait for these, if the outputs are not dropped."""
     requested: tuple[int, ...] = field(default=(), repr=False, compare=False)
     """The ids of the lines that are named."""
+    lines: tuple[str, ...] = ()
+    """Selectors for exactly those of them that are not dropped yet."""
     also: int = 0
     """How many packages are dropped because their inputs are."""
     also_dropped: tuple[Change, ...] = ()
@@ -73,7 +75,7 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
     for part in target.parts:
         if not browse.jobs(store, part.job):
             raise browse.no_such_job(store, part.job)
-    check_level(target)
+    check_level(target, "kill-line")
     selected = selection.choose(store, target, now=now)
     if not lifecycle.lines(selected)["undropped"]:
         subject = "line" if target.is_one else "every line of"
@@ -82,28 +84,29 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
             hint=f"d0ctl status {shlex.quote(str(target.parts[0]))}",
             entry=audit.last(selected),
         )
+    lines = tuple(undo.ranges(lifecycle.paths_of_lines(selected, dropped=False)))
     if request.options.drop_outputs:
-        return _plan_drop(selected, request)
+        return replace(_plan_drop(selected, request), lines=lines)
     split = split_selected(selected, KILLABLE | {Phase.FAILED}, hastens=True)
     is_awaited = lifecycle.is_awaited(split.selected)
     return KillLinePlan(request=request, packages=split.packages, is_awaited=is_awaited,
-                        is_empty=not split.packages, **split._asdict())  # fmt: skip
+                        is_empty=not split.packages, lines=lines, **split._asdict())  # fmt: skip
 
 
 LINE_DEPTH = 3
 """The levels of a selector of lines: JOB/STAGE/LINE."""
 
 
-def check_level(target: Selector) -> None:
-    """Raise BadUsage for a selection of anything but lines."""
+def check_level(target: Selector, verb: str) -> None:
+    """Raise BadUsage for a selection of anything but lines, for which an action is."""
     if target.level != "line":
         line = target.brief.rpartition("/")[0] if target.level == "package" else ""
         form = f"a line reads JOB/STAGE/LINE: d0ctl status {shlex.quote(target.job)}"
-        hint = f"d0ctl kill-line {shlex.quote(line)}" if line and target.is_one else form
+        hint = f"d0ctl {verb} {shlex.quote(line)}" if line and target.is_one else form
         if target.states and not target.also and target.depth < LINE_DEPTH:
             stages = target.path if target.depth > 1 else f"{target.job}/*"
             lines = f"{stages}/*:{','.join(target.states)}"
-            hint = f"d0ctl kill-line {shlex.quote(lines)}"
+            hint = f"d0ctl {verb} {shlex.quote(lines)}"
         raise BadUsage(f"`{target.brief}` does not name a line", hint=hint)
 
 
@@ -157,7 +160,7 @@ def kill_line(store: Store, plan: KillLinePlan, by: Author) -> None:
 
 def undo_kill_line(plan: KillLinePlan) -> str | None:
     """Return the command that undoes it."""
-    paths = undo.paths(plan.request.target)
+    paths = plan.lines
     if plan.is_empty:
         return None
     if plan.request.options.drop_outputs:

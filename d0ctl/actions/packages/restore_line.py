@@ -1,7 +1,7 @@
 """restore-line: bring back dropped lines, and run again what has succeeded without their files."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import NamedTuple
 
@@ -55,6 +55,8 @@ class RestoreLinePlan(Plan):
 
     requested: tuple[int, ...] = field(repr=False, compare=False)
     """The ids of the lines that are named."""
+    lines: tuple[str, ...]
+    """Selectors for exactly these lines."""
     also: int
     """How many packages come back because their inputs do."""
     also_restored: tuple[Change, ...]
@@ -75,7 +77,7 @@ def plan_restore_line(
     store: Store, request: Request[RestoreLineOptions], now: float
 ) -> RestoreLinePlan:
     """Plan for the dropped lines, and for all that was dropped because of them."""
-    check_level(request.target)
+    check_level(request.target, "restore-line")
     selected = selection.choose(store, request.target, now=now)
     is_dropped = bool(lifecycle.lines(selected)["dropped"])
     is_canceled = Phase.CANCELED in lifecycle.phases(selected)
@@ -84,6 +86,7 @@ def plan_restore_line(
     _check_not_ending(selected, request)
     own = lifecycle.phases(selected)
     own_paths, requested = {row.path for row in rows(selected)}, lifecycle.line_ids(selected)
+    lines = tuple(undo.ranges(lifecycle.paths_of_lines(selected, dropped=True)))
     restore_line.choose_restored(selected)
     _check_not_launched(selected, request, now)
     done = restore_line.done_without(selected)
@@ -95,7 +98,7 @@ def plan_restore_line(
             "so it can't be restored",
             hint=f"d0ctl status {quote(str(request.target.parts[0]))}",
         )
-    return _plan(selected, request, requested, own, own_paths, done, rerun)
+    return replace(_plan(selected, request, requested, own, own_paths, done, rerun), lines=lines)
 
 
 def _plan(
@@ -111,6 +114,7 @@ def _plan(
         request=request,
         selected=selected,
         requested=requested,
+        lines=(),
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
         packages=phases.get(Phase.DROPPED, 0),
         changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],
@@ -258,7 +262,7 @@ ACTION = Action(
     options=RestoreLineOptions,
     plan=plan_restore_line,
     act=bring_back,
-    undo=lambda plan: undo.command("kill-line", undo.paths(plan.request.target), "--drop-outputs"),
+    undo=lambda plan: undo.command("kill-line", plan.lines, "--drop-outputs"),
     describe=describe,
     report=report,
     level="line",

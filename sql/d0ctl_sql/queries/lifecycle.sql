@@ -262,6 +262,14 @@ select package_path.path,
   join package_path on package_path.package_id = package.id
  order by package.id;
 
+-- name: positions_of_lines
+-- Where the lines of the selected packages are that are dropped, or are not.
+select job.name as job, stage.seq as stage, line.seq as line
+  from (select distinct line_id from selected_package_state) as some
+  join line on line.id = some.line_id and (line.dropped is not null) = :dropped
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id;
+
 -- name: selected_lines
 -- Whether any line of the selected packages is dropped, and whether any is not.
 select coalesce(max(line.dropped is not null), 0) as dropped,
