@@ -8,7 +8,7 @@ import pytest
 from d0ctl.store.checks.check import faults
 from d0ctl.store.files import copies
 from tests.cli.conftest import Type
-from tests.support.rows import read
+from tests.support.rows import change, read
 from tests.support.site import Site
 
 CHAIN = """\
@@ -98,3 +98,27 @@ def test_a_package_that_ran_while_its_input_was_dropped_does_not_run_again_witho
     assert "`prod/2/2/1` would run again without `gen-2`, which is dropped" in refused.stderr
     assert d0ctl("kill-line", "prod/2/2", "--drop-outputs").exit_code == 0
     assert d0ctl("update", "prod", "--again").exit_code == 0
+
+
+def test_a_changed_file_is_not_said_to_matter_for_lines_that_were_removed(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path, tool = tmp_path / "prod.yaml", tmp_path / "gen.sh"
+    text = CHAIN.replace('run: "true", outputs: "gen', 'run: "true", inputs: gen.sh, outputs: "gen')
+    tool.write_text("one")
+    path.write_text(text)
+    d0ctl("submit", str(path))
+    for package in ("1/1/1", "1/2/1", "1/3/1", "2/1/1", "2/2/1", "2/3/1", "3/1/1"):
+        site.finish(f"prod/{package}")
+    change(site.store, "file", {"name": str(tool)}, checksum="sha256:1", size=3)
+    path.write_text(text.replace("[1, 2, 3]", "[1, 2]"))
+    d0ctl("update", "prod", "--accept")
+    tool.write_text("other")
+
+    removed = d0ctl("results", "prod").stderr
+    path.write_text(text)
+    d0ctl("update", "prod")
+    back = d0ctl("status", "prod").stdout
+
+    assert "has changed since 2 finished packages read it" in removed
+    assert "7 packages of `prod` are out of date" in " ".join(back.split())

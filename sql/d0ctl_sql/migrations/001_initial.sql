@@ -366,7 +366,9 @@ create table line (
     named       integer not null default 0 check (named in (0, 1, 2)),
                                            -- of a dropped line: 1: a user dropped it; 2: it is not
                                            -- in the job file any more; 0: its inputs are dropped,
-                                           -- and it is restored together with them
+                                           -- and it is restored together with them; of
+                                           -- another one, 2: it has succeeded, and is not in the
+                                           -- job file any more
     unique (stage_id, seq)
 ) strict;
 

@@ -213,6 +213,17 @@ delete from line_order where line_id = ?;
 -- A line was dropped because its job file no longer has it.
 update line set named = 2 where id = ? and dropped is not null;
 
+-- name: return_lines
+-- Successful lines of a job count as in its job file again.
+update line set named = 0
+ where named = 2 and dropped is null
+   and stage_id in (select id from stage where job_id = :job);
+
+-- name: leave_successful_line
+-- The line of a successful package is not in the job file any more.
+update line set named = 2
+ where id = (select line_id from package where id = ?) and dropped is null;
+
 -- name: correct_package
 -- Change the definition of a package that is not launched.
 update package

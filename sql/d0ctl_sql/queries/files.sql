@@ -366,9 +366,11 @@ select file.id, file.name, file.size, file.checksum, job.submitted
 
 -- name: earlier_read_by
 -- The files of which a package has succeeded with earlier contents: those in `edited`, or others of
--- its job that came or were made again; none if the package is known to be out of date.
+-- its job that came or were made again; none if the package is known to be out of date, or not in the
+-- job file any more.
 select distinct file.name
   from package
+  join line on line.id = package.line_id and line.named <> 2
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
   join file on file.id = input.file_id
  where package.id = :package and package.phase = 'done'
@@ -396,8 +398,8 @@ select earlier_reader.package_id, file.name
 -- name: done_with_earlier
 -- How many packages of a job have succeeded with earlier contents of its files: of those from outside
 -- in `edited`, or of one that came or was made again with other contents. Packages known to be out of
--- date count only if a package has made the file again. The path is that of the only package, of their
--- only stage, or of the job.
+-- date count only if a package has made the file again, and those that the job file has no more never
+-- do. The path is that of the only package, of their only stage, or of the job.
 select name, packages,
        case when packages = 1 then (select path from package_path where package_id = first)
             else (select name from job where id = :job) || iif(lowest = highest, '/' || lowest, '')
@@ -411,7 +413,7 @@ select name, packages,
           join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
           join package on package.id = input.package_id and package.phase = 'done'
                       and package.job_id = :job
-          join line on line.id = package.line_id and line.dropped is null
+          join line on line.id = package.line_id and line.dropped is null and line.named <> 2
           join stage on stage.id = package.stage_id
          where (file.id in (select value from json_each(:edited))
                 or exists (select 1 from earlier_reader

@@ -5,10 +5,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from d0ctl.jobfile.language.file_names import takes
-from d0ctl.jobfile.spec import JobSpec, LineSpec
+from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts.late_outputs import FORGET
@@ -22,7 +21,13 @@ from d0ctl.store.jobs.correction.comparison import (
     line_numbers,
 )
 from d0ctl.store.jobs.correction.planning import Outline, declared_results
-from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
+from d0ctl.store.jobs.correction.revision import (
+    Known,
+    Revision,
+    Rewriting,
+    known_files,
+    named_by_number,
+)
 from d0ctl.store.jobs.submission.intake_rows import Chunk, line_row
 from d0ctl.store.jobs.submission.submit import expect_anew, job_columns
 from d0ctl.store.jobs.submission.urgency import Urgency, urgency
@@ -234,13 +239,15 @@ class Correction(Struct):
         self.store.select(self.written).change("end_cooloff_of_selected", **self._by)
 
     def _drop_lost(self) -> None:
-        """Drop the lines that are missing in the job file."""
+        """Drop the lines that are missing in the job file; those that have succeeded stay."""
         lines = self.found.lost
         if lines:
             selected = self.store.select(package.id for line in lines for package in line.packages)
             ids = [line.id for line in lines]
             lifecycle.drop(selected, ids, **self._by)
             self.store.change_many("leave_line", ((line,) for line in ids))
+        self.store.change("return_lines", job=self.job)
+        self.store.change_many("leave_successful_line", ((id,) for id in self.found.unlisted))
 
     def _forget_files(self) -> None:
         """Forget the files that packages no longer make."""
@@ -291,8 +298,3 @@ def make_absent_again(store: Store, packages: Iterable[int], *, now: float) -> S
     selected.change("lose_absent_inputs")
     copies.remake(store, now=now)
     return selected
-
-
-def named_by_number(spec: LineSpec, number: int, seq: int) -> LineSpec:
-    """Return a line under its number in the job, if the job file names it by number."""
-    return replace(spec, name=str(seq)) if spec.name == str(number) != str(seq) else spec

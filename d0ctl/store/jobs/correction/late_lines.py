@@ -20,14 +20,15 @@ from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.correction import comparison
 from d0ctl.store.jobs.correction.checks import check
 from d0ctl.store.jobs.correction.comparison import Comparison, NewLine, NewStage, made_inputs
-from d0ctl.store.jobs.correction.correct import (
-    Correction,
-    count_anew,
-    make_absent_again,
+from d0ctl.store.jobs.correction.correct import Correction, count_anew, make_absent_again
+from d0ctl.store.jobs.correction.planning import declared_results
+from d0ctl.store.jobs.correction.revision import (
+    Known,
+    Revision,
+    Rewriting,
+    known_files,
     named_by_number,
 )
-from d0ctl.store.jobs.correction.planning import declared_results
-from d0ctl.store.jobs.correction.revision import Known, Revision, Rewriting, known_files
 from d0ctl.store.jobs.submission.intake import CHUNK_ROWS
 from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow
 from d0ctl.store.jobs.submission.submit import text_of

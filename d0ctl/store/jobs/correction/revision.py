@@ -3,6 +3,7 @@
 from collections.abc import Container, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import LineSpec
 from d0ctl.store.connection import Store
@@ -132,3 +133,8 @@ class Rewriting(Insertion):
              row.min_size, row.checksum, row.package, row.id)
             for row in of if row.id in there
         ])  # fmt: skip
+
+
+def named_by_number(spec: LineSpec, number: int, seq: int) -> LineSpec:
+    """Return a line under its number in the job, if the job file names it by number."""
+    return replace(spec, name=str(seq)) if spec.name == str(number) != str(seq) else spec
