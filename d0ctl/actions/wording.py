@@ -1,5 +1,6 @@
 """Sentences that the plans and reports of several actions share."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from d0ctl.actions import undo
@@ -207,3 +208,14 @@ def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]
         are = count(number, f"package of `{job}` is", f"packages of `{job}` are")
         ended = "it has ended" if number == 1 else "they have ended"
         yield f"{are} still being killed: when {ended}, `d0ctl retry '{job}:canceled'`"
+
+
+def readers(found: Listed, how: str, whose: str = "") -> Iterator[str]:
+    """Name packages that have read files, and stay as they are, and how to run them again."""
+    if found.number:
+        has = count(found.number, f"package{whose} has", f"packages{whose} have")
+        yield f"{has} read these files, and will not run again by this"
+        yield from few(found.first, found.number)
+        jobs = dict.fromkeys(path.partition("/")[0] for path in found.first)
+        again = "; ".join(f"d0ctl update {shlex.quote(job)} --again" for job in jobs)
+        yield f"{how}: {again}"

@@ -1,6 +1,7 @@
 """Files that were made again with other contents after packages had read them."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -125,3 +126,22 @@ def test_an_exported_origin_keeps_the_versions_apart(ended: Site, d0ctl: Type, t
 def used(document: Any) -> list[str]:
     """The files that runs have used."""
     return [use["prov:entity"] for use in document["used"].values()]
+
+
+def test_a_package_of_another_job_whose_input_was_made_again_is_named_and_runs_again_on_request(
+    ended: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "other.yaml").write_text(
+        "job: other\nstages: [{lines: [{run: cat raw, inputs: ['load:raw'], outputs: mine}]}]\n"
+    )
+    d0ctl("submit", str(tmp_path / "other.yaml"))
+    ended.finish("other/1/1/1")
+    again(ended, d0ctl, "sha256:11")
+
+    said = d0ctl("results", "other").stderr
+    why = d0ctl("why", "other/1/1/1").stdout
+    d0ctl("update", "other", "--again")
+
+    assert "`raw` has changed since 1 finished package read it: `d0ctl update other/1/1/1" in said
+    assert "`raw` has changed since" in " ".join(why.split())
+    assert ended.phase("other/1/1/1") == "ready"

@@ -79,7 +79,7 @@ def test_the_plan_to_run_packages_again_names_the_requests_that_it_takes_back(
     assert "memory" not in d0ctl("update", "mc", "--dry-run").stdout
 
 
-def test_packages_of_other_jobs_that_run_again_are_not_subtracted_from_the_unchanged_ones(
+def test_packages_of_other_jobs_are_named_and_stay_as_they_are(
     site: Site, file: Path, d0ctl: Type
 ) -> None:
     reader = file.with_name("reader.yaml")
@@ -91,8 +91,14 @@ def test_packages_of_other_jobs_that_run_again_are_not_subtracted_from_the_uncha
 
     plan = d0ctl("update", "mc", "--again", "--dry-run").stdout
 
-    assert "to run again, too: 1 package that has read their files\n" in plan
+    assert (
+        "1 package of other jobs has read these files, and will not run again by this\n"
+        "  reader-001/1/1/1\n"
+        "once these have changed: d0ctl update reader-001 --again\n"
+    ) in plan
     assert plan.splitlines()[-1] == "unchanged: 2 packages"
+    d0ctl("update", "mc", "--again")
+    assert (site.phase("mc/2/1/1"), site.phase("reader-001/1/1/1")) == ("ready", "done")
 
 
 def test_an_update_counts_all_packages_that_would_run_again(

@@ -208,13 +208,12 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             if named:
                 yield from wording.few(list(_paths(job, places)), len(places))
     yield from _requests(plan)
-    for which, readers in (
-        ("to run again", outline.readers & asked),
-        ("out of date", outline.readers - outline.again),
-    ):
+    again, stays = outline.readers & asked, outline.readers - outline.again
+    for which, readers in (("to run again", again), ("out of date", stays)):
         if readers:
             read = count(len(readers), "package that has", "packages that have")
             yield f"{which}, too: {read} read their files"
+    yield from wording.readers(outline.elsewhere, "once these have changed", " of other jobs")
     if asked and made_again:
         yield f"in all: {count(len(asked | made_again.keys()), 'package')} to run again"
     if stale:
@@ -233,7 +232,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ran = count(len(stay), "package that has run", "packages that have run")
         change = "d0ctl file set-disposition FILE DISPOSITION"
         yield f"files of {ran} keep their dispositions: {change}"
-    moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.own_readers
+    moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
     for line in fitting.lines(plan.misfits):
         yield f"no node can take it yet: {line}"

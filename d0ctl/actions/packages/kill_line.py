@@ -212,17 +212,7 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     )
     if not plan.losing and not plan.readers.number:
         yield "no other package needs these files"
-    yield from _readers(plan)
-
-
-def _readers(plan: KillLinePlan) -> Iterator[str]:
-    if plan.readers.number:
-        has = count(plan.readers.number, "package has", "packages have")
-        yield f"{has} read these files, and will not run again by this"
-        yield from wording.few(plan.readers.first, plan.readers.number)
-        jobs = dict.fromkeys(path.partition("/")[0] for path in plan.readers.first)
-        again = "; ".join(f"d0ctl update {shlex.quote(job)} --again" for job in jobs)
-        yield f"to run them again without: {again}"
+    yield from wording.readers(plan.readers, "to run them again without")
 
 
 def report(plan: KillLinePlan) -> Iterator[str]:
@@ -247,7 +237,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         starting = f"; {count(plan.starting)} can start now" if plan.starting else ""
         goes = count(plan.losing, "package continues", "packages continue")
         yield f"{goes} without these files{starting}"
-    yield from _readers(plan)
+    yield from wording.readers(plan.readers, "to run them again without")
 
 
 def past(entry: AuditEntry) -> str:

@@ -365,8 +365,8 @@ select file.id, file.name, file.size, file.checksum, job.submitted
  limit :limit;
 
 -- name: earlier_read_by
--- The files of which a package has succeeded with earlier contents: those in `edited`, or others of
--- its job that came or were made again; none if the package is known to be out of date, or not in the
+-- The files of which a package has succeeded with earlier contents: those in `edited`, or others that
+-- came or were made again; none if the package is known to be out of date, or not in the
 -- job file any more.
 select distinct file.name
   from package
@@ -375,9 +375,8 @@ select distinct file.name
   join file on file.id = input.file_id
  where package.id = :package and package.phase = 'done'
    and (file.id in (select value from json_each(:edited))
-        or (file.job_id = package.job_id
-            and exists (select 1 from earlier_reader
-                         where package_id = package.id and file_id = file.id)))
+        or exists (select 1 from earlier_reader
+                    where package_id = package.id and file_id = file.id))
    and not exists (select 1 from outdated_package where package_id = package.id)
  order by file.name;
 
@@ -393,11 +392,12 @@ select earlier_reader.package_id, file.name
   from file
   join earlier_reader on earlier_reader.file_id = file.id
   join package as reader on reader.id = earlier_reader.package_id and reader.job_id = :job
- where file.job_id = :job and file.replaced is not null;
+ where file.job_id in (select :job union all select maker_id from need where job_id = :job)
+   and file.replaced is not null;
 
 -- name: done_with_earlier
--- How many packages of a job have succeeded with earlier contents of its files: of those from outside
--- in `edited`, or of one that came or was made again with other contents. Packages known to be out of
+-- How many packages of a job have succeeded with earlier contents of files: of those from outside in
+-- `edited`, or of one of this or another job that came or was made again with other contents. Packages known to be out of
 -- date count only if a package has made the file again, and those that the job file has no more never
 -- do. The path is that of the only package, of their only stage, or of the job.
 select name, packages,
@@ -408,7 +408,11 @@ select name, packages,
                min(stage.seq) as lowest, max(stage.seq) as highest
           from (select value as id from json_each(:edited)
                  union
-                select id from file where job_id = :job and replaced is not null) as other
+                select file.id
+                  from file
+                 where file.job_id in (select :job union all
+                                       select maker_id from need where job_id = :job)
+                   and file.replaced is not null) as other
           join file on file.id = other.id
           join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
           join package on package.id = input.package_id and package.phase = 'done'

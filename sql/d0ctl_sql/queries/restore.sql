@@ -91,20 +91,22 @@ select package_path.path,
  limit 1;
 
 -- name: done_without
--- The packages that have succeeded without files of the selected ones, and those that have read their
--- files, recursively.
+-- The packages of their job that have succeeded without files of the selected ones, and those that
+-- have read their files, recursively.
 with recursive reader (package_id) as (
     select package.id
       from selected_package
       join file on file.package_id = selected_package.package_id
       join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
       join package on package.id = input.package_id and package.phase = 'done'
+                  and package.job_id = file.job_id
     union
     select package.id
       from reader
       join file on file.package_id = reader.package_id
       join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
-      join package on package.id = input.package_id and package.phase = 'done')
+      join package on package.id = input.package_id and package.phase = 'done'
+                  and package.job_id = file.job_id)
 select package.id, package_path.path, package.phase
   from reader
   join package on package.id = reader.package_id

@@ -6,6 +6,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from d0ctl.jobfile.spec import JobSpec
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import Contents
@@ -20,6 +21,10 @@ from d0ctl.store.jobs.correction.comparison import (
 )
 from d0ctl.store.jobs.correction.revision import Known, known_files
 from d0ctl.store.jobs.correction.standing import StandingStage
+from d0ctl.store.jobs.retry import Listed
+
+MOST_LISTED = 10
+"""How many packages of other jobs are named."""
 
 
 class Outline(Struct):
@@ -27,9 +32,9 @@ class Outline(Struct):
 
     found: Comparison
     readers: frozenset[int]
-    """Packages that have succeeded with files of outdated ones."""
-    own_readers: frozenset[int]
-    """Those of them in this job."""
+    """Packages of the job that have succeeded with files of outdated ones."""
+    elsewhere: Listed
+    """Those of other jobs, which are left as they are."""
     again: frozenset[int]
     """Packages that will run again, and have succeeded or failed."""
     written: frozenset[int]
@@ -105,9 +110,10 @@ def plan(
     sides = _sides(store, job, spec, before) or comparison.read(store, job, spec)
     comparison_result = comparison.compare(sides, spec)
     accepted = acceptance.accepted(comparison_result, part) if accept else {}
-    readers = (
-        frozenset(_readers_done(store, comparison_result.outdated)) - comparison_result.unlisted
-    )
+    own = frozenset(package.id for stage in sides.old for line in stage.lines
+                    for package in line.packages)  # fmt: skip
+    all_readers = frozenset(_readers_done(store, comparison_result.outdated))
+    readers = (all_readers & own) - comparison_result.unlisted
     rerun = frozenset(readers.union(comparison_result.outdated) if again else ())
     if part is not None:
         rerun &= frozenset(part).union(_readers_done(store, rerun.intersection(part)))
@@ -136,18 +142,13 @@ def plan(
     by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
     outdated.update(_readers_done(store, outdated), readers - rerun)
+    outdated &= own
     outdated -= gone & comparison_result.earlier
     again_reads = _reads(spec, comparison_result, outdated, known) if outdated else ()
     lacking = _makers_of_absent(store, again_reads, outdated)
-    own_readers = frozenset(
-        package.id
-        for stage in (sides.old if readers else ())
-        for line in stage.lines
-        for package in line.packages
-        if package.id in readers
-    )
     return Outline(
-        comparison_result, readers, own_readers, rerun, written, remade, renewed,
+        comparison_result, readers, _listed(store, all_readers - own), rerun, written, remade,
+        renewed,
         len(lacking - gone), frozenset(outdated - comparison_result.unlisted - rerun), by_recipe,
         frozenset(unread), {key: accepted[key] for key in accepted.keys() - gone},
         _contents(store, job, before) if accepted else (),
@@ -210,6 +211,12 @@ def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
     while selected.change("choose_readers_done") > 0:
         pass
     return [row[0] for row in selected.rows("selected_ids") if row[0] not in first]
+
+
+def _listed(store: Store, packages: Collection[int]) -> Listed:
+    """Count packages, with the paths of the first."""
+    found = lifecycle.paths(store.select(packages), MOST_LISTED) if packages else []
+    return Listed(len(packages), tuple(path for path, _ in found))
 
 
 def declared_results(spec: JobSpec) -> list[str]:
