@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from d0ctl.store.nodes import leases, placement
+from d0ctl.store.nodes import contact, leases, placement, registry
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
@@ -158,3 +158,18 @@ def test_a_job_that_stands_still_alone_counts_so_although_others_move(
     codes = [d0ctl("status", *words, "-q").exit_code for words in ([], ["stuck"], ["moves"], ["*"])]
 
     assert codes == [1, 5, 0, 5]
+
+
+def test_packages_that_a_silent_node_has_are_named_with_it(site: Site, d0ctl: Type) -> None:
+    two(site)
+    drive(site)
+    site.finish("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    with site.store.writing():
+        contact.down(site.store, registry.named(site.store, "localhost").id, "silent",
+                     now=time.time())  # fmt: skip
+
+    said = d0ctl("status", "prod", "-q").stdout
+
+    assert said.startswith("`prod` is unreachable and stands still: 1 of 2 packages done")
+    assert "; 1 unreachable (`localhost` down), to run elsewhere from " in said

@@ -146,3 +146,15 @@ def test_the_range_shrinks_with_the_number_of_ends() -> None:
     assert few.startswith("1 a minute end (last 5 min 00 s); at this rate it ends about")
     assert "1,000 a minute end" in many
     assert few != many
+
+
+def test_failures_that_are_tried_again_by_themselves_are_no_recent_ends(site: Site) -> None:
+    site.submit(production(lines=3))
+    site.finish("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    site.fail("prod/1/3/1", reason="stage-in")
+
+    found = activity.recent_ends(site.store, since=0.0, period_s=10)
+
+    assert site.phase("prod/1/3/1") == "cooloff"
+    assert sum(number for _, number in found) == 2

@@ -164,7 +164,15 @@ def test_packages_that_have_just_ended_have_a_rate_and_a_peak() -> None:
 
 def node(name: str, state: str = "up", used: int = 0, **more: Any) -> NodeLine:
     """A node of four slots."""
-    fields = {"cpus": 4, "ahead": 0, "staging": 0, "load": None, "contact": None, "note": ""}
+    fields = {
+        "cpus": 4,
+        "is_up": state != "down",
+        "ahead": 0,
+        "staging": 0,
+        "load": None,
+        "contact": None,
+        "note": "",
+    }
     return NodeLine(name, state, used, **(fields | more))
 
 
@@ -177,8 +185,8 @@ def header(columns: int, *, nodes: tuple[NodeLine, ...] = NODES, failed: int = 0
     return text(strips.header(snapshot, (LEASE,), "/home/x", "", "", 50.0, columns, UNICODE))
 
 
-def test_the_header_counts_the_slots_of_nodes_that_take_work_with_staging_apart() -> None:
-    assert "3/4 nodes up, 1 drained   3/8 slots, 2 staging" in header(120)
+def test_the_header_counts_the_slots_of_nodes_that_take_or_have_work_with_staging_apart() -> None:
+    assert "3/4 nodes up, 1 drained   4/12 slots, 2 staging" in header(120)
 
 
 @pytest.mark.parametrize(

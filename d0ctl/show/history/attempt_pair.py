@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from d0ctl.errors import NotFound
+from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import parse
 from d0ctl.show.cards import file_lists
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -25,8 +26,13 @@ LINES = 12
 INPUTS = 8
 """How many inputs are compared."""
 
-NOT_KNOWN = (" since", " not compared")
+NOT_RECORDED = "not recorded"
+
+NOT_KNOWN = (" since", " not compared", NOT_RECORDED)
 """Ends of values that may be equal or not: only the last change of a file is recorded."""
+
+BEFORE_LAUNCH = frozenset({Status.UNSCHEDULED, Status.SCHEDULED})
+"""States in which a package may request something else than its last attempt did."""
 
 
 class Side(Struct, frozen=True):
@@ -69,7 +75,8 @@ def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: floa
     """Draw both beside each other, what is different with a mark."""
     rows: list[list[Cell]] = []
     for name, value, other in _rows(pair, now):
-        mark = "≠" if value != other else "?" if value.endswith(NOT_KNOWN) else ""
+        is_unknown = value.endswith(NOT_KNOWN) and value in (other, NOT_RECORDED)
+        mark = "?" if is_unknown else "≠" if value != other else ""
         role = "warn" if mark else "faint"
         rows.append([(mark, "warn"), (name, "faint"), (value, role), (other, role)])
     sheet.table(rows)
@@ -84,9 +91,10 @@ def _rows(pair: tuple[Side, Side], now: float) -> Iterator[tuple[str, str, str]]
     """Yield the name of each property that a side has, and its value on both sides."""
     columns = [_values(side, now) for side in pair]
     if pair[0].package.path == pair[1].package.path:
-        # What an earlier attempt requested is not recorded.
-        for values in columns:
-            del values["requested"]
+        # Only what the last attempt requested is recorded, until the next one is to begin.
+        columns[0]["requested"] = NOT_RECORDED
+        if STATUS_OF[Phase(pair[1].package.phase)] in BEFORE_LAUNCH:
+            columns[1]["requested"] = NOT_RECORDED
     for name in dict.fromkeys(name for values in columns for name in values):
         value, other = (values.get(name, UNKNOWN) for values in columns)
         if (value, other) != (UNKNOWN, UNKNOWN):

@@ -1,18 +1,21 @@
 """The line of `status SELECTOR --check`, and its exit code by the rules for all jobs."""
 
+from collections.abc import Collection
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
-from d0ctl.model import Group, by_status
+from d0ctl.model import Group, Phase, by_status
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
 from d0ctl.show.usage.site_check import LACKS_FILES, by_rules, is_by_person, packages_held
 from d0ctl.show.why.production import job_obstacles, stop_of_all
+from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.awaited import Awaited
-from d0ctl.units import clean, count
+from d0ctl.units import clean, count, moment
 
 
 class PartCheck(Struct, frozen=True):
@@ -67,9 +70,26 @@ def _why(alone: Production, name: str, now: float) -> str:
     return LACKS_FILES if alone.blocked else ""
 
 
-def in_one_line(name: str, part: Awaited, found: PartCheck, stragglers: int = 0) -> str:
+class Silent(Struct, frozen=True):
+    """The nodes with packages that do not answer, and when the first packages are given up."""
+
+    nodes: Collection[str]
+    given_up: float | None
+    now: float
+
+    def in_words(self, packages: int) -> str:
+        """Say how many packages are on them, and from when on these run elsewhere."""
+        when = "" if self.given_up is None else (
+            f", to run elsewhere from {moment(self.given_up, self.now)} on")  # fmt: skip
+        are_down = f" ({in_quotes(sorted(self.nodes))} down)" if self.nodes else ""
+        return f"; {count(packages)} unreachable{are_down}{when}" if packages else ""
+
+
+def in_one_line(
+    name: str, part: Awaited, found: PartCheck, silent: Silent, stragglers: int = 0
+) -> str:
     """Say in one line how a job or a part of it is, and what stops it."""
-    totals = by_status(part.counts)
+    totals, unreachable = by_status(part.counts), part.counts.get(Phase.UNREACHABLE, 0)
     done = f"{count(totals['successful'])} of {count(sum(part.counts.values()), 'package')} done"
     known = part.acknowledged
     failed = f", {outcome.failures(totals['failed'], known)}" if totals["failed"] else ""
@@ -77,6 +97,8 @@ def in_one_line(name: str, part: Awaited, found: PartCheck, stragglers: int = 0)
     late = f", {count(stragglers, 'straggler')}" if stragglers else ""
     is_old = name == part.job.name and part.job.is_outdated
     old = f", {signs.SOME_OUTDATED}" if is_old else ""
-    state = outcome.stays(found.state, part.counts)
+    is_silent = found.state == Group.RUNNING and unreachable == totals["launched"] > 0
+    state = outcome.stays(Phase.UNREACHABLE if is_silent else found.state, part.counts)
     why = f"; {clean(found.why)}" if found.why else ""
-    return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{why}"
+    away = silent.in_words(unreachable)
+    return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{why}{away}"

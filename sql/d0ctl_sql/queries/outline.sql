@@ -217,10 +217,16 @@ select coalesce(sum(case when stage_count.phase = 'done' then stage_count.n end)
  where job.visible = 1;
 
 -- name: outline_recent_ends
--- How many packages have ended since an event, by period, with the number of each period.
+-- How many packages have ended since an event, by period, with the number of each period. Those that
+-- failed and were tried again by themselves, at once or after a cool-off, have not ended.
 select cast(some.at / :period as integer) as number, count(*) as ended
-  from (select at, new from event where id > :after) as some
- where some.new in ('done', 'failed')
+  from (select id, at, package_id, new from event where id > :after) as some
+ where some.new = 'done'
+    or (some.new = 'failed'
+        and not exists (select 1 from event as next
+                         where next.package_id = some.package_id and next.id > some.id
+                           and next.old = 'failed' and next.actor is null
+                           and next.at < some.at + 1.0))
  group by 1
  order by 1;
 

@@ -144,12 +144,12 @@ def away(snapshot: Snapshot) -> list[NodeLine]:
 
 
 def _slots(snapshot: Snapshot) -> list[Span]:
-    """Return how many slots of nodes that take packages are in use."""
+    """Return how many slots of nodes that take packages, or still run some, are in use."""
     if not snapshot.nodes:
         return []
-    takers = snapshot.takers
-    used, cpus = sum(node.used for node in takers), sum(node.cpus for node in takers)
-    staging = sum(node.staging for node in takers)
+    nodes = [node for node in snapshot.nodes if node.state == "up" or (node.used and node.is_up)]
+    used, cpus = sum(node.used for node in nodes), sum(node.cpus for node in nodes)
+    staging = sum(node.staging for node in nodes)
     noun = " slot" if cpus == 1 else " slots"
     return [(f"   {slots(NodeUse(used, staging=staging), cpus, noun)}", "plain")]
 

@@ -78,7 +78,7 @@ def without_last_node(
     if not others or len(others) == len(fits):
         return fits
     is_late = isinstance(read(package.note), InputsLate)
-    why = "its inputs came too late there" if is_late else "the last attempt failed there"
+    why = "its inputs came too late there" if is_late else "an attempt failed there"
     explanation.facts.append(f"node `{package.avoid}` is avoided: {why}")
     return others
 

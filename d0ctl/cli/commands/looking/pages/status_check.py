@@ -35,13 +35,14 @@ def run_on(selector: str) -> ExitCode:
         parts = awaited.read(store, wanted, now, driven=driven)
         standings = [part.found for part in parts]
         state = standstill.production(store, now=now, driven=driven, jobs=standings)
+        silent = part_check.Silent(registry.down_with_packages(store), _given_up(store, state), now)
         for part in parts:
             name = selector if len(parts) == 1 else part.job.name
             late = 0
             if wanted.names_jobs:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
             found = part_check.check(state, part, now)
-            emit(part_check.in_one_line(name, part, found, late))
+            emit(part_check.in_one_line(name, part, found, silent, late))
             code = max(code, found.code)
     return code
 
