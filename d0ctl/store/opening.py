@@ -44,14 +44,19 @@ def reader(home: Home) -> Iterator[Store]:
 
 @contextmanager
 def writer(home: Home) -> Iterator[Store]:
-    """Open the store to change something. Raises DatabaseUnavailable if there is no home."""
+    """Open the store to change something.
+
+    Raises DatabaseUnavailable if there is no home, and Refused if a copy has taken over from it.
+    """
+    _refuse_superseded(home)
     with open_store(home) as store, database_errors(store.home):
         yield store
 
 
 @contextmanager
 def open_or_create(home: Home) -> Iterator[Store]:
-    """Open the store; home and `localhost` are created if there are none."""
+    """Open the store; home and `localhost` are created if there are none. Raises Refused, too."""
+    _refuse_superseded(home)
     from d0ctl.store.nodes import registry
 
     with open_store(home, create=True) as store, database_errors(store.home):
@@ -64,6 +69,7 @@ def open_or_create(home: Home) -> Iterator[Store]:
 def rehearsal(home: Home) -> Iterator[Store]:
     """Open the store for a dry run that may be the very first command: nothing is created."""
     if home.exists():
+        _refuse_superseded(home)
         with reader(home) as store:
             yield store
         return
@@ -72,6 +78,12 @@ def rehearsal(home: Home) -> Iterator[Store]:
     with TemporaryDirectory(prefix="d0ctl-", ignore_cleanup_errors=True) as folder:
         with open_or_create(Home(Path(folder, "home"))) as store:
             yield store
+
+
+def _refuse_superseded(home: Home) -> None:
+    from d0ctl.store.nodes.site import refuse_superseded  # late: only changes need it
+
+    refuse_superseded(home)
 
 
 def open_store(

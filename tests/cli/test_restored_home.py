@@ -168,8 +168,12 @@ def test_a_home_from_which_a_copy_took_over_drives_nothing_until_it_is_restored_
 
     refused = d0ctl("daemon", "start")
     assert refused.exit_code == 4
-    assert f"home `{copy.root}` has driven the nodes of this site since" in refused.stderr
-    assert f"d0ctl --home {copy.root} daemon start" in refused.stderr
+    assert f"home `{copy.root}` has taken over from this one" in refused.stderr
+    assert f"d0ctl --home {copy.root} status" in refused.stderr
+    for command in (["hold", "before"], ["clone", "before", "--dry-run"], ["wait", "before"]):
+        assert f"home `{copy.root}` has taken over" in d0ctl(*command).stderr
+    assert d0ctl("status", "before").exit_code == 0
+    assert "daemon start" not in d0ctl("daemon", "status").stdout
     said = " ".join(d0ctl("status").stdout.split())
     assert f"home `{copy.root}` has taken over from this one" in said
     assert f"d0ctl --home {copy.root} status" in said and "daemon start" not in said
@@ -177,7 +181,7 @@ def test_a_home_from_which_a_copy_took_over_drives_nothing_until_it_is_restored_
 
     copy.root.rename(aside := tmp_path / "aside")
     again = d0ctl("daemon", "start")
-    assert (again.exit_code, "and was moved or removed: " in again.stderr) == (4, True)
+    assert (again.exit_code, ", and was moved or removed: " in again.stderr) == (4, True)
     said = " ".join(d0ctl("status").stdout.split())
     assert "has taken over from this one, which is older; it was moved or removed since" in said
     assert "daemon start" not in said

@@ -164,16 +164,8 @@ def test_packages_that_have_just_ended_have_a_rate_and_a_peak() -> None:
 
 def node(name: str, state: str = "up", used: int = 0, **more: Any) -> NodeLine:
     """A node of four slots."""
-    fields = {
-        "cpus": 4,
-        "is_up": state != "down",
-        "ahead": 0,
-        "staging": 0,
-        "load": None,
-        "contact": None,
-        "note": "",
-    }
-    return NodeLine(name, state, used, **(fields | more))
+    fields = {"cpus": 4, "ahead": 0, "staging": 0, "load": None, "contact": None, "note": ""}
+    return NodeLine(name, state, used, is_up=state != "down", **(fields | more))
 
 
 NODES = (node("a", used=3, staging=2), node("b", "down", 4), node("c", "drained", 1), node("d"))

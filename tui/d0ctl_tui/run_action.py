@@ -19,7 +19,7 @@ from d0ctl.select import Selector
 from d0ctl.show.cards import job_files
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.opening import open_store
+from d0ctl.store.opening import open_store, writer
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl.units import clean, count
 from d0ctl_tui.read.marks import Marks
@@ -91,7 +91,7 @@ class PlannedAction(Struct, frozen=True):
 
     def preview(self, home: Home) -> Preview:
         """Return what it would do, and warnings. Raises D0Error if it is refused."""
-        with open_store(home) as store, database_errors(home):
+        with writer(home) as store:
             plan = self._plan(store, time.time())
         warnings = job_files.warnings(plan.warnings, self.request.target.brief)
         lines = [*((line, "plain") for line in actions.describe(plan)),
@@ -112,7 +112,7 @@ class PlannedAction(Struct, frozen=True):
 
         With `seen`, from `latest`, it is refused if another person changed the same since.
         """
-        with open_store(home) as store, database_errors(home):
+        with writer(home) as store:
             plan = actions.apply(store, self.request, actor=actor, note=reason or None,
                                  now=now, seen=seen)  # fmt: skip
         done = [*actions.report(plan), *filter(None, [undo.sentence(plan)])]

@@ -90,8 +90,8 @@ def log_file(path: Path) -> str:
     return f"  its log: {path}"
 
 
-def draw(sheet: Sheet, status: Mapping[str, Any], now: float) -> None:
-    """Draw the page."""
+def draw(sheet: Sheet, status: Mapping[str, Any], successor: Path | None, now: float) -> None:
+    """Draw the page; `successor` is the home that has taken over from this one."""
     if status["running"]:
         ago = duration(now - status["since"])
         service = f", service `{status['service']}`" if status["service"] else ""
@@ -100,6 +100,8 @@ def draw(sheet: Sheet, status: Mapping[str, Any], now: float) -> None:
             sign, role = signs.glyph("failed", sheet.glyphs)
             sheet.say(f"{sign} {OUTDATED}", role)
             sheet.commands((RESTART,))
+    elif successor is not None:
+        sheet.add(f"not running: home `{successor}` has taken over from this one")
     else:
         sheet.add("not running: d0ctl daemon start")
     if unsent := status["unsent"]:

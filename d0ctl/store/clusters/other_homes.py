@@ -13,7 +13,7 @@ from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.files.moved_home import follow, previous_home
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.site import SUCCESSOR, site_name, successor
+from d0ctl.store.nodes.site import SUCCESSOR, refuse_superseded, site_name
 
 
 @contextmanager
@@ -54,16 +54,7 @@ def take_over(store: Store) -> None:
 
 def refuse_second_driver(home: Home, site: str) -> None:
     """Raise Refused if a process drives the nodes of the site from another home, or has since."""
-    if (newer := successor(home)) is not None:
-        go_on = f"d0ctl --home {shlex.quote(str(newer))} daemon start"
-        is_there = Home(newer).database.exists()
-        raise Refused(
-            f"home `{newer}` has driven the nodes of this site since"
-            f"{'' if is_there else ', and was moved or removed'}: a daemon here would delete what "
-            "is newer on them",
-            hint=f"{go_on if is_there else 'start the daemon of that home where it is now'}; to "
-            f"drive this home all the same, remove `{home.root / SUCCESSOR}` first",
-        )
+    refuse_superseded(home)
     for other, process in _drivers(home, site):
         raise Refused(
             f"process {process} drives the nodes of this site from another home: `{other.root}`",

@@ -1,11 +1,13 @@
 """The site: its settings in force, their defaults, and what is wrong with its parts."""
 
 import json
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
+from d0ctl.errors import Refused
 from d0ctl.sitefile.defaults import STANDARD
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.rows import make_all
@@ -104,6 +106,22 @@ def successor(home: "Home") -> "Path | None":
         return home.root / (home.root / SUCCESSOR).read_text()
     except OSError:
         return None
+
+
+def refuse_superseded(home: "Home") -> None:
+    """Raise Refused if a copy of the home has taken over from it."""
+    newer = successor(home)
+    if newer is None:
+        return
+    is_there = (newer / home.database.name).exists()
+    go_on = shlex.join(["d0ctl", "--home", str(newer), "status"])
+    raise Refused(
+        f"home `{newer}` has taken over from this one"
+        f"{'' if is_there else ', and was moved or removed'}: it has driven the nodes of this site "
+        "since, where a daemon of this home would delete what is newer",
+        hint=f"{go_on if is_there else 'use that home where it is now'}; to use this home all the "
+        f"same, remove `{home.root / SUCCESSOR}` first",
+    )
 
 
 def other_home(store: Store) -> CopiedHome | None:

@@ -12,6 +12,7 @@ from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.site import refuse_superseded
 from d0ctl.store.nodes.standstill import JobStanding, job_standing, next_try, node_views, of_job
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.selection import located
@@ -137,8 +138,12 @@ class DaemonWatch:
         return self.missing_since is None
 
     def give_up(self, name: str) -> None:
-        """Raise DatabaseUnavailable if none has for `NO_DAEMON_S`."""
+        """Raise DatabaseUnavailable if none has for `NO_DAEMON_S`, and Refused at once if a copy of
+        the home has taken over from it.
+        """
         since = self.missing_since
+        if since is not None:
+            refuse_superseded(self.store.home)
         if since is not None and time.monotonic() - since >= NO_DAEMON_S:
             raise DatabaseUnavailable(
                 f"`{name}` has not ended, and no daemon has been running for "

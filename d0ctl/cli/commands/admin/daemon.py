@@ -165,7 +165,9 @@ def status(json: options.Json = False) -> None:
             {**document, "since": iso(document["since"]), "unsent": _unsent(document["unsent"])}
         )
     else:
-        draw(daemon.draw, document, time.time())
+        from d0ctl.store.nodes.site import successor
+
+        draw(daemon.draw, document, successor(session.home()), time.time())
         if (log := session.home().logs / "daemon.log").exists():
             emit(daemon.log_file(log))
     raise typer.Exit(ExitCode.DONE if document["running"] else ExitCode.NOT_FOUND)
