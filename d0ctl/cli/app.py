@@ -49,7 +49,8 @@ _COMPARE = (
     "`=` in `d0ctl tui` compares two attempts, `d0ctl site diff` site files with the database"
 )
 
-HINTS = {"compare": _COMPARE, "diff": _COMPARE, "version": "d0ctl --version"}
+HINTS = {"compare": _COMPARE, "diff": _COMPARE, "open": "d0ctl results JOB --open",
+         "version": "d0ctl --version"}  # fmt: skip
 """What people type that is no command here, and how it is done."""
 
 REMARKS = {

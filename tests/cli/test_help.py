@@ -55,4 +55,5 @@ def test_a_comparison_is_answered_with_what_compares_attempts(d0ctl: Type, word:
     answer = d0ctl(word, "mc/1/1/1", "mc/1/2/1").stderr
 
     assert answer.startswith(f"d0ctl: no such command `{word}`\n`=` in `d0ctl tui` compares two")
+    assert d0ctl("open", "mc").stderr.endswith("\nd0ctl results JOB --open\n")
     assert d0ctl("version").stderr == "d0ctl: no such command `version`\nd0ctl --version\n"

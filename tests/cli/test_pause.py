@@ -58,6 +58,12 @@ def test_a_resumed_job_continues(site: Site, d0ctl: Type) -> None:
     assert "prod/1/1/1" in d0ctl("status", "prod:held").stdout
 
 
+def test_a_package_of_a_paused_job_is_resumed_with_it(site: Site, d0ctl: Type) -> None:
+    site.submit(production("a"))
+    d0ctl("pause", "a")
+    assert "the whole job is paused: d0ctl resume a" in d0ctl("resume", "a/1/1/1").stderr
+
+
 def test_the_plan_of_a_resume_counts_the_packages_on_nodes(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")

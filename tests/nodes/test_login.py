@@ -156,3 +156,11 @@ def test_a_refused_login_names_the_ways_that_may_help() -> None:
         f"check the user name, or name another key: d0ctl node add ... --identity FILE; or {login}"
     )
     assert without_key.hint == f"{login}; or name its key: d0ctl node add ... --identity FILE"
+
+
+def test_a_command_that_is_missing_on_a_node_makes_the_path_of_the_account_a_suspect() -> None:
+    missing = openssh.refusal("bash: line 1: exec: sh: not found")
+    other = openssh.refusal("/data: Permission denied")
+
+    assert missing.hint and "PATH" in missing.hint
+    assert other.hint is None

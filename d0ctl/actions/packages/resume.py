@@ -5,7 +5,7 @@ from dataclasses import replace
 from shlex import quote
 
 from d0ctl.actions import undo, wording
-from d0ctl.actions.action import Action, Author, Request
+from d0ctl.actions.action import Action, Author, Conflict, Request
 from d0ctl.actions.option import Options
 from d0ctl.actions.packages.pause import SUSPENDABLE, PausePlan, idle, ids, of_part, report_both
 from d0ctl.actions.selection import is_whole_job, jobs_of
@@ -21,7 +21,13 @@ from d0ctl.units import count, format_time
 def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     """Plan to clear the flag of whole jobs, or to resume the paused packages of a part of one."""
     if not is_whole_job(request.target):
-        part = of_part(store, request, _can_resume, "resumed", now)
+        try:
+            part = of_part(store, request, _can_resume, "resumed", now)
+        except Conflict as refusal:
+            whole = [job.name for job in jobs_of(store, request.target) if job.pause]
+            if whole:
+                refusal.hint = f"the whole job is paused: d0ctl resume {quote(whole[0])}"
+            raise
         return replace(part, with_running=part.phases.keys() != {Phase.HELD},
                        guarded=pauses.guarded(part.selection))  # fmt: skip
     jobs = jobs_of(store, request.target)

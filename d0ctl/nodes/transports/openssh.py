@@ -36,6 +36,7 @@ CLOSED_EARLY = "closed the connection before it answered as an sshd: look at its
 EARLY_END = re.compile("kex_exchange_identification: .*Connection (closed|reset)")
 """What ssh says if the connection ended before the first line of an sshd."""
 REFUSED = "can't copy a file: "
+PATH_HINT = "check the PATH that a start-up file of the account there, such as .bashrc, sets"
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
 PUT = (
     'exec sh -c \'umask 077; IFS= read -r path; mkdir -p "${path%/*}" && cat > "$path" '
@@ -124,7 +125,8 @@ def expect(stream: Stream, pattern: bytes, limit: float) -> re.Match[bytes]:
 def refusal(said: str) -> D0Error:
     """Return the error of a command that failed on a node that is up."""
     reason = said.splitlines()[-1] if said else "the command printed nothing"
-    return (NotFound if "No such file" in reason else D0Error)(f"{REFUSED}{reason}")
+    hint = PATH_HINT if re.search(r"\b(sh|mkdir|cat): .*not found", reason) else None
+    return (NotFound if "No such file" in reason else D0Error)(f"{REFUSED}{reason}", hint=hint)
 
 
 class MasterTransport:
