@@ -32,7 +32,11 @@ def sentence(store: Store, plan: Plan) -> str:
             return ""
         by_d0ctl = all(job.is_held_by_d0ctl and job.counts.get("failed") for job in held)
         return outcome.held([job.name for job in held], by_d0ctl=by_d0ctl)
-    return "" if any_driver(store) else outcome.no_daemon(jobs)
+    if any_driver(store):
+        return ""
+    from d0ctl.show.cards.daemon import no_daemon
+
+    return no_daemon(store, jobs)
 
 
 def _have_ended(store: Store, names: Sequence[str]) -> bool:

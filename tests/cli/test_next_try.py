@@ -53,7 +53,7 @@ def test_why_of_the_job_says_so_first_and_how_to_try_at_once(site: Site, d0ctl: 
     answer = d0ctl("why", "late").stdout
 
     assert answer.startswith("job `late` stands still: nothing moves until ")
-    assert "d0ctl retry late/1/1/1" in answer
+    assert "d0ctl retry late:cooloff" in answer and "retry late/1/1/1" not in answer
 
 
 def test_a_check_counts_it_as_failures_not_as_a_standstill(site: Site, d0ctl: Type) -> None:

@@ -117,6 +117,7 @@ def test_a_node_in_use_is_not_removed(site: Site, d0ctl: Type) -> None:
     assert d0ctl("node", "remove", "localhost").exit_code == 4
     refused = d0ctl("node", "remove", "localhost", "--lost")
     assert (refused.exit_code, "is not down" in refused.stderr) == (4, True)
+    assert "d0ctl node drain localhost" in refused.stderr
 
 
 def test_a_dead_node_is_removed_with_its_packages_by_what_the_refusal_says(

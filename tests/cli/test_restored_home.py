@@ -1,5 +1,6 @@
 """What a restored home lacks: later jobs and changes; in a new home, keys and contact."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,11 @@ def test_status_of_a_copied_home_asks_for_no_daemon(
     copy, root = ("--home", str(tmp_path / "copy")), site.store.home.root
     d0ctl(*copy, "restore", str(tmp_path / "saved.db"))
 
+    reach = re.search("is a copy of .* that no daemon", d0ctl(*copy, "status").stdout, re.DOTALL)
+    change = d0ctl(*copy, "hold", "before").stderr
+    assert "daemon start" not in change + d0ctl(*copy, "why", "localhost").stdout
+    assert reach and reach[0] in d0ctl(*copy, "status").stdout
+    d0ctl(*copy, "release", "before")
     for command in (["status"], ["status", "before"], ["why", "before"]):
         said = " ".join(d0ctl(*copy, *command).stdout.split())
         assert f"this home is a copy of `{root}` of " in said

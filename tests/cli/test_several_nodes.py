@@ -3,6 +3,7 @@
 `node drain`, `resume` and `remove` act on all of them or on none.
 """
 
+import re
 from json import loads
 
 import pytest
@@ -128,3 +129,13 @@ def test_the_document_of_a_check_says_which_nodes_have_a_problem(site: Site, d0c
     assert [(node["node"], node["ok"]) for node in checked["nodes"]] == [
         ("localhost", True), ("farm01", False)]  # fmt: skip
     assert (missing.exit_code, missing.stdout) == (3, "")
+
+
+def test_a_node_that_a_person_has_drained_keeps_that_drain(site: Site, d0ctl: Type) -> None:
+    d0ctl("node", "drain", "localhost", "--reason", "new disk")
+
+    again = d0ctl("node", "drain", "localhost", "--reason", "me, too")
+
+    assert again.exit_code == 4
+    assert re.search(r"`localhost` is drained by \S+ \(new disk\), so it can't be", again.stderr)
+    assert registry.named(site.store, "localhost").drain_note == "new disk"

@@ -126,19 +126,13 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
             self.call_after_refresh(gc.freeze)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Crash, unless a screen or widget is missing because the dashboard is ending.
-
-        Textual calls this for an exception that no handler has caught. At the end it takes screens
-        and widgets away one by one, while others still handle keys and results of threads.
-        """
+        """Crash, unless a screen or widget is missing because the dashboard is ending."""
+        # Textual takes them away one by one, while others still handle keys and results of threads.
         if self.is_running or not isinstance(error, NoMatches | ScreenStackError):
             super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
-        """Restore the terminal, keep the traceback, and say where it is.
-
-        Textual calls this for an exception that no handler has caught, while it is being handled.
-        """
+        """Restore the terminal, keep the traceback of the exception that is handled, say where."""
         trace = traceback.format_exc()
         try:
             path = crash.keep(self.home, trace)
@@ -217,6 +211,12 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         self.reload()
         self._looked_at = time.monotonic()
         self._pause = max(SHORTEST_S, self.interval, SHARE * (self._looked_at - began))
+        if self.rates.minutes(1, time.time())[-1]:  # the rate falls without any change
+            self.set_timer(STRETCH_S, self._look_again)
+
+    def _look_again(self) -> None:
+        if time.monotonic() - self._looked_at >= STRETCH_S - 1:
+            self._look_and_show()
 
     def header(self, columns: int) -> Line:
         """Return the first line of every screen."""

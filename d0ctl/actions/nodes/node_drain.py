@@ -20,8 +20,9 @@ class DrainPlan(Plan):
 
 
 def plan(store: Store, request: NodeRequest[Options], now: float) -> DrainPlan:
-    """Plan to drain it. Raises NotFound."""
+    """Plan to drain it. Raises NotFound, or Refused if a person has drained it."""
     row = registry.named(store, request.target.brief)
+    draining.check_undrained(store, row)
     return DrainPlan(request=request, launched=registry.launched_on(store, row.id))
 
 

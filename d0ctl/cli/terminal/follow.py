@@ -7,7 +7,7 @@ from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.tail import Tail
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import Selector
-from d0ctl.show import following, outcome
+from d0ctl.show import following
 from d0ctl.show.visits import visiting
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.holder import any_driver
@@ -82,7 +82,9 @@ class Following:
 
     def _warn_without_driver(self) -> None:
         if not any_driver(self._store):
-            say(outcome.no_daemon([self._wanted.job]))
+            from d0ctl.show.cards.daemon import no_daemon
+
+            say(no_daemon(self._store, [self._wanted.job]))
 
 
 def _is_final(package: PackageView) -> bool:

@@ -2,13 +2,15 @@
 
 import shlex
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import OUTDATED
 from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.store.connection import Store
 from d0ctl.units import count, duration, moment
 
 NOT_RUNNING = "no daemon is running"
@@ -88,6 +90,19 @@ def started(pid: int, *, was_running: bool) -> str:
 def log_file(path: Path) -> str:
     """Name the log of the daemon."""
     return f"  its log: {path}"
+
+
+def no_daemon(store: Store, jobs: Sequence[str]) -> str:
+    """Say that no daemon runs, and what drives these jobs; of a copied home, which one to use."""
+    from d0ctl.show import outcome  # late: little of this page needs it
+    from d0ctl.store.nodes.site import other_home
+
+    copied = other_home(store)
+    if copied is None:
+        return outcome.no_daemon(jobs)
+    from d0ctl.show.why.production import undriven
+
+    return undriven(copied, time.time())
 
 
 def draw(sheet: Sheet, status: Mapping[str, Any], successor: Path | None, now: float) -> None:

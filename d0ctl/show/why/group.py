@@ -155,7 +155,7 @@ def _helps(site: standstill.Production, part: GroupPart) -> list[str]:
     """Return commands for the package that is tried next, or for the first that can't start."""
     own = _own(site, part)
     if own is not None and own.next_try is not None:
-        return part.explain(own.next_try.path).commands
+        return stopped_job.helps(own.work.retrying, own.next_try.path, part)
     if own is not None and own.standing.cause is Cause.SUSPENDED:
         ready = part.sample([Phase.READY], 1)
         return part.explain(ready[0].path).commands if ready else []

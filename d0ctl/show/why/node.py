@@ -15,7 +15,7 @@ from d0ctl.store.files import inventory
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.registry import named
-from d0ctl.store.nodes.site import overflows, setting
+from d0ctl.store.nodes.site import other_home, overflows, setting
 from d0ctl.store.nodes.standstill import node_views, production
 from d0ctl.store.views import browse, dependencies
 from d0ctl.units import clean, count, duration, moment, size
@@ -245,10 +245,14 @@ def _not_contacted(store: Store, row: Node, explanation: Explanation, now: float
         last = moment(row.contact, now)
         explanation.answer = f"node `{name}` is not in contact (last reached at {last})"
     explanation.answer += "" if is_driven else ": no daemon is running"
-    explanation.commands += [
-        f"d0ctl node check {name}",
-        *([] if is_driven else ["d0ctl daemon start"]),
-    ]
+    explanation.commands.append(f"d0ctl node check {name}")
+    copied = None if is_driven else other_home(store)
+    if copied is not None:
+        from d0ctl.show.why.production import undriven  # late: few homes are copies
+
+        explanation.facts.append(undriven(copied, now))
+    elif not is_driven:
+        explanation.commands.append("d0ctl daemon start")
 
 
 def _blocked(store: Store, cluster: int, explanation: Explanation, *, is_away: bool) -> None:

@@ -106,6 +106,12 @@ def subject_of_stop(part: GroupPart, own: JobStanding | None) -> str:
 NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
 
 
+def undriven(copied: CopiedHome, now: float) -> str:
+    """Say in one line that a home has no daemon from which another took over, or that is a copy."""
+    found = _no_daemon(copied, now)
+    return f"{found.text}: `{found.commands[0]}`" if found.commands else found.text
+
+
 def _no_daemon(copied: CopiedHome | None, now: float) -> Obstacle:
     """Say that no daemon runs; in a copy that nobody has driven, what one would do."""
     if copied is None:

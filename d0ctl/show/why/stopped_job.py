@@ -1,11 +1,13 @@
 """What stops a single job, and which jobs are held or paused."""
 
 from collections.abc import Iterable, Sequence
+from shlex import quote
 
 from d0ctl.model import Phase
 from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.standstill import DELIBERATE, Cause, NextTry, NodeState
 from d0ctl.show.drawing.remark_texts import cause, remark
+from d0ctl.show.why.common import GroupPart
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.units import count, listed, moment
 
@@ -49,6 +51,15 @@ def _next_try(job: JobStanding, first: NextTry, now: float) -> str:
     others = job.work.retrying - 1
     more = f"; {count(others, 'more package waits', 'more packages wait')} for other tries"
     return f"nothing moves until {moment(first.at, now)}, {what}{why}{more if others else ''}"
+
+
+def helps(retrying: int, path: str, part: GroupPart) -> list[str]:
+    """Return commands for the package that is tried next, of several a retry for all."""
+    commands = part.explain(path).commands
+    if retrying < 2:
+        return commands
+    several = f"d0ctl retry {quote(f'{part.path}:{Phase.COOLOFF}')}"
+    return [several if command == f"d0ctl retry {path}" else command for command in commands]
 
 
 def _other_jobs(job: JobStanding) -> str:

@@ -58,7 +58,7 @@ def refuse_second_driver(home: Home, site: str) -> None:
     for other, process in _drivers(home, site):
         raise Refused(
             f"process {process} drives the nodes of this site from another home: `{other.root}`",
-            hint=stop_command(other),
+            hint=f"to change over to this home, and not before: {stop_command(other)}",
         )
 
 

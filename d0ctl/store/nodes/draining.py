@@ -30,6 +30,17 @@ def check_drained(row: Node) -> None:
                       hint=f"d0ctl why {row.name}")  # fmt: skip
 
 
+def check_undrained(store: Store, row: Node) -> None:
+    """Raise Refused for a node that a person, and not d0ctl itself, has drained."""
+    if row.drained and bad_node(store, row.id) is None:
+        deed = next((deed for deed in drainings(store, row.name, 1)
+                     if deed["verb"] == "node drain"), None)  # fmt: skip
+        by = f" by {deed['actor']}" if deed else ""
+        note = f" ({row.drain_note})" if row.drain_note else ""
+        raise Refused(f"node `{row.name}` is drained{by}{note}, so it can't be drained again",
+                      hint=f"d0ctl why {row.name}")  # fmt: skip
+
+
 def readmit(
     store: Store, node: int, name: str, *, actor: str, note: str | None, now: float
 ) -> None:

@@ -97,7 +97,8 @@ def copied_home(store: Store) -> CopiedHome | None:
     is_there = (root / store.home.database.name).exists()
     if not is_there and not store.value("is_restored"):  # then the home itself was moved
         return None
-    return CopiedHome(root, store.value("newest_entry"), is_there)
+    last = store.value("newest_restored_entry") or store.value("newest_entry")
+    return CopiedHome(root, last, is_there)
 
 
 def successor(home: "Home") -> "Path | None":

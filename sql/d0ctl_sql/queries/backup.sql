@@ -5,6 +5,18 @@ select max(at)
         union all select max(submitted) from job
         union all select at from event where id = (select max(id) from event));
 
+-- name: newest_restored_entry
+-- The time of the newest entry that the last restore brought; null: it was not restored.
+with restored (id, at) as (select id, at from action where verb = 'restore' order by id desc limit 1)
+select max(at)
+  from (select max(action.at) as at from restored join action on action.id < restored.id
+        union all
+        select max(job.submitted) from restored join job on job.submitted < restored.at
+        union all
+        select event.at
+          from restored
+          join event on event.id = (select max(id) from event) and event.at < restored.at);
+
 -- name: is_restored
 -- Whether the database was restored from a backup, and no package has moved since.
 select exists (select 1 from action

@@ -101,7 +101,9 @@ def wait_for(texts: Sequence[str], timeout: str | None = None, until: str = "don
             if not daemon.check():
                 if not is_reported:
                     is_reported = True
-                    say(outcome.no_daemon([part.job.name for part in parts]))
+                    from d0ctl.show.cards.daemon import no_daemon
+
+                    say(no_daemon(store, [part.job.name for part in parts]))
                 if last is None:
                     daemon.give_up(wanted.brief)
             if last is not None and time.monotonic() >= last:

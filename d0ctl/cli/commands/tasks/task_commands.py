@@ -40,7 +40,7 @@ def submit(
     json: options.Json = False,
 ) -> None:
     """Submit a task and leave it to the daemon."""
-    from d0ctl.show.outcome import no_daemon
+    from d0ctl.show.cards.daemon import no_daemon
     from d0ctl.store.nodes.leases import LEASE, living_holder
     from d0ctl.store.tasks import submission
 
@@ -58,15 +58,15 @@ def submit(
         task_name, aside = submission.submit(
             store, spec, now=time.time(), actor=session.actor(), name=name, note=changing.reason()
         )
-        is_driven = living_holder(store, LEASE) is not None
+        needed = "" if living_holder(store, LEASE) is not None else no_daemon(store, [task_name])
     if aside is not None:
         say(card.moved_aside(str(aside)))
     if json:
         emit_json({"task": task_name, "datasets": len(spec.datasets)})
     else:
         emit(card.submitted(task_name))
-    if not is_driven:
-        say(no_daemon([task_name]))
+    if needed:
+        say(needed)
 
 
 def _read(file: str, values: list[str] | None) -> "TaskSpec":
