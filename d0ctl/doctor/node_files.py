@@ -34,6 +34,8 @@ ASIDE_S = 86400.0
 MOST_UNKNOWN = 20
 """How many unknown files of nodes that are not checked are listed."""
 
+UNKNOWN = "is not a copy that the database knows"
+
 MOST = 5
 """How many findings of a kind are listed for a node."""
 
@@ -108,8 +110,9 @@ def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
     for file in inventory.unknown(store, MOST_UNKNOWN):
         if file.node not in asked:
             name = file.path.removeprefix(f"{file.base}/")
-            yield Finding("orphan", f"{file.node}:{name}", "is not a copy that the database knows",
-                          f"d0ctl why --node {file.node}")  # fmt: skip
+            # A file of an input, such as its earlier version, is removed with its job.
+            why = "" if name.startswith("cache/in/") else f"d0ctl why --node {file.node}"
+            yield Finding("orphan", f"{file.node}:{name}", UNKNOWN, why)
 
 
 def full_disks(store: Store) -> Iterator[Finding]:
@@ -226,10 +229,7 @@ class _NodeContents:
         paths = [path for entry in reported if (path := str(entry["path"])) not in expected]
         needed = {path.removeprefix(f"{self._base}/").rpartition("/")[0] for path in expected}
         for path in paths[:MOST]:
-            short, detail = (
-                path.removeprefix(f"{self._base}/"),
-                "is not a copy that the database knows",
-            )
+            short, detail = path.removeprefix(f"{self._base}/"), UNKNOWN
             folder = "/".join(short.split("/")[:2])
             if folder == "cache/in" or any(path.startswith(folder) for path in needed):
                 yield self._finding("orphan", short, detail, "d0ctl removes it with its job")

@@ -202,15 +202,21 @@ def test_a_file_put_into_a_cache_is_reported_when_two_inventories_do_not_know_it
     monkeypatch.setattr(inventory, "AGAIN_S", 0.0)
     beside = made(desk, is_read=False).with_name("mine")
     beside.write_text("my notes\n")
+    cache = next(path for path in beside.parents if path.name == "cache")
+    earlier = cache / "in/77/script.sh"  # an earlier version of an input, which needs nobody
+    earlier.parent.mkdir(parents=True)
+    earlier.touch()
 
     list_again(desk)
 
-    (finding,) = unknown_files(desk.store, ())
-    assert finding.subject.startswith("localhost:cache/")
-    assert finding.subject.endswith("/mine")
+    found = {finding.subject: finding.advice for finding in unknown_files(desk.store, ())}
+    name = f"localhost:cache/{beside.relative_to(cache)}"
+    why = "d0ctl why --node localhost"
+    assert found == {name: why, "localhost:cache/in/77/script.sh": ""}
     assert beside.exists()
     assert list(unknown_files(desk.store, ("localhost",))) == []
     beside.unlink()
+    earlier.unlink()
     list_again(desk)
     assert list(unknown_files(desk.store, ())) == []
 
