@@ -57,14 +57,17 @@ def jobs(draw: st.DrawFn) -> dict[Where, Thing]:
 
 
 def gone_with(things: dict[Where, Thing], lines: set[tuple[int, int]]) -> set[Where]:
-    """The packages that are out once these lines are dropped, whatever came first."""
+    """The packages that are out once these lines are dropped, whatever came first.
+
+    Of those that have succeeded only the files are.
+    """
     gone = {where for where in things if where[:2] in lines}
     while True:
         lost = {things[where].made for where in gone}
         more = {
             where
             for where, thing in things.items()
-            if where not in gone and thing.state in ("idle", "failed") and lacks_inputs(
+            if where not in gone and lacks_inputs(
                 thing, lost, (where[0], where[1], where[2] - 1), things, gone)
         }  # fmt: skip
         if not more:

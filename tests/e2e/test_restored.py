@@ -47,7 +47,8 @@ def test_the_daemon_of_a_restored_home_does_not_start_beside_another(
         "over to this home:",
         stop,
     ]
-    assert (refused.code, refused.err.splitlines()[1]) == (4, stop)
+    only = f"to change over to this home, and not before: {stop}"
+    assert (refused.code, refused.err.splitlines()[1]) == (4, only)
     assert f"from another home: `{site.home.root}`" in refused.err
     assert site.attempts() == [("farm", "successful", None)]
 

@@ -1,5 +1,8 @@
 """Drained nodes: a package tries them again, and people decide about them."""
 
+import pytest
+
+from d0ctl.errors import Refused
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
@@ -95,7 +98,8 @@ def test_a_person_who_drains_it_has_it_stay_so(store: Store) -> None:
     site = drained(store)
 
     act(store, "node drain", "hole", actor="eve", note="to the shop", now=NOW + 1)
-    act(store, "node drain", "hole", actor="eve", note="to the shop", now=NOW + 2)
+    with pytest.raises(Refused, match="drained by eve"):
+        act(store, "node drain", "hole", actor="bob", note="mine", now=NOW + 2)
     site.at += 1e6
     site.fill()
 

@@ -67,7 +67,7 @@ def test_an_acknowledged_failure_leaves_the_header_and_the_walk(
         await desk.press("n")
         assert desk.main.tree_view.selector == "wide/2/5/1"
         await desk.press("f")
-        await desk.sees("failed and not acknowledged")
+        await desk.sees("unacknowledged failures")
         await desk.press("enter")
         await desk.sees("needs a person: 1")
         await desk.press("escape", "F")

@@ -37,7 +37,8 @@ delete from selected_package
                       and before.id not in (select package_id from selected_package)));
 
 -- name: choose_restored
--- Add packages of dropped lines that lack nothing once the selected ones are back.
+-- Add packages that were dropped, or whose files were, and lack nothing once the selected ones are
+-- back.
 insert or ignore into selected_package (package_id)
 select package.id
   from (select input.package_id as id
@@ -51,9 +52,11 @@ select package.id
           join package as after on after.line_id = before.line_id
                                and after.seq = before.seq + 1) as near
   join package on package.id = near.id
-  join line on line.id = package.line_id and line.named = 0
+  join line on line.id = package.line_id and (line.named = 0 or line.dropped is null)
        and (package.phase = 'dropped'
-            or (package.phase = 'done' and line.dropped is not null))
+            or (package.phase = 'done'
+                and exists (select 1 from file
+                             where file.package_id = package.id and file.dropped = 1)))
  where not exists (select 1
                      from input join file on file.id = input.file_id
                     where input.package_id = package.id and input.own = 0
