@@ -30,11 +30,9 @@ def no_daemon(jobs: Sequence[str]) -> str:
     return f"no daemon is running, so nothing new starts: `d0ctl daemon start`{run}"
 
 
-def is_submitted(job: str, *, is_held: bool, is_driven: bool) -> str:
-    """Say what a submitted job needs to start; empty if nothing."""
-    if is_held:
-        return f"it is held: d0ctl release {shlex.quote(job)}"
-    return "" if is_driven else no_daemon([job])
+def to_release(job: str) -> str:
+    """Say how a job starts that was submitted with a hold."""
+    return f"it is held: d0ctl release {shlex.quote(job)}"
 
 
 def follow(job: str) -> str:

@@ -55,7 +55,7 @@ class RestoreLinePlan(Plan):
 
     requested: tuple[int, ...] = field(repr=False, compare=False)
     """The ids of the lines that are named."""
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = ()
     """Selectors for exactly these lines."""
     also: int
     """How many packages come back because their inputs do."""
@@ -114,7 +114,6 @@ def _plan(
         request=request,
         selected=selected,
         requested=requested,
-        lines=(),
         phases={p: n for p, n in phases.items() if p == Phase.DROPPED},
         packages=phases.get(Phase.DROPPED, 0),
         changes=tuple(row for row in back if row.path in own_paths)[:MOST_SHOWN],

@@ -15,7 +15,7 @@ PURGED = "purged"
 """The state of a file that was made, and of which no copy is left."""
 
 UNCHECKED = ("none", "self")
-"""How a file from outside is acquired that only the node looks for, as it does at a locator."""
+"""Ways to acquire a file from outside that is not checked here; nor is a file at a locator."""
 
 NAME = 60
 """How many columns of a file's name are shown."""

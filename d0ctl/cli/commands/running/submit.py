@@ -140,12 +140,11 @@ def _print_result(store: Store, plan: SubmitPlan, wait: bool, json: bool) -> Non
             emit(end)
         for stage, memory, request in _beyond_requests(plan.spec, stages):
             say(card.beyond_request(stage, memory, request))
-    # `wait` says itself that no daemon is running
-    from d0ctl.show.cards.daemon import no_daemon
+    needed = outcome.to_release(plan.job) if plan.is_held else ""
+    if not (plan.is_held or is_driven or wait):  # `wait` says itself that no daemon is running
+        from d0ctl.show.cards.daemon import no_daemon
 
-    is_covered = plan.is_held or is_driven or wait
-    needed = (outcome.is_submitted(plan.job, is_held=plan.is_held, is_driven=True) if is_covered
-              else no_daemon(store, [plan.job]))  # fmt: skip
+        needed = no_daemon(store, [plan.job])
     if needed:
         say(needed)
     elif not (json or wait) and is_terminal(sys.stderr):
