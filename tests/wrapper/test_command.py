@@ -157,7 +157,7 @@ def test_a_kill_with_partial_output_asks_the_binary_to_end(node: Client) -> None
     node.launch(launch(1, binary(script=WATCHES, outputs=[made]), keep=["made"]))
     ticking(node)
 
-    node.send("kill", attempts=[1], grace=60, partial=True)
+    node.send("kill", attempts=[1], grace=60, partial=True, partial_grace=60)
 
     end = node.end(1)
     assert (end["outcome"], end["partial"], end["exit_code"]) == ("killed", True, 0)
