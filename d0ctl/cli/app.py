@@ -28,23 +28,6 @@ GROUPS = {heading: names for heading, (_, names) in HEADINGS.items()}
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
-ELSEWHERE = {
-    "ack": "acknowledge", "bjobs": "status", "bkill": "kill", "bsub": "submit", "cancel": "kill",
-    "cat": "logs", "check": "node check", "condor_hold": "hold", "condor_q": "status",
-    "condor_release": "release", "condor_rm": "kill", "condor_submit": "submit",
-    "delete": "remove", "download": "results", "drop": "kill-line",
-    "fetch": "results", "forget": "remove", "get": "results", "info": "status",
-    "jobs": "status", "list": "status", "log": "logs", "ls": "status", "nodes": "node list",
-    "output": "results", "outputs": "results", "ps": "status", "qdel": "kill",
-    "qstat": "status", "qsub": "submit", "queue": "status", "rerun": "retry",
-    "resubmit": "retry", "rm": "remove",
-    "sacct": "history", "sbatch": "submit", "scancel": "kill", "show": "status",
-    "share": "site show", "shares": "site show", "sinfo": "node list", "squeue": "status",
-    "tail": "logs", "tasks": "task list", "undo": "history", "unhold": "release",
-    "user": "researcher list", "users": "researcher list", "watch": "tui",
-}  # fmt: skip
-"""What people type who know other programs, and the command that does it here."""
-
 _COMPARE = (
     "`=` in `d0ctl tui` compares two attempts, `d0ctl site diff` site files with the database"
 )
@@ -87,7 +70,8 @@ def _hint(name: str, more: list[str]) -> str:
 
     If groups have a command of this name, these are meant: `node free` by `free`.
     """
-    from d0ctl.units import listed  # late: only an error needs it
+    from d0ctl.show.not_here import ELSEWHERE  # late: only an error needs these
+    from d0ctl.units import listed
 
     if name == "upgrade":
         return UPGRADE

@@ -1,7 +1,7 @@
 """The remarks of `logs` beside the logs: on attempts that wait, end, or are out of reach."""
 
 from d0ctl.errors import NotFound
-from d0ctl.model import phase_word
+from d0ctl.show.drawing.signs import in_state
 from d0ctl.store.connection import Store
 from d0ctl.store.views import one_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
@@ -29,7 +29,7 @@ def attempts_at(store: Store, package: PackageView) -> list[AttemptView]:
     """Return the attempts at a package, at least one. Raises NotFound."""
     tries = one_package.attempts(store, package.id)
     if not tries:
-        state = phase_word(package.phase)
+        state = in_state(package.phase)
         raise NotFound(f"package `{package.path}` has not run yet: it is {state}",
                        hint=f"d0ctl why {package.path}")  # fmt: skip
     return tries
@@ -37,7 +37,7 @@ def attempts_at(store: Store, package: PackageView) -> list[AttemptView]:
 
 def not_launched(package: PackageView) -> str:
     """Say that a package has no attempt yet."""
-    return f"package `{clean(package.path)}` is {phase_word(package.phase)}: waiting for its launch"
+    return f"package `{clean(package.path)}` is {in_state(package.phase)}: waiting for its launch"
 
 
 def begun(tried: AttemptView) -> str:
@@ -48,7 +48,7 @@ def begun(tried: AttemptView) -> str:
 def between(tried: AttemptView, phase: str) -> str:
     """Say that an attempt has ended and another will follow."""
     why = f"{tried.reason}, " if tried.reason else ""
-    return f"attempt {tried.number} has ended ({why}{phase_word(phase)}): waiting for the next"
+    return f"attempt {tried.number} has ended ({why}{in_state(phase)}): waiting for the next"
 
 
 def not_started(tried: AttemptView) -> str:

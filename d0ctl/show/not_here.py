@@ -1,4 +1,4 @@
-"""Commands that the dashboard does not have, and why."""
+"""Words of other programs, and commands that the dashboard does not have."""
 
 from collections.abc import Mapping
 
@@ -33,3 +33,20 @@ NOT_HERE: Mapping[str, str] = {
     ), SITE),
 }  # fmt: skip
 """The reason for each, which the palette shows."""
+
+ELSEWHERE: Mapping[str, str] = {
+    "ack": "acknowledge", "bjobs": "status", "bkill": "kill", "bsub": "submit", "cancel": "kill",
+    "cat": "logs", "check": "node check", "condor_hold": "hold", "condor_q": "status",
+    "condor_release": "release", "condor_rm": "kill", "condor_submit": "submit",
+    "delete": "remove", "download": "results", "drop": "kill-line",
+    "fetch": "results", "forget": "remove", "get": "results", "info": "status",
+    "jobs": "status", "list": "status", "log": "logs", "ls": "status", "nodes": "node list",
+    "output": "results", "outputs": "results", "ps": "status", "qdel": "kill",
+    "qstat": "status", "qsub": "submit", "queue": "status", "rerun": "retry",
+    "resubmit": "retry", "rm": "remove",
+    "sacct": "history", "sbatch": "submit", "scancel": "kill", "show": "status",
+    "share": "site show", "shares": "site show", "sinfo": "node list", "squeue": "status",
+    "tail": "logs", "tasks": "task list", "undo": "history", "unhold": "release",
+    "user": "researcher list", "users": "researcher list", "watch": "tui",
+}  # fmt: skip
+"""What people type who know other programs, and the command that does it here."""

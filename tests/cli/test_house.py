@@ -10,9 +10,10 @@ import typer
 
 from d0ctl import __version__
 from d0ctl.actions import ACTIONS
-from d0ctl.cli.app import COMMANDS, ELSEWHERE, GROUPS, app
+from d0ctl.cli.app import COMMANDS, GROUPS, app
 from d0ctl.cli.epilogs import EPILOGS
 from d0ctl.config import Home
+from d0ctl.show.not_here import ELSEWHERE
 from tests.cli.conftest import Type
 from tests.support import help_page
 from tests.support.building import production
@@ -98,9 +99,8 @@ def test_wrong_usage_exits_2(d0ctl: Type, words: list[str]) -> None:
 
 def test_a_misspelt_command_is_guessed(d0ctl: Type) -> None:
     for word in ("statu", "statsu"):
-        assert d0ctl(word).stderr == (
-            f"d0ctl: no such command `{word}`\ndid you mean `d0ctl status`?\n"
-        )
+        error = f"d0ctl: no such command `{word}`\n"
+        assert d0ctl(word).stderr == f"{error}did you mean `d0ctl status`?\n"
     meant = "did you mean `d0ctl node drain`?"
     assert d0ctl("node", "drian").stderr == f"d0ctl: no such command `drian`\n{meant}\n"
     assert d0ctl("xyzzy").stderr == "d0ctl: no such command `xyzzy`\nd0ctl --help\n"

@@ -59,6 +59,22 @@ def test_the_verb_that_was_typed_is_the_first_choice(site: Site, dashboard: Open
     dashboard(script)
 
 
+def test_a_word_of_another_program_finds_what_does_the_same_here(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("prod  A production")
+        choices = search_results.palette(desk.main, "scancel")
+        acts = search_results.actions(desk.main, ["kill", "retry"], "Cancel")
+        assert "d0ctl kill" in {choice.about for choice in choices}
+        assert acts[0].about == "d0ctl kill"
+        assert search_results.palette(desk.main, "nonsense") == []
+
+    dashboard(script)
+
+
 def test_actions_and_palette_of_the_screen_of_nodes_act_on_the_node_under_the_cursor(
     site: Site, dashboard: Open
 ) -> None:

@@ -125,6 +125,11 @@ def phase_name(phase: str, *, blocked: bool = False, late: bool = False) -> str:
     return "blocked" if phase == Phase.WAITING and blocked else phase_word(phase)
 
 
+def in_state(phase: str | None, *, blocked: bool = False) -> str:
+    """Return what a package is, for a sentence: `in cooloff`, or the word for its phase."""
+    return "in cooloff" if phase == Phase.COOLOFF else phase_name(phase or "", blocked=blocked)
+
+
 def acknowledged(number: int, known: int) -> str:
     """Return a remark in brackets on how many of some failures are acknowledged, or nothing."""
     how_many = "" if number == 1 else "all " if known >= number else f"{known:,} "

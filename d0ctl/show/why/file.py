@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from d0ctl.model import STATUS_OF, Phase, Status, phase_word
 from d0ctl.select import parse
-from d0ctl.show.drawing.signs import phase_name
+from d0ctl.show.drawing.signs import in_state, phase_name
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.files.file_copies import (
     by_hand,
@@ -263,10 +263,10 @@ def _is_open(reader: ReaderView) -> bool:
 
 def _reader(about: _AboutFile, reader: ReaderView) -> str:
     if reader.dropped:
-        return f"`{reader.path}`, which is {phase_word(reader.phase)}, runs without it"
+        return f"`{reader.path}`, which is {in_state(reader.phase)}, runs without it"
     is_blocked = _is_blocked(about.store, reader)
     if about.file.present or reader.phase != Phase.WAITING:
-        return f"`{reader.path}` needs it and is {phase_name(reader.phase, blocked=is_blocked)}"
+        return f"`{reader.path}` needs it and is {in_state(reader.phase, blocked=is_blocked)}"
     more = reader.missing - reader.uses
     others = f" and for {count(more, 'more file')}" if more > 0 else ""
     return f"`{reader.path}` {'is blocked: it waits' if is_blocked else 'waits'} for it{others}"

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from d0ctl.model import phase_word
 from d0ctl.select.condense import by_state
-from d0ctl.show.drawing.signs import phase_name
+from d0ctl.show.drawing.signs import in_state, phase_name
 from d0ctl.show.why.common import MOST, Explanation, kept_back, retry_canceled
 from d0ctl.show.why.phases import dropped_line
 from d0ctl.show.why.subject import Subject, job_hold
@@ -41,7 +41,7 @@ class Prerequisite(Struct, frozen=True):
     @property
     def origin(self) -> str:
         """The cause at the end of the chain."""
-        return f"`{self.maker}`, which is {phase_word(self.phase)}" if self.maker else self.text
+        return f"`{self.maker}`, which is {in_state(self.phase)}" if self.maker else self.text
 
     @property
     def likelihood(self) -> int:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from d0ctl.actions import ACTIONS
 from d0ctl.errors import D0Error
-from d0ctl.show.not_here import NOT_HERE
+from d0ctl.show.not_here import ELSEWHERE, NOT_HERE
 from d0ctl.store.tasks import views as task_views
 from d0ctl.store.tasks.views import TaskSummary
 from d0ctl_tui.app_interface import AppInterface
@@ -53,7 +53,16 @@ class Reach(Runner, Protocol):
 
 
 def palette(screen: Reach, typed: str) -> list[Choice]:
-    """Return every command whose words contain the typed text; first the verb of that name."""
+    """Return every command whose words contain the typed text; first the verb of that name.
+
+    A word of another program that none contains stands for the command that does the same.
+    """
+    found = _palette(screen, typed)
+    ours = ELSEWHERE.get(typed.strip().lower())
+    return found if found or ours is None else _palette(screen, ours)
+
+
+def _palette(screen: Reach, typed: str) -> list[Choice]:
     low = typed.lower().split()
     found = of_commands(screen, MAIN, typed)
     here = {command.verb for command in MAIN}
@@ -154,20 +163,22 @@ def actions(screen: Reach, offered: Collection[str], typed: str) -> list[Choice]
 
     Those on rows that are not offered are named at the end.
     """
+    found = _actions(screen, offered, typed) + _impossible(offered, typed)
+    ours = ELSEWHERE.get(typed.strip().lower())
+    return found if found or ours is None else actions(screen, offered, ours)
+
+
+def _actions(screen: Reach, offered: Collection[str], typed: str) -> list[Choice]:
     of_task = [ACTIONS[verb] for verb in offered if ACTIONS[verb].level == "task"]
-    return (
-        [
-            Choice(action.title, f"d0ctl {action.name}", role="plain")
-            for action in of_task
-            if typed.lower() in action.title.lower()
-        ]
-        + [
-            _command(screen, command)
-            for command in MAIN
-            if command.verb in offered and typed.lower() in command.title.lower()
-        ]
-        + _impossible(offered, typed)
-    )
+    return [
+        Choice(action.title, f"d0ctl {action.name}", role="plain")
+        for action in of_task
+        if typed.lower() in action.title.lower()
+    ] + [
+        _command(screen, command)
+        for command in MAIN
+        if command.verb in offered and typed.lower() in command.title.lower()
+    ]
 
 
 def _impossible(offered: Collection[str], typed: str) -> list[Choice]:
