@@ -58,9 +58,7 @@ def header(
     folder = f" {foreign(home.replace(str(Path.home()), '~', 1))} " if columns >= 150 else ""
     last = f"changed {moment(changed, snapshot.at)} " if changed else ""
     base = [*left, (folder, "faint"), (" ", "")]
-    driver, short = (
-        _driver(drivers, snapshot, glyphs, short=is_short) for is_short in (False, True)
-    )
+    driver, short = (_driver(drivers, snapshot, glyphs, short=brief) for brief in (False, True))
     problems, numbers = _problems(snapshot, glyphs), _problems(snapshot, glyphs, short=True)
     nodes, brief, slots = _nodes_up(snapshot), _nodes_up(snapshot, short=True), _slots(snapshot)
     is_bad = any(role == "bad" for _, role in nodes)
@@ -159,19 +157,20 @@ def _driver(
 ) -> Line:
     if drivers is None:
         return ()
-    if snapshot.has_full_home:
-        state = "full disk" if short else "the disk of the home is full: d0ctl doctor"
-        return ((f"{glyphs.states['failed']} {state}", "bad"),)
-    if LEASE in drivers and snapshot.has_old_daemon:
-        state = "old daemon" if short else "the daemon runs older code: d0ctl daemon restart"
-        return ((f"{glyphs.states['up']} {state}", "warn"),)
-    if LEASE in drivers:
-        return ((f"{glyphs.states['up']} daemon up", "good"),)
-    if drivers:
-        state = "run" if short else "`run` is driving"
-        return ((f"{glyphs.states['up']} {state}", "good"),)
-    state = "no daemon" if short else "no daemon: nothing new starts"
-    return ((f"{glyphs.states['down']} {state}", "warn"),)
+    other, is_old = snapshot.other_home, LEASE in drivers and snapshot.has_old_daemon
+    states = (
+        (snapshot.has_full_home, "failed",
+         "full disk", "the disk of the home is full: d0ctl doctor"),
+        (is_old, "up", "old daemon", "the daemon runs older code: d0ctl daemon restart"),
+        (LEASE in drivers, "up", "daemon up", "daemon up"),
+        (bool(drivers), "up", "run", "`run` is driving"),
+        (other and other.is_newer, "down", "old home", "an old home: d0ctl status"),
+        (other, "down", "copied home", "a copied home: d0ctl status"),
+        (True, "down", "no daemon", "no daemon: nothing new starts"),
+    )  # fmt: skip
+    sign, brief, text = next(shown for is_so, *shown in states if is_so)
+    role = {"failed": "bad", "down": "warn"}.get(sign, "warn" if is_old else "good")
+    return ((f"{glyphs.states[sign]} {brief if short else text}", role),)
 
 
 def nodes(

@@ -92,6 +92,9 @@ class Snapshot(Struct, frozen=True):
     has_full_home: bool = False
     """Whether the disk of the home is full, so that nothing can be recorded."""
 
+    other_home: site.CopiedHome | None = None
+    """The home that has taken over from this one, or of which this is a copy."""
+
     @property
     def stopped(self) -> dict[int, str]:
         """What stops jobs alone, by their ids: neither the site nor a person."""
@@ -162,6 +165,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         stragglers.read(store, now) if until is None else Stragglers(),
         until is None and is_daemon_outdated(store),
         until is None and is_full(store.home.root),
+        site.other_home(store) if until is None else None,
     )
 
 
