@@ -18,16 +18,18 @@ from d0ctl.daemon.steps.monitor import take_daemon_lease
 from d0ctl.daemon.steps.notifications import send_last
 from d0ctl.daemon.turn import Turn
 from d0ctl.dropbox import DropBox
-from d0ctl.model import Counts
+from d0ctl.model import ACTOR, Counts
 from d0ctl.nodes import carry
 from d0ctl.nodes.link import Site
 from d0ctl.nodes.transports.descriptors import allow_many
+from d0ctl.policy.remarks import Remark
 from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
 from d0ctl.store.clusters import pilots
 from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
 from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.jobs.removal import sweep
+from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, leases
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl.store.nodes.site import default, last_restore, site_name
@@ -66,13 +68,15 @@ def drive_all(home: Home, stop: threading.Event) -> None:
     with only_daemon(home):
         with open_store(home, read_only=True) as store:
             refuse_damage(store, CHECK_S)
+            note = Remark.LAST_DAEMON_DIED if leases.has_dead_holder(store, LEASE) else None
         with driving(home, None) as desk:
-            _drive_all(desk, stop)
+            _drive_all(desk, stop, note)
 
 
-def _drive_all(desk: Desk, stop: threading.Event) -> None:
+def _drive_all(desk: Desk, stop: threading.Event, note: Remark | None) -> None:
     with desk.store.writing():
         take_daemon_lease(desk, Turn(time.time()))
+        _record(desk.store, "daemon start", note)
     _search_for_cycles_rarely()
     log.info("daemon %d drives %s", os.getpid(), desk.home.root)
     try:
@@ -81,7 +85,12 @@ def _drive_all(desk: Desk, stop: threading.Event) -> None:
         if desk.store.is_in_place():
             with desk.store.writing():
                 leases.give_lease(desk.store, LEASE)
+                _record(desk.store, "daemon stop")
         log.info("daemon %d ends", os.getpid())
+
+
+def _record(store: Store, verb: str, note: str | None = None) -> None:
+    keep_action(store, verb=verb, target="", actor=ACTOR, note=note, packages=0, now=time.time())
 
 
 def _search_for_cycles_rarely() -> None:

@@ -28,6 +28,7 @@ class Remark(enum.StrEnum):
     NODE_DRAINED = "node-drained"
     RELEASED_BY_POLICY = "released-by-policy"
     PAUSE_OVER = "pause-over"
+    LAST_DAEMON_DIED = "last-daemon-died"
     SUCCEEDED_SINCE = "succeeded-since"
     FAILED_ELSEWHERE = "failed-elsewhere"
     """Of a drained node: a package of the stage that began there after the failures succeeded."""

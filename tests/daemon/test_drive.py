@@ -5,7 +5,9 @@ import signal
 import time
 
 from d0ctl.jobfile.spec import JobSpec, OutputSpec
+from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.store import lifecycle, open_store
+from d0ctl.store.history import logbook
 from tests.support.jobs import job, simple, stage
 from tests.support.rows import change, read
 from tests.support.site import Site
@@ -101,6 +103,20 @@ def test_the_next_daemon_takes_over_the_packages_of_a_stopped_one(site: Site) ->
     site.start_daemon()
     site.wait_phase("hello/2/1/1", "done")
     is_whole(site)
+
+
+def test_history_lists_starts_and_stops_of_the_daemon_and_a_start_after_a_kill(site: Site) -> None:
+    site.crash(site.start_daemon())
+    assert site.stop(site.start_daemon()) == 0
+
+    with open_store(site.home, read_only=True) as store:
+        deeds = [deed for deed in logbook.actions(store, 0.0, 9) if "daemon" in deed.verb]
+    done = [(deed.actor, deed.verb, remark(deed.note)) for deed in deeds]
+    assert done == [
+        ("d0ctl", "daemon stop", None),
+        ("d0ctl", "daemon start", "the last one ended without a stop"),
+        ("d0ctl", "daemon start", None),
+    ]
 
 
 def test_a_relay_that_is_killed_is_replaced_and_nothing_is_lost(site: Site) -> None:

@@ -66,6 +66,7 @@ REMARKS: Mapping[Remark, str] = {
     Remark.NODE_DRAINED: "its node was drained before it was launched",
     Remark.RELEASED_BY_POLICY: "released by the policy",
     Remark.PAUSE_OVER: "the time of its pause is over",
+    Remark.LAST_DAEMON_DIED: "the last one ended without a stop",
     Remark.SUCCEEDED_SINCE: "a package that began there after the failures succeeded",
     Remark.FAILED_ELSEWHERE: "most packages that failed there failed on other nodes, too",
 }

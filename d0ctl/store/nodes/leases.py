@@ -25,6 +25,12 @@ def give_lease(store: Store, name: str) -> None:
     store.change("give_lease", name=name, holder=holder())
 
 
+def has_dead_holder(store: Store, name: str) -> bool:
+    """Return whether the last holder of a lease ended without giving it back."""
+    found = store.value("lease_holder", name=name)
+    return found is not None and is_dead(found)
+
+
 def living_holder(store: Store, name: str) -> str | None:
     """Return the holder of a lease, if it lives."""
     found = store.value("lease_holder", name=name)

@@ -1,7 +1,8 @@
 -- name: newest_entry
--- The time of the newest entry of the history; a restore of it is none.
+-- The time of the newest entry of the history; a restore of it, or a start of the daemon, is none.
 select max(at)
-  from (select max(at) as at from action where verb <> 'restore'
+  from (select max(at) as at from action
+         where verb not in ('restore', 'daemon start', 'daemon stop')
         union all select max(submitted) from job
         union all select at from event where id = (select max(id) from event));
 
@@ -9,7 +10,10 @@ select max(at)
 -- The time of the newest entry that the last restore brought; null: it was not restored.
 with restored (id, at) as (select id, at from action where verb = 'restore' order by id desc limit 1)
 select max(at)
-  from (select max(action.at) as at from restored join action on action.id < restored.id
+  from (select max(action.at) as at
+          from restored
+          join action on action.id < restored.id
+                     and action.verb not in ('daemon start', 'daemon stop')
         union all
         select max(job.submitted) from restored join job on job.submitted < restored.at
         union all
@@ -47,5 +51,5 @@ select package.job_id, count(distinct package.id) as packages
  group by package.job_id;
 
 -- name: actions_since
--- How many actions there were after a time.
-select count(*) from action where at > :time;
+-- How many actions there were after a time; those of the daemon on itself do not count.
+select count(*) from action where at > :time and verb not in ('daemon start', 'daemon stop');

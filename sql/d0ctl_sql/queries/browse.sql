@@ -443,7 +443,7 @@ select file.name, transfer.tries, transfer.last_error
 -- name: untouched
 -- Whether the database is unused: no job, no node, no action.
 select not exists (select 1 from node) and not exists (select 1 from job)
-       and not exists (select 1 from action);
+       and not exists (select 1 from action where verb not in ('daemon start', 'daemon stop'));
 
 -- name: input_list
 -- Whether a package starts early, and how many of its inputs exist and do not.
