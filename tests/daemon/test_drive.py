@@ -111,8 +111,7 @@ def test_history_lists_starts_and_stops_of_the_daemon_and_a_start_after_a_kill(s
 
     with open_store(site.home, read_only=True) as store:
         deeds = [deed for deed in logbook.actions(store, 0.0, 9) if "daemon" in deed.verb]
-    done = [(deed.actor, deed.verb, remark(deed.note)) for deed in deeds]
-    assert done == [
+    assert [(deed.actor, deed.verb, remark(deed.note)) for deed in deeds] == [
         ("d0ctl", "daemon stop", None),
         ("d0ctl", "daemon start", "the last one ended without a stop"),
         ("d0ctl", "daemon start", None),

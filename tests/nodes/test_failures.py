@@ -85,6 +85,21 @@ def test_a_bashrc_that_reads_stdin_fails_in_time_with_a_hint(
 
 
 @SSH
+def test_an_account_that_runs_no_command_is_refused_with_the_node_and_what_its_shell_said(
+    tmp_path: Path, reach: Opener, via: str
+) -> None:
+    with Sshd(tmp_path / "shut", bashrc="echo /nonexistent: No such file >&2; exit 1\n") as shut:
+        node = reach(shut, via)
+
+        with pytest.raises(
+            NodeUnreachable, match=r"^node `.+` runs no command of .+: /nonex"
+        ) as shown:
+            node.home()
+
+    assert "a home directory and a shell" in str(shown.value.hint)
+
+
+@SSH
 def test_a_node_frozen_from_the_start_fails_in_time(sshd: Sshd, reach: Opener, via: str) -> None:
     sshd.freeze()
 

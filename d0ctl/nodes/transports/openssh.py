@@ -36,6 +36,7 @@ CLOSED_EARLY = "closed the connection before it answered as an sshd: look at its
 EARLY_END = re.compile("kex_exchange_identification: .*Connection (closed|reset)")
 """What ssh says if the connection ended before the first line of an sshd."""
 REFUSED = "can't copy a file: "
+ACCOUNT_HINT = "the account there needs a home directory and a shell that runs commands"
 PATH_HINT = "check the PATH that a start-up file of the account there, such as .bashrc, sets"
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
 PUT = (
@@ -57,10 +58,21 @@ class Starter(Protocol):
         """Start `command` through the login shell."""
 
 
-def ask_home(node: Starter, limit: float) -> str:
-    """Return the home directory that the login shell has there."""
+def home_of_account(node: Starter, name: str, limit: float) -> str:
+    """Return the home directory of the account of a node. Raises NodeUnreachable."""
+    return ask_home(node, f"node `{name}` runs no command of this account", limit, ACCOUNT_HINT)
+
+
+def ask_home(node: Starter, fault: str, limit: float, hint: str | None = None) -> str:
+    """Return the home directory that a login shell has; raise `fault` if it runs no command."""
     with closing(node.start(HOME)) as stream:
-        found = expect(stream, rb"d0ctl-home: (/.*)\n", limit)
+        try:
+            found = expect(stream, rb"d0ctl-home: (/.*)\n", limit)
+        except NodeUnreachable:
+            raise
+        except D0Error as error:
+            cause = str(error).removeprefix(REFUSED)
+            raise NodeUnreachable(f"{fault}: {cause}", hint=error.hint or hint) from error
         return found[1].decode()
 
 
@@ -143,7 +155,7 @@ class MasterTransport:
 
     def home(self) -> str:
         """Return the home directory that the login shell has there."""
-        return ask_home(self, self._io_timeout)
+        return home_of_account(self, self._address.name, self._io_timeout)
 
     def start(self, command: str) -> ProcessStream:
         """Start `command` through the login shell; an error shows when reading."""

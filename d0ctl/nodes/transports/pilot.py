@@ -9,9 +9,8 @@ import json
 import shlex
 from pathlib import Path
 
-from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.transports.download import Download, Limits
-from d0ctl.nodes.transports.openssh import REFUSED, ask_home, copy_in, copy_out
+from d0ctl.nodes.transports.openssh import ask_home, copy_in, copy_out
 from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, Stream, Transport
 
 SRUN = "srun --jobid={job} --overlap --nodes=1 --ntasks=1 --mem=0 --quiet"
@@ -73,15 +72,7 @@ class PilotTransport:
 
     def home(self) -> str:
         """Return the home directory that the user has there."""
-        try:
-            return ask_home(self, self._io_timeout)
-        except NodeUnreachable:
-            raise
-        except D0Error as error:
-            cause = str(error).removeprefix(REFUSED)
-            raise NodeUnreachable(
-                f"can't enter the allocation of job {self._job}: {cause}"
-            ) from error
+        return ask_home(self, f"can't enter the allocation of job {self._job}", self._io_timeout)
 
     def start(self, command: str) -> Stream:
         """Start `command`, which the login shell splits into words."""
