@@ -46,7 +46,7 @@ def test_why_suggests_an_edit_for_a_package_that_no_node_can_take(
     assert "no node can take it" in d0ctl("why", "prod/1/1/1").stdout
 
     assert command in suggested(d0ctl, "why", "prod/1/1/1")
-    assert f"d0ctl edit prod {options}" in suggested(d0ctl, "why", "prod")
+    assert f"d0ctl edit prod:ready {options}" in suggested(d0ctl, "why", "prod")
     result = d0ctl(*command.split()[1:])
 
     assert result.stdout.startswith("edited package `prod/1/1/1` to request "), result.output
@@ -63,8 +63,8 @@ def test_why_of_a_job_suggests_one_edit_for_all_alike_packages_and_else_for_the_
 
     assert "d0ctl edit mixed/1/1/1 --cpus 4" in suggested(d0ctl, "why", "mixed")
     [command] = [text for text in suggested(d0ctl, "why", "alike") if "edit" in text]
-    assert command == "d0ctl edit alike --cpus 4"
-    assert "edited 3 packages of `alike`" in d0ctl(*command.split()[1:]).stdout
+    assert command == "d0ctl edit alike:ready --cpus 4"
+    assert "edited 3 packages of `alike:ready`" in d0ctl(*command.split()[1:]).stdout
     assert "no node can take" not in d0ctl("why", "alike").stdout
 
 
@@ -83,6 +83,29 @@ def test_a_job_that_no_node_can_take_does_not_blame_a_node_that_is_down(
     assert answer.startswith("job `prod` stands still: no node can take 1 package: `localhost`: ")
     assert "far` down" not in answer and "node check" not in answer
     assert "`far` down since" in d0ctl("why", "other").stdout
+
+
+def test_why_of_a_job_names_the_drained_node_that_fits_before_an_edit_of_its_ready_packages(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far", machine_id="m2", base="/tmp/far", memory=8 * 10**9)
+    d0ctl("node", "drain", "far", "--reason", "new disks")
+    makers = [line(package("x", memory=6 * 10**9))]
+    site.submit(job(("a", makers), ("b", [line(package("y", needs=["x"], memory=10**9))])))
+
+    answer = d0ctl("why", "prod").stdout
+    commands = suggested(d0ctl, "why", "prod")
+
+    assert answer.startswith(
+        "job `prod` stands still: no node that is up and not drained can take its 1 package\n"
+    )
+    assert "node `localhost` is ruled out: 4.0 GB of memory" in answer
+    assert "node `far` is drained" in answer
+    resume = commands.index("d0ctl node resume far")
+    assert resume < commands.index("d0ctl edit prod:ready --memory 4GB")
+    assert "1 package" in d0ctl("edit", "prod:ready", "--memory", "4GB", "--dry-run").stdout
 
 
 def test_no_edit_is_suggested_if_no_option_can_help(site: Site, d0ctl: Type) -> None:

@@ -83,10 +83,9 @@ class GroupPart(Struct, frozen=True):
     """How a package of it is explained, by its path."""
     acknowledged: int = 0
 
-    @property
-    def failed(self) -> str:
-        """A selector of its failed packages."""
-        return f"{self.path}:failed" if self.path == self.job.name else f"{self.path}/*:failed"
+    def in_phase(self, phase: str) -> str:
+        """Return a selector of its packages in a phase."""
+        return f"{self.path}{'' if self.path == self.job.name else '/*'}:{phase}"
 
 
 def for_time(phase: str, node: str | None, began: float | None, now: float) -> str:

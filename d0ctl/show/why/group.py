@@ -1,6 +1,5 @@
 """Why a line, stage or job is in its state, by its most significant packages."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
@@ -111,8 +110,8 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         _site(site, part, explanation, now)
     if part.counts.get("failed"):
         group_failures.add(store, part, explanation)
-    if text := _obstacle(site, part, now):
-        explanation.add(text, _helps(site, part))
+    if (own := _own(site, part)) is not None:
+        stopped_job.add(own, part, explanation, now)
     if hold and site.driven:
         _add_hold(part, explanation, hold, totals)
     _moving(store, part, explanation, totals, now)
@@ -136,34 +135,9 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
     return explanation
 
 
-def _obstacle(site: standstill.Production, part: GroupPart, now: float) -> str | None:
-    """Return what stops only its job; packages whose inputs can't be copied say that themselves."""
-    own = _own(site, part)
-    text = None if own is None else stopped_job.own_obstacle(own, now)
-    if own is None or text is None or own.standing.cause is Cause.NO_COPY:
-        return None
-    is_cause = own.standing.stands_still and part.path == part.job.name
-    return f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
-
-
 def _own(site: standstill.Production, part: GroupPart) -> JobStanding | None:
     """Return the standing of its job; None if it has ended."""
     return next((job for job in site.jobs if job.id == part.job.id), None)
-
-
-def _helps(site: standstill.Production, part: GroupPart) -> list[str]:
-    """Return commands for the package that is tried next, or for the first that can't start."""
-    own = _own(site, part)
-    if own is not None and own.next_try is not None:
-        return stopped_job.helps(own.work.retrying, own.next_try.path, part)
-    if own is not None and own.standing.cause is Cause.SUSPENDED:
-        ready = part.sample([Phase.READY], 1)
-        return part.explain(ready[0].path).commands if ready else []
-    are_alike = own is not None and len(own.work.requirements) == 1  # edit the whole part then
-    for row in part.sample([Phase.READY], MOST):
-        if edit := part.explain(row.path).edit:
-            return [edit.replace(row.path, part.path, 1) if are_alike else edit]
-    return []
 
 
 def _add_hold(
@@ -247,7 +221,7 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
         for row in part.sample(phases, 1):
             first = part.explain(row.path)
             explanation.answer = f"{problem}: {first.answer}"
-            _leave_known_nodes(first, explanation.facts)
+            stopped_job.leave_known_nodes(first, explanation.facts)
             explanation.take(first)
             explanation.details = first.details
             return
@@ -256,17 +230,6 @@ def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group
         return
     explanation.answer = f"{problem}: it waits for earlier stages"
     explanation.commands.append(f"d0ctl why {part.job.name}")
-
-
-def _leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:
-    """Leave out why nodes take nothing if that has been said already."""
-    away = {
-        f"node `{node['node']}` {node['against']}"
-        for node in first.details.get("nodes", ())
-        for text in known
-        if f"`{node['node']}` drained (" in text or f"`{node['node']}` down since " in text
-    }
-    first.facts[:] = [fact for fact in first.facts if fact not in away]
 
 
 def _without_packages(store: Store, part: GroupPart, explanation: Explanation) -> None:

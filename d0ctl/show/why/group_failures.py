@@ -57,7 +57,7 @@ def _by_reason(
             continue
         from d0ctl.show.why.advice import alike, for_alike  # most parts have no such failures
 
-        target = alike(part.failed, reason)
+        target = alike(part.in_phase(Phase.FAILED), reason)
         for_alike(store, target, paths).add_to(explanation, target, f"for {reason}: ")
 
 
@@ -84,7 +84,7 @@ def retry_first(part: GroupPart, explanation: Explanation) -> None:
         from d0ctl.show.why.advice import alike, is_deterministic
 
         reasons = dict.fromkeys(failure.reason for failure in part.failures(SAMPLE))
-        retries = [f"d0ctl retry {alike(part.failed, reason)}"
+        retries = [f"d0ctl retry {alike(part.in_phase(Phase.FAILED), reason)}"
                    for reason in reasons if reason and is_deterministic(reason, 127)]  # fmt: skip
     others = [text for text in explanation.commands if text not in retries]
     explanation.commands[:] = retries + others

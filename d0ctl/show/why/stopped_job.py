@@ -7,7 +7,7 @@ from d0ctl.model import Phase
 from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.standstill import DELIBERATE, Cause, NextTry, NodeState
 from d0ctl.show.drawing.remark_texts import cause, remark
-from d0ctl.show.why.common import GroupPart
+from d0ctl.show.why.common import Explanation, GroupPart
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.units import count, listed, moment
 
@@ -30,7 +30,7 @@ def own_obstacle(job: JobStanding, now: float) -> str | None:
     if job.next_try is not None:
         return _next_try(job, job.next_try, now)
     if standing.cause is Cause.NO_FITTING_NODE:
-        return f"no node that is up can take its {ready}"
+        return f"no node that is up and not drained can take its {ready}"
     if standing.cause is Cause.SUSPENDED:
         return f"suspended packages have the CPUs that its {ready} need"
     if standing.cause is Cause.OTHER_JOB:
@@ -53,13 +53,68 @@ def _next_try(job: JobStanding, first: NextTry, now: float) -> str:
     return f"nothing moves until {moment(first.at, now)}, {what}{why}{more if others else ''}"
 
 
-def helps(retrying: int, path: str, part: GroupPart) -> list[str]:
+def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float) -> None:
+    """Add what stops only this job, or the job of this part, and the commands that help.
+
+    Packages whose inputs can't be copied say that themselves.
+    """
+    text, standing = own_obstacle(job, now), job.standing
+    if text is None or standing.cause is Cause.NO_COPY:
+        return
+    is_cause = standing.stands_still and part.path == part.job.name
+    text = f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
+    if job.next_try is not None:
+        explanation.add(text, _retries(job.work.retrying, job.next_try.path, part))
+        return
+    explanation.add(text, [])
+    if standing.cause is Cause.SUSPENDED:
+        for row in part.sample([Phase.READY], 1):
+            explanation.commands += part.explain(row.path).commands
+    elif standing.unfit or standing.cause is Cause.NO_FITTING_NODE:
+        _add_unfit(job, part, explanation)
+
+
+def _retries(retrying: int, path: str, part: GroupPart) -> list[str]:
     """Return commands for the package that is tried next, of several a retry for all."""
     commands = part.explain(path).commands
     if retrying < 2:
         return commands
-    several = f"d0ctl retry {quote(f'{part.path}:{Phase.COOLOFF}')}"
+    several = f"d0ctl retry {quote(part.in_phase(Phase.COOLOFF))}"
     return [several if command == f"d0ctl retry {path}" else command for command in commands]
+
+
+def _add_unfit(job: JobStanding, part: GroupPart, explanation: Explanation) -> None:
+    """Add what rules out each node for a package that none takes, and what helps.
+
+    If all ready packages request the same, an edit is for all of them, and for no others.
+    """
+    for row in part.sample([Phase.READY], MOST):
+        first = part.explain(row.path)
+        if not all(node["against"] for node in first.details.get("nodes", ())):
+            continue
+        leave_known_nodes(first, explanation.facts)
+        if len(job.work.requirements) > 1:
+            explanation.facts += [f"of `{row.path}`: {fact}" for fact in first.facts]
+            explanation.commands += first.commands
+            return
+        ready = quote(part.in_phase(Phase.READY))
+        explanation.facts += first.facts
+        explanation.commands += [
+            command.replace(row.path, ready, 1) if command == first.edit else command
+            for command in first.commands
+        ]
+        return
+
+
+def leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:
+    """Leave out why nodes take nothing if that has been said already."""
+    away = {
+        f"node `{node['node']}` {node['against']}"
+        for node in first.details.get("nodes", ())
+        for text in known
+        if f"`{node['node']}` drained (" in text or f"`{node['node']}` down since " in text
+    }
+    first.facts[:] = [fact for fact in first.facts if fact not in away]
 
 
 def _other_jobs(job: JobStanding) -> str:
