@@ -11,6 +11,7 @@ from d0ctl.store.jobs.removal import remove_rows
 from d0ctl.store.nodes import contact, placement, registry
 from tests.support.homes import faults
 from tests.support.jobs import NOW, job, line, phases, simple, stage, submitted
+from tests.support.rows import read
 from tests.support.site import Site
 
 
@@ -133,6 +134,20 @@ def test_an_output_of_a_removed_node_is_made_again_elsewhere(store: Store) -> No
 
     assert phases(store)["one/1/1/1"] == "ready"
     assert faults(store) == {}
+
+
+def test_a_removed_job_leaves_no_folders_on_a_node_that_was_removed_and_added_again(
+    store: Store,
+) -> None:
+    job_id = submitted(store, job("one", [simple(outputs=["a"], nodes=("far",))]))
+    site = Site.of(store, "far", cpus=2)
+    site.settle()
+    registry.forget(store, "far", now=NOW)
+    again = registry.add(store, Address("far", "ssh", "far"), cpus=2)
+
+    remove_rows(store, job_id, now=NOW)
+
+    assert (again, 1) in read(store, "purge", "node_id", "attempt_id")
 
 
 def test_more_files_than_one_batch_reach_a_remote_node(store: Store) -> None:

@@ -287,12 +287,14 @@ select package.id
  limit :limit;
 
 -- name: selected_attempts_to_purge
--- Remember which attempts' folders are to be removed on their nodes.
+-- Remember which attempts' folders are to be removed on their nodes, also on those that were removed
+-- and added again by the same name: they keep the folders.
 insert into purge (node_id, attempt_id)
-select attempt.node_id, attempt.id
+select node.id, attempt.id
   from selected_package
   join attempt on attempt.package_id = selected_package.package_id
-  join node on node.id = attempt.node_id;
+  join node on node.id = coalesce((select id from node where id = attempt.node_id),
+                                  (select id from node where name = attempt.node_name));
 
 -- name: selected_brought_to_purge
 -- Remember the copies that were made in other caches.
