@@ -87,6 +87,21 @@ def test_the_undo_makes_acknowledged_failures_need_a_person_again(failed: Site) 
         acknowledge(failed, "prod", withdraw=True)
 
 
+def test_a_restore_brings_acknowledgements_back_that_the_drop_ended(failed: Site) -> None:
+    acknowledge(failed, "prod")
+    acknowledge(failed, PATHS[1], withdraw=True)
+    for name, options in (("kill-line", {"drop_outputs": True}), ("restore-line", {})) * 2:
+        plan = request(name, parse("prod/1/1-2"), **options)
+        apply(failed.store, plan, actor="max", note=None, now=time.time())
+
+    seen = one_package.acknowledgement(failed.store, failed.id_of(PATHS[0]))
+    assert seen is not None and (seen.actor, seen.note) == ("emmy", "bad input")
+    assert needing(failed) == 1
+    assert failed.faults() == {}
+    assert acknowledge(failed, "prod", withdraw=True).packages == 1
+    assert needing(failed) == 2
+
+
 def test_summaries_count_them_at_every_level(failed: Site) -> None:
     acknowledge(failed, PATHS[0])
 

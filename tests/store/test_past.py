@@ -132,6 +132,25 @@ def test_an_acknowledgement_is_seen_in_the_past_after_its_end(
         assert one_package.acknowledgement(store, site.id_of("prod/1/2/1")) is None
 
 
+def test_a_failure_is_not_seen_as_acknowledged_while_its_package_was_dropped(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/2/1")
+    spread_out(site)
+    at = time.time()
+    for wait, (verb, options) in enumerate((
+        ("acknowledge", {}), ("kill-line", {"drop_outputs": True}), ("restore-line", {}),
+    )):  # fmt: skip
+        apply(site.store, request(verb, parse("prod/1/2"), **options), actor="me", note=None,
+              now=at + 10 * wait)  # fmt: skip
+
+    seen = []
+    for second in (5, 15, 25):
+        with as_of(site, at + second) as store:
+            (job,) = outline.jobs(store, outline.job_ids(store)).values()
+            seen.append(job.acknowledged)
+    assert seen == [1, 0, 1]
+
+
 def test_a_line_that_was_dropped_later_was_not_dropped_yet(site: Site) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")

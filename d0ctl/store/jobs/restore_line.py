@@ -120,6 +120,7 @@ def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: 
     selected.change("forget_names", requested=json.dumps(requested))
     selected.change("wait_for_restored", actor=actor, note=note, now=now)
     selected.change("unassign_readers_of_selected", actor=actor, note=note, now=now)
+    selected.change("restore_acknowledgements")
     selected.change("restore_packages", actor=actor, note=note, now=now)
     selected.change("restore_times")
     selected.empty("lost_copy")

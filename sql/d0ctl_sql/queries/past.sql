@@ -20,7 +20,8 @@ select sql from main.sqlite_master as present
 -- name: enter_past
 -- Tables that take the place of those of the present, as they were at the moment. Indices
 -- that queries ask for by name follow from those of the present. A package without an event since then is as it is now. Of the
--- others, the first event since then says the phase, the last event before it all else.
+-- others, the first event since then says the phase, the last event before it all else. A package
+-- that was dropped then has no acknowledgement, even if its restore has brought one back.
 create temp table later (package_id integer primary key, id integer);
 insert into later (package_id, id)
 select package_id, min(id) from main.event
@@ -86,6 +87,8 @@ create unique index temp.acknowledgement_id on acknowledgement (package_id);
 insert or ignore into temp.acknowledgement (package_id, stage_id, at, actor, note)
 select package_id, stage_id, at, actor, note from main.past_acknowledgement
  where at <= (select at from moment) and ended > (select at from moment);
+delete from temp.acknowledgement
+ where (select phase from temp.package where id = package_id) <> 'failed';
 create temp table stage as
 select * from main.stage where job_id in (select id from temp.job);
 create unique index temp.stage_id on stage (id);

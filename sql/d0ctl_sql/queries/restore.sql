@@ -262,6 +262,17 @@ select count(*)
          where event.package_id = package.id and event.new = 'dropped'
          order by event.id desc limit 1) in ('failed', 'canceled');
 
+-- name: restore_acknowledgements
+-- Failures that were acknowledged when the selected packages were dropped are so again.
+insert into acknowledgement (package_id, stage_id, at, actor, note)
+select was.package_id, was.stage_id, was.at, was.actor, was.note
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'dropped'
+  join past_acknowledgement as was on was.package_id = package.id
+ where was.ended = (select at from event
+                     where event.package_id = package.id and event.new = 'dropped'
+                     order by event.id desc limit 1);
+
 -- name: restore_packages
 -- dropped -> as before: failed, canceled, held, or to be run.
 update package
