@@ -78,13 +78,13 @@ class JobLeft(Struct, frozen=True):
     limits: Sequence[Limit] = ()
     suspended: int = 0
     """How many packages a person suspended, or a guard for long: nobody knows when it ends."""
+    is_on_nodes: bool = False
+    """Whether packages are on nodes, even if the ends that they reported have passed."""
 
     @property
     def has_any(self) -> bool:
         """Whether packages are left that have not ended."""
-        return bool(self.begun.middle or self.stragglers or self.suspended) or any(
-            stage.packages for stage in self.stages
-        )
+        return bool(self.begun.middle or self.is_on_nodes or any(of.packages for of in self.stages))
 
     @property
     def held(self) -> int:

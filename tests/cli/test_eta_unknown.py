@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from tests.cli.conftest import Type
-from tests.cli.test_check import drive
+from tests.cli.test_check import down, drive
 from tests.cli.test_rehearse import JOB
 from tests.support.building import document, job, line
 from tests.support.building import package as make
@@ -88,3 +88,23 @@ def test_a_stage_has_an_end_while_the_run_time_of_a_later_one_is_unknown(
     assert "ends" not in d0ctl("status", "mc/2").stdout
     package = document(d0ctl("status", "mc/1/1/1", "--json").stdout)
     assert package["estimated_start"]["at"] < package["estimated_end"]["at"]
+
+
+def test_packages_that_end_later_than_they_reported_are_left_to_run(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(job(("make", [line(make("a"))]), name="prod"))
+    attempt = site.launch("prod/1/1/1")
+    now = time.time()
+    site.tell({"attempt": attempt, "kind": "progress", "seq": 2, "time": now, "binary": 1,
+               "done": 16, "total": 40, "percent": 40.0, "line": "", "eta": now, "cpu": 1.0,
+               "rss": 1})  # fmt: skip
+
+    running = d0ctl("eta", "prod").stdout
+    down(site, "localhost")
+    unreachable = d0ctl("eta", "prod").stdout
+
+    assert running.startswith("prod  ends later than estimated\n")
+    waits = "some of its packages or inputs are on `localhost`, which is down"
+    assert unreachable.startswith(f"prod  no estimate of its end: {waits}\n")

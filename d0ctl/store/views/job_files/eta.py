@@ -68,7 +68,9 @@ def horizon(store: Store, *, now: float) -> Horizon:
     late: dict[int, Counter[int]] = defaultdict(Counter)
     running: dict[tuple[int, int], float] = defaultdict(float)
     suspended: Counter[int] = Counter()
+    on_nodes = set[int]()
     for counted in store.rows("eta_live", now=now, long=SUSPENDED_S):
+        on_nodes.add(counted["job_id"])
         if counted["is_stopped"]:
             suspended[counted["job_id"]] += 1
             continue
@@ -106,7 +108,7 @@ def horizon(store: Store, *, now: float) -> Horizon:
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
             bool(row["hold"] or row["pause"]), nodes_down[row["id"]], cools_until[row["id"]],
-            late[row["id"]], suspended=suspended[row["id"]],
+            late[row["id"]], suspended=suspended[row["id"]], is_on_nodes=row["id"] in on_nodes,
         )
         for row in of_jobs
     }  # fmt: skip
