@@ -100,6 +100,24 @@ def test_held_and_paused_jobs_are_named_while_others_move(site: Site, d0ctl: Typ
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(("verb", "state"), [("pause", "paused"), ("hold", "held")])
+def test_held_and_paused_jobs_are_named_while_their_packages_still_run(
+    site: Site, d0ctl: Type, verb: str, state: str
+) -> None:
+    drive(site)
+    site.up()
+    site.submit(production("kept"))
+    site.launch("kept/1/1/1")
+    d0ctl(verb, "kept")
+
+    whole, job, stage = (d0ctl("status", *words, "-q") for words in ([], ["kept"], ["kept/1"]))
+
+    assert [result.exit_code for result in (whole, job, stage)] == [0, 0, 0]
+    assert whole.stdout == f"moving: 1 job; `kept` is {state}\n"
+    assert job.stdout == f"`kept` is running: 0 of 8 packages done; it is {state}\n"
+    assert stage.stdout == f"`kept/1` is running: 0 of 6 packages done; its job is {state}\n"
+
+
 def test_production_with_only_held_packages_left_needs_a_person_and_does_not_stand_still(
     site: Site, d0ctl: Type
 ) -> None:

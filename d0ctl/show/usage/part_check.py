@@ -101,4 +101,13 @@ def in_one_line(
     state = outcome.stays(Phase.UNREACHABLE if is_silent else found.state, part.counts)
     why = f"; {clean(found.why)}" if found.why else ""
     away = silent.in_words(unreachable)
-    return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{why}{away}"
+    return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{_kept_back(part)}{why}{away}"
+
+
+def _kept_back(part: Awaited) -> str:
+    """Say that the job of a part that still runs is held or paused; else its state says it."""
+    job, is_going = part.job, part.state in (Group.SUBMITTED, Group.RUNNING)
+    if not (is_going and (job.hold or job.pause)):
+        return ""
+    whose = "it" if part.counts is job.counts else "its job"
+    return f"; {whose} is {'held' if job.hold else 'paused'}"

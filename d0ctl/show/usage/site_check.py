@@ -65,13 +65,13 @@ def by_rules(production: Production, now: float) -> Check:
     jobs = {**production.failures, **stopped}
     if jobs:
         texts = [_failed(production.failures)] if production.failures else []
-        others = [job for job in production.stopped if job.name not in stopped]
+        others = [job for job in production.jobs if job.name not in stopped]
         texts += [*stopped.values(), *kept_back(others)]
         text = f"failures: {'; '.join(texts)}"
         return Check("failures", text, ExitCode.FAILED, _why(jobs))
     moving = [job for job in production.jobs if job.standing.moves]
     text = f"moving: {count(len(moving), 'job')}" if moving else "nothing to do"
-    texts = [text, *kept_back(production.stopped)]
+    texts = [text, *kept_back(production.jobs)]
     return Check("moving" if moving else "idle", "; ".join(texts), ExitCode.DONE)
 
 
@@ -83,7 +83,7 @@ def _others(production: Production, text: str) -> str:
              if job.standing.cause not in DELIBERATE and f"`{job.name}`" not in text]  # fmt: skip
     stand = "stands" if len(names) == 1 else "stand"
     texts = [f"{in_quotes(names)} {stand} still, too"] if names else []
-    return "".join(f"; {text}" for text in [*texts, *kept_back(production.stopped)])
+    return "".join(f"; {text}" for text in [*texts, *kept_back(production.jobs)])
 
 
 def _failed(failures: dict[str, int]) -> str:

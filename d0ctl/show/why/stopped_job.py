@@ -186,11 +186,15 @@ def in_quotes(names: Iterable[str]) -> str:
 
 
 def kept_back(jobs: Iterable[JobStanding]) -> list[str]:
-    """Say which of these jobs are held or paused, and of which only held packages are left."""
-    stopped = [job for job in jobs if job.standing.cause in DELIBERATE]
+    """Say which of these jobs are held or paused, and of which only held packages are left.
+
+    Jobs that are held or paused may have packages that still run.
+    """
+    stopped = [job for job in jobs if job.standing.cause in {None, *DELIBERATE}]
     held = [job.name for job in stopped if job.work.held]
     paused = [job.name for job in stopped if job.work.paused and not job.work.held]
-    parts = [job.name for job in stopped if not job.work.held and not job.work.paused]
+    parts = [job.name for job in stopped if job.standing.stands_still
+             and not job.work.held and not job.work.paused]  # fmt: skip
     texts = [f"{in_quotes(names)} {'is' if len(names) == 1 else 'are'} {state}"
              for names, state in ((held, "held"), (paused, "paused")) if names]  # fmt: skip
     return texts + ([f"only held packages are left of {in_quotes(parts)}"] if parts else [])
