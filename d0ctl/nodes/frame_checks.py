@@ -216,7 +216,8 @@ _STATUS = shape.record(
         "processes": shape.whole,
         "disk_free": shape.maybe(shape.whole),
         "last_sign": shape.maybe(_time),
-    }
+    },
+    {"started": (shape.maybe(_time), None), "seq": (shape.whole, 0)},
 )
 
 _FILE = shape.record({"name": _text, "text": _content}, {"more": (shape.boolean, False)})

@@ -22,7 +22,7 @@ MOST_UNREAD = 8
 UNREPORTED = frozenset({"messages", "accepted", "already"})
 """Kinds of frames that the loop does not have to act on."""
 
-REPORTED_ANSWERS = frozenset({"software", "surveyed", "hashed"})
+REPORTED_ANSWERS = frozenset({"software", "status", "surveyed", "hashed"})
 """Kinds of answers that no thread waits for: the loop acts on them."""
 
 Deliver: TypeAlias = Callable[[str, Sequence[str]], None]

@@ -79,3 +79,29 @@ def test_the_daemon_of_a_restored_home_removes_attempts_that_it_ended(
 
     wait_until(lambda: not list(folders.iterdir()))
     assert site.d0ctl("doctor", "--nodes").code == 0
+
+
+def test_a_package_that_began_after_the_backup_is_shown_as_running_by_the_restored_home(
+    site: Site,
+) -> None:
+    site.add("farm", cpus=1)
+    site.alone()
+    site.start_daemon()
+    runs = [*["true"] * 6, *(site.gate(name) for name in "ab")]
+    lines = ", ".join(f"{{packages: [{{run: '{run}'}}]}}" for run in runs)
+    site.ok("submit", site.write(f"job: night\nstages: [{{lines: [{lines}]}}]"))
+    site.wait_phase("night/1/7/1", "running")
+    site.wait_phase("night/1/8/1", "starting")
+    site.ok("backup", site.folder / "saved.db")
+    site.open("a")
+    site.wait_phase("night/1/8/1", "running")
+    site.ok("daemon", "stop")
+    site.ok("restore", site.folder / "saved.db", "--yes")
+    assert site.phases()["night/1/8/1"] == "starting"
+
+    site.start_daemon()
+
+    site.wait_phase("night/1/8/1", "running")
+    assert "running farm" in " ".join(site.ok("status", "night").split())
+    site.open("b")
+    site.ok("wait", "night")

@@ -74,6 +74,8 @@ GOOD: list[dict[str, Any]] = [
             "time": 1.5,
             "phase": "running",
             "why": "",
+            "started": 1,
+            "seq": 3,
             "since": 1,
             "binary": 1,
             "began": None,

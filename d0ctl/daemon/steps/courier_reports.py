@@ -111,6 +111,8 @@ def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:
     _order(turn, courier, "resend", found.resend)
     _order(turn, courier, "kill", found.kill, grace=GRACE_S)
     turn.after(desk.unknown.update, dict.fromkeys(found.kill, node))
+    for attempt in found.ask:
+        turn.after(courier.order, {"kind": "ask", "id": "status", "attempt": attempt})
     for order in kill_orders(desk.store, launches.killing(desk.store, node)):
         turn.after(courier.order, order)
     turn.after(courier.order, courier.lease_frame)
@@ -140,6 +142,8 @@ def _received(desk: Desk, turn: Turn, node: int, frame: Frame) -> None:
             contact.note_free_disk(store, node, frame["disk_free"], now=now)
         case "forgotten":
             _purged(desk, turn, node, frame)
+        case "status" if frame["status"] is not None:
+            messages.take_status(store, node, frame["attempt"], frame["status"], now=now)
         case "software":
             software.end_order(desk, node, frame, now)
         case "surveyed":

@@ -8,7 +8,7 @@ Nodes report times by their own clocks; the database has times by the clock of t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct, field
 
@@ -83,6 +83,21 @@ def apply(
     message_rows.keep_notes(store, messages, contexts)
     _apply_ends(store, [(end, live[attempt]) for attempt, end in ends.items()], applied, now)
     return applied
+
+
+def take_status(
+    store: Store, node: int, attempt: int, status: Mapping[str, Any], *, now: float
+) -> None:
+    """Apply the status of an attempt of this node like the messages that it stands for.
+
+    That of an older wrapper has no number of its last message, and is ignored.
+    """
+    if not status["seq"] or store.value("live_node", attempt=attempt) != node:
+        return
+    phase = {"attempt": attempt, "phase": status["phase"]}
+    start = {"kind": "start", "seq": 1, "time": status["started"], "utc_offset": None}
+    state = {"kind": "state", "seq": status["seq"], "why": status["why"], "suspended": 0.0}
+    apply(store, cast("list[Message]", [{**phase, **start}, {**phase, **state}]), now=now)
 
 
 def _without_foreign(

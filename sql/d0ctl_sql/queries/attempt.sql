@@ -221,8 +221,11 @@ select attempt_id, request from package
    and phase in (select name from phase where in_contact = 1);
 
 -- name: live_attempts
--- Attempts that should be alive on a node.
-select package.attempt_id, package.phase, attempt.started
+-- Attempts that should be alive on a node; those may have begun whose start a home that was restored
+-- since their launch never received.
+select package.attempt_id, package.phase, attempt.started,
+       package.phase in ('starting', 'staging-in')
+       and attempt.launched < (select max(at) from action where verb = 'restore') as may_have_begun
   from package join attempt on attempt.id = package.attempt_id
  where package.node_id = :node and package.phase <> 'assigned'
    and package.is_live = 1;

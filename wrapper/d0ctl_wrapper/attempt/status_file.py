@@ -36,6 +36,8 @@ def _state(report: Reporter, tree: ProcessTree) -> "Dict[str, Any]":
     return {
         **report.dated(report.progress_now()),
         "time": report.now(),
+        "started": report.started,
+        "seq": report.sequence,
         "phase": report.phase,
         "why": report.why,
         "since": report.phase_since,

@@ -199,22 +199,24 @@ MOST_UNKNOWN = 1_000
 
 
 class Reconciled(Struct, frozen=True):
-    """The requests to a node after it has listed its attempts."""
+    """The requests to a node after it has listed its attempts.
+
+    It has `lost` those that it had and has no longer; `dead` are those whose wrappers ended without
+    a report, and `ask` those that may have begun before this home was restored.
+    """
 
     launch: list[Launch]
     resend: list[int]
     kill: list[int]
     lost: list[int]
-    """Those that it had, and has no longer."""
     dead: list[int]
-    """Those whose wrappers ended without a report."""
+    ask: list[int]
 
 
 def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) -> Reconciled:
     """Compare a node's list of attempts with those that should be alive there.
 
-    Attempts that were never accepted are launched again on the same node; those that the node had
-    and no longer has are lost; those that it runs without need are ended.
+    Attempts that were never accepted are launched again there; those that it runs without need end.
     """
     store.change("regain_contact", node=node, now=now)
     input_stream.again(store, node)
@@ -224,14 +226,14 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
     again = [a for a in never_there if expected[a]["phase"] != "killing"]
     for attempt in set(never_there) - set(again):
         end_unstarted(store, node, [attempt], now=now)
-    dead = [attempt for attempt, state in listed.items() if state == "dead"]
     purge_unknown(store, node, (a for a in listed if listed[a] != "running" and a not in expected))
     return Reconciled(
         launch=launch_again(store, node, again),
         resend=[a for a, state in listed.items() if state == "ended" and a in expected],
         kill=[a for a, state in listed.items() if state == "running" and a not in expected],
         lost=[a for a in absent if a not in never_there],
-        dead=[attempt for attempt in dead if attempt in expected],
+        dead=[a for a, state in listed.items() if state == "dead" and a in expected],
+        ask=[a for a in expected if expected[a]["may_have_begun"] and listed.get(a) == "running"],
     )
 
 
