@@ -1,5 +1,8 @@
 """The page of `report failures`."""
 
+import time
+
+from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package
 from tests.support.site import Site
@@ -29,3 +32,22 @@ def test_solved_failures_are_counted_apart_and_are_no_samples(d0ctl: Type, site:
 
     assert answer.startswith("3 failures of 3 packages, 2 failed now, 0 tried again by d0ctl, ")
     assert "no calibration" in answer and "db03" not in answer
+
+
+def test_retries_by_a_person_are_not_counted_as_those_of_d0ctl(d0ctl: Type, site: Site) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in (1, 2, 3, 4)])))
+    for number in (1, 2, 3):
+        site.fail(f"prod/1/{number}/1", reason="stage-in")
+    site.fail("prod/1/4/1")
+    cooling = d0ctl("report", "failures").stdout
+
+    for path in ("prod/1/2/1", "prod/1/4/1"):
+        assert d0ctl("retry", path).exit_code == 0
+        site.finish(path)
+    with site.store.writing():
+        placement.advance(site.store, now=time.time() + 1e6)
+    site.fail("prod/1/1/1", reason="stage-in")
+    again = d0ctl("report", "failures").stdout
+
+    assert cooling.startswith("4 failures of 4 packages, 1 failed now, 0 tried again by d0ctl, ")
+    assert again.startswith("5 failures of 4 packages, 0 failed now, 1 tried again by d0ctl, ")

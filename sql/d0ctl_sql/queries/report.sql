@@ -35,11 +35,20 @@ delete from failing
 
 -- name: failures_in_all
 -- How many failures are included, of how many packages, and the CPU seconds that they took; if an
--- attempt did not report them, its run time.
+-- attempt did not report them, its run time. Of how many d0ctl has tried the package again, unless a
+-- person made it ready before, such as one that cooled off.
 select count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        count(distinct case when package.phase = 'failed' then package.id end) as failed,
-       count(case when attempt.answer in ('resubmit', 'restart') then 1 end) as again,
+       count(case when attempt.answer in ('resubmit', 'restart')
+                   and attempt.number < package.attempts
+                   and not exists (select 1 from event
+                                    where event.package_id = package.id
+                                      and event.attempt_id = attempt.id
+                                      and event.old not in ('waiting', 'ready', 'assigned')
+                                      and event.new in ('waiting', 'ready')
+                                      and event.actor is not null and event.actor <> 'd0ctl')
+                  then 1 end) as again,
        count(distinct acknowledgement.package_id) as acknowledged
   from failing
   cross join attempt on attempt.id = failing.attempt_id
