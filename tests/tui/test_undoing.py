@@ -104,6 +104,32 @@ def test_the_result_names_the_key_that_undoes_it_also_among_failures(
     dashboard(script, size=(140, 40))
 
 
+@pytest.mark.parametrize("closing", [
+    [], [("q", "to undo:")], [("q", "to undo:"), ("escape", "tab group by")],
+])  # fmt: skip
+def test_an_acknowledged_group_of_failures_is_undone_from_each_screen(
+    site: Site, dashboard: Open, closing: list[tuple[str, str]]
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.fail("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("2 failed packages")
+        await desk.press("Y")
+        await desk.sees("acknowledge prod:failed --failed-for exit-code", "do it")
+        await desk.press("enter")
+        await desk.sees("acknowledged 2 packages")
+        for key, shown_until_then in closing:
+            await desk.press(key)
+            await desk.misses(shown_until_then)
+        await desk.press("u")
+        await desk.sees("--failed-for exit-code --withdraw", "would withdraw the acknowledgement")
+
+    dashboard(script, size=(140, 40))
+
+
 def priorities(site: Site) -> list[int]:
     return [job.priority for job in sorted(browse.jobs(site.store), key=lambda job: job.name)]
 
