@@ -219,3 +219,11 @@ def readers(found: Listed, how: str, whose: str = "") -> Iterator[str]:
         jobs = dict.fromkeys(path.partition("/")[0] for path in found.first)
         again = "; ".join(f"d0ctl update {shlex.quote(job)} --again" for job in jobs)
         yield f"{how}: {again}"
+
+
+def still_reading(number: int, job: str) -> Iterator[str]:
+    """Say that launched packages may have read earlier contents of files, and when that shows."""
+    if number:
+        launched = count(number, "launched package", "launched packages")
+        again = f"d0ctl update {shlex.quote(job)} --dry-run"
+        yield f"{launched} may have read these files as they were: once ended, {again} says which"

@@ -224,6 +224,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             yield "results are accepted only if inputs and outputs have the same names"
         elif not plan.request.options.accept:
             yield f"to accept it as it is: d0ctl update {job} --accept"
+    yield from wording.still_reading(found.reading, job)
     if any(package.phase == Phase.FAILED for package in rewritten):
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:

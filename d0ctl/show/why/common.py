@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from d0ctl.store.views.activity import NodeUse
     from d0ctl.store.views.job_files.eta import Straggler
     from d0ctl.store.views.left_out import Shortfall
-    from d0ctl.store.views.shapes.of_package import NodeChoiceView
+    from d0ctl.store.views.shapes.node_choice import NodeChoiceView
 
 MOST = 5
 """How many files, nodes or packages an explanation names; the rest is counted."""

@@ -50,6 +50,11 @@ def copy_anew(store: Store, outdated: Sequence[OutdatedCopy], *, now: float) -> 
         copies.remake(store, now=now)
 
 
+def renew_copies(selected: Selection, *, now: float) -> None:
+    """Let packages that start later get the files that the selected ones read as they are now."""
+    copy_anew(selected.store, outdated_copies(selected), now=now)
+
+
 def readers_of_earlier(store: Store, job: int) -> dict[int, tuple[str, ...]]:
     """Return the packages that have read earlier contents of files, and the names of these."""
     edited = [row["id"] for row in store.rows("sources_of_job", job=job)
@@ -85,7 +90,7 @@ def take(readers: Selection, contents: Sequence[Contents], *, now: float) -> Non
 
     The others have read earlier contents from now on.
     """
-    copy_anew(readers.store, outdated_copies(readers), now=now)
+    renew_copies(readers, now=now)
     for of in contents:
         readers.change("take_contents", file=of.file, size=of.size, checksum=of.checksum, now=now)
 

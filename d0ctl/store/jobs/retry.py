@@ -186,7 +186,7 @@ def start_over(selected: Selection) -> None:
 
 def make_again(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """done -> ready or waiting, by hand: their outputs are forgotten."""
-    edited_files.copy_anew(selected.store, edited_files.outdated_copies(selected), now=now)
+    edited_files.renew_copies(selected, now=now)
     selected.change("set_unscheduled", actor=actor, note=note, now=now)
     selected.empty("lost_copy")
     selected.change("purge_selected_outputs")

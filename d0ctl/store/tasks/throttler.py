@@ -18,7 +18,7 @@ from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import NodeView, node_views
 from d0ctl.store.rows import make
 from d0ctl.store.tasks.state import Task
-from d0ctl.store.views.shapes.of_package import NodeChoiceView
+from d0ctl.store.views.shapes.node_choice import NodeChoiceView
 
 LEAST_QUEUED, PER_SLOT = 50, 4
 """The tasks of a partition have enough packages in the queue if they have so many for each slot;

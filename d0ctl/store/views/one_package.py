@@ -1,6 +1,7 @@
 """The attempts, binaries, files and changes of one package; every read is limited."""
 
 import json
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,7 +16,6 @@ from d0ctl.store.views.shapes.of_package import (
     EventView,
     Failures,
     InputView,
-    NodeChoiceView,
     NoteView,
     OutputView,
     PackageSample,
@@ -23,6 +23,9 @@ from d0ctl.store.views.shapes.of_package import (
     ProgressView,
 )
 from d0ctl.units import count
+
+if TYPE_CHECKING:
+    from d0ctl.store.views.shapes.node_choice import NodeChoiceView
 
 MOST_INPUTS = 50
 """How many inputs or outputs of a package are shown."""
@@ -146,7 +149,11 @@ def destination(store: Store, package: int) -> Row | None:
     return store.row("destination_of_package", package=package)
 
 
-def node_choice(store: Store, package: int) -> NodeChoiceView | None:
+def node_choice(store: Store, package: int) -> "NodeChoiceView | None":
     """Return why a package got its last node; None if that was not recorded."""
     row = store.row("choice_of_package", package=package)
-    return None if row is None else make(NodeChoiceView, row)
+    if row is None:
+        return None
+    from d0ctl.store.views.shapes.node_choice import NodeChoiceView  # late: few pages have one
+
+    return make(NodeChoiceView, row)

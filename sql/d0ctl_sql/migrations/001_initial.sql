@@ -1073,9 +1073,11 @@ create view earlier_reader as
       left join outdated_copy on outdated_copy.file_id = file.id
                              and outdated_copy.cluster_id = node.cluster_id
      where input.own = 0 and input.dropped = 0
-       and iif(package.early, attempt.ended, attempt.launched)
-           < max(file.replaced, iif(outdated_copy.file_id is null, 0,
-                                    coalesce(abs(outdated_copy.renewed), 1e12)))
+       and (iif(package.early, attempt.ended, max(attempt.launched, coalesce(attempt.started, 0)))
+            < file.replaced
+            or iif(package.early, attempt.ended, attempt.launched)
+               < iif(outdated_copy.file_id is null, 0,
+                     coalesce(abs(outdated_copy.renewed), 1e12)))
        and not (coalesce(package.redefined, 0) > attempt.launched
                 and package.redefined >= file.replaced);
 

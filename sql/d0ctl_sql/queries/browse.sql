@@ -255,20 +255,21 @@ select attempt.number as attempt, attempt.node_name as node, record.started, rec
 -- name: inputs
 -- The inputs of a package, their origin and whether they exist; missing ones first, patterns of
 -- late outputs only while their files are unknown; at most `limit` are read. `replaced` is when other
--- contents of a file from outside came, to the cluster of its last attempt, too, `remade` when the last attempt at its maker was launched.
+-- contents of a file from outside came, `renewed` when they came to the cluster of its last attempt,
+-- `remade` when the last attempt at its maker was launched.
 select file.name, file.present, file.dropped as file_dropped, file.size, some.binary, some.own,
        some.acquire, some.disposition, some.required, some.dropped, some.locator,
        some.size as size_asked, some.checksum, some.writable, some.local,
        (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase, making.launched as remade,
-       max(file.replaced, coalesce(
-           (select coalesce(abs(outdated_copy.renewed), 1e12)
-              from package as reader
-              join attempt on attempt.id = reader.attempt_id
-              join node on node.id = attempt.node_id
-              join outdated_copy on outdated_copy.cluster_id = node.cluster_id
-                                and outdated_copy.file_id = file.id
-             where reader.id = :package), 0)) as replaced
+       file.replaced,
+       (select coalesce(abs(outdated_copy.renewed), 1e12)
+          from package as reader
+          join attempt on attempt.id = reader.attempt_id
+          join node on node.id = attempt.node_id
+          join outdated_copy on outdated_copy.cluster_id = node.cluster_id
+                            and outdated_copy.file_id = file.id
+         where reader.id = :package) as renewed
   from (select few.*
           from (select * from input where package_id = :package limit :window) as few
           join file on file.id = few.file_id and not (file.late = 1 and file.present = 1)

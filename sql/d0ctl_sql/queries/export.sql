@@ -103,7 +103,8 @@ select package.id as package_id, package_path.path, binary.seq, binary.name, bin
        node.platform, coalesce(ran.started, attempt.started) as started,
        coalesce(ran.ended, attempt.ended) as ended, ran.exit_code,
        iif(attempt.began > binary.seq, attempt.began_why, null) as taken,
-       iif(package.early, attempt.ended, attempt.launched) as read_until,
+       iif(package.early, attempt.ended,
+           max(attempt.launched, coalesce(attempt.started, 0))) as read_until,
        software.checksum as software_checksum
   from selected_package
   cross join package on package.id = selected_package.package_id

@@ -315,14 +315,17 @@ select distinct node.id, location.path
                       and other.shared = 1 and other.file_id <> location.file_id);
 
 -- name: compare_staged
--- The contents of files from outside that wrappers have copied, as the last launched attempt has read
--- them, and when the first and the last one was launched that has read these: only those that say
+-- The contents of files from outside that wrappers have copied, as the attempt that started last has
+-- read them, and when the first and the last one started that has read these: only those that say
 -- more than is known.
 insert into staged_contents (file_id, size, checksum, first, last)
 select found.file_id, found.size, found.checksum, found.first, max(found.last)
   from (select staged.id as file_id, reported_staged.size, reported_staged.checksum,
-               min(attempt.launched) as first, max(attempt.launched) as last
-          from (select distinct attempt_id from reported_staged) as staging
+               min(max(attempt.launched, coalesce(staging.started, 0))) as first,
+               max(max(attempt.launched, coalesce(staging.started, 0))) as last
+          from (select attempt_id, (select started from reported_end
+                                     where reported_end.attempt_id = some.attempt_id) as started
+                  from (select distinct attempt_id from reported_staged) as some) as staging
           join attempt on attempt.id = staging.attempt_id
           join input on input.package_id = attempt.package_id
           join file as staged on staged.id = input.file_id and staged.package_id is null
@@ -357,9 +360,10 @@ update outdated_copy set renewed = null
                      join file on file.id = other.file_id and file.checksum <> other.checksum);
 
 -- name: weigh_staged
--- Record the sizes of files from outside that wrappers have copied, as the last launched attempt has
--- read them. A file with other contents was replaced before the first launch of an attempt that has
--- read these; one that was launched before that has read earlier ones.
+-- Record the sizes of files from outside that wrappers have copied, as the attempt that started
+-- last has read them: one that waits on its node for a slot reads them later. A file with other
+-- contents was replaced before the first start of an attempt that has read these; one that started
+-- before that has read earlier ones.
 update file
    set size = other.size, checksum = other.checksum,
        replaced = case when file.checksum <> other.checksum or file.replaced > other.first

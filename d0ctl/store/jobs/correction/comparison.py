@@ -96,6 +96,8 @@ class Comparison(Struct):
     """Those that have succeeded, and would now ask for other resources, or start early."""
     other_dispositions: set[int] = field(default_factory=set)
     """Those of them whose files would now have other dispositions."""
+    reading: int = 0
+    """How many launched packages may have read earlier contents of files."""
     busy: dict[int, Place] = field(default_factory=dict)
     """Those that are running with another definition, or are missing in the job file."""
     added: list[Place] = field(default_factory=list)
@@ -243,6 +245,7 @@ def _sort(
 ) -> None:
     has_recipe = package.definition.recipe == definition.recipe
     if package.phase in LAUNCHED:
+        comparison.reading += has_recipe and package.id in comparison.edited
         if has_recipe:
             comparison.unchanged += 1
         else:

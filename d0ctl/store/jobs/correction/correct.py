@@ -12,14 +12,10 @@ from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts.late_outputs import FORGET
 from d0ctl.store.connection import Selection, Store
-from d0ctl.store.files import copies
+from d0ctl.store.files import copies, edited_files
 from d0ctl.store.jobs import restore_line, retry
 from d0ctl.store.jobs.correction import acceptance
-from d0ctl.store.jobs.correction.comparison import (
-    Comparison,
-    NewStage,
-    line_numbers,
-)
+from d0ctl.store.jobs.correction.comparison import Comparison, NewStage, line_numbers
 from d0ctl.store.jobs.correction.planning import Outline, declared_results
 from d0ctl.store.jobs.correction.revision import (
     Known,
@@ -75,6 +71,8 @@ class Correction(Struct):
 
     def apply(self) -> None:
         """Change the rows."""
+        # while the packages that run again still have their inputs
+        edited_files.renew_copies(self.store.select(self.again), now=self.now)
         self._clear()  # first, or inputs that the job file has no more would be made again
         self._run_again(Phase.DONE)
         self._bring_back()

@@ -141,6 +141,7 @@ class InputView(Struct, frozen=True):
     maker_path: str | None
     maker_phase: str | None
     replaced: float | None
+    renewed: float | None
     remade: float | None
 
     def has_changed_since(self, attempt: AttemptView) -> bool:
@@ -149,7 +150,8 @@ class InputView(Struct, frozen=True):
             return False
         if self.remade is not None:
             return attempt.ended is not None and attempt.ended < self.remade
-        return self.replaced is not None and attempt.launched < self.replaced
+        launched, began = attempt.launched, max(attempt.launched, attempt.started or 0.0)
+        return began < (self.replaced or 0.0) or launched < (self.renewed or 0.0)
 
     @property
     def local_name(self) -> str:
@@ -280,21 +282,3 @@ class Acknowledgement(Struct, frozen=True):
     at: float
     actor: str
     note: str | None
-
-
-class NodeChoiceView(Struct, frozen=True):
-    """Why packages were sent to a node, by a rule of the scheduler, and not to its best rival."""
-
-    node: str
-    at: float
-    rule: str
-    able: int
-    """How many nodes had room."""
-    fits: int
-    """How many nodes meet the request."""
-    rival: str | None
-    mine: float | None
-    """What the rule compared, of the node; `theirs` of its rival."""
-    theirs: float | None
-    avoided: str | None
-    """A node that was left out as the last attempt failed there, or waited too long for inputs."""
