@@ -44,11 +44,13 @@ def test_killed_packages_are_retried_by_the_other_way(
         await desk.sees("can be retried", "^o retry those canceled")
         await desk.press("ctrl+o")
         await desk.sees(f"$ d0ctl retry {start}:canceled", "would retry 4 packages", "do it")
+        await desk.type("file is there")
         await desk.press("enter")
-        await desk.sees("retried 4 packages")
+        await desk.sees("retried 4 packages", "--reason 'file is there'")
         await desk.until(lambda: site.phase("prod/1/1/1") == "ready", "it is back")
 
     dashboard(script, start=start, size=(80, 24))
+    assert browse.package(site.store, parse("prod/1/1/1")).note == "file is there"
 
 
 def test_a_refused_pause_offers_to_pause_running_packages(site: Site, dashboard: Open) -> None:

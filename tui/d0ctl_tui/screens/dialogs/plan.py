@@ -71,7 +71,7 @@ class PlanDialog(Dialog[bool]):
     def on_mount(self) -> None:
         """Make the plan."""
         self.page.can_focus = False
-        self.query_one("#values" if self.action.lacks_values else "#typed", Input).focus()
+        plan_fields.focus_first(self, self.action)
         self._plan()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -155,14 +155,17 @@ class PlanDialog(Dialog[bool]):
         if self.state == "changed":
             self._change(in_next_way=True)
             return
-        if self.state == "refused" and self.instead is not None:
+        was_refused = self.state == "refused"
+        if was_refused and self.instead is not None:
             self.action = self.action.aimed_at(self.instead[0])
         elif self.state in PLANNED and self.action.next_way:
             self.action = self.action.switched()
         else:
             return
         self.state, self.instead = "planning", None
-        self.keys.renew()
+        self._show()
+        if was_refused:  # until now, keys went to the values
+            plan_fields.focus_first(self, self.action)
         self._plan()
 
     def _change(self, *, in_next_way: bool = False) -> None:

@@ -5,6 +5,8 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Input, Label
 
+from d0ctl_tui.run_action import PlannedAction
+
 
 def fields(hint: str) -> ComposeResult:
     """Yield the field of values, if there are examples of these, and that of the reason."""
@@ -21,6 +23,11 @@ def _field(name: str, placeholder: str) -> Input:
     field = Input(id=name, placeholder=placeholder)
     field.cursor_blink = False
     return field
+
+
+def focus_first(dialog: Screen[bool], action: PlannedAction) -> None:
+    """Let keys go to the reason, or to the values if the action needs one."""
+    dialog.set_focus(dialog.query_one("#values" if action.lacks_values else "#typed", Input))
 
 
 def move_values(dialog: Screen[bool]) -> None:
