@@ -1,5 +1,7 @@
 """restore-line, and what goes without inputs, as it is typed."""
 
+from pathlib import Path
+
 from d0ctl.store.checks.check import faults
 from d0ctl.store.views import one_package
 from tests.cli.conftest import Type
@@ -37,6 +39,27 @@ def test_a_dropped_line_comes_back_as_it_was(site: Site, d0ctl: Type) -> None:
     assert phases == ["done", "ready", "failed", "held"]
     assert document(d0ctl("status", "prod", "--json").stdout)["dropped"] == 0
     assert faults(site.store) == []
+
+
+def test_drop_and_restore_count_the_same_inputs_of_a_merge_with_a_script(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "m.sh").write_text("cat $@ > all")
+    path = tmp_path / "rep.yaml"
+    path.write_text(
+        "job: rep\nstages:\n"
+        "  - {name: s, lines: [{for: {n: [1, 2, 3, 4]}, run: 'true', outputs: 's{n}'}]}\n"
+        "  - {lines: [{run: sh m.sh, inputs: [m.sh, {from: s}], outputs: all}]}\n"
+    )
+    assert d0ctl("submit", str(path)).exit_code == 0
+    drop = ("kill-line", "rep/1/3", "--drop-outputs")
+
+    dropped = d0ctl(*drop, "--dry-run").stdout
+    d0ctl(*drop)
+    restored = d0ctl("restore-line", "rep/1/3", "--dry-run").stdout
+
+    assert "rep/2/1/1 loses 1 input, keeps 3" in dropped
+    assert "rep/2/1/1 gets 1 input back beside 3" in restored
 
 
 def test_a_restored_failure_keeps_the_time_of_the_failure(site: Site, d0ctl: Type) -> None:

@@ -100,6 +100,14 @@ def test_a_package_that_ran_while_its_input_was_dropped_does_not_run_again_witho
     assert d0ctl("update", "prod", "--again").exit_code == 0
 
 
+def test_parameters_are_not_changed_for_a_part_of_a_job(d0ctl: Type, file: Path) -> None:
+    refused = d0ctl("update", "prod/2", "--set", "n=5", "--again")
+
+    assert refused.exit_code == 2
+    error = "d0ctl: `--set` changes the parameters of a whole job, not of a part"
+    assert refused.stderr.splitlines() == [error, "d0ctl update prod"]
+
+
 def test_a_changed_file_is_not_said_to_matter_for_lines_that_were_removed(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

@@ -90,17 +90,18 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
 
 
 def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
-    jobs = jobs_of(store, request.target)
+    jobs, brief, options = jobs_of(store, request.target), request.target.brief, request.options
+    whole = f"d0ctl update {jobs[0].name}"
     if len(jobs) > 1:
-        raise BadUsage(f"`{request.target.brief}` is not one job, but `update` takes just one",
-                       hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
-    again, accept = request.options.again, request.options.accept
-    if again and accept:
+        raise BadUsage(f"`{brief}` is not one job, but `update` takes just one", hint=whole)
+    if options.again and options.accept:
         raise BadUsage("--again and --accept exclude each other", hint="d0ctl update --help")
-    if not (again or accept or is_whole_job(request.target)):
-        raise BadUsage(f"`{request.target.brief}` is a part of a job: `update` takes one only with "
-                       "`--again`, to run its outdated packages again, or `--accept`",
-                       hint=f"d0ctl update {jobs[0].name}")  # fmt: skip
+    is_part = not is_whole_job(request.target)
+    if is_part and not (options.again or options.accept):
+        raise BadUsage(f"`{brief}` is a part of a job: `update` takes one only with `--again`, "
+                       "to run its outdated packages again, or `--accept`", hint=whole)  # fmt: skip
+    if is_part and options.parameters:
+        raise BadUsage("`--set` changes the parameters of a whole job, not of a part", hint=whole)
     return jobs[0]
 
 
@@ -138,8 +139,7 @@ def _settings(job: JobSummary, spec: JobSpec) -> Iterator[str]:
 
 
 def _is_same(store: Store, job: JobSummary, spec: JobSpec) -> bool:
-    known = text_of(store, job.id)
-    return known is not None and known.text == spec.text
+    return (known := text_of(store, job.id)) is not None and known.text == spec.text
 
 
 def update(store: Store, plan: UpdatePlan, by: Author) -> None:

@@ -154,10 +154,12 @@ select package_path.path
  limit 1;
 
 -- name: gaining
--- Packages that get inputs back by the selection: how many, and whether that makes them wait.
+-- Packages that get inputs back by the selection: how many, beside how many of those that packages
+-- make, and whether that makes them wait.
 select package_path.path,
        gaining.gained,
-       (select count(distinct file_id) from input
+       (select count(distinct input.file_id)
+          from input join file on file.id = input.file_id and file.package_id is not null
          where input.package_id = package.id and input.own = 0 and input.dropped = 0) as had,
        gaining.absent > 0 as waits
   from (select input.package_id, count(distinct input.file_id) as gained,
