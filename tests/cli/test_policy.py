@@ -139,7 +139,7 @@ def test_why_of_a_cooling_package_shows_end_reason_and_rule(d0ctl: Type, site: S
     assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["not_before"] is not None
     screen = d0ctl("status", "prod").stdout
     assert "1 cooling off" in screen and "ready" not in screen
-    assert "d0ctl retry 'prod:cooloff'" in screen
+    assert "d0ctl retry prod:cooloff" in screen
 
 
 def test_why_of_a_package_held_by_the_policy_shows_reason_and_end(d0ctl: Type, site: Site) -> None:

@@ -1,5 +1,6 @@
 """What `y` offers of the selected row, and what is then on the clipboard."""
 
+import re
 from functools import partial
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import pytest
 
 from d0ctl.config import Home, find_home
 from d0ctl_tui.outside import for_home
-from tests.support.building import production
+from tests.cli.test_standing import drive
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 from tests.tui.test_log import write_log
@@ -52,6 +54,24 @@ def test_a_job_has_no_folder_and_no_log_to_copy(site: Site, dashboard: Open) -> 
         await desk.sees("only a package has a log")
 
     dashboard(script, start="prod")
+
+
+def test_the_retry_of_packages_that_cool_off_is_offered_once(site: Site, dashboard: Open) -> None:
+    drive(site)
+    site.up()
+    site.submit(job(("a", [line(package()) for _ in range(2)]), name="late"))
+    for seq in (1, 2):
+        site.fail(f"late/1/{seq}/1", reason="stage-in", detail="no such file: raw.dat")
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("stands still: nothing moves", "held or cooling off")
+        await desk.press("y")
+        await desk.sees("d0ctl status late")
+        assert re.findall(r"d0ctl retry \S*cooloff\S*", " ".join(desk.lines("results"))) == [
+            "d0ctl retry late:cooloff"
+        ]
+
+    dashboard(script, start="late", size=(140, 50))
 
 
 def test_the_path_of_the_shown_stream_is_copied(site: Site, dashboard: Open) -> None:

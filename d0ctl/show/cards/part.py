@@ -1,6 +1,7 @@
 """The card of a job, stage or line: its progress, the reason of its state, failures, packages."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from shlex import quote
 
 from msgspec import Struct, field
 
@@ -272,7 +273,7 @@ def _packages(sheet: Sheet, part: Part, now: float) -> None:
         aside = counts.get(Phase.HELD, 0) + counts.get(Phase.COOLOFF, 0) - len(part.kept_back)
         _more(sheet, aside, f"d0ctl status '{part.selector('held,cooloff')}'")
         verb, phase = ("release", "held") if counts.get(Phase.HELD) else ("retry", "cooloff")
-        sheet.commands([f"d0ctl {verb} '{part.selector(phase)}'"])
+        sheet.commands([f"d0ctl {verb} {quote(part.selector(phase))}"])  # as `why` has it
     if part.packages:
         sheet.head("packages")
         packages(sheet, part.packages, now, is_blocked=lambda row: part.row.blocked, late=part.late)
