@@ -26,6 +26,25 @@ def test_a_package_that_waited_on_its_node_while_a_script_changed_hides_no_earli
     assert "changed since" not in site.ok("status", "edit/1/8/1")
 
 
+def test_packages_that_start_after_an_update_read_a_changed_script_on_every_node(
+    site: Site,
+) -> None:
+    site.add("farm", cpus=1)
+    site.alone()
+    site.start_daemon()
+    script(site, f"[ $1 = 2 ] && {site.gate('second')}\necho old > $1.txt")
+    merge = "run: ./sim.sh all\n        inputs: [sim.sh, {from: sim}]"
+    site.submit(EDIT.replace("run: cat {inputs} > all.txt\n        inputs: {from: sim}", merge))
+    site.wait_phase("edit/1/2/1", "running")
+    script(site, "echo new > $1.txt")
+
+    site.ok("update", "edit")
+
+    site.open("second")
+    site.ok("wait", "edit")
+    assert site.result("edit/all.txt") == "new\n"
+
+
 def test_packages_that_an_update_runs_again_read_a_changed_script_on_every_node(site: Site) -> None:
     site.add("farm", cpus=1)
     site.alone()

@@ -71,8 +71,9 @@ class Correction(Struct):
 
     def apply(self) -> None:
         """Change the rows."""
-        # while the packages that run again still have their inputs
-        edited_files.renew_copies(self.store.select(self.again), now=self.now)
+        # while the packages still have their inputs
+        readers = self.store.select({*self.again, *self.found.edited})
+        edited_files.renew_copies(readers, now=self.now)
         self._clear()  # first, or inputs that the job file has no more would be made again
         self._run_again(Phase.DONE)
         self._bring_back()
