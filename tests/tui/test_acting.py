@@ -9,7 +9,7 @@ from d0ctl.model import Address
 from d0ctl.select import parse
 from d0ctl.store.nodes import draining, registry
 from d0ctl.store.views import browse
-from d0ctl_tui import run_action
+from d0ctl_tui.screens import offered_actions
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
@@ -194,7 +194,7 @@ def test_of_more_packages_only_actions_for_other_rows_are_left_out(
     site: Site, dashboard: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.submit(production())
-    monkeypatch.setattr(run_action, "MOST_TRIED", 3)
+    monkeypatch.setattr(offered_actions, "MOST_TRIED", 3)
 
     async def script(desk: Desk) -> None:
         await desk.press("a")

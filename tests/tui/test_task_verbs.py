@@ -5,8 +5,8 @@ import time
 import pytest
 
 from d0ctl.actions import ACTIONS
-from d0ctl_tui.run_action import applicable_to_task
 from d0ctl_tui.screens.dialogs.ask_action import of_task
+from d0ctl_tui.screens.offered_actions import applicable_to_task
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tasks import making

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, replace
+from dataclasses import replace
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from d0ctl import actions
 from d0ctl.actions import ACTIONS, undo
 from d0ctl.actions.action import AnyRequest, NeedsOption, NodeName, Plan, Target, Way, node_target
 from d0ctl.actions.jobs.submit import SubmitPlan
-from d0ctl.actions.option import are_values, fields_of, hint, read_words, supplied
+from d0ctl.actions.option import are_values, hint, read_words, supplied
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, NotFound, Refused
 from d0ctl.select import Selector
@@ -187,62 +187,10 @@ def latest(home: Home) -> int | None:
     return None
 
 
-MOST_TRIED = 2_000
-"""For up to this many packages below the marked rows each action is planned, to offer only those
-that apply: 0.03 s.
-"""
-
-ON_ROWS = ("any", "line", "job")
-"""The levels of actions on rows of the tree."""
-
-READING = frozenset({"clone", "update"})
-"""Actions whose plans read a file of the user, which may be slow."""
-
-
 def level(verb: str) -> str:
     """Return the level of rows that an action is for; empty for any."""
     found = ACTIONS[verb].level
     return "" if found == "any" else found
-
-
-def applicable(home: Home, marks: Marks, packages: int) -> frozenset[str]:
-    """Return the actions to offer on marked rows: all but those that would be refused.
-
-    With more than `MOST_TRIED` packages, these are only those that are for other rows.
-    """
-    wanted = {name: marks.selection(level(name)) for name, action in ACTIONS.items()
-              if action.level in ON_ROWS}  # fmt: skip
-    names = frozenset(name for name, target in wanted.items()
-                      if target is not None and not misfit(name, marks, target))  # fmt: skip
-    if packages > MOST_TRIED:
-        return names
-    with suppress(D0Error), open_store(home) as store, database_errors(home):
-        return frozenset(name for name in names
-                         if name in READING or _may_be_done(store, name, wanted[name]))  # fmt: skip
-    return names
-
-
-def applicable_to_task(home: Home, task: str) -> list[str]:
-    """Return the actions to offer on a task: all but those that would be refused."""
-    names = [name for name, action in ACTIONS.items() if action.level == "task"]
-    with suppress(D0Error), open_store(home) as store, database_errors(home):
-        return [name for name in names if _may_be_done(store, name, NodeName(task))]
-    return names
-
-
-def _may_be_done(store: Store, name: str, wanted: Target | None) -> bool:
-    """Return whether an action would not be refused; true if that depends on its argument."""
-    if any(field.option.is_argument and field.default in (MISSING, ())
-           for field in fields_of(ACTIONS[name].options)):  # fmt: skip
-        return True
-    try:
-        if wanted is not None:
-            actions.preview(store, actions.request(name, wanted), now=time.time())
-    except NeedsOption:
-        return True
-    except (Refused, BadUsage):
-        return False
-    return True
 
 
 def misfit(verb: str, marks: Marks, wanted: Selector) -> str:

@@ -1,6 +1,6 @@
 """From a key or a line of the palette to the dialog of an action: ask for missing values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING
 from functools import partial
 from typing import Any
@@ -15,11 +15,8 @@ from d0ctl.store.views.shapes import JobSummary, LineSummary, StageSummary
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.run_action import (
-    MOST_TRIED,
     QUESTIONS,
     PlannedAction,
-    applicable,
-    applicable_to_task,
     first_way,
     level,
     misfit,
@@ -29,6 +26,7 @@ from d0ctl_tui.run_action import (
 from d0ctl_tui.screens.dialogs import search_results, undoing
 from d0ctl_tui.screens.dialogs.refused_action import RefusedAction
 from d0ctl_tui.screens.dialogs.search_box import Choice, Find, Finder, QuestionBox
+from d0ctl_tui.screens.offered_actions import MOST_TRIED, applicable, applicable_to_task
 
 Go = Callable[[str | None], None]
 """The function that gets an answer; None if there was none."""
@@ -52,9 +50,10 @@ def choose(dashboard: AppInterface, screen: search_results.Reach, marks: Marks) 
         elif ACTIONS[verb].level == "task":
             on_other(dashboard, verb, task, marks)
         else:
-            on_rows(dashboard, verb, marks)
+            on_rows(dashboard, verb, marks, possible.get(verb))
 
     subject = marks.only or f"{len(marks):,} selected"
+    possible: Mapping[str, Target] = {}
     offered = [] if task is None else applicable_to_task(dashboard.home, task)
     if several:
         offered = [of_task(verb) for verb in ACTIONS if of_task(verb)]
@@ -74,8 +73,12 @@ def _packages(dashboard: AppInterface, marks: Marks) -> int:
     return sum(sum(row.counts.values()) if isinstance(row, groups) else 1 for row in rows)
 
 
-def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
-    """Show what an action would do to marked rows; to tasks, if these are rows of tasks."""
+def on_rows(
+    dashboard: AppInterface, verb: str, marks: Marks, instead: Target | None = None
+) -> None:
+    """Show what an action would do to marked rows, or to some packages of them; to tasks, if these
+    are rows of tasks.
+    """
     if own := of_task(verb):
         if dashboard.source.is_task(marks.only):
             on_other(dashboard, own, marks.only, marks)
@@ -89,7 +92,7 @@ def on_rows(dashboard: AppInterface, verb: str, marks: Marks) -> None:
     elif too_high := misfit(verb, marks, wanted):
         dashboard.show_notice(too_high)
     else:
-        _with_argument(dashboard, verb, wanted, marks)
+        _with_argument(dashboard, verb, instead or wanted, marks)
 
 
 def on_tasks(dashboard: AppInterface, verb: str, names: Sequence[str], marks: Marks) -> None:
