@@ -184,6 +184,18 @@ def test_a_first_failure_may_be_an_accident_and_a_second_alike_is_none(
     assert [CERTAIN in text for text in said] == [False, False, True]
 
 
+def test_a_failure_that_a_program_calls_temporary_is_not_said_to_come_again(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(lines(1))
+    for _ in range(2):
+        site.fail("prod/1/1/1", exit_code=75)
+        said = answers(d0ctl, "prod/1/1/1")
+        d0ctl("retry", "prod/1/1/1")
+
+    assert [CERTAIN in text or PERHAPS in text for text in said] == [False]
+
+
 def test_failures_of_several_packages_are_no_accident_until_a_package_succeeds(
     site: Site, d0ctl: Type
 ) -> None:

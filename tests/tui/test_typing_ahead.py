@@ -89,6 +89,7 @@ def test_values_typed_before_the_plan_has_come_are_planned_and_keys_keep_their_f
             await asyncio.sleep(0)
         type_at_once(desk, "as=two\rreason")
         await desk.sees("$ d0ctl clone late --as two --reason reason", "would submit `two`")
+        assert desk.screen.count("is not named in") == 1
         await desk.press("enter")
         await desk.sees("submitted `two`")
 

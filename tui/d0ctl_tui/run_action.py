@@ -94,9 +94,10 @@ class PlannedAction(Struct, frozen=True):
         with writer(home) as store:
             plan = self._plan(store, time.time())
         warnings = job_files.warnings(plan.warnings, self.request.target.brief)
-        lines = [*((line, "plain") for line in actions.describe(plan)),
-                 *((clean(warning), "warn") for warning in warnings)]  # fmt: skip
-        return Preview(lines, plan.is_empty)
+        lines = [*actions.describe(plan)]
+        more = [text for warning in warnings if (text := clean(warning)) not in lines]
+        shown = [*((line, "plain") for line in lines), *((text, "warn") for text in more)]
+        return Preview(shown, plan.is_empty)
 
     def _plan(self, store: Store, now: float) -> Plan:
         try:

@@ -26,6 +26,9 @@ DETERMINISTIC = frozenset({
 })  # fmt: skip
 """Reasons for which the same program with the same inputs would fail again."""
 
+TEMPORARY = 75
+"""The exit code of a failure that is temporary: EX_TEMPFAIL of sysexits.h."""
+
 ALIKE = ("reason", "binary", "exit_code", "signal")
 """The columns in which attempts that failed the same way are equal."""
 
@@ -142,6 +145,8 @@ def is_deterministic(reason: str | None, exit_code: int | None = None) -> bool:
     """Return whether a plain retry most likely fails the same way."""
     if reason == Reason.SOFTWARE_MISSING:
         return exit_code in (126, 127)
+    if reason == Reason.EXIT_CODE and exit_code == TEMPORARY:
+        return False
     return reason in DETERMINISTIC or (reason or "").startswith("site:")
 
 
