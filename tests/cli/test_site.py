@@ -209,6 +209,7 @@ def test_all_nodes_that_an_apply_waits_for_are_named(
     refused = d0ctl("site", "apply", write(tmp_path, "defaults: {nice: 4}")).stderr
 
     assert "2 nodes have 2 launched packages\n" in refused
+    assert "the file does not have `localhost` and `far`, so it would remove them\n" in refused
     assert "d0ctl node drain localhost far   # and the same again" in refused
 
 

@@ -23,7 +23,7 @@ from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, registry
 from d0ctl.store.nodes.draining import bad_node
 from d0ctl.store.nodes.holder import any_driver
-from d0ctl.units import count
+from d0ctl.units import count, listed
 
 LOST_KEY = "the key that signed its messages is lost"
 """Why attempts end that can't report any more."""
@@ -95,7 +95,16 @@ def check(store: Store, site: Site, changes: Collection[Difference]) -> None:
     nodes = registry.nodes(store)
     leaving = [row for row in nodes if row.name in gone]
     leaving += [row for row in nodes if row.job == "direct" and row.cluster not in direct]
-    registry.check_unused(store, *dict.fromkeys(leaving))
+    try:
+        registry.check_unused(store, *dict.fromkeys(leaving))
+    except Refused as refused:
+        removed = {change.name for change in changes
+                   if (change.kind, change.verb) == ("node", "remove")}  # fmt: skip
+        named = [f"`{row.name}`" for row in leaving if row.name in removed]
+        them = "it" if len(named) == 1 else "them"
+        why = f"the file does not have {listed(named)}, so it would remove {them}"
+        refused.details = (*refused.details, why) if named else refused.details
+        raise
 
 
 def _clusters(store: Store, site: Site, changes: Collection[Difference], now: float) -> None:
