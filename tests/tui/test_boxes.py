@@ -1,5 +1,7 @@
 """Boxes: no line of them is cut, and what they offer can be clicked."""
 
+import re
+
 import pytest
 
 from d0ctl.show.drawing.spans import text, width
@@ -36,6 +38,44 @@ def test_the_list_of_keys_cuts_nothing(columns: int) -> None:
     words = " ".join(text(line) for line in lines).split()
     assert set(words) >= set(f"{walk.title} {pause.title}".split())
     assert all(width(line) <= columns for line in lines)
+
+
+@pytest.mark.parametrize("size", [(140, 45), (80, 24)])
+def test_the_border_of_the_help_says_how_many_lines_are_below(
+    site: Site, dashboard: Open, size: tuple[int, int]
+) -> None:
+    site.submit(production())
+
+    def below(desk: Desk) -> int:
+        """How many more lines the border names."""
+        found = re.search(r"(\d+) more lines? below", desk.screen)
+        return int(found[1]) if found else 0
+
+    async def script(desk: Desk) -> None:
+        await desk.press("question_mark")
+        await desk.sees("moving", "more lines below")
+        await desk.settled("words")
+        first = below(desk)
+        await desk.press("down")
+        await desk.until(lambda: below(desk) == first - 1, "one line less")
+        await desk.press("end")
+        await desk.misses("more lines below", "more line below")
+        await desk.press("home")
+        await desk.until(lambda: below(desk) == first, "all again")
+
+    dashboard(script, size=size)
+
+
+def test_the_border_of_a_help_that_fits_says_nothing(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("question_mark")
+        await desk.sees("moving", "this help")
+        await desk.settled("words")
+        assert "more line" not in desk.screen
+
+    dashboard(script, size=(140, 80))
 
 
 @pytest.mark.parametrize("columns", [30, 60, 76, 200])

@@ -6,6 +6,7 @@ from itertools import groupby
 from textual.app import ComposeResult
 
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, pad, width, wrap
+from d0ctl.units import count
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.screens.dialogs.dialog import Dialog
@@ -37,6 +38,18 @@ class Help(Dialog[None]):
         """Take the keys that scroll."""
         self.page.focus()
         self.call_after_refresh(self.page.renew)
+        for attribute in ("scroll_y", "virtual_size"):
+            self.watch(self.page, attribute, self._show_rest)
+
+    def on_resize(self) -> None:
+        """Say for another size whether there is more."""
+        self.call_after_refresh(self._show_rest)
+
+    def _show_rest(self) -> None:
+        """Say in the border below whether there is more."""
+        rest = self.page.max_scroll_y - self.page.scroll_offset.y
+        more = f"{count(rest, 'more line')} below" if rest > 0 else ""
+        self.query_one("#box").border_subtitle = more
 
     def _draw(self, columns: int) -> list[Line]:
         return keys(self.commands, columns - 1)  # a scroll bar
@@ -57,13 +70,13 @@ def keys(commands: Iterable[Command], columns: int) -> list[Line]:
         for section, group in groupby(ranked, key=lambda command: command.section)
     ]
     if is_narrow:
-        return [line for block in blocks for line in block]
+        return [line for block in blocks for line in block][:-1]
     half = sum(map(len, blocks)) / 2
     left: list[Line] = []
     while blocks and len(left) < half - 2:
         left += blocks.pop(0)
     right = [line for block in blocks for line in block]
-    return _beside(left, right, columns)
+    return _beside(left[:-1], right[:-1], columns)
 
 
 def _rows(command: Command, columns: int) -> list[Line]:
