@@ -103,9 +103,10 @@ def check_level(target: Selector, verb: str) -> None:
         line = target.brief.rpartition("/")[0] if target.level == "package" else ""
         form = f"a line reads JOB/STAGE/LINE: d0ctl status {shlex.quote(target.job)}"
         hint = f"d0ctl {verb} {shlex.quote(line)}" if line and target.is_one else form
-        if target.states and not target.also and target.depth < LINE_DEPTH:
+        is_safe = bool(target.states) or verb == "restore-line"
+        if is_safe and not target.also and target.depth < LINE_DEPTH:
             stages = target.path if target.depth > 1 else f"{target.job}/*"
-            lines = f"{stages}/*:{','.join(target.states)}"
+            lines = f"{stages}/*" + (f":{','.join(target.states)}" if target.states else "")
             hint = f"d0ctl {verb} {shlex.quote(lines)}"
         raise BadUsage(f"`{target.brief}` does not name a line", hint=hint)
 
