@@ -1,7 +1,7 @@
 """file set-disposition: set what happens to files once no package needs them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author
@@ -42,11 +42,14 @@ class DispositionPlan(FilePlan):
 
     previous: tuple[str | None, ...]
     """The present dispositions of the files."""
+    joins_others: bool
+    """Whether files that the action does not change have the new disposition already."""
 
 
 def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> DispositionPlan:
     """Plan for all files of a choice. Raises BadUsage and NotFound."""
     check_disposition(request.options.disposition, WORDS)
+    joins_others = _joins_others(store, request)
     selected, weight = choose(store, request.target)
     return DispositionPlan(
         request=request,
@@ -55,7 +58,19 @@ def plan(store: Store, request: FileRequest[DispositionOptions], now: float) -> 
         bytes=weight.bytes,
         largest=selected_files.largest(selected, SHOWN),
         previous=tuple(selected_files.dispositions(selected)),
+        joins_others=joins_others,
     )
+
+
+def _joins_others(store: Store, request: FileRequest[DispositionOptions]) -> bool:
+    """Return whether a filter by the new disposition would choose other files, too."""
+    target, word = request.target, request.options.disposition
+    if target.disposition is None:
+        return False
+    others = selected_files.select(
+        store, target.job, target.name, node=target.node, disposition=word
+    )
+    return word == AS_WRITTEN or selected_files.weight(others).files > 0
 
 
 def set_disposition(store: Store, plan: DispositionPlan, by: Author) -> None:
@@ -77,11 +92,13 @@ def report(plan: DispositionPlan) -> Iterator[str]:
 
 
 def undoes(plan: DispositionPlan) -> str | None:
-    """Return the command that undoes it if all files had the same disposition."""
-    if len(plan.previous) != 1:
+    """Return the command that undoes it for the same files; None if they differed before."""
+    if len(plan.previous) != 1 or plan.joins_others:
         return None
-    arguments = plan.request.target.arguments
-    return undo.command("file set-disposition", arguments[:1], plan.previous[0] or AS_WRITTEN)
+    target, word = plan.request.target, plan.request.options.disposition
+    back = replace(target, disposition=word if target.disposition else None)
+    name, *filters = back.arguments
+    return undo.command("file set-disposition", [name], plan.previous[0] or AS_WRITTEN, *filters)
 
 
 ACTION = Action(
