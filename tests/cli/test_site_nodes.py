@@ -20,11 +20,13 @@ def test_the_history_of_a_node_has_what_site_files_did_to_it(
     d0ctl("site", "apply", write(tmp_path, "nodes: {}"), "--reason", "moving house")
     file = write(tmp_path, spare)
     d0ctl("site", "apply", file)
+    d0ctl("site", "apply", write(tmp_path, spare.replace("{spare: {", "{spare: {cpus: 1, ")))
 
     history = document(d0ctl("history", "--node", "spare", "--json").stdout)["actions"]
 
     by = f"by site apply {file}"
     assert [(row["verb"], row["target"], row["reason"]) for row in history] == [
+        ("node set", "spare", f"cpus {by}"),
         ("node add", "spare twin", by),
         ("node remove", "spare twin", f"moving house; {by}"),
         ("node drain", "spare", "fan noise"),

@@ -50,25 +50,27 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
         for name, value in site.settings.items():
             keep_setting(store, name, value)
         store.forget()
-        by = "; ".join(filter(None, (note, f"by site apply {source}")))
-        for verb, names in _node_actions(changes, resumed).items():
-            if names:
-                keep_action(store, verb=verb, target=" ".join(names), actor=actor, note=by,
-                            packages=0, now=now)  # fmt: skip
+        for (verb, keys), names in _node_actions(changes, resumed).items():
+            by = " ".join(filter(None, (", ".join(keys), f"by site apply {source}")))
+            keep_action(store, verb=verb, target=" ".join(names), actor=actor,
+                        note="; ".join(filter(None, (note, by))), packages=0, now=now)  # fmt: skip
         keep_action(store, verb="site apply", target=source, actor=actor, note=note,
                     packages=0, now=now)  # fmt: skip
     return changes
 
 
-def _node_actions(changes: Collection[Difference], resumed: list[str]) -> dict[str, list[str]]:
-    """Return the actions on nodes that do the same, each with its nodes."""
-    verbs = {"node remove": "remove", "node add": "add", "node set": "change"}
-    nodes = [change for change in changes if change.kind == "node"]
-    return {
-        **{name: [change.name for change in nodes if change.verb == verb]
-           for name, verb in verbs.items()},
-        "node resume": resumed,
-    }  # fmt: skip
+def _node_actions(
+    changes: Collection[Difference], resumed: list[str]
+) -> dict[tuple[str, tuple[str, ...]], list[str]]:
+    """Return actions on nodes, by verb and the keys that change, each with its nodes."""
+    verbs = {"remove": "node remove", "add": "node add", "change": "node set"}
+    actions: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for verb, name in verbs.items():
+        for change in changes:
+            if (change.kind, change.verb) == ("node", verb):
+                keys = change.keys if verb == "change" else ()
+                actions.setdefault((name, keys), []).append(change.name)
+    return actions | ({("node resume", ()): resumed} if resumed else {})
 
 
 def last_file(store: Store) -> str | None:
