@@ -174,6 +174,19 @@ def test_several_killed_lines_are_lines(site: Site, d0ctl: Type) -> None:
     assert "to continue without these lines: d0ctl kill-line prod/1/1-2" in killed.stdout
 
 
+def test_the_way_on_without_failed_lines_names_just_these(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=4))
+    for number in (1, 3):
+        site.fail(f"prod/1/{number}/1")
+
+    planned = d0ctl("kill-line", "prod/*/*:failed", "--dry-run").stdout
+    advised = "d0ctl kill-line prod/1/1 prod/1/3 --drop-outputs"
+
+    assert f"to continue without these lines: {advised}\n" in planned
+    dropped = d0ctl(*advised.split()[1:], "--dry-run").stdout
+    assert "prod/1/2" not in dropped and "prod/1/4" not in dropped
+
+
 def test_an_input_that_the_package_still_waits_for_is_not_optional(site: Site, d0ctl: Type) -> None:
     three_lines(site, 1)
 

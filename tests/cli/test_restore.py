@@ -62,17 +62,6 @@ def test_drop_and_restore_count_the_same_inputs_of_a_merge_with_a_script(
     assert "rep/2/1/1 gets 1 input back beside 3" in restored
 
 
-def test_a_stage_or_job_to_restore_is_led_to_its_lines(site: Site, d0ctl: Type) -> None:
-    site.submit(production())
-    d0ctl("kill-line", "prod/1/1-2", "--drop-outputs")
-
-    hints = [d0ctl("restore-line", target).stderr.splitlines()[1] for target in ("prod/1", "prod")]
-
-    assert hints == ["d0ctl restore-line 'prod/1/*'", "d0ctl restore-line 'prod/*/*'"]
-    assert d0ctl("restore-line", "prod/*/*").exit_code == 0
-    assert "a line reads" in d0ctl("kill-line", "prod/1").stderr
-
-
 def test_a_restored_failure_keeps_the_time_of_the_failure(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.fail("prod/1/2/1")

@@ -93,6 +93,9 @@ def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) 
                         is_empty=not split.packages, lines=lines, **split._asdict())  # fmt: skip
 
 
+MOST_NAMED = 20
+"""How many selectors of lines a command names."""
+
 LINE_DEPTH = 3
 """The levels of a selector of lines: JOB/STAGE/LINE."""
 
@@ -186,12 +189,13 @@ def describe(plan: KillLinePlan) -> Iterator[str]:
 
 
 def _way_on(plan: KillLinePlan) -> Iterator[str]:
-    """Say how the job continues, which it does not by itself."""
+    """Say how the job continues, which it does not by itself; name exactly these lines."""
     target = plan.request.target
-    if not target.also:
-        path = shlex.quote(target.path)
+    paths = plan.lines if target.is_filtered or target.also else (target.path,)
+    if len(paths) <= MOST_NAMED:
         lines = "this line" if target.is_one else "these lines"
-        yield f"to continue without {lines}: d0ctl kill-line {path} --drop-outputs"
+        command = shlex.join(["d0ctl", "kill-line", *paths, "--drop-outputs"])
+        yield f"to continue without {lines}: {command}"
 
 
 def _describe_drop(plan: KillLinePlan) -> Iterator[str]:

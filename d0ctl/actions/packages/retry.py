@@ -41,6 +41,7 @@ from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import EarlierReaders, OutdatedCopy
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
+from d0ctl.store.jobs.restore_line import line_launched_without
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import left_out, selection
 from d0ctl.units import count, listed
@@ -165,7 +166,9 @@ def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -
     state = next((phase for phase in (Phase.COOLOFF, Phase.CANCELED) if unchanged.get(phase)), None)
     if dropped and dropped == sum(unchanged.values()) and target.depth >= 3:
         line = "/".join(target.path.split("/")[:3])
-        refusal.hint = f"d0ctl restore-line {line}"
+        readers = [line_launched_without(selected.store, of) for of in lifecycle.line_ids(selected)]
+        more = ["--again"] * any(reader and reader["phase"] == Phase.DONE for reader in readers)
+        refusal.hint = undo.command("restore-line", [line], *more)
     elif set(unchanged) == {Phase.DONE}:
         is_outdated = left_out.outdated(selected).packages > 0
         verb, option = ("update", "--again") if is_outdated else ("set-status", "unscheduled")
