@@ -3,13 +3,14 @@
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from d0ctl.actions import apply, request
 from d0ctl.actions.action import NodeName
 from d0ctl.model import Address
 from d0ctl.show.drawing.signs import TAKES_NONE, UNICODE
 from d0ctl.show.drawing.spans import text
-from d0ctl.store.nodes import contact, registry
+from d0ctl.store.nodes import contact, leases, registry
 from d0ctl.store.nodes.leases import LEASE
 from d0ctl_tui.draw import strips
 from d0ctl_tui.read.snapshot import Snapshot
@@ -115,6 +116,36 @@ def test_without_a_daemon_rows_say_that_their_jobs_stand_still_as_status_does(
         assert "cooloff" not in rows[1]
 
     dashboard(script, size=(120, 40))
+
+
+def test_jobs_that_stand_still_for_all_nodes_are_counted_found_and_explained(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(job(("a", [line(package("x"))]), name="late"))
+    site.up()
+    with site.store.writing():
+        leases.take_lease(site.store, LEASE, now=time.time())
+    drain = request("node drain", NodeName("localhost"))
+    apply(site.store, drain, actor="me", note="new disks", now=time.time())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("1 drained", "✘ 1 stands still")
+        await desk.press("n")
+        await desk.sees("package `late/1/1/1`")
+        assert "nothing needs a person" not in desk.screen
+        await desk.press("Z")
+        await desk.sees("✘ stands still", "new disks")
+
+    dashboard(script)
+
+
+def test_nodes_without_a_daemon_are_not_connected_and_their_slots_are_in_use() -> None:
+    nodes = tuple(replace(of, state="unknown", used=2, is_up=False) for of in NODES[:2])
+    snapshot = Snapshot(at=100.0, nodes=nodes)
+
+    header = text(strips.header(snapshot, (), "/home/x", "", "", 50.0, 120, UNICODE))
+
+    assert f"2 nodes not connected   4/{sum(of.cpus for of in nodes)} slots" in header
 
 
 def test_a_narrow_header_has_the_nodes_that_are_down_or_full_beside_many_problems() -> None:

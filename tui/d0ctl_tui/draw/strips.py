@@ -125,6 +125,9 @@ def _nodes_up(snapshot: Snapshot, *, short: bool = False) -> list[Span]:
     """
     if not snapshot.nodes:
         return []
+    if all(node.state == "unknown" for node in snapshot.nodes):
+        known = len(snapshot.nodes)
+        return [(f"   {known if short else count(known, 'node')} not connected", "plain")]
     drained = sum(node.state == "drained" and node.is_up for node in snapshot.nodes)
     full = sum(node.state == signs.TAKES_NONE for node in snapshot.nodes)
     up = drained + full + sum(node.state == "up" for node in snapshot.nodes)
@@ -145,7 +148,8 @@ def _slots(snapshot: Snapshot) -> list[Span]:
     """Return how many slots of nodes that take packages, or still run some, are in use."""
     if not snapshot.nodes:
         return []
-    nodes = [node for node in snapshot.nodes if node.state == "up" or (node.used and node.is_up)]
+    nodes = [node for node in snapshot.nodes
+             if node.state == "up" or (node.used and node.state != "down")]  # fmt: skip
     used, cpus = sum(node.used for node in nodes), sum(node.cpus for node in nodes)
     staging = sum(node.staging for node in nodes)
     noun = " slot" if cpus == 1 else " slots"
@@ -211,11 +215,8 @@ def ordered(
 
 def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -> Line:
     role = signs.role(node.state)
-    spans: list[Span] = [
-        (f" {glyphs.states.get(node.state, ' ')} ", role),
-        (name, "strong"),
-        (" ", ""),
-    ]
+    sign = glyphs.states.get(node.state, " ")
+    spans: list[Span] = [(f" {sign} ", role), (name, "strong"), (" ", "")]
     if columns >= 30:
         spans += signs.gauge(node.used / max(1, node.cpus), min(WIDEST, columns // 5), glyphs)
     use = NodeUse(node.used, node.ahead, node.staging, node.unreachable)

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from d0ctl.access import is_full
 from d0ctl.model import Node, Phase
-from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause
+from d0ctl.schedule.standstill import DELIBERATE, Cause
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.show.why.common import scarce_disk
+from d0ctl.show.why.production import stop_of_all
 from d0ctl.show.why.stopped_job import own_obstacle
 from d0ctl.store.connection import Store
 from d0ctl.store.history import notable
@@ -54,7 +55,7 @@ class NodeLine(Struct, frozen=True):
 
 
 class Stopped(Struct, frozen=True):
-    """The jobs that stand still although the site works and no person stopped them, by id."""
+    """The jobs that stand still although a daemon runs and no person stopped them, by id."""
 
     jobs: Mapping[int, tuple[JobStanding, str]] = field(default_factory=dict)
     """With what stops them."""
@@ -97,7 +98,7 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def stopped(self) -> dict[int, str]:
-        """What stops jobs alone, by their ids: neither the site nor a person."""
+        """What stops jobs, by their ids, if neither a person nor a missing daemon does."""
         return {id: text for id, (_, text) in self.stopped_jobs.jobs.items()}
 
     def needing_a_person(self, phase: str) -> int:
@@ -174,10 +175,14 @@ def _stopped(store: Store, before: Stopped, now: float) -> Stopped:
     signature = standstill.signature(store, now=now)
     if signature == before.signature and 0 <= now - before.at < MOST_AGE_S:
         return before
-    stopped = standstill.production(store, now=now).stopped
+    production = standstill.production(store, now=now)
+    stopped = production.stopped
     causes = {job.id: job.standing.cause for job in stopped if job.standing.cause}
-    alone = [job for job in stopped if causes.get(job.id) not in SITEWIDE | DELIBERATE]
-    jobs = {job.id: (job, own_obstacle(job, now) or "") for job in alone}
+    unexpected = [job for job in stopped
+                  if causes.get(job.id) not in DELIBERATE | {Cause.NO_DAEMON}]  # fmt: skip
+    of_all = stop_of_all(production, now) if unexpected else None
+    why = of_all.text if of_all else ""
+    jobs = {job.id: (job, own_obstacle(job, now) or why) for job in unexpected}
     return Stopped(jobs, signature, now, causes)
 
 
