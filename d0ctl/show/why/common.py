@@ -277,7 +277,9 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
         "earliest": lambda: f"it would end there in {duration(mine)}, on `{rival}` in"
                             f" {duration(theirs)}",
         "starts": lambda: f"it had a free CPU, `{rival}` had none",
-        "inputs": lambda: f"it had {size(int(mine))} of the inputs, `{rival}` {size(int(theirs))}",
+        # files of unknown size, as those of a lost attempt, count as one byte each
+        "inputs": lambda: f"it had {size(int(mine)) if mine > 9 else 'some'} of its files (inputs,"
+                          f" or those of an earlier attempt), `{rival}` {size(int(theirs))}",
         "free": lambda: f"more of its CPUs were left ({percent(mine)}, of `{rival}`"
                         f" {percent(theirs)})",
         "alike": lambda: f"`{rival}` would have been as good",

@@ -12,6 +12,7 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import shortfall
@@ -38,7 +39,8 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
         _chosen_node(store, view, explanation, now)
     known = views_eta.package_times(store, view.id, now=now)
     times = eta.of_package(view.path, known, now)
-    if times and _may_begin(explanation):
+    begins = known is not None and known.start is not None
+    if times and _may_begin(explanation) and not (begins and not any_driver(store)):
         explanation.facts.append(times)
     _expected_sizes(store, view, explanation)
     if where := one_package.destination(store, view.id):

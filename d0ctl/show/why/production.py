@@ -97,7 +97,9 @@ def _disks(production: Production) -> Obstacle | None:
 
 def subject_of_stop(part: GroupPart, own: JobStanding | None) -> str:
     """Begin the sentence that a part stands still; without a daemon its running packages go on."""
-    running = by_status(part.counts)["launched"] - part.counts.get(Phase.UNREACHABLE, 0)
+    counts = part.counts  # those that are `starting` may wait on their nodes for a daemon
+    waiting = counts.get(Phase.UNREACHABLE, 0) + counts.get(Phase.STARTING, 0)
+    running = by_status(counts)["launched"] - waiting
     if not running or own is None or own.standing.cause is not Cause.NO_DAEMON:
         return f"{part.title} stands still: "
     return f"{count(running, 'package continues', 'packages continue')} in {part.title}, but "

@@ -19,6 +19,7 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import AT_ONCE
+from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.job_files import eta
@@ -39,6 +40,9 @@ def live(subject: Subject) -> None:
     )
     if package.phase == Phase.SUSPENDED and package.note:
         _suspended(subject, package.note)
+    if package.phase == Phase.STARTING and not any_driver(subject.store):
+        subject.fact("no daemon is running: if it waits there for a slot, it begins when one runs")
+        subject.command("d0ctl daemon start")
     if tries and (job := direct_job_of(subject.store, tries[-1].id)):
         subject.fact(direct_job(job))
     if len(tries) > 1:

@@ -1,0 +1,28 @@
+"""What `status` and `why` say of launched packages while no daemon runs."""
+
+import time
+
+from d0ctl.store.nodes import leases
+from tests.cli.conftest import Type
+from tests.support.building import job, line, package
+from tests.support.site import Site
+
+
+def test_packages_that_may_wait_on_a_node_are_not_said_to_continue_or_to_begin_at_a_time(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package(f"x{n}")) for n in range(3)]), name="late"))
+    site.launch("late/1/1/1")
+    site.send("late/1/2/1")
+
+    whole, waits = d0ctl("why", "late").stdout, d0ctl("why", "late/1/2/1").stdout
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    driven = d0ctl("why", "late/1/2/1").stdout
+
+    assert whole.startswith("1 package continues in job `late`, but no daemon is running")
+    assert "no daemon is running: if it waits there for a slot, it begins when one runs" in waits
+    assert (
+        "d0ctl daemon start" in waits and "begins in" not in waits and "begins about" not in waits
+    )
+    assert "no daemon is running" not in driven
