@@ -132,7 +132,7 @@ def test_a_drain_asks_for_nothing_until_its_packages_were_tried_elsewhere(
     burning: Site, d0ctl: Type
 ) -> None:
     leases.take_lease(burning.store, "daemon", now=time.time())
-    resume = "d0ctl node resume hole"
+    advice = "d0ctl why hole"
 
     tried = d0ctl("status").stdout
     (obstacle,) = document(d0ctl("status", "--json").stdout)["obstacles"]
@@ -140,14 +140,14 @@ def test_a_drain_asks_for_nothing_until_its_packages_were_tried_elsewhere(
 
     assert "`hole` drained (by d0ctl: 3 attempts" in " ".join(tried.split())
     assert "packages that failed on `hole` are tried elsewhere now" in " ".join(tried.split())
-    assert (resume in tried, obstacle["commands"], finding.advice) == (False, [], "")
+    assert (advice in tried, obstacle["commands"], finding.advice) == (False, [], "")
     assert "and are tried elsewhere now" in finding.detail
 
     for number in range(8, 11):
         burning.finish(f"prod/1/{number}/1")
 
     (finding,) = admin_work.faulty_nodes(burning.store)
-    assert resume in d0ctl("status").stdout
+    assert advice in d0ctl("status").stdout
     assert finding.advice == "d0ctl why --node hole"
 
 
@@ -179,7 +179,7 @@ def test_a_drain_asks_if_its_packages_can_not_be_tried_elsewhere(
     leases.take_lease(burning.store, "daemon", now=time.time())
     assert d0ctl("hold", "prod").exit_code == 0
 
-    assert "d0ctl node resume hole" in d0ctl("status").stdout
+    assert "d0ctl why hole" in d0ctl("status").stdout
 
 
 def test_a_job_that_stands_still_names_the_reason_of_each_drain(burning: Site, d0ctl: Type) -> None:

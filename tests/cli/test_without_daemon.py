@@ -1,8 +1,11 @@
-"""What `status` and `why` say of launched packages while no daemon runs."""
+"""What `status` and `why` say while no daemon runs, and just after one has started."""
 
 import time
 
-from d0ctl.store.nodes import leases
+from d0ctl.actions import apply, request
+from d0ctl.actions.action import NodeName
+from d0ctl.model import Address
+from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package
 from tests.support.site import Site
@@ -26,3 +29,23 @@ def test_packages_that_may_wait_on_a_node_are_not_said_to_continue_or_to_begin_a
         "d0ctl daemon start" in waits and "begins in" not in waits and "begins about" not in waits
     )
     assert "no daemon is running" not in driven
+
+
+def test_a_drain_is_not_blamed_while_other_nodes_are_being_contacted(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x"))]), name="late"))
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=1)
+    drain = request("node drain", NodeName("localhost"))
+    apply(site.store, drain, actor="me", note="control host", now=time.time())
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+
+    starting = d0ctl("status").stdout
+    site.up("far")
+    with site.store.writing():
+        contact.down(site.store, registry.named(site.store, "far").id, "no route", now=time.time())
+    down = d0ctl("status").stdout
+
+    assert "control host" not in starting and "node resume" not in starting
+    assert "0 of 2 nodes up: `far` down" in down and "control host" in down

@@ -163,8 +163,12 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
 
 def _is_deliberate(node: NodeView) -> bool:
     """Return whether a node takes nothing because a person drained it, or `_disks` names it."""
-    is_by_person = not node.node.retries and not node.is_doubted
-    return node.node.state == "up" and (is_by_person or not node.node.drained)
+    return node.node.state != "down" and (_is_by_person(node) or not node.node.drained)
+
+
+def _is_by_person(node: NodeView) -> bool:
+    """Return whether a person has drained a node, if it is drained."""
+    return not node.node.retries and not node.is_doubted
 
 
 def _available(production: Production) -> str:
@@ -174,7 +178,9 @@ def _available(production: Production) -> str:
     if all(node.state == "up" for node in states):
         takes = sum(node.takes for node in states)
         return f"{takes} {of} {'takes' if 1 in (takes, len(states)) else 'take'} packages"
-    return f"{sum(node.state == 'up' for node in states)} {of} up"
+    coming = sum(node.is_coming for node in states)
+    contacted = f", {count(coming)} being contacted" if coming else ""
+    return f"{sum(node.state == 'up' for node in states)} {of} up{contacted}"
 
 
 def nodes_away(away: Sequence[NodeView], now: float) -> str:
@@ -211,8 +217,9 @@ def _names(nodes: Sequence[NodeView]) -> str:
 
 
 def _suggest_nodes(node: NodeView) -> str:
-    verb = "check" if node.node.state == "down" or not node.node.drained else "resume"
-    return f"d0ctl node {verb} {node.name}"
+    if node.node.state == "down" or not node.node.drained:
+        return f"d0ctl node check {node.name}"
+    return f"d0ctl {'node resume' if _is_by_person(node) else 'why'} {node.name}"
 
 
 def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:
