@@ -42,6 +42,10 @@ def program() -> str:
     return str(shutil.which("chromium"))
 
 
+REPLACED = "Inspected target navigated or closed"
+"""What the browser answers while it loads another page."""
+
+
 class Page:
     """A page of a browser."""
 
@@ -51,17 +55,25 @@ class Page:
 
     async def call(self, method: str, **words: Any) -> Any:
         """Call a method of the protocol; its result."""
+        answer = await self._answer(method, words)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    async def _answer(self, method: str, words: dict[str, Any]) -> dict[str, Any]:
         self._number += 1
         await self._socket.send_json({"id": self._number, "method": method, "params": words})
         while (answer := await self._socket.receive_json()).get("id") != self._number:
             pass
-        assert "error" not in answer, answer
-        return answer["result"]
+        return dict(answer)
 
     async def run(self, script: str) -> Any:
-        """Return the value of a script."""
-        found = await self.call("Runtime.evaluate", expression=script, returnByValue=True)
-        return found["result"].get("value")
+        """Return the value of a script; None if another page has taken the place of this one."""
+        words = {"expression": script, "returnByValue": True}
+        answer = await self._answer("Runtime.evaluate", words)
+        if REPLACED in str(answer.get("error")):
+            return None
+        assert "error" not in answer, answer
+        return answer["result"]["result"].get("value")
 
     async def open(self, link: str) -> None:
         """Go to an address."""

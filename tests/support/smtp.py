@@ -87,7 +87,8 @@ class PostOffice:
         self._server.close()
         for session in self._sessions:  # TLS would wait for the client to close its end, too
             if isinstance(session.transport, asyncio.Transport):
-                session.transport.abort()
+                with suppress(AttributeError):  # of Python 3.11, if the connection was lost
+                    session.transport.abort()
         others = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
         for task in others:
             task.cancel()
