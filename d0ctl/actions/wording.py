@@ -224,6 +224,6 @@ def readers(found: Listed, how: str, whose: str = "") -> Iterator[str]:
 def still_reading(number: int, job: str) -> Iterator[str]:
     """Say that launched packages may have read earlier contents of files, and when that shows."""
     if number:
-        launched = count(number, "launched package", "launched packages")
-        again = f"d0ctl update {shlex.quote(job)} --dry-run"
-        yield f"{launched} may have read these files as they were: once ended, {again} says which"
+        launched, them = count(number, "launched package"), "it" if number == 1 else "them"
+        names = f"`d0ctl update {shlex.quote(job)} --dry-run` names {them} after the end"
+        yield f"{launched} may have read files as they were before a change: {names}"

@@ -1,5 +1,7 @@
 """A script that a person changes while packages run on several nodes, or wait there for a slot."""
 
+import pytest
+
 from tests.e2e.test_edited import EDIT, script
 from tests.support.site import Site
 
@@ -26,16 +28,18 @@ def test_a_package_that_waited_on_its_node_while_a_script_changed_hides_no_earli
     assert "changed since" not in site.ok("status", "edit/1/8/1")
 
 
+@pytest.mark.parametrize(("numbers", "running"), [("[1, 2]", 2), ("[2]", 1)])
 def test_packages_that_start_after_an_update_read_a_changed_script_on_every_node(
-    site: Site,
+    site: Site, numbers: str, running: int
 ) -> None:
     site.add("farm", cpus=1)
     site.alone()
     site.start_daemon()
     script(site, f"[ $1 = 2 ] && {site.gate('second')}\necho old > $1.txt")
     merge = "run: ./sim.sh all\n        inputs: [sim.sh, {from: sim}]"
-    site.submit(EDIT.replace("run: cat {inputs} > all.txt\n        inputs: {from: sim}", merge))
-    site.wait_phase("edit/1/2/1", "running")
+    text = EDIT.replace("run: cat {inputs} > all.txt\n        inputs: {from: sim}", merge)
+    site.submit(text.replace("[1, 2]", numbers))
+    site.wait_phase(f"edit/1/{running}/1", "running")
     script(site, "echo new > $1.txt")
 
     site.ok("update", "edit")
@@ -56,7 +60,7 @@ def test_packages_that_an_update_runs_again_read_a_changed_script_on_every_node(
 
     done = site.ok("update", "edit", "--again")
 
-    assert "1 launched package may have read these files as they were: once ended, " in done
+    assert "1 launched package may have read files as they were before a change: " in done
     site.open("second")
     site.ok("wait", "edit")
     assert site.result("edit/all.txt") == "new\nold\n"

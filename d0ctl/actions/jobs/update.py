@@ -121,7 +121,8 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
     return UpdatePlan(
         request=request, job=job.id, name=job.name, outline=outline, settings=settings,
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
-        is_empty=not (packages or settings or comparison.outdated) and _is_same(store, job, spec),
+        is_empty=not (packages or settings or comparison.outdated or comparison.edited)
+        and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
         requests=changed_requests(store, spec, outline), is_blocked=job.blocked,
     )  # fmt: skip
@@ -263,9 +264,8 @@ def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
 def _undo(plan: UpdatePlan) -> str | None:
     if plan.is_empty:
         return None
-    names = [plan.name]
-    back = [] if plan.has_text else [undo.command("update", names, "--previous")]
-    release = [undo.command("release", names)] if HELD in plan.settings else []
+    back = [] if plan.has_text else [undo.command("update", [plan.name], "--previous")]
+    release = [undo.command("release", [plan.name])] if HELD in plan.settings else []
     return " && ".join(back + release) or None
 
 
