@@ -1,6 +1,7 @@
 """What Slurm's tools are asked, and what is read in their answers."""
 
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ import pytest
 from d0ctl.errors import D0Error
 from d0ctl.nodes.batch import call, slurm
 from d0ctl.nodes.batch.tools import Job, Phase
+from d0ctl.nodes.transports.local import LocalTransport
 from d0ctl.sitefile.spec import Pilots
+from tests.nodes.conftest import Opener
+from tests.support.sshd import Sshd
 
 
 @pytest.mark.parametrize(
@@ -106,3 +110,16 @@ def test_a_broken_connection_is_not_a_failed_tool() -> None:
     assert call.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-failed\n")
     assert not call.has_failed("welcome\nd0ctl-begin\n1\n")
     assert not call.has_failed("welcome\nd0ctl-begin\n1\nd0ctl-end\n")
+
+
+@pytest.mark.parametrize("via", ["local", "fabric", "openssh"])
+def test_a_tool_that_does_not_read_its_input_fails_with_its_own_error(
+    via: str, sshd: Sshd, reach: Opener, tmp_path: Path
+) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\nexec <&-\necho no such account >&2\nexit 1\n")
+    tool.chmod(0o755)
+
+    with closing(LocalTransport("login") if via == "local" else reach(sshd, via)) as login:
+        with pytest.raises(call.ToolFailed, match="no such account"):
+            call.call(login, str(tool), b"#" * 4_000_000)

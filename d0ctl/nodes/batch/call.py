@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 
 from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.transports.transport import Transport
@@ -39,8 +39,10 @@ def call(login: Transport, command: str, stdin: bytes = b"", limit_s: float = CA
     tool = command.partition(" ")[0]
     late = f"`{tool}` did not end within {limit_s:g} s"
     with closing(login.start(wrapped(command, math.ceil(limit_s)))) as stream:
-        stream.write(stdin)
-        stream.finish()
+        # A tool may refuse the request before it has read all of its stdin.
+        with suppress(NodeUnreachable):
+            stream.write(stdin)
+            stream.finish()
         pieces: list[bytes] = []
         while piece := stream.read(max(0.1, until - time.monotonic())):
             pieces.append(piece)
