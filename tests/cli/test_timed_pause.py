@@ -210,3 +210,16 @@ def test_a_pause_lasts_no_longer_because_the_clock_was_set_back(site: Site) -> N
         due_times.advance(site.store, HOUR, now=now - HOUR)
 
     assert browse.job(site.store, "prod").pause_until == pytest.approx(now)
+
+
+def test_a_stage_whose_packages_are_suspended_is_not_said_to_run(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    attempt = site.launch("prod/1/1/1")
+    d0ctl("pause", "prod", "--running")
+    assert "stage `prod/1` is running" in d0ctl("why", "prod/1").stdout
+
+    say(site, attempt, "suspended", 2)
+
+    assert "stage `prod/1` is suspended: 1 package is launched\n" in d0ctl("why", "prod/1").stdout
+    assert "◫ suspended · 0 of" in d0ctl("status", "prod/1").stdout
+    assert "▶ running" not in d0ctl("status", "prod/1").stdout

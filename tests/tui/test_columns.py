@@ -1,12 +1,17 @@
 """How the columns of the tree share its width."""
 
-import pytest
+from typing import Any
 
+import pytest
+from msgspec.structs import fields
+
+from d0ctl.policy.remarks import TriedAgain, noted
 from d0ctl.show.drawing.signs import UNICODE
 from d0ctl.show.drawing.spans import text
-from d0ctl.store.views.shapes import LineSummary
+from d0ctl.store.views.shapes import LineSummary, PackageRow
 from d0ctl_tui.draw import tree_rows
 from d0ctl_tui.draw.columns import Columns, Need, heading
+from d0ctl_tui.draw.package_rows import draw, need
 from d0ctl_tui.draw.row_cells import RowContext
 from tests.support.building import job, line, package, production
 from tests.support.rows import insert
@@ -16,9 +21,9 @@ from tests.tui.conftest import Desk, Open
 
 def wanted(**more: int) -> Need:
     """What a production with failures wants of the columns."""
-    fields = {"name": 24, "title": 60, "state": 12, "count": 9, "tally": 20, "about": 80,
+    values = {"name": 24, "title": 60, "state": 12, "count": 9, "tally": 20, "about": 80,
               "remark": 60, "time": 8, "brief": 5}  # fmt: skip
-    return Need(**(fields | more))
+    return Need(**(values | more))
 
 
 @pytest.mark.parametrize("columns", [30, 46, 70, 80, 110, 160])
@@ -54,6 +59,21 @@ def test_a_wide_tree_has_more_columns_of_what_is_there_and_times_with_seconds() 
     assert (of.time, narrow.time, narrow.extras) == (8, 5, ())
     assert dict(Columns.of(200, wanted(node=9, ran=6, cpu=4, researcher=8)).extras) == {
         "node": 9, "ran": 6, "cpu": 4, "researcher": 10}  # fmt: skip
+
+
+def test_the_number_of_a_try_is_in_the_row_of_a_package_once() -> None:
+    values: dict[str, Any] = dict.fromkeys(field.name for field in fields(PackageRow))
+    note = noted(TriedAgain("lost", 2, 10, None))
+    row = PackageRow(**values | {
+        "path": "j/1/1/1", "name": "1", "phase": "ready",
+        "attempts": 2, "note": note, "changed": 0.0,
+    })  # fmt: skip
+    context = RowContext(1, UNICODE, now=60.0)
+
+    drawn = text(draw(row, Columns.of(160, need(row, context)), context))
+
+    assert "try 2 of 10, after lost" in drawn
+    assert drawn.count("try 2") == 1
 
 
 @pytest.mark.parametrize("columns", [60, 74, 100, 120])

@@ -220,11 +220,14 @@ def word(status: str, counts: Counts) -> str:
     """Return the word for the status of a job, stage or line.
 
     If a part has ended and nothing is launched, it is that of the package nearest to running. One
-    that can't continue although nothing has failed is blocked.
+    that can't continue although nothing has failed is blocked, and one of which all launched
+    packages are suspended is that, too.
     """
     if status == Group.FAILED and not counts.get(Phase.FAILED):
         return "blocked"
     totals = by_status(counts)
+    if status == Group.RUNNING and counts.get(Phase.SUSPENDED) == totals["launched"]:
+        return str(Phase.SUSPENDED)
     has_begun = totals["successful"] or totals["failed"] or totals["canceled"]
     if status != Group.SUBMITTED or not has_begun:
         return str(status)

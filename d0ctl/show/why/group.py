@@ -183,8 +183,9 @@ def _moving(
         rows = part.sample(set(LIVE) - {Phase.UNREACHABLE}, MOST)
         launched = count(running, "package is", "packages are")
         known, stopped = len(explanation.facts), part.counts.get("suspended", 0)
-        more = f", {stopped:,} suspended" if stopped else ""
-        explanation.add(f"{part.title} is running: {launched} launched{more}", [])
+        more = f", {stopped:,} suspended" if 0 < stopped < running else ""
+        what = "suspended" if stopped == running else "running"
+        explanation.add(f"{part.title} is {what}: {launched} launched{more}", [])
         for row in rows:
             why = f": {remark(row.note)}" if row.phase == Phase.SUSPENDED and row.note else ""
             where = for_time(row.phase, row.node, row.started, now)

@@ -4,6 +4,7 @@ import json
 
 from d0ctl.jobfile.spec import INPUTS
 from d0ctl.model import STATUS_OF, Phase, Status, known_eta
+from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.show.cards import binary
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import gist, remark
@@ -108,8 +109,9 @@ def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> list[str
     remarks += [row.reason or ""] if failed else []
     remarks += [f"acknowledged by {row.acknowledged}"] if row.acknowledged else []
     remarks += [_node(row, context)] if with_node else []
-    remarks += [f"try {row.attempts}" if row.attempts > 1 else "", row.line or ""]
     note = gist(row.message) if failed else remark(row.note) or ""
+    is_said = isinstance(read(row.note), TriedAgain)
+    remarks += [f"try {row.attempts}" if row.attempts > 1 and not is_said else "", row.line or ""]
     if row.request == PackageRequest.RESUBMIT:
         note = f"retried: {note}" if note else "retried"
     elif row.request and row.phase != Phase.KILLING:

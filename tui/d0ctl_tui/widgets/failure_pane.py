@@ -87,7 +87,7 @@ class FailurePane(Page):
         if self.groups is None:
             return []
         if not self.groups:
-            return [((" no failures", "faint"),)]
+            return [((" no failures to look at", "faint"),)]
         job = min(JOB, max(len(foreign(group.job)) for group in self.groups))
         short = self._snapshot().short_names
         return [self._group(group, job, short, columns) for group in self.groups]
