@@ -112,3 +112,32 @@ def test_the_earliest_try_is_named(site: Site, d0ctl: Type) -> None:
     never_comes(site, 3)
 
     assert "the next try of `late/1/2/1` (1 of" in " ".join(d0ctl("status").stdout.split())
+
+
+def test_a_part_that_waits_for_something_else_says_so_and_names_no_next_try(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x"))]), name="src"))
+    lines = [line(package("c")), line(package("d", needs=["src:x"]))]
+    site.submit(job(("use", lines), ("after", [line(package("e", needs=["d"]))]), name="mix"))
+    site.fail("src/1/1/1")
+    site.fail("mix/1/1/1", reason="stage-in", detail="no such file: raw.dat")
+
+    of_job, of_line, after, cools = (
+        d0ctl("why", path).stdout for path in ("mix", "mix/1/2", "mix/2", "mix/1/1")
+    )
+
+    assert "nothing moves until" in of_job.partition("\n")[0]
+    assert "`mix/1/2/1` waits for file `x` of `src/1/1/1`, which is failed" in of_job
+    assert "waits for file `x` of `src/1/1/1`" in of_line.partition("\n")[0]
+    assert "waits for file `d` of `mix/1/2/1`" in after.partition("\n")[0]
+    assert "mix/1/1/1" not in of_line + after
+    assert "d0ctl retry mix/1/1/1" in cools
+
+
+def test_a_part_whose_packages_fit_is_not_said_to_fit_nowhere(site: Site, d0ctl: Type) -> None:
+    lines = [line(package("c", cpus=64)), line(package("d"))]
+    site.submit(job(("use", lines), name="mix"))
+
+    assert "no node can take 1 package" in d0ctl("why", "mix/1/1").stdout
+    assert "no node can take" not in d0ctl("why", "mix/1/2").stdout

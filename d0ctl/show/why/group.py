@@ -18,7 +18,7 @@ from d0ctl.show.why.common import (
 )
 from d0ctl.show.why.production import obstacles, subject_of_stop
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import standstill
+from d0ctl.store.nodes import makers, standstill
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import browse, file_locations, left_out
@@ -121,10 +121,13 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         from d0ctl.show.why.phases import leftovers  # late: most parts have none
 
         leftovers.add(part, explanation)
-    if totals["launched"]:
-        from d0ctl.show.why.phases import launched, leftovers  # late: others have no stragglers
+    if is_open and _may_lack_makers(store, part):
+        from d0ctl.show.why.phases import leftovers  # late: few jobs may
 
-        leftovers.add_canceled_maker(part, explanation)
+        leftovers.add_ended_maker(part, explanation)
+    if totals["launched"]:
+        from d0ctl.show.why.phases import launched  # late: others have no stragglers
+
         launched.add_stragglers(store, part, explanation, now)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
@@ -133,6 +136,16 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
 
         explanation.facts += successful.remarks(store, part.job, part.path)
     return explanation
+
+
+def _may_lack_makers(store: Store, part: GroupPart) -> bool:
+    """Return whether packages may wait for a canceled package, or one that failed in another job.
+
+    Those of a blocked job say that themselves.
+    """
+    if part.job.blocked or not part.counts.get(Phase.WAITING):
+        return False
+    return bool(part.job.counts.get(Phase.CANCELED)) or makers.reads_other_jobs(store, part.job.id)
 
 
 def _own(site: standstill.Production, part: GroupPart) -> JobStanding | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from shlex import quote
 
-from d0ctl.model import Phase
+from d0ctl.model import LIVE, Phase
 from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.standstill import DELIBERATE, Cause, NextTry, NodeState
 from d0ctl.show.drawing.remark_texts import cause, remark
@@ -56,10 +56,11 @@ def _next_try(job: JobStanding, first: NextTry, now: float) -> str:
 def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float) -> None:
     """Add what stops only this job, or the job of this part, and the commands that help.
 
-    Packages whose inputs can't be copied say that themselves.
+    Packages whose inputs can't be copied say that themselves, and so do those of a part that what
+    stops the job does not concern.
     """
     text, standing = own_obstacle(job, now), job.standing
-    if text is None or standing.cause is Cause.NO_COPY:
+    if text is None or standing.cause is Cause.NO_COPY or not _concerns(job, part):
         return
     is_cause = standing.stands_still and part.path == part.job.name
     text = f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
@@ -72,6 +73,19 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
             explanation.commands += part.explain(row.path).commands
     elif standing.unfit or standing.cause is Cause.NO_FITTING_NODE:
         _add_unfit(job, part, explanation)
+
+
+def _concerns(job: JobStanding, part: GroupPart) -> bool:
+    """Return whether what stops a job stops packages of a part of it directly."""
+    if part.path == part.job.name:
+        return True
+    if job.next_try is not None or job.standing.cause is Cause.OTHER_JOB:
+        return False
+    if job.standing.cause is Cause.NO_INPUT:
+        return any(part.counts.get(phase) for phase in LIVE)
+    if not job.standing.unfit:
+        return bool(part.counts.get(Phase.READY))
+    return _unfit(part) is not None
 
 
 def _retries(retrying: int, path: str, part: GroupPart) -> list[str]:
@@ -88,22 +102,28 @@ def _add_unfit(job: JobStanding, part: GroupPart, explanation: Explanation) -> N
 
     If all ready packages request the same, an edit is for all of them, and for no others.
     """
+    if (first := _unfit(part)) is None:
+        return
+    leave_known_nodes(first, explanation.facts)
+    if len(job.work.requirements) > 1:
+        explanation.facts += [f"of `{first.path}`: {fact}" for fact in first.facts]
+        explanation.commands += first.commands
+        return
+    ready = quote(part.in_phase(Phase.READY))
+    explanation.facts += first.facts
+    explanation.commands += [
+        command.replace(first.path, ready, 1) if command == first.edit else command
+        for command in first.commands
+    ]
+
+
+def _unfit(part: GroupPart) -> Explanation | None:
+    """Explain the first of its oldest ready packages that no node can take; None if all fit."""
     for row in part.sample([Phase.READY], MOST):
         first = part.explain(row.path)
-        if not all(node["against"] for node in first.details.get("nodes", ())):
-            continue
-        leave_known_nodes(first, explanation.facts)
-        if len(job.work.requirements) > 1:
-            explanation.facts += [f"of `{row.path}`: {fact}" for fact in first.facts]
-            explanation.commands += first.commands
-            return
-        ready = quote(part.in_phase(Phase.READY))
-        explanation.facts += first.facts
-        explanation.commands += [
-            command.replace(row.path, ready, 1) if command == first.edit else command
-            for command in first.commands
-        ]
-        return
+        if all(node["against"] for node in first.details.get("nodes", ())):
+            return first
+    return None
 
 
 def leave_known_nodes(first: Explanation, known: Sequence[str]) -> None:

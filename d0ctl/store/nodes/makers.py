@@ -8,8 +8,13 @@ from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 def find(store: Store, job: int) -> None:
     """List the packages of other jobs without which this one can't continue."""
     store.empty("needed")
-    if store.row("some_needs", job=job):
+    if reads_other_jobs(store, job):
         store.change("find_needed", job=job)
+
+
+def reads_other_jobs(store: Store, job: int) -> bool:
+    """Return whether a job reads files that other jobs make."""
+    return store.row("some_needs", job=job) is not None
 
 
 def requirements(store: Store) -> list[Requirement]:

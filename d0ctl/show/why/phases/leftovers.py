@@ -1,5 +1,6 @@
 """How many packages of a job or a part of it are held, cooling off, blocked or dropped, and why."""
 
+from collections.abc import Mapping
 from shlex import quote
 
 from d0ctl.model import Counts, Group, Phase
@@ -39,17 +40,26 @@ def add(part: GroupPart, explanation: Explanation) -> None:
             explanation.commands.append(f"d0ctl why {row.path}")
 
 
-def add_canceled_maker(part: GroupPart, explanation: Explanation) -> None:
-    """Add a waiting package whose maker was canceled while others still run."""
-    if part.job.blocked or not part.job.counts.get("canceled"):
-        return
+def add_ended_maker(part: GroupPart, explanation: Explanation) -> None:
+    """Add a waiting package whose input is made only after a retry, while others still move.
+
+    Its maker was canceled, or has failed in another job.
+    """
     for row in part.sample([Phase.WAITING], MOST):
         waiting = part.explain(row.path)
-        makers = waiting.details.get("waits_for", [])
-        if any(maker["phase"] == "canceled" for maker in makers):
-            explanation.facts.append(waiting.answer)
+        if any(
+            _ended_elsewhere(maker, part.job.name) for maker in waiting.details.get("waits_for", ())
+        ):
+            if waiting.answer not in explanation.answer:
+                explanation.facts.append(waiting.answer)
             explanation.commands.append(f"d0ctl why {row.path}")
             return
+
+
+def _ended_elsewhere(maker: Mapping[str, str | None], job: str) -> bool:
+    """Return whether a maker was canceled, or failed in another job than this."""
+    is_own = (maker["maker"] or "").partition("/")[0] == job
+    return maker["phase"] == "canceled" or (maker["phase"] == "failed" and not is_own)
 
 
 def _canceled(path: str, counts: Counts, explanation: Explanation) -> None:
