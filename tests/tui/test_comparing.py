@@ -78,8 +78,7 @@ def test_two_marked_packages_are_compared_by_what_their_attempts_requested_and_n
     async def script(desk: Desk) -> None:
         await desk.press("equals_sign")
         await desk.sees("prod/1/2/1 2", "two attempts")
-        await desk.sees("not recorded")
-        await desk.misses("requests now")
+        await desk.sees("1 CPU, memory -", "1 CPU, memory 1.1 GB")
         await desk.press("escape", "space")
         desk.main.go_to("prod/1/1/1")
         await desk.press("space", "equals_sign")

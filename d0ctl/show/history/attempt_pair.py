@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from d0ctl.errors import NotFound
-from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.select import parse
 from d0ctl.show.cards import file_lists
 from d0ctl.show.drawing.sheet import Cell, Sheet
@@ -26,13 +25,8 @@ LINES = 12
 INPUTS = 8
 """How many inputs are compared."""
 
-NOT_RECORDED = "not recorded"
-
-NOT_KNOWN = (" since", " not compared", NOT_RECORDED)
+NOT_KNOWN = (" since", " not compared")
 """Ends of values that may be equal or not: only the last change of a file is recorded."""
-
-BEFORE_LAUNCH = frozenset({Status.UNSCHEDULED, Status.SCHEDULED})
-"""States in which a package may request something else than its last attempt did."""
 
 
 class Side(Struct, frozen=True):
@@ -75,7 +69,7 @@ def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: floa
     """Draw both beside each other, what is different with a mark."""
     rows: list[list[Cell]] = []
     for name, value, other in _rows(pair, now):
-        is_unknown = value.endswith(NOT_KNOWN) and value in (other, NOT_RECORDED)
+        is_unknown = value.endswith(NOT_KNOWN) and value == other
         mark = "?" if is_unknown else "≠" if value != other else ""
         role = "warn" if mark else "faint"
         rows.append([(mark, "warn"), (name, "faint"), (value, role), (other, role)])
@@ -90,11 +84,6 @@ def draw(sheet: Sheet, pair: tuple[Side, Side], logs: tuple[str, str], now: floa
 def _rows(pair: tuple[Side, Side], now: float) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each property that a side has, and its value on both sides."""
     columns = [_values(side, now) for side in pair]
-    if pair[0].package.path == pair[1].package.path:
-        # Only what the last attempt requested is recorded, until the next one is to begin.
-        columns[0]["requested"] = NOT_RECORDED
-        if STATUS_OF[Phase(pair[1].package.phase)] in BEFORE_LAUNCH:
-            columns[1]["requested"] = NOT_RECORDED
     for name in dict.fromkeys(name for values in columns for name in values):
         value, other = (values.get(name, UNKNOWN) for values in columns)
         if (value, other) != (UNKNOWN, UNKNOWN):
@@ -117,7 +106,7 @@ def _values(side: Side, now: float) -> dict[str, str]:
         "took": duration(ended - began),
         "CPU time": duration(attempt.cpu) if attempt.cpu is not None else UNKNOWN,
         "memory": size(attempt.rss) if attempt.rss is not None else UNKNOWN,
-        "requested": f"{count(package.cpus, 'CPU')}, memory {size(package.memory)}",
+        "requested": f"{count(attempt.cpus or 1, 'CPU')}, memory {size(attempt.memory)}",
         "inputs": f"{attempt.inputs} of {attempt.inputs_asked}"
         if attempt.inputs is not None
         else UNKNOWN,

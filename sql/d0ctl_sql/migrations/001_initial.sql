@@ -903,6 +903,10 @@ create table attempt (
     memory_expected integer,               -- bytes reserved for it, by earlier runs
     space_expected  integer,
 
+    -- What was requested for it: CPUs, and bytes of memory; null: none.
+    cpus         integer,
+    memory       integer,
+
     -- What its messages said so far.
     phase        text,                     -- its last phase
     phase_seq    integer not null default 0,  -- the message that said it

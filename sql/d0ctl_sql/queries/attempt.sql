@@ -22,12 +22,14 @@ select package.id
 -- name: begin_attempts
 -- A new attempt for each assigned package to launch.
 insert into attempt (package_id, number, node_id, node_name, base, launched, delivers, expected,
-                     expected_low, expected_high, memory_expected, space_expected, kind)
+                     expected_low, expected_high, memory_expected, space_expected, cpus,
+                     memory, kind)
 select package.id, package.attempts + 1, node.id, node.name, node.base, :now,
        requirement.stay is node.name, requirement.seconds / node.speed,
        requirement.seconds / node.speed * stage.drift_low / stage.drift,
        requirement.seconds / node.speed * stage.drift_high / stage.drift,
-       requirement.memory_expected, requirement.space_expected,
+       requirement.memory_expected, requirement.space_expected, requirement.cpus,
+       requirement.memory,
        case when package.attempts = 0 then 'first'
             when (select coalesce(last.answer = 'restart', last.outcome = 'lost')
                     from attempt as last

@@ -40,7 +40,10 @@ class NoteView(Struct, frozen=True):
 
 
 class AttemptView(Struct, frozen=True):
-    """One try at a package; `suspended` is in seconds, until it last continued."""
+    """One try at a package; `suspended` is in seconds, until it last continued.
+
+    `cpus` and `memory`, in bytes, are what was requested for it.
+    """
 
     id: int
     number: int
@@ -70,6 +73,8 @@ class AttemptView(Struct, frozen=True):
     left_out: str | None
     left_size: int | None
     suspended: float
+    cpus: int | None
+    memory: int | None
 
 
 class BinaryView(Struct, frozen=True):
