@@ -234,6 +234,25 @@ def test_results_of_another_recipe_are_accepted_and_only_later_runs_follow_it(si
     assert site.result("grow/s-1.txt") == "no 1\n"
 
 
+def test_an_accepted_file_is_said_to_be_made_by_the_command_that_made_it(site: Site) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    site.write(GROW.replace("run: echo {n}", "run: echo {n}0"))
+    site.ok("update", "grow", "--accept")
+    site.ok("update", "grow", "--accept")
+
+    file, unchanged = site.ok("why", "grow:s-1.txt"), site.ok("why", "grow:part.txt")
+
+    assert "its command was echo 1 > s-1.txt" in " ".join(file.split())
+    assert "although the job file had another recipe for it" in " ".join(file.split())
+    assert "accepted" not in unchanged
+    assert "echo 1 >" in site.ok("export", "grow", "--format", "prov")
+    site.ok("set-status", "grow/1/1", "unscheduled", "--yes")
+    site.ok("run", "grow")
+    again = site.ok("why", "grow:s-1.txt")
+    assert "echo 10 > s-1.txt" in again and "accepted" not in again
+
+
 def test_results_that_lack_an_input_of_the_job_file_are_not_accepted(site: Site) -> None:
     site.submit(GROW)
     site.ok("run", "grow")

@@ -935,6 +935,8 @@ create table attempt (
     events       text,                     -- the events that its binaries have done
     retained     text,                     -- files that the next attempt may begin with
     left_size    integer,                  -- bytes on its node, because of `keep-failed`
+    recipe       text,                     -- what its binaries ran, if the job file says otherwise
+                                           -- by now and a person accepted the results
     unique (package_id, number)
 ) strict;
 

@@ -275,6 +275,16 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe
 -- count as made as the job file says, from the files as they are.
 update package set redefined = ? where id = ?;
 
+-- name: keep_recipe
+-- Keep what the attempts of selected packages ran, as their binaries are about to change.
+update attempt
+   set recipe = (select json_group_array(json_object(
+                            'seq', binary.seq, 'script', binary.script, 'argv', binary.argv,
+                            'software', binary.software, 'parameters', binary.parameters,
+                            'image', binary.image))
+                   from binary where binary.package_id = attempt.package_id)
+ where package_id in (select package_id from selected_package) and recipe is null;
+
 -- name: correct_file
 -- Change the job file's settings for a known file, and its maker.
 update file

@@ -97,8 +97,16 @@ select input.package_id, input.binary, input.own, input.acquire, input.required,
 -- name: runs_of_selected
 -- Binaries of the selected packages that succeeded, each from the last attempt that ran it: node,
 -- times and software.
-select package.id as package_id, package_path.path, binary.seq, binary.name, binary.script,
-       binary.argv, binary.shell, binary.software, binary.parameters, binary.image,
+select package.id as package_id, package_path.path, binary.seq, binary.name,
+       iif(former.value is null, binary.script, former.value ->> 'script') as script,
+       iif(former.value is null, binary.argv, former.value ->> 'argv') as argv,
+       iif(former.value is null, binary.software, former.value ->> 'software') as software,
+       iif(former.value is null, binary.parameters, former.value ->> 'parameters') as parameters,
+       iif(former.value is null, binary.image, former.value ->> 'image') as image,
+       iif((former.value ->> 'script', former.value ->> 'argv', former.value ->> 'software',
+            former.value ->> 'parameters', former.value ->> 'image')
+           is (binary.script, binary.argv, binary.software, binary.parameters, binary.image),
+           null, iif(former.value is null, null, package.redefined)) as accepted,
        attempt.id as attempt_id, attempt.number as attempt, attempt.node_name as node,
        node.platform, coalesce(ran.started, attempt.started) as started,
        coalesce(ran.ended, attempt.ended) as ended, ran.exit_code,
@@ -117,11 +125,12 @@ select package.id as package_id, package_path.path, binary.seq, binary.name, bin
                                     join binary_attempt as record
                                       on record.attempt_id = tried.id and record.seq = binary.seq
                                    where tried.package_id = package.id), package.attempts)
+  left join json_each(attempt.recipe) as former on former.value ->> 'seq' = binary.seq
   left join binary_attempt as ran on ran.attempt_id = attempt.id and ran.seq = binary.seq
   left join node on node.id = attempt.node_id and node.name = attempt.node_name
   left join software
     on software.id = (select entry.id from software as entry
-                       where entry.title = binary.software
+                       where entry.title = iif(former.value is null, binary.software, former.value ->> 'software')
                          and entry.platform in ('', coalesce(node.platform, ''))
                        order by entry.platform desc limit 1)
  where package.phase in ('done', 'transferring')

@@ -31,6 +31,9 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
     else:
         ended = f", {moment(run.ended, now)}" if run.ended else ""
         facts.append(f"binary `{run.name}` made it in {where}{ended}")
+    if run.accepted is not None:
+        accepted = f"was accepted {moment(run.accepted, now)}"
+        facts.append(f"it {accepted}, although the job file had another recipe for it")
     if file.checksum:
         facts.append(f"its checksum is {file.checksum}")
     if run.software:
@@ -47,7 +50,8 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
         "binary": run.name, "package": run.path, "attempt": run.attempt, "node": run.node,
         "platform": run.platform, "started": run.started, "ended": run.ended,
         "software": run.software, "software_checksum": run.software_checksum,
-        "image": run.image, "command": run.command, "parameters": run.parameters,
+        "image": run.image, "accepted": run.accepted, "command": run.command,
+        "parameters": run.parameters,
         "inputs": [{"file": each.path, "size": each.size, "checksum": each.checksum,
                     "is_earlier": each.earlier_of is not None}
                    for each in run.read[:MOST_INPUTS]],

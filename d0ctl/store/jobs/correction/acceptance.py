@@ -27,6 +27,12 @@ def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place
     return {package: found.outdated.pop(package) for package in sorted(keys)}
 
 
+def keep_recipes(store: Store, packages: Collection[int]) -> None:
+    """Keep what the attempts of packages ran, before the packages follow another job file."""
+    if packages:
+        store.select(packages).change("keep_recipe")
+
+
 def accept(
     store: Store, packages: Collection[int], contents: Sequence[Contents], *, now: float
 ) -> None:

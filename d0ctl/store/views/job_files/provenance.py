@@ -66,6 +66,8 @@ class Run(Struct):
     exit_code: int | None
     taken: str | None
     """Why it did not run, if its outputs are those of another job."""
+    accepted: float | None
+    """When a person accepted its outputs, although the job file has another recipe for them."""
     read_until: float | None
     """When it was launched, with its inputs; one that started early ended then."""
     image: str | None
