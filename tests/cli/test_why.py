@@ -13,6 +13,7 @@ from d0ctl.select import parse
 from d0ctl.store.nodes import contact, leases, registry
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
+from tests.store.test_require import end_all, go_on, merge
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
@@ -251,3 +252,19 @@ def test_a_retry_of_held_packages_names_the_release(site: Site, d0ctl: Type) -> 
     d0ctl("hold", "prod/1/1")
 
     assert d0ctl("retry", "prod:held").stderr.endswith("d0ctl release prod:held\n")
+
+
+def test_a_line_that_its_readers_do_not_need_is_not_said_to_be_dropped_by_a_person(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(merge(0.8))
+    end_all(site, failing=2)
+    d0ctl("retry", "prod/1/9", "--reason", "my retry")
+    site.fail("prod/1/9/1")
+    go_on(site.store)
+
+    answer = " ".join(d0ctl("why", "prod/1/9/1").stdout.split())
+
+    assert "enough for its readers" in answer.partition(" - ")[0]
+    assert "my retry" not in answer and "by root" not in answer
+    assert "its last attempt failed: exit-code" in answer

@@ -37,10 +37,22 @@ class Subject(Struct, frozen=True):
 
     def last_action(self) -> EventView | None:
         """Return the last change that a person made to it, but no drop that was undone."""
+        return next((event for event in reversed(self._changes()) if event.actor), None)
+
+    def last_end(self) -> EventView | None:
+        """Return the change by which a person ended it; None if d0ctl did that itself."""
+        events = self._changes()
+        ends = [event for event in events if event.new == self.package.phase]
+        if ends and ends[-1].old == Phase.KILLING:
+            return self.last_action()
+        return ends[-1] if ends and ends[-1].actor else None
+
+    def _changes(self) -> list[EventView]:
+        """Return its changes, without drops that were undone."""
         events = one_package.events(self.store, self.package.id)
         if events and events[-1].old == Phase.DROPPED:
-            events = [event for event in events if Phase.DROPPED not in (event.old, event.new)]
-        return next((event for event in reversed(events) if event.actor), None)
+            return [event for event in events if Phase.DROPPED not in (event.old, event.new)]
+        return events
 
     def since(self) -> str:
         """Return when it last changed."""

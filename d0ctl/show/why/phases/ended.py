@@ -161,7 +161,7 @@ def _suggest_verifying(subject: Subject, node: str | None) -> None:
 
 def canceled(subject: Subject) -> None:
     """Explain a canceled or dropped package."""
-    package, action = subject.package, subject.last_action()
+    package, action = subject.package, subject.last_end()
     word = "dropped" if package.phase == "dropped" else "canceled"
     by = (
         f" by {action.actor}, {moment(action.at, subject.now)}"
@@ -176,6 +176,8 @@ def canceled(subject: Subject) -> None:
     tries = one_package.attempts(subject.store, package.id)
     if package.line_named:
         subject.fact("its line is dropped: packages that can run without it do so")
+        if tries and (why := _reason(tries[-1])):
+            subject.fact(f"its last attempt failed: {why}")
     elif package.phase == "dropped" and tries and (why := _reason(tries[-1])):
         subject.explanation.answer = f"{subject.name} failed: {why}"
         _last_attempt(subject, tries[-1])
