@@ -221,6 +221,11 @@ def readers(found: Listed, how: str, whose: str = "") -> Iterator[str]:
         yield f"{how}: {again}"
 
 
+def and_removed(number: int) -> str:
+    """Say how many more packages run again, if any."""
+    return f", and {number:,} more because their outputs were removed" if number else ""
+
+
 def still_reading(number: int, job: str) -> Iterator[str]:
     """Say that launched packages may have read earlier contents of files, and when that shows."""
     if number:

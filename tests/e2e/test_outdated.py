@@ -261,8 +261,15 @@ def test_results_that_lack_an_input_of_the_job_file_are_not_accepted(site: Site)
     told = site.ok("update", "grow", "--accept")
     site.ok("run", "grow")
 
-    assert "results are accepted only if inputs and outputs have the same names" in told
+    only = "results are accepted only if inputs and outputs have the same names"
+    assert only in told
     assert SAID in site.ok("status", "grow")
+    assert "--accept instead" not in site.ok("status", "grow")
+    assert "--accept" not in site.ok("update", "grow", "--dry-run")
+    for file, part in (("part.txt", "grow/2"), ("all.txt", "grow/3")):
+        assert "--accept" not in site.ok("why", f"grow:{file}")
+        assert site.d0ctl("update", part, "--accept").code == 4
+    assert only in site.d0ctl("update", "grow/2", "--accept").err
 
 
 def test_results_with_files_of_a_line_dropped_later_are_accepted(site: Site) -> None:

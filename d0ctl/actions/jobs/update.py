@@ -181,6 +181,7 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         yield "changed since packages read them:"
         yield from wording.few(edited, len(edited))
     rewritten = [package for key, package in found.rewritten.items() if key not in outline.again]
+    accepts, acceptable = plan.request.options.accept, count(len(outline.acceptable), "package")
     stale = {key: package for key, package in found.outdated.items()
              if key not in outline.again and key not in found.rewritten}  # fmt: skip
     asked = outline.again - outline.renewed.keys()
@@ -218,13 +219,12 @@ def _said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if asked and made_again:
         yield f"in all: {count(len(asked | made_again.keys()), 'package')} to run again"
     if stale:
-        too = f", and {outline.lacking:,} more because their outputs were removed"
-        more = too if outline.lacking else ""
+        more = wording.and_removed(outline.lacking)
         yield f"to run what is out of date{more}: d0ctl update {job} --again"
-        if plan.request.options.accept and is_whole_job(plan.request.target):
+        if accepts and is_whole_job(plan.request.target):
             yield "results are accepted only if inputs and outputs have the same names"
-        elif not plan.request.options.accept:
-            yield f"to accept it as it is: d0ctl update {job} --accept"
+        elif outline.acceptable and not accepts:
+            yield f"to accept the results of {acceptable}: d0ctl update {job} --accept"
     yield from wording.still_reading(found.reading, job)
     if any(package.phase == Phase.FAILED for package in rewritten):
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"

@@ -1061,7 +1061,10 @@ create index past_stop_of_job on past_stop (job_id);
 create table outdated_package (
     package_id integer primary key references package on delete cascade,
     job_id     integer not null,
-    by_recipe  integer not null check (by_recipe in (0, 1))  -- 0: it only has to run again
+    by_recipe  integer not null check (by_recipe in (0, 1)),  -- 0: it only has to run again
+    acceptable integer check (acceptable in (0, 1))  -- 1: its results may be accepted; 0: it would
+                                                     -- read or make other files now; null: it is
+                                                     -- up to date once those before it are
 ) strict;
 
 -- Those of a job.

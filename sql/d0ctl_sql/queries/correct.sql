@@ -251,12 +251,14 @@ delete from outdated_package where job_id = :job;
 
 -- name: record_outdated
 -- A successful package ran with another definition or other inputs than the job file has now.
-insert into outdated_package (package_id, job_id, by_recipe) values (?, ?, ?);
+insert into outdated_package (package_id, job_id, by_recipe, acceptable) values (?, ?, ?, ?);
 
 -- name: count_outdated
--- How many successful packages of a job, or of a stage or line, are out of date, and how many of
--- them by their recipe.
-select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe
+-- How many successful packages of a job, or of a stage or line, are out of date, how many of them by
+-- their recipe, and how many results may be accepted or not.
+select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
+       coalesce(sum(acceptable), 0) as acceptable,
+       coalesce(sum(acceptable = 0), 0) as unacceptable
   from outdated_package
   join package on package.id = outdated_package.package_id and package.phase = 'done'
   join line on line.id = package.line_id
@@ -265,8 +267,11 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe
    and (:stage is null or stage.seq = :stage) and (:line is null or line.seq = :line);
 
 -- name: count_outdated_of_selected
--- How many of the selected packages are out of date, and how many of them by their recipe.
-select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe
+-- How many of the selected packages are out of date, how many of them by their recipe, and how many
+-- results may be accepted or not.
+select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
+       coalesce(sum(acceptable), 0) as acceptable,
+       coalesce(sum(acceptable = 0), 0) as unacceptable
   from selected_package
   join outdated_package on outdated_package.package_id = selected_package.package_id;
 

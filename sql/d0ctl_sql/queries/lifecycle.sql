@@ -218,9 +218,15 @@ update file set dropped = 1
  where dropped = 0 and package_id in (select package_id from selected_package);
 
 -- name: outdate_readers
--- Packages that have succeeded with outputs of the selected ones, recursively, are out of date.
-insert or ignore into outdated_package (package_id, job_id, by_recipe)
-select package.id, package.job_id, 0
+-- Packages that have succeeded with outputs of the selected ones, recursively, are out of date; the
+-- results of those that have read them directly may be accepted.
+insert or ignore into outdated_package (package_id, job_id, by_recipe, acceptable)
+select package.id, package.job_id, 0,
+       iif(exists (select 1
+                     from input
+                     join file on file.id = input.file_id
+                    where input.package_id = package.id and input.own = 0
+                      and file.package_id in (select package_id from selected_package)), 1, null)
   from selected_package_reader join package on package.id = selected_package_reader.package_id;
 
 -- name: drop_idle_packages

@@ -244,8 +244,8 @@ delete from outdated_package where package_id = ? and by_recipe = 1;
 
 -- name: record_other_recipe
 -- A package is about to run something else than its job says: its results are out of date.
-insert or replace into outdated_package (package_id, job_id, by_recipe)
-select id, job_id, 1 from package where id = ?;
+insert or replace into outdated_package (package_id, job_id, by_recipe, acceptable)
+select id, job_id, 1, 1 from package where id = ?;
 
 -- name: selected_positions
 -- The positions of the selected packages in their jobs.

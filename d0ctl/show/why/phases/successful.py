@@ -97,8 +97,10 @@ def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:
         return []
     are = "is" if found.packages == 1 else "are"
     text = f"{count(found.packages, 'package')} of `{path}` {are} {_out_of_date(found)}"
+    some = "results whose files have the same names" if found.unacceptable else "the results"
+    keeps = f"; --accept instead of --again keeps {some}" if found.acceptable else ""
     return [f"{text}: `{_again(path)}`, which also reruns packages whose outputs were removed "
-            "(--dry-run counts them); --accept instead of --again keeps the results"]  # fmt: skip
+            f"(--dry-run counts them){keeps}"]  # fmt: skip
 
 
 def _out_of_date(found: Outdated) -> str:
@@ -172,7 +174,8 @@ def add_outdated(
     else:
         return
     explanation.commands.append(_again(package.path))
-    explanation.commands.append(f"d0ctl update {quote(package.path)} --accept")
+    if found.acceptable or not found.packages:
+        explanation.commands.append(f"d0ctl update {quote(package.path)} --accept")
 
 
 def _again(target: str) -> str:

@@ -1,7 +1,8 @@
 """Results that are out of date, and that a person accepts as they are."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 
+from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.files import edited_files
@@ -9,8 +10,8 @@ from d0ctl.store.files.edited_files import Contents
 from d0ctl.store.jobs.correction.comparison import Comparison, Place
 
 
-def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place]:
-    """Take the packages to accept, of all or of those in `part`, out of the outdated ones.
+def acceptable(found: Comparison) -> frozenset[int]:
+    """Return the outdated packages whose results a person can accept.
 
     They have succeeded, and still read and make files of the same names: what another definition
     reads or makes is not there.
@@ -23,7 +24,19 @@ def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place
         for package, new in zip(line.old.packages, line.definitions, strict=False)
         if package.phase == Phase.DONE and package.definition.files == new.files
     }
-    keys = alike.intersection(found.outdated, alike if part is None else part)
+    return frozenset(alike.intersection(found.outdated))
+
+
+def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place]:
+    """Take the packages to accept, of all or of those in `part`, out of the outdated ones.
+
+    Raises Refused if nothing of a part can be accepted.
+    """
+    keys = acceptable(found)
+    if part is not None and not (keys := keys.intersection(part)):
+        if found.outdated.keys().isdisjoint(part):
+            raise Refused("none of these packages is out of date, except by files of others")
+        raise Refused("results are accepted only if inputs and outputs have the same names")
     return {package: found.outdated.pop(package) for package in sorted(keys)}
 
 
@@ -39,3 +52,21 @@ def accept(
     """Let the results of packages count as made from files of these contents, in a transaction."""
     edited_files.take(store.select(packages), contents, now=now)
     store.change_many("redefine", ((now, package) for package in packages))
+
+
+def record_outdated(
+    store: Store,
+    job: int,
+    packages: Collection[int],
+    by_recipe: Container[int],
+    found: Comparison,
+    acceptable: Container[int],
+) -> None:
+    """Record which packages of a job are out of date, and which results may be accepted.
+
+    That is not known of those that are out of date only by files of others.
+    """
+    may_be = {package: int(package in acceptable) for package in found.outdated}
+    store.change_many("record_outdated", (
+        (package, job, int(package in by_recipe), may_be.get(package)) for package in packages
+    ))  # fmt: skip

@@ -44,8 +44,8 @@ def correct(
     ).apply()  # fmt: skip
     acceptance.accept(store, outline.accepted, outline.contents, now=now)
     store.change("forget_outdated_packages", job=job)
-    store.change_many("record_outdated", ((package, job, int(package in outline.by_recipe))
-                                          for package in outline.outdated))  # fmt: skip
+    acceptance.record_outdated(store, job, outline.outdated, outline.by_recipe,
+                               outline.found, outline.acceptable)  # fmt: skip
 
 
 class Correction(Struct):

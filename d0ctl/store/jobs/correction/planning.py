@@ -52,6 +52,8 @@ class Outline(Struct):
     """Those of them that ran with another definition."""
     unread: frozenset[str]
     """The files that they would read if they ran again."""
+    acceptable: frozenset[int] = frozenset()
+    """Those of which a person could accept the results."""
     accepted: Mapping[int, Place] = {}
     """Packages that are out of date no more, because a person accepts their results."""
     contents: Sequence[Contents] = ()
@@ -150,7 +152,8 @@ def plan(
         comparison_result, readers, _listed(store, all_readers - own), rerun, written, remade,
         renewed,
         len(lacking - gone), frozenset(outdated - comparison_result.unlisted - rerun), by_recipe,
-        frozenset(unread), {key: accepted[key] for key in accepted.keys() - gone},
+        frozenset(unread), acceptance.acceptable(comparison_result) & outdated,
+        {key: accepted[key] for key in accepted.keys() - gone},
         _contents(store, job, before) if accepted else (),
     )  # fmt: skip
 
