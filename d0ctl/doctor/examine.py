@@ -13,7 +13,8 @@ from d0ctl.doctor.finding import ANEW, Finding, repaired_at_start
 from d0ctl.doctor.home import failing_turns, home_files
 from d0ctl.doctor.leases import has_daemon, holders, outdated_daemon, stuck_writer
 from d0ctl.doctor.logins import logins
-from d0ctl.doctor.node_files import Nodes, caches_in_doubt, full_disks, unknown_files
+from d0ctl.doctor.node_files import Nodes, caches_in_doubt, full_disks
+from d0ctl.doctor.orphans import unknown_files
 from d0ctl.doctor.results import copies_here, deliveries, in_transit
 from d0ctl.errors import D0Error
 from d0ctl.event_queue.address import where

@@ -8,6 +8,9 @@ RESTART = "d0ctl daemon start"
 ANEW = f"d0ctl daemon stop; {RESTART}"
 """The same while a daemon runs."""
 
+MOST = 5
+"""How many findings of a kind are listed for a node."""
+
 
 class Finding(Struct, frozen=True):
     """One problem, by the name of the rule that is broken; without advice nobody need act."""

@@ -1,20 +1,20 @@
 """The files on the nodes, compared with the database."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from msgspec import Struct
 
-from d0ctl.doctor.finding import ANEW, RESTART, Finding, repaired_at_start
+from d0ctl.doctor.finding import ANEW, MOST, RESTART, Finding, repaired_at_start
+from d0ctl.doctor.orphans import orphans
 from d0ctl.errors import D0Error
 from d0ctl.model import Node
 from d0ctl.nodes.inventory import Survey, is_another, survey
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies, wanted
+from d0ctl.store.checks.belongings import KnownAttempt, attempts, copies
 from d0ctl.store.clusters import doubt
-from d0ctl.store.files import inventory
 from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver
@@ -30,14 +30,6 @@ UNFETCHED_S = 60.0
 
 ASIDE_S = 86400.0
 """A file that has been in transit for longer is abandoned."""
-
-MOST_UNKNOWN = 20
-"""How many unknown files of nodes that are not checked are listed."""
-
-UNKNOWN = "is not a copy that the database knows"
-
-MOST = 5
-"""How many findings of a kind are listed for a node."""
 
 
 class NodeAnswer(Struct, frozen=True):
@@ -105,16 +97,6 @@ class Nodes:
                     yield NodeAnswer(asked[answer], None, str(error))
 
 
-def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
-    """Yield files that no job knows, found by inventories of nodes that are not checked now."""
-    for file in inventory.unknown(store, MOST_UNKNOWN):
-        if file.node not in asked:
-            name = file.path.removeprefix(f"{file.base}/")
-            # A file of an input, such as its earlier version, is removed with its job.
-            why = "" if name.startswith("cache/in/") else f"d0ctl why --node {file.node}"
-            yield Finding("orphan", f"{file.node}:{name}", UNKNOWN, why)
-
-
 def full_disks(store: Store) -> Iterator[Finding]:
     """Nodes in contact whose disks are nearly full, so that packages fail there."""
     for row in registry.nodes(store) if any_driver(store) else ():
@@ -146,7 +128,7 @@ def belongings(store: Store, node: Node, found: Survey) -> Iterator[Finding]:
     for kind in (
         find_problems.attempts(),
         find_problems.live(),
-        find_problems.orphans(),
+        orphans(store, node, found),
         find_problems.lacking(),
         find_problems.changed(),
         find_problems.waiting(),
@@ -221,23 +203,6 @@ class _NodeContents:
                 yield self._until_start(
                     "attempt", row["attempt_id"], "should be running, but has no wrapper"
                 )
-
-    def orphans(self) -> Iterator[Finding]:
-        """Yield files in the cache that the database does not know."""
-        reported = self._found.entries(self._base, sorted(self._found.cached()))
-        expected = wanted(self._store, self._node, reported)
-        paths = [path for entry in reported if (path := str(entry["path"])) not in expected]
-        needed = {path.removeprefix(f"{self._base}/").rpartition("/")[0] for path in expected}
-        for path in paths[:MOST]:
-            short, detail = path.removeprefix(f"{self._base}/"), UNKNOWN
-            folder = "/".join(short.split("/")[:2])
-            if folder == "cache/in" or any(path.startswith(folder) for path in needed):
-                yield self._finding("orphan", short, detail, "d0ctl removes it with its job")
-            else:
-                yield self._swept("orphan", short, detail)
-        if len(paths) > MOST:
-            more = f"{count(len(paths) - MOST)} more that the database does not know"
-            yield self._swept("orphan", "cache", more)
 
     def lacking(self) -> Iterator[Finding]:
         """Yield copies that the database knows but are missing."""

@@ -77,11 +77,13 @@ def _list_frame(path: str) -> Frame:
     _, top, *rest = path.split("/")
     is_brought = top == "in"
     number = rest.pop(0) if is_brought and rest else top
+    is_numbered = number.isdigit()
     return {
         "folder": f"cache/{top}",
-        "attempt": int(number) if number.isdigit() and not is_brought else None,
-        "file": int(number) if number.isdigit() and is_brought else None,
+        "attempt": int(number) if is_numbered and not is_brought else None,
+        "file": int(number) if is_numbered and is_brought else None,
         "name": "/".join(rest),
+        "is_input": bool(is_brought and rest and (is_numbered or path.startswith(SHARED))),
     }
 
 

@@ -30,6 +30,17 @@ def turn_until(desk: Desk, condition: Callable[[], object]) -> None:
     wait_until(is_true)
 
 
+def listed(desk: Desk) -> bool:
+    """Whether the node has listed its files, and none is to be looked at again."""
+    return bool(desk.inventory_due and not desk.inventories and not desk.suspects)
+
+
+def list_again(desk: Desk) -> None:
+    """Let the node list its files once more."""
+    desk.inventory_due.clear()
+    turn_until(desk, lambda: listed(desk))
+
+
 class Disk:
     """The files of a node that has all there are; it may be too slow to give any."""
 

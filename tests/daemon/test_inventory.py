@@ -11,7 +11,8 @@ from d0ctl.actions.nodes.node_accept_loss import LossPlan
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.in_progress import Transfer
 from d0ctl.daemon.steps import inventory
-from d0ctl.doctor.node_files import caches_in_doubt, unknown_files
+from d0ctl.doctor.node_files import caches_in_doubt
+from d0ctl.doctor.orphans import unknown_files
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import Disposition, OutputSpec
 from d0ctl.nodes.inventory import Survey
@@ -25,7 +26,7 @@ from d0ctl.store.files.copies import Arrival
 from d0ctl.store.views import file_locations
 from d0ctl_wrapper.protocol.paths import NodePaths
 from d0ctl_wrapper.relay import listing
-from tests.daemon.contact import turn, turn_until
+from tests.daemon.contact import list_again, listed, turn, turn_until
 from tests.support.acting import act
 from tests.support.jobs import job, phases, simple, submitted
 from tests.support.rows import read, value
@@ -75,17 +76,6 @@ def unmounted(desk: Desk) -> tuple[Path, Path]:
     change(desk, "release")
     turn(desk)
     return cache, away
-
-
-def listed(desk: Desk) -> bool:
-    """Whether the node has listed its files, and none is to be looked at again."""
-    return bool(desk.inventory_due and not desk.inventories and not desk.suspects)
-
-
-def list_again(desk: Desk) -> None:
-    """Let the node list its files once more."""
-    desk.inventory_due.clear()
-    turn_until(desk, lambda: listed(desk))
 
 
 def why(desk: Desk, name: str = "f") -> str:
@@ -203,7 +193,8 @@ def test_a_file_put_into_a_cache_is_reported_when_two_inventories_do_not_know_it
     beside = made(desk, is_read=False).with_name("mine")
     beside.write_text("my notes\n")
     cache = next(path for path in beside.parents if path.name == "cache")
-    earlier = cache / "in/77/script.sh"  # an earlier version of an input, which needs nobody
+    ((file,),) = read(desk.store, "file", "id")
+    earlier = cache / f"in/{file}/earlier"  # it is removed with its job, which needs nobody
     earlier.parent.mkdir(parents=True)
     earlier.touch()
 
@@ -212,7 +203,7 @@ def test_a_file_put_into_a_cache_is_reported_when_two_inventories_do_not_know_it
     found = {finding.subject: finding.advice for finding in unknown_files(desk.store, ())}
     name = f"localhost:cache/{beside.relative_to(cache)}"
     why = "d0ctl why --node localhost"
-    assert found == {name: why, "localhost:cache/in/77/script.sh": ""}
+    assert found == {name: why, f"localhost:cache/in/{file}/earlier": ""}
     assert beside.exists()
     assert list(unknown_files(desk.store, ("localhost",))) == []
     beside.unlink()

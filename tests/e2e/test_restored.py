@@ -81,6 +81,30 @@ def test_the_daemon_of_a_restored_home_removes_attempts_that_it_ended(
     assert site.d0ctl("doctor", "--nodes").code == 0
 
 
+def test_the_daemon_of_a_restored_home_removes_inputs_that_were_sent_after_the_backup(
+    site: Site,
+) -> None:
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    site.ok("backup", site.folder / "saved.db")
+    reads = f"job: reads\nstages: [{{lines: [{{run: '{site.gate('end')}', inputs: gains.txt}}]}}]"
+    file = site.write(reads)
+    (file.parent / "gains.txt").write_text("1")
+    site.ok("submit", file)
+    site.wait_phase("reads/1/1/1", "running")
+    cache = site.base("farm") / "cache/in"
+    assert list(cache.rglob("gains.txt"))
+    site.ok("daemon", "stop")
+    site.ok("restore", site.folder / "saved.db", "--yes")
+    assert "gains.txt" in site.d0ctl("doctor", "--nodes").out
+
+    site.start_daemon()
+
+    wait_until(lambda: not list(cache.iterdir()), what="the input is removed")
+    assert site.d0ctl("doctor", "--nodes").code == 0
+
+
 def test_a_package_that_began_after_the_backup_is_shown_as_running_by_the_restored_home(
     site: Site,
 ) -> None:

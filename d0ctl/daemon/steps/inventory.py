@@ -14,7 +14,7 @@ from d0ctl.daemon.in_progress import Inventory, Transfer
 from d0ctl.daemon.turn import Turn
 from d0ctl.model import Node
 from d0ctl.nodes.courier import Courier
-from d0ctl.nodes.inventory import is_another
+from d0ctl.nodes.inventory import SHARED, is_another
 from d0ctl.nodes.link import Frame
 from d0ctl.store.checks.belongings import wanted
 from d0ctl.store.clusters import doubt
@@ -172,12 +172,33 @@ def _look_for_unknown(
             turn.after(courier.order, {"kind": "hash", "id": name, "path": lacking.path})
     unknown = {str(entry["path"]) for entry in entries}
     suspects = desk.suspects.get(node)
+    removed = _remove_inputs(desk, row, entries, suspects or set())
+    unknown -= removed
     inventory.end(desk.store, node, unknown & (suspects or set()), now=turn.now)
     if unknown and suspects is None:
         turn.after(desk.set_suspects, node, unknown)
         return AGAIN_S
     turn.after(desk.set_suspects, node, None)
-    return every_s
+    return AGAIN_S if removed and len(names) == MOST_COMPARED else every_s
+
+
+def _remove_inputs(desk: Desk, row: Node, entries: Iterable[Frame], suspects: set[str]) -> set[str]:
+    """Have unknown inputs removed that no job has, as after a restore; return their paths.
+
+    Those that wrappers have fetched are removed only if they are suspects: the message that
+    reports one may not have been applied yet.
+    """
+    shared = f"{row.base}/{SHARED}"
+    found = {
+        path
+        for path, unknown in inventory.inputs(desk.store, row.cluster_id, entries).items()
+        if unknown.is_unneeded and (path in suspects or not path.startswith(shared))
+    }
+    if found:
+        inventory.remove(desk.store, row.id, found)
+        number = count(len(found), "input")
+        log.info("node %s: removes %s of no job, such as %s", row.name, number, min(found))
+    return found
 
 
 def _short(row: Node, path: str) -> str:

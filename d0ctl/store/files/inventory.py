@@ -72,6 +72,20 @@ class UnknownFile(Struct, frozen=True):
     noticed: float
 
 
+class UnknownInput(Struct, frozen=True):
+    """An input in the cache of a node that is no copy."""
+
+    path: str
+    has_job: int
+    may_be_read: int
+    """Whether a package that was launched before a restore may read it."""
+
+    @property
+    def is_unneeded(self) -> bool:
+        """Whether no job has it and no package reads it, as most after a restore."""
+        return not (self.has_job or self.may_be_read)
+
+
 class CachedCopy(Struct, frozen=True, gc=False):
     """A recorded copy in the cache of a node."""
 
@@ -113,6 +127,22 @@ def lacking(store: Store, cluster: int, entries: Sequence[dict[str, Any]]) -> li
     page = json.dumps(list(entries))
     rows = store.rows("lacking_copies", entries=page, cluster=cluster, limit=MOST_LACKING)
     return [make(CopyCandidate, row) for row in rows]
+
+
+def inputs(
+    store: Store, cluster: int, entries: Iterable[dict[str, Any]]
+) -> dict[str, UnknownInput]:
+    """Describe the inputs among unknown files in a cache, by path."""
+    listed = [entry for entry in entries if entry["is_input"]]
+    if not listed:
+        return {}
+    rows = store.rows("unknown_inputs", entries=json.dumps(listed), cluster=cluster)
+    return {row["path"]: make(UnknownInput, row) for row in rows}
+
+
+def remove(store: Store, node: int, paths: Iterable[str]) -> None:
+    """Have a node remove inputs from its cache."""
+    store.change_many("purge_input", [(node, path) for path in sorted(paths)])
 
 
 def take_in(store: Store, node: int, arrival: copies.Arrival, *, now: float) -> None:

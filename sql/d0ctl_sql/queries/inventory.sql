@@ -32,6 +32,25 @@ select json_extract(listed.value, '$.path'), file.id, file.size, file.checksum
                       and coalesce(outdated_copy.renewed, 0) <= 0)
  limit :limit;
 
+-- name: unknown_inputs
+-- Unknown inputs that a node lists: whether a job has the file, and whether a package in their
+-- cluster that was launched before the database was restored may read it.
+select json_extract(listed.value, '$.path') as path,
+       exists (select 1 from file
+                where file.id = json_extract(listed.value, '$.file')) as has_job,
+       exists (select 1
+                 from node
+                 join package on package.node_id = node.id and package.is_live = 1
+                 join attempt on attempt.id = package.attempt_id
+                where node.cluster_id = :cluster
+                  and attempt.launched < (select max(at) from action
+                                           where verb = 'restore')) as may_be_read
+  from json_each(:entries) as listed;
+
+-- name: purge_input
+-- Have a node remove an input of its cache.
+insert into purge (node_id, path) values (?, ?);
+
 -- name: keep_cache_finding
 -- Record a finding of an inventory.
 insert or replace into cache_finding (node_id, path, finding, file_id, noticed)

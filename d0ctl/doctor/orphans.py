@@ -1,0 +1,86 @@
+"""Files in the caches of nodes that are no copies."""
+
+from collections.abc import Collection, Iterator
+
+from d0ctl.doctor.finding import ANEW, MOST, RESTART, Finding
+from d0ctl.model import Node
+from d0ctl.nodes.inventory import Survey
+from d0ctl.store import Store
+from d0ctl.store.checks.belongings import wanted
+from d0ctl.store.files import inventory
+from d0ctl.store.files.inventory import UnknownInput
+from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.site import default
+from d0ctl.units import count
+
+MOST_UNKNOWN = 20
+"""How many unknown files of nodes that are not checked are listed."""
+
+UNKNOWN = "is not a copy that the database knows"
+
+WITH_JOB = f"{UNKNOWN}: d0ctl removes it with its job"
+
+LEFT = f"{UNKNOWN}: d0ctl leaves it there"
+
+LATER = f"{UNKNOWN}: d0ctl removes it when the packages there from before the restore have ended"
+
+
+def unknown_files(store: Store, asked: Collection[str]) -> Iterator[Finding]:
+    """Yield files that no job knows, found by inventories of nodes that are not checked now."""
+    for file in inventory.unknown(store, MOST_UNKNOWN):
+        if file.node not in asked:
+            name = file.path.removeprefix(f"{file.base}/")
+            # Inventories remove inputs once no job has them.
+            why = "" if name.startswith("cache/in/") else f"d0ctl why --node {file.node}"
+            yield Finding("orphan", f"{file.node}:{name}", UNKNOWN, why)
+
+
+def orphans(store: Store, node: Node, found: Survey) -> Iterator[Finding]:
+    """Yield files in the cache of a node that the database does not know.
+
+    d0ctl removes most of them at the next contact; the others need nobody.
+    """
+    details = _details(store, node, found)
+    removed = {path: detail for path, detail in details.items() if detail == UNKNOWN}
+    yield from _listed(node, "cache", removed, ANEW if any_driver(store) else RESTART)
+    others = {path: detail for path, detail in details.items() if detail != UNKNOWN}
+    yield from _listed(node, "cache/in", others, "")
+
+
+def _listed(node: Node, folder: str, details: dict[str, str], advice: str) -> Iterator[Finding]:
+    for path, detail in list(details.items())[:MOST]:
+        subject = f"{node.name}:{path.removeprefix(f'{node.base}/')}"
+        yield Finding("orphan", subject, detail, advice, heals=bool(advice))
+    if len(details) > MOST:
+        more = f"{count(len(details) - MOST)} more that the database does not know"
+        yield Finding("orphan", f"{node.name}:{folder}", more, advice, heals=bool(advice))
+
+
+def _details(store: Store, node: Node, found: Survey) -> dict[str, str]:
+    """Return what is said of each unknown file, by path."""
+    base = node.base or ""
+    reported = found.entries(base, sorted(found.cached()))
+    expected = wanted(store, node, reported)
+    unknown = {path: entry for entry in reported if (path := str(entry["path"])) not in expected}
+    inputs = inventory.inputs(store, node.cluster_id, unknown.values())
+    needed = {path.removeprefix(f"{base}/").split("/")[1] for path in expected}
+    is_compared = bool(default(store, "inventory-every"))
+    details = dict[str, str]()
+    for path, entry in unknown.items():
+        _, top, *_ = str(entry["folder"]).split("/")
+        if top == "in":
+            details[path] = _of_input(inputs.get(path), is_compared=is_compared)
+        elif entry["attempt"] is None:
+            details[path] = LEFT
+        else:
+            details[path] = WITH_JOB if top in needed else UNKNOWN
+    return details
+
+
+def _of_input(unknown: UnknownInput | None, *, is_compared: bool) -> str:
+    """Return what is said of an unknown file below cache/in/; only inventories remove these."""
+    if unknown is None or not is_compared:
+        return LEFT
+    if unknown.has_job:
+        return WITH_JOB
+    return LATER if unknown.may_be_read else UNKNOWN
