@@ -60,6 +60,8 @@ MISTAKES = [
     ("gen-{s}.txt", "@x", 7, quotes("@")),
     ("gen-{s}.txt", "| sort", 7, quotes("|")),
     ("gen-{s}.txt", "- x", 7, quotes("- ")),
+    ("gen-{s}.txt", "[ -f x ] && echo y", 7, quotes("[")),
+    ("gen-{s}.txt", "[[ {s} = 5 ]] || echo y", 7, quotes("[")),
     ("job: toy", "job: toy, title: x", 1, "a text with `: ` in it needs quotes"),
     ("gen.sh {s}", "echo a: {s}", 6, "a text with `: ` in it needs quotes"),
 ]  # fmt: skip

@@ -10,6 +10,9 @@ _NO_VALUE = "[]{},*&%@`|>"
 _KEY = re.compile(r"[ -]*\w[\w.-]* *")
 """What is before the first colon of a line that sets a key."""
 
+_SHELL_TEST = re.compile(r"[ -]*\w[\w.-]* *: *\[\[? .* \]\]? *(?:&&|\|\||;)")
+"""A line whose value is a command that begins with a test of the shell."""
+
 
 class YamlError(NamedTuple):
     """An error of the parser, and the indices in the text to which it refers.
@@ -40,6 +43,11 @@ class YamlError(NamedTuple):
         return self.text[self.text.rfind("\n", 0, self.at) + 1 : self.at]
 
     @property
+    def line(self) -> str:
+        """The line of the error."""
+        return self.before + self.text[self.at :].partition("\n")[0]
+
+    @property
     def has_tab(self) -> bool:
         """Whether the line is indented with tabs."""
         line = self.before + self.character
@@ -51,6 +59,8 @@ def likely_cause(error: YamlError) -> str:
     problem, context = error.problem, error.context
     if error.has_tab:
         return "indent with spaces, not with tabs"
+    if _SHELL_TEST.match(error.line):
+        return _begins_with("[")
     if "quoted scalar" in context:
         return _in_quotes(error)
     if "could not find expected ':'" in problem:
