@@ -100,6 +100,19 @@ def test_an_account_that_runs_no_command_is_refused_with_the_node_and_what_its_s
 
 
 @SSH
+def test_a_bashrc_that_ends_the_shell_is_named_as_a_possible_cause(
+    tmp_path: Path, reach: Opener, via: str
+) -> None:
+    with Sshd(tmp_path / "ends", bashrc="echo Welcome; exit 3\n") as ends:
+        node = reach(ends, via)
+
+        with pytest.raises(NodeUnreachable, match="runs no command of this account") as shown:
+            node.home()
+
+    assert "no start-up file there, such as .bashrc, ends the shell" in str(shown.value.hint)
+
+
+@SSH
 def test_a_node_frozen_from_the_start_fails_in_time(sshd: Sshd, reach: Opener, via: str) -> None:
     sshd.freeze()
 

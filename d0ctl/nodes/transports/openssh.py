@@ -36,7 +36,8 @@ CLOSED_EARLY = "closed the connection before it answered as an sshd: look at its
 EARLY_END = re.compile("kex_exchange_identification: .*Connection (closed|reset)")
 """What ssh says if the connection ended before the first line of an sshd."""
 REFUSED = "can't copy a file: "
-ACCOUNT_HINT = "the account there needs a home directory and a shell that runs commands"
+ACCOUNT_HINT = "the account there needs a home directory and a shell that runs commands: check "
+ACCOUNT_HINT += "also that no start-up file there, such as .bashrc, ends the shell"
 PATH_HINT = "check the PATH that a start-up file of the account there, such as .bashrc, sets"
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
 PUT = (
