@@ -24,6 +24,23 @@ def test_drained_nodes_are_named_beside_those_that_work(site: Site, d0ctl: Type)
     assert d0ctl("status", "-q").stdout == text
 
 
+def test_drained_nodes_are_named_while_packages_still_run_if_all_are_drained(
+    site: Site, d0ctl: Type
+) -> None:
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.submit(production())
+    site.up()
+    registry.add(site.store, Address("farm01", "ssh", "farm01"), cpus=2)
+    site.up("farm01")
+    site.launch("prod/1/1/1")
+    for name in ("localhost", "farm01"):
+        d0ctl("node", "drain", name)
+
+    text = "moving: 1 job; nodes `localhost` and `farm01` drained\n"
+    assert d0ctl("status", "-q").stdout == text
+
+
 def test_a_node_with_a_full_disk_is_named_beside_one_that_works(site: Site, d0ctl: Type) -> None:
     with site.store.writing():
         leases.take_lease(site.store, "daemon", now=time.time())

@@ -163,9 +163,10 @@ def _full(production: Production, said: str) -> str:
 
 
 def _drained(production: Production, said: str) -> str:
-    """Name drained nodes that the line does not name yet; empty if all nodes are drained."""
+    """Name drained nodes that the line does not name yet; empty if they are the standstill."""
     nodes = [view for view in production.nodes if view.node.state == "up"]
     names = [view.name for view in nodes if view.node.drained and f"`{view.name}`" not in said]
-    if not names or all(view.node.drained for view in nodes):
+    is_cause = production.cause is Cause.NO_NODE_UP and all(view.node.drained for view in nodes)
+    if not names or is_cause:
         return ""
     return f"{'node' if len(names) == 1 else 'nodes'} {in_quotes(names)} drained"
