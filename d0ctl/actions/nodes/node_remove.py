@@ -17,8 +17,10 @@ from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.clusters import site_changes, site_comparison
 from d0ctl.store.connection import Store
+from d0ctl.store.files import copies
+from d0ctl.store.files.copies import OnlyCopies
 from d0ctl.store.nodes import registry
-from d0ctl.units import count, listed
+from d0ctl.units import count, listed, size
 
 GONE = "its node was removed as lost"
 """Why an attempt is lost whose node is gone for good."""
@@ -42,6 +44,8 @@ class RemovePlan(Plan):
 
     attempts: tuple[int, ...] = ()
     """The attempts that count as lost."""
+    only_there: OnlyCopies | None = None
+    """The files that only it has; None if another node or this machine has its cache."""
     cluster: str = ""
     settings: tuple[str, ...] = ()
     """The settings of its cluster if no other node is in it, as people write them."""
@@ -55,8 +59,13 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
     With `lost` they may be, but then it must be down.
     """
     row = registry.named(store, request.target.brief)
-    plan = RemovePlan(request=request, cluster=row.cluster, settings=_settings(store, row),
-                      site_file=site_changes.last_file(store) if row.applied else None)  # fmt: skip
+    plan = RemovePlan(
+        request=request,
+        only_there=None if _shares_cache(store, row) else copies.only_on_node(store, row.id),
+        cluster=row.cluster,
+        settings=_settings(store, row),
+        site_file=site_changes.last_file(store) if row.applied else None,
+    )
     if not request.options.lost:
         registry.check_unused(store, row)
         return plan
@@ -67,9 +76,19 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
     return replace(plan, attempts=tuple(launches.unreachable(store, row.id)))
 
 
+def _has_company(store: Store, row: Node) -> bool:
+    """Return whether another node is in the cluster of a node."""
+    return sum(other.cluster_id == row.cluster_id for other in registry.nodes(store)) > 1
+
+
+def _shares_cache(store: Store, row: Node) -> bool:
+    """Return whether the copies of a node stay without it."""
+    return row.cluster_id == registry.CONTROL or _has_company(store, row)
+
+
 def _settings(store: Store, row: Node) -> tuple[str, ...]:
     """Return the settings of the cluster of a node; none if another node is in it."""
-    if sum(other.cluster_id == row.cluster_id for other in registry.nodes(store)) > 1:
+    if _has_company(store, row):
         return ()
     clusters = {entry.name: entry for entry in site_comparison.current(store).clusters}
     default = ClusterEntry(row.cluster)
@@ -92,7 +111,7 @@ def remove(store: Store, plan: RemovePlan, by: Author) -> RemovePlan:
 def describe(plan: RemovePlan) -> Iterator[str]:
     """Say what would be lost."""
     name = plan.request.target.brief
-    yield f"would remove `{name}`: {wording.ONLY_THERE}"
+    yield f"would remove `{name}`: {_only_there(plan.only_there)}"
     if plan.attempts:
         packages = count(len(plan.attempts), "package")
         yield f"{packages} there would count as lost and run again elsewhere: is it switched off?"
@@ -107,6 +126,8 @@ def report(plan: RemovePlan) -> Iterator[str]:
     lost = count(len(plan.attempts), "package")
     runs = f": {lost} there counted as lost, to run again elsewhere" if plan.attempts else ""
     yield f"removed `{plan.request.target.brief}`{runs}"
+    if plan.only_there and plan.only_there.files:
+        yield _only_there(plan.only_there, "had", "are")
     if plan.settings and plan.request.options.with_settings:
         yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
     elif plan.settings:
@@ -114,6 +135,15 @@ def report(plan: RemovePlan) -> Iterator[str]:
     if plan.site_file:
         yield (f"site file `{plan.site_file}` had `{plan.request.target.brief}` when it was last "
                "applied: delete it there, or the next `site apply` adds it again")  # fmt: skip
+
+
+def _only_there(lost: OnlyCopies | None, has: str = "has", are: str = "would be") -> str:
+    if lost is None:
+        return wording.ONLY_THERE
+    if not lost.files:
+        return f"it {has} no files without another copy"
+    number, those = count(lost.files, "file"), "those" if lost.files > 1 else "that one"
+    return f"only it {has} {number}, {size(lost.bytes)}: {those} {are} made again if needed"
 
 
 def _keeping(plan: RemovePlan) -> str:

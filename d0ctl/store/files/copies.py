@@ -21,6 +21,13 @@ PARKED = 1e12
 """The due time of a transfer without a copy to make it from; a new copy wakes it."""
 
 
+class OnlyCopies(NamedTuple):
+    """The files of which only one node has a copy, and their bytes."""
+
+    files: int
+    bytes: int
+
+
 def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None:
     """Record copies, by (file, cluster), as certainly gone."""
     store.empty("lost_copy")
@@ -43,6 +50,12 @@ def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> No
     store.change("forget_node_copies", cluster=cluster, node=node)
     store.change("forget_node_transfers", cluster=cluster, node=node)
     remake(store, now=now)
+
+
+def only_on_node(store: Store, node: int) -> OnlyCopies:
+    """Count the made files of which only this node has a copy."""
+    (row,) = store.rows("files_only_on_node", node=node)
+    return OnlyCopies(row["files"], row["bytes"])
 
 
 def is_doubted(store: Store, node: int) -> bool:

@@ -123,6 +123,16 @@ select file_id, cluster_id from location
  where cluster_id = :cluster and :cluster <> 1
    and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
 
+-- name: files_only_on_node
+-- Number and size of the files that packages have made and of which only this node has a copy.
+select count(*) as files, coalesce(sum(file.size), 0) as bytes
+  from location
+  join file on file.id = location.file_id and file.package_id is not null and file.stored is null
+ where location.node_id = :node
+   and not exists (select 1 from location as other
+                    where other.file_id = location.file_id
+                      and other.cluster_id <> location.cluster_id);
+
 -- name: forget_node_transfers
 -- Forget transfers to a cluster without nodes.
 delete from transfer

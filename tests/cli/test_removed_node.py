@@ -1,0 +1,57 @@
+"""What `node remove` says of the files on the node."""
+
+import time
+
+from d0ctl.model import Address
+from d0ctl.store.nodes import contact, registry
+from tests.cli.conftest import Type
+from tests.support.building import production
+from tests.support.site import Site
+
+
+def has_worked(site: Site, cluster: str | None = None) -> None:
+    """Add a node, let it make two files of 10 bytes, and switch it off while a package runs."""
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2, cluster=cluster)
+    site.submit(production())
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        site.launch(path, "far")
+        site.end(path)
+    site.launch("prod/1/3/1", "far")
+    row = registry.named(site.store, "far")
+    with site.store.writing():
+        contact.down(site.store, row.id, "no route to host", now=time.time())
+
+
+def test_the_files_that_only_a_removed_node_had_are_counted(site: Site, d0ctl: Type) -> None:
+    has_worked(site)
+
+    planned = d0ctl("node", "remove", "far", "--lost", "--dry-run")
+    done = d0ctl("node", "remove", "far", "--lost", "--yes")
+
+    assert planned.stdout.splitlines() == [
+        "would remove `far`: only it has 2 files, 20 B: those would be made again if needed",
+        "1 package there would count as lost and run again elsewhere: is it switched off?",
+    ]
+    assert done.stdout.splitlines() == [
+        "removed `far`: 1 package there counted as lost, to run again elsewhere",
+        "only it had 2 files, 20 B: those are made again if needed",
+    ]
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_a_node_that_shares_its_cache_has_no_number_of_its_own(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("near", "ssh", "near"), cpus=2, cluster="farm")
+    has_worked(site, cluster="farm")
+
+    planned = d0ctl("node", "remove", "far", "--lost", "--dry-run")
+
+    (first, *_) = planned.stdout.splitlines()
+    assert first == "would remove `far`: files that only it has would be made again if needed"
+
+
+def test_a_node_without_files_has_none_to_lose(site: Site, d0ctl: Type) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+
+    planned = d0ctl("node", "remove", "far", "--dry-run")
+
+    assert planned.stdout == "would remove `far`: it has no files without another copy\n"
