@@ -270,3 +270,16 @@ def test_why_says_once_who_ended_a_package(site: Site, d0ctl: Type, verb: str, w
 
     assert answer.startswith(f"package `prod/1/2/1` was {word} by ")
     assert answer.count(" by ") == 1
+
+
+def test_why_of_a_job_says_each_reason_for_which_lines_were_dropped(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(lines=4))
+    for lines, reason in (("1-2", "bad detector"), ("3", "wrong seed")):
+        d0ctl("kill-line", f"prod/1/{lines}", "--drop-outputs", "--reason", reason)
+
+    answer = d0ctl("why", "prod").stdout
+
+    assert answer.count("bad detector") == answer.count("wrong seed") == 1
+    assert answer.index("bad detector") < answer.index("wrong seed")

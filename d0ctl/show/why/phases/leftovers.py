@@ -31,13 +31,15 @@ def add(part: GroupPart, explanation: Explanation) -> None:
         facts = [part.explain(row.path).answer for row in part.sample([Phase.CANCELED], 1)]
         explanation.facts += [fact for fact in facts if fact not in explanation.facts]
     if dropped := counts.get("dropped"):
-        paths = [f"`{row.path}`" for row in part.sample([Phase.DROPPED], MOST)]
+        rows = list(part.sample([Phase.DROPPED], MOST))
+        paths = [f"`{row.path}`" for row in rows]
         paths += [f"{count(dropped - len(paths))} more"] if dropped > len(paths) else []
         packages = count(dropped, "package is", "packages are")
         explanation.facts.append(f"{packages} dropped: {listed(paths)}")
-        for row in part.sample([Phase.DROPPED], 1):
-            explanation.facts.append(part.explain(row.path).answer)
-            explanation.commands.append(f"d0ctl why {row.path}")
+        notes = [row.note for row in rows]
+        explanation.facts += [part.explain(row.path).answer for number, row in enumerate(rows)
+                              if row.note not in notes[:number]]  # fmt: skip
+        explanation.commands += [f"d0ctl why {row.path}" for row in rows[:1]]
 
 
 def add_ended_maker(part: GroupPart, explanation: Explanation) -> None:
