@@ -47,6 +47,12 @@ class FileChoice:
         arguments = [str(self), *(["--node", self.node] if self.node else [])]
         return [*arguments, "--disposition", self.disposition] if self.disposition else arguments
 
+    @property
+    def filters(self) -> str:
+        """The filters in words that continue a sentence; empty without any."""
+        disposition = f" with disposition `{self.disposition}`" if self.disposition else ""
+        return f"{disposition} on node `{self.node}`" if self.node else disposition
+
     def __str__(self) -> str:
         return f"{self.job}:{self.name}"
 
@@ -111,7 +117,9 @@ def choose(store: Store, choice: FileChoice) -> tuple[FileSelection, FileTotals]
     if not weight.files:
         if not set("*?[") & set(choice.job):
             browse.job(store, choice.job)
-        raise NotFound(f"no file matches `{choice}`", hint=f"d0ctl file list {quote(choice.job)}")
+        is_narrowed = choice.filters or choice.name != "*"
+        hint = f"d0ctl file list {quote(choice.job)}" if is_narrowed else None
+        raise NotFound(f"no file matches `{choice}`{choice.filters}", hint=hint)
     return selected, weight
 
 

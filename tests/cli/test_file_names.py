@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.jobfile.spec import InputSpec
+from d0ctl.model import Address
+from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.cli.file_answers import reader, reported
 from tests.support.building import job, line, package, production
@@ -84,3 +86,22 @@ def test_an_input_is_found_by_its_name_without_the_folder(site: Site, d0ctl: Typ
 
     assert "file `/data/raw/r1.raw` of job `prod`" in d0ctl("why", "prod:r1.raw").stdout
     assert d0ctl("why", "prod:1.raw").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [(["*", "--node", "farm01"], "no file matches `*:*` on node `farm01`\nd0ctl file list '*'\n"),
+     (["prod", "--disposition", "deletable"],
+      "no file matches `prod:*` with disposition `deletable`\nd0ctl file list prod\n"),
+     (["prod:nothing"], "no file matches `prod:nothing`\nd0ctl file list prod\n"),
+     (["next*"], "no file matches `next*:*`\n")],
+)  # fmt: skip
+def test_a_list_without_a_file_names_its_filters_and_advises_a_wider_one(
+    site: Site, d0ctl: Type, words: list[str], text: str
+) -> None:
+    registry.add(site.store, Address("farm01", "ssh", "farm01"), cpus=2)
+    site.submit(production())
+
+    listed = d0ctl("file", "list", *words)
+
+    assert (listed.exit_code, listed.stderr) == (3, f"d0ctl: {text}")
