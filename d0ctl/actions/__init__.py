@@ -51,8 +51,7 @@ def apply(
         with store.reading():
             plan = _plan(store, request, now)
         plan = action.act(store, plan, by) or plan
-        action.follow(store, plan, now)
-        return plan
+        return action.follow(store, plan, now) or plan
     with store.writing():
         if isinstance(request.target, Selector):
             conflict.refuse_second(store, request, seen, now)
@@ -64,8 +63,7 @@ def apply(
                 note="; ".join(filter(None, (note, logged(request.options)))) or None,
                 packages=plan.packages, now=now, undo=plan.undo,
             )  # fmt: skip
-    action.follow(store, plan, now)
-    return plan
+    return action.follow(store, plan, now) or plan
 
 
 def describe(plan: Plan) -> list[str]:

@@ -266,7 +266,7 @@ class Action(Generic[OptionsType, PlanType]):
     """Actions on the same whole jobs that it conflicts with, if they happened since its plan."""
     prepare: Callable[[Store, Any, float], Any] = _as_it_is
     meet: Callable[[Store, Any, float], Any] = _as_it_is
-    follow: Callable[[Store, PlanType, float], None] = _nothing_more
+    follow: Callable[[Store, PlanType, float], PlanType | None] = _nothing_more
     key: str = ""
     """Its key in the dashboard; without one it is in the palette."""
     title: str

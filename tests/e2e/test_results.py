@@ -50,8 +50,11 @@ def test_remove_shows_and_removes_the_results(site: Site) -> None:
 def test_results_can_be_moved_aside_instead(site: Site) -> None:
     for n, folder in ((3, "fix.1"), (2, "fix.2")):
         run(site, n)
+        planned = site.ok("remove", "fix", "--keep-results", "--dry-run")
         answer = site.ok("remove", "fix", "--keep-results", "--yes")
-        assert f"{n} files in results/ moved to `JOB.1`" in answer
+        path = site.home.results / folder
+        assert f"{n} files in results/ would be moved to `{path}`\n" in planned
+        assert f"{n} files in results/ moved to `{path}`\n" in answer
         assert len(names(site, folder)) == n
 
     run(site, 1)

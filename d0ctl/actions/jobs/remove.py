@@ -1,7 +1,8 @@
 """remove: delete whole jobs, with their history and results."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 from shlex import quote
 
 from d0ctl.actions import file_choice, wording
@@ -12,7 +13,10 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import by_status
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import removal, results
-from d0ctl.units import count
+from d0ctl.units import count, listed
+
+MOST_NAMED = 3
+"""How many folders of kept results are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class RemovePlan(Plan):
     """The largest of these files, with their sizes."""
     results: int
     """How many files are in the jobs' folders of results."""
+    asides: tuple[Path, ...]
+    """The folders to which the results are moved if they are kept."""
 
 
 def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> RemovePlan:
@@ -58,8 +64,13 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
         ids=tuple(job.id for job in jobs),
         packages=sum(job.packages for job in jobs),
         results=sum(results.in_the_way(store.home, job.name) for job in jobs),
+        asides=_existing(results.place_aside(store.home, job.name) for job in jobs),
         **lost._asdict(),
     )
+
+
+def _existing(folders: Iterable[Path | None]) -> tuple[Path, ...]:
+    return tuple(folder for folder in folders if folder is not None)
 
 
 def remove(store: Store, plan: RemovePlan, by: Author) -> None:
@@ -67,14 +78,16 @@ def remove(store: Store, plan: RemovePlan, by: Author) -> None:
     removal.hide(store, plan.ids)
 
 
-def remove_hidden(store: Store, plan: RemovePlan, now: float) -> None:
+def remove_hidden(store: Store, plan: RemovePlan, now: float) -> RemovePlan:
     """Remove the results and rows of the hidden jobs, by short transactions."""
+    asides: list[Path | None] = []
     for name, job in zip(plan.jobs, plan.ids, strict=True):
         if plan.request.options.keep_results:
-            results.move_aside(store.home, name)
+            asides.append(results.move_aside(store.home, name))
         else:
             results.remove(store.home, name, job)
         removal.remove_rows(store, job, now=now)
+    return replace(plan, asides=_existing(asides))
 
 
 def describe(plan: RemovePlan) -> Iterator[str]:
@@ -98,7 +111,10 @@ def _results(plan: RemovePlan, would: str) -> Iterator[str]:
     number = count(plan.results, "file")
     number = f"at least {number}" if plan.results >= results.MOST_COUNTED else number
     if plan.request.options.keep_results:
-        yield f"{number} in results/ {would}moved to `JOB.1` or the next free number"
+        folders = [f"`{folder}`" for folder in plan.asides[:MOST_NAMED]]
+        more = len(plan.asides) - len(folders)
+        folders += [f"{count(more)} more"] if more else []
+        yield f"{number} in results/ {would}moved to {listed(folders)}"
     else:
         instead = "; --keep-results moves them aside instead" if would else ""
         yield f"{number} in results/ {would}removed{instead}"

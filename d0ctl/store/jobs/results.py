@@ -19,15 +19,22 @@ def in_the_way(home: Home, job: str) -> int:
     return sum(1 for _ in islice(files, MOST_COUNTED))
 
 
-def move_aside(home: Home, job: str) -> Path | None:
-    """Rename the folder of a job's name to the first free `JOB.N`; None if there is none."""
+def place_aside(home: Home, job: str) -> Path | None:
+    """Return the first free `JOB.N` for the folder of a job's name; None if there is none."""
     folder = home.results / job
     if not folder.is_symlink() and (not folder.exists() or _is_empty(folder)):
         return None
     number = 1
     while (aside := home.results / f"{job}.{number}").exists() or aside.is_symlink():
         number += 1
-    folder.rename(aside)
+    return aside
+
+
+def move_aside(home: Home, job: str) -> Path | None:
+    """Rename the folder of a job's name to the first free `JOB.N`; None if there is none."""
+    aside = place_aside(home, job)
+    if aside is not None:
+        (home.results / job).rename(aside)
     return aside
 
 
