@@ -93,6 +93,28 @@ def test_nodes_are_removed_in_one_transaction(farm: Site, d0ctl: Type) -> None:
     assert left["node"] == "localhost"
 
 
+def test_a_drain_of_several_nodes_is_described_with_each_fact_once(farm: Site, d0ctl: Type) -> None:
+    drains = [f"would drain `{name}`: it would take no new packages"
+              for name in ("farm01", "farm02", "lab01")]  # fmt: skip
+    some = d0ctl("node", "drain", "farm*", "--dry-run").stdout
+    farm.submit(production())
+    farm.launch("prod/1/1/1", "farm02")
+    d0ctl("node", "drain", "localhost")
+
+    every = d0ctl("node", "drain", "*01", "farm02", "--dry-run").stdout
+    farm.launch("prod/1/2/1", "lab01")
+    d0ctl("node", "drain", "farm*")
+    last = d0ctl("node", "drain", "lab01", "--dry-run").stdout
+
+    assert some.splitlines() == [*drains[:2], "no packages are running on these nodes"]
+    assert sorted(every.splitlines()) == sorted(
+        [drains[0], f"{drains[1]}; 1 package there would continue", drains[2],
+         "no node would be left that takes packages"]
+    )  # fmt: skip
+    assert last.splitlines() == [drains[2], "1 package there would continue",
+                                 "no node would be left that takes packages"]  # fmt: skip
+
+
 def test_without_a_home_there_is_no_node_to_remove(usual_home: Home, d0ctl: Type) -> None:
     refused = d0ctl("node", "remove", "farm*", "lab")
 

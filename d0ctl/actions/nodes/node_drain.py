@@ -1,11 +1,13 @@
 """node drain: give a node no new packages."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from d0ctl.actions.action import Action, Author, NodeRequest, Plan
+from d0ctl.actions.action import Action, AnyRequest, Author, NodeRequest, Plan
 from d0ctl.actions.nodes import _together
 from d0ctl.actions.option import Options
+from d0ctl.select.node_names import NodeNames
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import draining, registry
 from d0ctl.units import count
@@ -17,13 +19,26 @@ class DrainPlan(Plan):
 
     launched: int
     """How many packages are still there."""
+    others: frozenset[str]
+    """The other nodes that take packages, or will when they are contacted."""
+
+
+def prepare(store: Store, request: AnyRequest[Any, Any], now: float) -> AnyRequest[Any, Any]:
+    """Return the request with the names that its patterns select; several are described as one."""
+    request = _together.together(store, request, now)
+    if isinstance(request.target, NodeNames):
+        return replace(request, action=replace(request.action, describe=describe_all))
+    return request
 
 
 def plan(store: Store, request: NodeRequest[Options], now: float) -> DrainPlan:
     """Plan to drain it. Raises NotFound, or Refused if a person has drained it."""
     row = registry.named(store, request.target.brief)
     draining.check_undrained(store, row)
-    return DrainPlan(request=request, launched=registry.launched_on(store, row.id))
+    others = [other.name for other in registry.nodes(store)
+              if other.id != row.id and other.state != "down" and not other.drained]  # fmt: skip
+    launched = registry.launched_on(store, row.id)
+    return DrainPlan(request=request, launched=launched, others=frozenset(others))
 
 
 def drain(store: Store, plan: DrainPlan, by: Author) -> None:
@@ -37,6 +52,26 @@ def describe(plan: DrainPlan) -> Iterator[str]:
     yield f"would drain `{plan.request.target.brief}`: it would take no new packages"
     continuing = f"{count(plan.launched, 'package')} there would continue"
     yield continuing if plan.launched else "no packages are running there"
+    yield from _remaining([plan])
+
+
+def describe_all(plan: _together.JointPlan) -> Iterator[str]:
+    """Say what several nodes would take and what would continue, each fact once."""
+    plans = [each for each in plan.plans if isinstance(each, DrainPlan)]
+    for each in plans:
+        continuing = f"; {count(each.launched, 'package')} there would continue"
+        yield (f"would drain `{each.request.target.brief}`: it would take no new packages"
+               f"{continuing if each.launched else ''}")  # fmt: skip
+    if not any(each.launched for each in plans):
+        yield "no packages are running on these nodes"
+    yield from _remaining(plans)
+
+
+def _remaining(plans: Sequence[DrainPlan]) -> Iterator[str]:
+    """Say if no other node takes packages."""
+    drained = {each.request.target.brief for each in plans}
+    if not frozenset.intersection(*(each.others for each in plans)) - drained:
+        yield "no node would be left that takes packages"
 
 
 def report(plan: DrainPlan) -> Iterator[str]:
@@ -51,7 +86,7 @@ ACTION = Action(
     example="farm02 'lab*' --reason 'new disk'",
     past="drained",
     options=Options,
-    prepare=_together.together,
+    prepare=prepare,
     plan=plan,
     act=drain,
     undo=lambda plan: f"d0ctl node resume {plan.request.target.brief}",
