@@ -4,16 +4,17 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from d0ctl import units
+from d0ctl.actions import wording
 from d0ctl.actions.option import write_pairs
-from d0ctl.errors import BadUsage, Refused
+from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, PackageSpec
 from d0ctl.select import Selector
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import scripts
+from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.views import browse
@@ -44,8 +45,8 @@ class _Specs(NamedTuple):
 def scripts_of(selected: Selection, target: Selector, parameters: Mapping[str, str]) -> NewScripts:
     """Return the scripts of the selected packages with other parameters.
 
-    Raises Refused if the job file is missing, would now read or make other files, or has a
-    parameter on which none of the packages depends.
+    Raises Refused if there is no job file, its packages would read or make other files, or none of
+    them depends on a parameter.
     """
     if target.wildcard_level == "job":
         raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
@@ -119,23 +120,28 @@ def _pairs(
 
 
 def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpec:
+    """Read the stored job file of a job: edits since the submission are for `update`."""
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
 
-    known, names = text_of(store, browse.job(store, job).id), known_names(store)
-    values = {**(known.parameters if known else {}), **parameters}
-    if known is not None and not known.has_file:
-        return reader.read_text(known.text, known.source, known.directory, values, names,
-                                is_seen=False)  # fmt: skip
-    if known is None or not Path(known.source).is_file():
-        source = f", `{known.source}`," if known else ""
-        raise Refused(f"the job file of `{job}`{source} is missing, "
-                      "so its parameters can't be changed",
+    known = text_of(store, id := browse.job(store, job).id)
+    if known is None:
+        raise Refused(f"job `{job}` was not made from a job file, so its parameters can't be "
+                      "changed",
                       hint="--env NAME=VALUE sets a variable of the environment")  # fmt: skip
-    return reader.read(Path(known.source), values, names)
+    values = {**known.parameters, **parameters}
+    try:
+        return reader.read_text(known.text, known.source, known.directory, values,
+                                known_names(store), is_seen=known.has_file)  # fmt: skip
+    except BadJobFile as error:
+        if not is_changed_on_disk(store, id):
+            raise
+        edited = wording.changed_job_file(job, "a retry runs the job")
+        note = "\n".join(filter(None, [error.note, edited]))
+        raise BadJobFile(error.faults, error.warnings, note=note) from error
 
 
 def _packages(selected: Selection, spec: JobSpec, job: str) -> Iterator[tuple[int, PackageSpec]]:
-    """Yield the selected packages with their specs in the job file as it is now."""
+    """Yield the selected packages with their specs in the job file as it was submitted."""
     stage, at = 0, 0
     lines: Iterator[LineSpec] = iter(())
     line: LineSpec | None = None

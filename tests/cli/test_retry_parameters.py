@@ -78,6 +78,7 @@ def test_a_retry_with_the_parameters_of_the_job_again_is_up_to_date(
 
 def test_each_parameter_of_several_has_to_matter(d0ctl: Type, cuts: Path) -> None:
     cuts.write_text(JOB.replace("cut: 5", "cut: 5, seed: 1"))
+    d0ctl("update", "cuts")
 
     refused = d0ctl("retry", "cuts", "--set", "cut=7", "--set", "seed=2")
 
@@ -109,6 +110,7 @@ def test_a_parameter_of_requests_only_is_changed_by_their_option(d0ctl: Type, cu
             "outputs:", 'memory: "{size}"\n        outputs:'
         )
     )
+    d0ctl("update", "cuts")
 
     refused = d0ctl("retry", "cuts", "--set", "size=900GB")
 
@@ -122,13 +124,48 @@ def test_an_unknown_parameter_is_reported(site: Site, d0ctl: Type) -> None:
     assert site.phase("cuts/1/2/1") == "failed"
 
 
-def test_parameters_need_the_job_file_as_it_was(site: Site, d0ctl: Type, cuts: Path) -> None:
-    cuts.write_text(JOB.replace("out-{n}", "other-{n}"))
-    changed = d0ctl("retry", "cuts", "--set", "cut=7")
-    cuts.unlink()
-    gone = d0ctl("retry", "cuts", "--set", "cut=7")
+def test_a_retry_with_another_parameter_runs_the_job_as_it_was_submitted(
+    site: Site, d0ctl: Type, cuts: Path
+) -> None:
+    cuts.write_text(JOB.replace("select", "choose").replace("out-{n}", "other-{n}"))
 
-    assert (changed.exit_code, gone.exit_code) == (4, 4)
-    assert "its packages would read or make other files" in changed.stderr
-    assert "cuts.yaml`, is missing" in gone.stderr
-    assert d0ctl("retry", "cuts").exit_code == 0
+    planned = d0ctl("retry", "cuts", "--set", "cut=7", "--dry-run").stdout
+    done = d0ctl("retry", "cuts", "--set", "cut=7").stdout
+
+    assert "select --cut 7 --n 2 > out-2" in script(site, "cuts/1/2/1")
+    said = "`cuts` was changed since, and a retry runs the job as it was submitted: `d0ctl update"
+    assert said in planned and said in done
+
+
+def test_a_retry_with_another_parameter_needs_no_job_file(
+    site: Site, d0ctl: Type, cuts: Path
+) -> None:
+    cuts.unlink()
+
+    assert d0ctl("retry", "cuts", "--set", "cut=7").exit_code == 0
+    assert "--cut 7 --n 2" in script(site, "cuts/1/2/1")
+
+
+def test_a_parameter_that_only_the_edited_job_file_has_needs_an_update(
+    d0ctl: Type, cuts: Path
+) -> None:
+    cuts.write_text(JOB.replace("cut: 5", "cut: 5, seed: 1"))
+
+    refused = d0ctl("retry", "cuts", "--set", "seed=2")
+
+    assert refused.exit_code == 2 and "`seed`" in refused.stderr
+    assert "the job file of `cuts` was changed since" in refused.stderr
+    assert "`d0ctl update cuts` corrects it" in refused.stderr
+
+
+def test_a_parameter_that_names_outputs_is_not_changed_by_a_retry(
+    site: Site, d0ctl: Type, cuts: Path
+) -> None:
+    cuts.write_text(JOB.replace("out-{n}", "out-{cut}-{n}"))
+    d0ctl("update", "cuts")
+
+    refused = d0ctl("retry", "cuts", "--set", "cut=7")
+
+    assert refused.exit_code == 4
+    assert "its packages would read or make other files" in refused.stderr
+    assert site.phase("cuts/1/2/1") == "failed"
