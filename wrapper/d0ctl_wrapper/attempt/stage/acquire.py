@@ -118,16 +118,12 @@ def _use_copy(
 ) -> "Dict[str, Any]":
     """Use the existing copy, or make it while others wait for it."""
     copy = SharedCopy(paths, entry)
-    copy.hold(True, runner.tree.rest)
-    content = copy.content()
+    content = copy.hold(runner.tree.rest)
     while content is None:
-        copy.hold(False, runner.tree.rest)
-        if copy.content() is None:
-            is_forked = not _is_near(paths, entry)
-            acquired.has_made = acquired.has_made or is_forked
-            _copy_or_remove(runner, copy, lambda: _make(paths, entry, runner, staging, copy))
-        copy.hold(True, runner.tree.rest)
-        content = copy.content()
+        is_forked = not _is_near(paths, entry)
+        acquired.has_made = acquired.has_made or is_forked
+        _copy_or_remove(runner, copy, lambda: _make(paths, entry, runner, staging, copy))
+        content = copy.hold(runner.tree.rest)
     acquired.copies.append(copy)
     entry["path"] = to_text(copy.path)
     entry.update(stamp.of(os.stat(copy.path)))

@@ -49,11 +49,24 @@ class SharedCopy:
         self.path = inside(self.folder, base)
         self._lock = -1
 
-    def hold(self, is_shared: bool, rest: "Callable[[float], None]") -> None:
-        """Get the lock, shared for readers or exclusive for fetching the file."""
-        kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
+    def hold(self, rest: "Callable[[float], None]") -> "CopyContent | None":
+        """Get the lock: shared if the copy is complete, else exclusive, so that it can be made.
+
+        Returns the content of the copy; None if it must be made. Both locks are tried in turn,
+        because another attempt may make the copy meanwhile, and then use it for hours.
+        """
         pause = FIRST_POLL_S
-        while not self._try(kind | fcntl.LOCK_NB):
+        while True:
+            if self._try(fcntl.LOCK_SH):
+                content = self.content()
+                if content is not None:
+                    return content
+                # over NFS a failed upgrade keeps the shared lock: two attempts would wait forever
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
+                if self._try(fcntl.LOCK_EX):
+                    if self.content() is None:
+                        return None
+                    continue
             rest(pause)
             pause = min(LOCK_POLL_S, pause * 2)
 
@@ -69,7 +82,7 @@ class SharedCopy:
                 os.makedirs(self.folder, 0o700, exist_ok=True)
                 lock = os.open(self.folder + b"/.lock", os.O_RDWR | os.O_CREAT, 0o600)
                 self._lock = _out_of_the_way(lock)
-            fcntl.flock(self._lock, kind)
+            fcntl.flock(self._lock, kind | fcntl.LOCK_NB)
         except (BlockingIOError, FileExistsError, FileNotFoundError):
             return False  # another has the lock, or removed the folder between two steps
         if os.fstat(self._lock).st_nlink > 0:
