@@ -1,6 +1,8 @@
 """Keys that are typed before a box is open are for the box."""
 
 import asyncio
+import threading
+from pathlib import Path
 
 import pytest
 from textual import events
@@ -8,6 +10,7 @@ from textual.widgets import Input
 
 from d0ctl.jobfile.reader import read_text
 from d0ctl.store.views import names
+from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.dialogs.plan import PlanDialog
 from d0ctl_tui.screens.dialogs.search_box import Finder
 from d0ctl_tui.screens.log import LogScreen
@@ -178,3 +181,26 @@ def test_a_move_before_a_log_is_read_is_done_afterwards(site: Site, dashboard: O
         await desk.sees("line 1\n", "line 2\n")
 
     dashboard(script, start="prod/1/1/1")
+
+
+def test_a_log_that_is_saved_before_it_is_read_has_the_name_of_the_stream_that_is_shown(
+    site: Site, dashboard: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.submit(production())
+    write_log(site, "prod/1/1/1", "").with_suffix(".err").write_text("no calibration\n")
+    monkeypatch.chdir(tmp_path)
+    latest, is_released = Log.latest, threading.Event()
+    monkeypatch.setattr(Log, "latest", lambda log: is_released.wait(60) and latest(log))
+
+    async def script(desk: Desk) -> None:
+        await desk.press("t")
+        await desk.sees("stdout")
+        await desk.press("S")
+        is_released.set()
+        await desk.sees("save this log to", "prod-1-1-1.1.1.err", "stderr")
+        await desk.press("enter")
+        await desk.sees("saved 15 B as ")
+
+    dashboard(script, start="prod/1/1/1", size=(200, 40))
+
+    assert (tmp_path / "prod-1-1-1.1.1.err").read_text() == "no calibration\n"

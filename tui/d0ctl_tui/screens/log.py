@@ -1,7 +1,7 @@
 """The log of a package: followed as it grows, searched, paged through at any size."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from textual.app import ComposeResult
@@ -19,7 +19,7 @@ from d0ctl_tui.outside import new_file
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
 from d0ctl_tui.screens.dialogs.search_box import QuestionBox
-from d0ctl_tui.screens.log_pane import LogPane, Move, WindowRead, nothing
+from d0ctl_tui.screens.log_pane import LogPane, Move, WindowRead, nothing, stay, to_end
 from d0ctl_tui.screens.sub import SubScreen
 
 NEAR_S = 0.5
@@ -46,6 +46,7 @@ class LogScreen(SubScreen):
         self._cancel = threading.Event()
         self._length = 0
         self._timer: Timer | None = None
+        self._choice: Future[None] = Future()  # done once a stream is chosen, or can't be
         self._typed_ahead: list[Move] = []
         """Moves by keys that were typed before the log was read for the first time."""
         self._searched_text = ""
@@ -85,8 +86,7 @@ class LogScreen(SubScreen):
         ]
         if self._error:
             return spread(left, [("unreadable ", "bad")], columns)
-        at, line = self.pane.shown[-1] if self.pane.shown else (0, "")
-        share = min(100, 100 * (at + len(line.encode()) + 1) // max(1, self._length))
+        share = self.pane.share_of(self._length)
         state = "following" if self.following else "not following"
         right: list[Span] = [(f"{state}  ", "live") if log.is_live else ("ended  ", "faint")]
         right += [("wrapped  ", "faint")] if self.pane.is_wrapped else []
@@ -109,15 +109,13 @@ class LogScreen(SubScreen):
 
     def on_resize(self) -> None:
         """Show more or fewer lines after a change of the height."""
-        following = self.following
         if self._timer is not None and not self._error:
-            self._submit(lambda pager, height: pager.to_end(height) if following else None)
+            self._submit(to_end if self.following else stay)
 
     def action_wrap(self) -> None:
         """Break long lines, or cut them."""
         self.pane.is_wrapped, self.pane.left = not self.pane.is_wrapped, 0
-        following = self.following
-        self._submit(lambda pager, height: pager.to_end(height) if following else None)
+        self._submit(to_end if self.following else stay)
 
     def action_sideways(self, by: int) -> None:
         """Show the text further right or left in long lines."""
@@ -130,9 +128,8 @@ class LogScreen(SubScreen):
         self._reader.submit(self.log_file.close)
         self.pane.notice = [("reading ...", "faint")]
         self.pane.lay_out(0)
-        self._error = ""
-        self._pager = Pager(self._read)
-        self._submit(lambda pager, height: pager.to_end(height))
+        self._error, self._pager = "", Pager(self._read)
+        self._submit(to_end)
 
     def action_follow(self) -> None:
         """Go to the end and stay there, or stay here."""
@@ -187,13 +184,16 @@ class LogScreen(SubScreen):
         self.dashboard.read_log(self.log_file.again(), self._stream, program)
 
     def action_save(self) -> None:
-        """Ask for a file on this machine, and write this stream to it."""
-        log = self.log_file
-        name = f"{log.path.replace('/', '-')}.{log.number}.{self._stream}"
+        """Ask for a file on this machine, and write to it the stream that is shown then."""
+        self._choice.add_done_callback(lambda _: self.call_later(self._ask_to_save))
+
+    def _ask_to_save(self) -> None:
+        log, stream = self.log_file, self._stream
+        name = f"{log.path.replace('/', '-')}.{log.number}.{stream}"
 
         def go(written: str | None) -> None:
             if written:
-                self.dashboard.save_log(log.again(), self._stream, new_file(written))
+                self.dashboard.save_log(log.again(), stream, new_file(written))
 
         box = QuestionBox(self.dashboard, "save this log to", str(Path.cwd() / name), new_file)
         self.app.push_screen(box, go)
@@ -218,11 +218,11 @@ class LogScreen(SubScreen):
     def _turn(self) -> None:
         self._pager = Pager(self._read)
         self.following = True
-        self._submit(lambda pager, height: pager.to_end(height))
+        self._submit(to_end)
 
     def _read_to_end(self) -> None:
         if self.following and not self._error:
-            self._submit(lambda pager, height: pager.to_end(height), grown=True)
+            self._submit(to_end, grown=True)
 
     def _move(self, move: Move) -> None:
         """Move the window; a window that a person has moved no longer follows the log."""
@@ -233,9 +233,8 @@ class LogScreen(SubScreen):
             self._submit(move)
 
     def _submit(self, move: Move, *, grown: bool = False) -> None:
-        height = self.pane.size.height or 1
-        pane, columns = self.pane, self.pane.size.width
-        wrapped = pane.is_wrapped
+        pane, height = self.pane, self.pane.size.height or 1
+        columns, wrapped = pane.size.width, pane.is_wrapped
         self._pager.rows = lambda text: len(pane.rows_of(text, columns)) if wrapped else 1
         self._reader.submit(self._do, move, height, grown)
 
@@ -274,7 +273,9 @@ class LogScreen(SubScreen):
         except (D0Error, OSError) as error:
             self._show_error(error)
             return
-        self._do(lambda pager, height: pager.to_end(height), height, False)
+        finally:
+            self._choice.set_result(None)
+        self._do(to_end, height, False)
 
     def _search(self, text: str, forward: bool, here: bool) -> None:
         """In the reading thread: go to a match, if need be around the end of the log."""

@@ -14,6 +14,15 @@ Move = Callable[[Pager, int], None]
 """Moves a window of some height."""
 
 
+def to_end(pager: Pager, height: int) -> None:
+    """Go to the last page."""
+    pager.to_end(height)
+
+
+def stay(pager: Pager, height: int) -> None:
+    """Leave the window where it is."""
+
+
 @dataclass
 class WindowRead(Repeated):
     """The window of the log has new contents."""
@@ -65,6 +74,11 @@ class LogPane(LineView):
             if not self.left <= begin <= self.left + columns - (end - begin):
                 self.left = max(0, end - columns // 2)
 
+    def share_of(self, length: int) -> int:
+        """Return how far into a log of some length the window reaches, in percent."""
+        at, line = self.shown[-1] if self.shown else (0, "")
+        return min(100, 100 * (at + len(line.encode()) + 1) // max(1, length))
+
     def line_count(self) -> int:
         """Never more than the window holds."""
         return min(len(self._rows), self.size.height)
@@ -86,7 +100,7 @@ class LogPane(LineView):
 
     def action_bottom(self) -> None:
         """Go to the last page."""
-        self.move(lambda pager, height: pager.to_end(height))
+        self.move(to_end)
 
     def _on_mouse_scroll_down(self, event: object) -> None:
         self.action_cursor(3)
