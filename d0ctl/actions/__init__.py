@@ -58,6 +58,7 @@ def apply(
         plan = _plan(store, request, now)
         if not plan.is_empty:
             plan = action.act(store, plan, by) or plan
+            lifecycle.reopen_readers(store)
             lifecycle.keep_action(
                 store, verb=action.name, target=str(request.target), actor=actor,
                 note="; ".join(filter(None, (note, logged(request.options)))) or None,

@@ -211,6 +211,14 @@ def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | Non
     selected.change("reopen_jobs")
 
 
+def reopen_readers(store: Store) -> None:
+    """Let jobs go on that wait for files of jobs that go on, and jobs that wait for theirs."""
+    while rows := store.rows("resumed_jobs"):
+        store.change("forget_resumed_jobs")
+        for row in rows:
+            store.change("reopen_readers", job=row["job_id"])
+
+
 def keep_action(
     store: Store,
     *,

@@ -4,9 +4,10 @@ import time
 
 import pytest
 
-from d0ctl.store.nodes import leases
+from d0ctl.store.nodes import leases, placement
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
+from tests.support.rows import read
 from tests.support.site import Site
 
 
@@ -192,3 +193,28 @@ def test_a_job_with_several_held_packages_releases_all_of_them(site: Site, d0ctl
 
     assert answer.startswith("no package of job `kept` is running now: ")
     assert "d0ctl release kept:held" in answer and "d0ctl release kept/" not in answer
+
+
+def test_a_job_that_waits_for_a_retried_package_of_another_is_not_blocked(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.up()
+    site.submit(job(("a", [line(package("x"))]), name="first"))
+    site.submit(job(("a", [line(package("y", needs=["first:x"]))]), name="second"))
+    site.submit(job(("a", [line(package("z", needs=["second:y"]))]), name="third"))
+    site.submit(job(("a", [line(package("other"))]), name="alone"))
+    site.fail("alone/1/1/1")
+    site.fail("first/1/1/1")
+    with site.store.writing():
+        placement.end_jobs(site.store, now=time.time())
+    for name in ("second", "third"):
+        assert d0ctl("status", name, "-q").exit_code == 1
+
+    d0ctl("retry", "first:failed")
+
+    for name in ("second", "third"):
+        assert d0ctl("status", name, "-q").exit_code == 0
+        assert "blocked" not in d0ctl("why", name).stdout + d0ctl("status", name).stdout
+    assert read(site.store, "resumed_job", "job_id", by="job_id") == []
+    assert "alone" in d0ctl("status", "-q").stdout

@@ -56,9 +56,9 @@ LEFT_OUT = frozenset([
     "event_range_transition", "launch_tally", "lease", "link_rate", "location", "need",
     "node_login", "node_outage", "node_sample", "notice", "notified", "notified_of",
     "outdated_copy", "outdated_package",
-    "package_sample", "phase", "pilot", "problem", "purge", "replica", "share_usage",
-    "software_order", "streamed_input", "taken_event", "task_cursor", "task_status",
-    "task_transition", "token", "transfer", "transition",
+    "package_sample", "phase", "pilot", "problem", "purge", "replica", "resumed_job",
+    "share_usage", "software_order", "streamed_input", "taken_event", "task_cursor",
+    "task_status", "task_transition", "token", "transfer", "transition",
 ])  # fmt: skip
 """The other tables: work in progress, files on nodes, and the content of every database."""
 

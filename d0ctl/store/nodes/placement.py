@@ -10,7 +10,7 @@ from d0ctl.schedule.costs import Links, queued
 from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
-from d0ctl.store import stage_order
+from d0ctl.store import lifecycle, stage_order
 from d0ctl.store.connection import Row, Store, as_json
 from d0ctl.store.due_times import left_s
 from d0ctl.store.files import links as link_rates
@@ -157,6 +157,7 @@ def advance(store: Store, *, now: float) -> None:
     store.change("release_in_time", now=now)
     store.change("release_packages", now=now)
     store.change("reopen_ready")
+    lifecycle.reopen_readers(store)
 
 
 def end_jobs(store: Store, *, now: float) -> list[str]:

@@ -285,6 +285,14 @@ create table need (
     primary key (job_id, maker_id)
 ) strict, without rowid;
 
+-- The jobs that read files of a job.
+create index need_of_maker on need (maker_id);
+
+-- Jobs that go on after they had ended, until their readers were looked at.
+create table resumed_job (
+    job_id integer primary key references job on delete cascade
+) strict;
+
 -- A stage of a job.
 create table stage (
     id      integer primary key,
@@ -2329,6 +2337,8 @@ create trigger job_goes_on after update of ended on job
 when old.ended is not null and new.ended is null
 begin
     update job set last_end = old.ended where id = new.id;
+    insert or ignore into resumed_job (job_id)
+    select new.id where exists (select 1 from need where maker_id = new.id);
 end;
 
 -- `missing`: the package before it in its line has succeeded, or that was undone.

@@ -528,6 +528,27 @@ update job set ended = null
    and exists (select 1 from requirement
                 where requirement.job_id = job.id and requirement.ready > 0);
 
+-- name: resumed_jobs
+-- Jobs that go on after they had ended, and whose files other jobs read.
+select job_id from resumed_job;
+
+-- name: forget_resumed_jobs
+-- Their readers have been looked at.
+delete from resumed_job;
+
+-- name: reopen_readers
+-- Jobs that had ended, and in which a package waits for a file of a job that goes on.
+update job set ended = null
+ where ended is not null
+   and id in (select job_id from need where maker_id = :job)
+   and exists (select 1
+                 from package indexed by package_in_phase
+                 join input on input.package_id = package.id
+                           and input.own = 0 and input.dropped = 0
+                 join file on file.id = input.file_id
+                where package.job_id = job.id and package.phase = 'waiting'
+                  and file.job_id = :job and file.present = 0 and file.dropped = 0);
+
 -- name: waits_for_outside
 -- Whether a waiting package of a job waits for a file of another job that may still come.
 select 1
