@@ -204,81 +204,31 @@ def test_a_successful_package_of_a_dropped_line_does_not_run_again(site: Site) -
     assert site.ok("doctor")
 
 
+def test_a_restored_line_of_an_earlier_recipe_is_called_out_of_date(site: Site) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    site.ok("kill-line", "grow/1/2", "--drop-outputs")
+    site.write(GROW.replace("run: echo {n}", "run: echo {n}0"))
+    site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+    assert "out of date" not in site.ok("status", "grow")
+
+    site.ok("restore-line", "grow/1/2", "--again")
+    site.ok("run", "grow")
+
+    assert site.result("grow/all.txt") == "10\n2\n"
+    assert "out of date" in site.ok("status", "grow") + site.ok("why", "grow/1/2/1")
+    assert "3 packages of `grow` are out of date" in site.d0ctl("results", "grow").err
+    site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+    assert site.result("grow/all.txt") == "10\n20\n"
+    assert "out of date" not in site.ok("status", "grow")
+    assert site.ok("doctor")
+
+
 def test_a_part_of_a_job_is_updated_only_to_run_it_again(site: Site) -> None:
     site.submit(GROW)
 
     said = site.d0ctl("update", "grow/2").err
 
     assert "`grow/2` is a part of a job: `update` takes one only with `--again`" in said
-
-
-def test_results_of_another_recipe_are_accepted_and_only_later_runs_follow_it(site: Site) -> None:
-    kept = GROW.replace("outputs: s-{n}.txt", "outputs: {file: 's-{n}.txt', result: yes}")
-    site.submit(kept)
-    site.ok("run", "grow")
-    site.write(kept.replace("run: echo {n}", "run: printf 'no %s\\n' {n}"))
-    assert "2 packages out of date" in site.ok("update", "grow")
-
-    part = site.d0ctl("update", "grow/1/1", "--accept")
-    done = site.ok("update", "grow", "--accept")
-
-    accepted = "1 package whose results are accepted: 1 successful"
-    assert accepted in part.out and "1 package out of date" in part.out
-    assert "accepted only" not in part.out and part.err == ""
-    assert accepted in done and "out of date" not in done
-    assert "out of date" not in site.ok("status", "grow") + site.ok("update", "grow")
-    assert site.result("grow/all.txt") == "1\n2\n"
-    assert site.ok("doctor")
-    site.ok("set-status", "grow/1/1", "unscheduled", "--yes")
-    site.ok("run", "grow")
-    assert site.result("grow/s-1.txt") == "no 1\n"
-
-
-def test_an_accepted_file_is_said_to_be_made_by_the_command_that_made_it(site: Site) -> None:
-    site.submit(GROW)
-    site.ok("run", "grow")
-    site.write(GROW.replace("run: echo {n}", "run: echo {n}0"))
-    site.ok("update", "grow", "--accept")
-    site.ok("update", "grow", "--accept")
-
-    file, unchanged = site.ok("why", "grow:s-1.txt"), site.ok("why", "grow:part.txt")
-
-    assert "its command was echo 1 > s-1.txt" in " ".join(file.split())
-    assert "although the job file had another recipe for it" in " ".join(file.split())
-    assert "accepted" not in unchanged
-    assert "echo 1 >" in site.ok("export", "grow", "--format", "prov")
-    site.ok("set-status", "grow/1/1", "unscheduled", "--yes")
-    site.ok("run", "grow")
-    again = site.ok("why", "grow:s-1.txt")
-    assert "echo 10 > s-1.txt" in again and "accepted" not in again
-
-
-def test_results_that_lack_an_input_of_the_job_file_are_not_accepted(site: Site) -> None:
-    site.submit(GROW)
-    site.ok("run", "grow")
-    site.write(GROW.replace("[1, 2]", "[1, 2, 3]"))
-
-    told = site.ok("update", "grow", "--accept")
-    site.ok("run", "grow")
-
-    only = "results are accepted only if inputs and outputs have the same names"
-    assert only in told
-    assert SAID in site.ok("status", "grow")
-    assert "--accept instead" not in site.ok("status", "grow")
-    assert "--accept" not in site.ok("update", "grow", "--dry-run")
-    for file, part in (("part.txt", "grow/2"), ("all.txt", "grow/3")):
-        assert "--accept" not in site.ok("why", f"grow:{file}")
-        assert site.d0ctl("update", part, "--accept").code == 4
-    assert only in site.d0ctl("update", "grow/2", "--accept").err
-
-
-def test_results_with_files_of_a_line_dropped_later_are_accepted(site: Site) -> None:
-    site.submit(GROW)
-    site.ok("run", "grow")
-    site.ok("kill-line", "grow/1/2", "--drop-outputs")
-    assert CUT in site.ok("status", "grow")
-
-    site.ok("update", "grow", "--accept")
-
-    assert "out of date" not in site.ok("status", "grow") + site.ok("update", "grow")
-    assert site.ok("doctor")

@@ -261,7 +261,7 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
        coalesce(sum(acceptable = 0), 0) as unacceptable
   from outdated_package
   join package on package.id = outdated_package.package_id and package.phase = 'done'
-  join line on line.id = package.line_id
+  join line on line.id = package.line_id and line.dropped is null
   join stage on stage.id = line.stage_id
  where outdated_package.job_id = :job
    and (:stage is null or stage.seq = :stage) and (:line is null or line.seq = :line);

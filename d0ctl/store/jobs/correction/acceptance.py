@@ -27,6 +27,21 @@ def acceptable(found: Comparison) -> frozenset[int]:
     return frozenset(alike.intersection(found.outdated))
 
 
+def outdated_if_restored(found: Comparison) -> frozenset[int]:
+    """Return the packages of dropped lines that ran with another recipe than the job file has.
+
+    They have succeeded, so that they do not follow the job file; a line may be restored.
+    """
+    return frozenset(
+        package.id
+        for stage in found.stages
+        for line in stage.lines
+        if line.old and line.old.is_dropped and not line.old.is_left
+        for package, new in zip(line.old.packages, line.definitions, strict=False)
+        if package.phase == Phase.DONE and package.definition.recipe != new.recipe
+    )
+
+
 def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place]:
     """Take the packages to accept, of all or of those in `part`, out of the outdated ones.
 

@@ -148,10 +148,12 @@ def plan(
     outdated -= gone & comparison_result.earlier
     again_reads = _reads(spec, comparison_result, outdated, known) if outdated else ()
     lacking = _makers_of_absent(store, again_reads, outdated)
+    aside = acceptance.outdated_if_restored(comparison_result)
     return Outline(
         comparison_result, readers, _listed(store, all_readers - own), rerun, written, remade,
         renewed,
-        len(lacking - gone), frozenset(outdated - comparison_result.unlisted - rerun), by_recipe,
+        len(lacking - gone), aside | outdated - comparison_result.unlisted - rerun,
+        by_recipe | aside,
         frozenset(unread), acceptance.acceptable(comparison_result) & outdated,
         {key: accepted[key] for key in accepted.keys() - gone},
         _contents(store, job, before) if accepted else (),
