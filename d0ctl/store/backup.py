@@ -113,7 +113,7 @@ def check_backup(source: Path) -> None:
     if not source.is_file():
         raise BadUsage(f"`{source}` is not a regular file, so it is not a backup")
     try:
-        with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+        with closing(sqlite3.connect(_uri(source), uri=True)) as backup:
             version = schema_version(backup)
             row = backup.execute("select name from site where generation > 0").fetchone()
             backup.execute("select phase from package limit 1").fetchone()
@@ -130,8 +130,7 @@ def check_backup(source: Path) -> None:
 @contextmanager
 def reading(database: Path) -> Iterator[Store]:
     """Read a database as it is, without an upgrade."""
-    uri = f"{database.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
+    with closing(sqlite3.connect(_uri(database), uri=True)) as connection:
         connection.row_factory = sqlite3.Row
         yield Store(Home(database.parent), connection)
 
@@ -144,7 +143,7 @@ def newest_attempt(source: Path) -> int:
 
 def site_of(source: Path) -> str:
     """Return the id of the site of a backup."""
-    with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+    with closing(sqlite3.connect(_uri(source), uri=True)) as backup:
         return str(backup.execute("select name from site").fetchone()[0])
 
 
@@ -163,7 +162,7 @@ def refuse_other_site(home: Home, source: Path) -> None:
 def _present_site(home: Home) -> str | None:
     """Return the site of the home, from its database or else from its own node."""
     try:
-        with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True)) as database:
+        with closing(sqlite3.connect(_uri(home.database), uri=True)) as database:
             return str(database.execute("select name from site").fetchone()[0])
     except (sqlite3.Error, TypeError):  # missing, empty or broken
         nodes = [path.name for path in home.nodes.glob("*") if path.is_dir()]
@@ -171,7 +170,7 @@ def _present_site(home: Home) -> str | None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    with closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+    with closing(sqlite3.connect(_uri(source), uri=True)) as backup:
         with closing(sqlite3.connect(target)) as copy:
             target.chmod(0o600)
             backup.backup(copy)
@@ -181,7 +180,7 @@ def _begin_generation(home: Home, database: Path, now: float) -> None:
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.row_factory = sqlite3.Row
         store = Store(home, connection)
-        store.change("raise_generation")
+        store.change("raise_generation", known=_known_generation(home))
         generation = int(store.value("generation"))
         for table in ("attempt", "file", "job", "pilot"):
             store.change("raise_ids", table=table, least=generation << GENERATION_BITS)
@@ -190,6 +189,20 @@ def _begin_generation(home: Home, database: Path, now: float) -> None:
         store.change("drop_task_locks")
         _pass_mail(store, now)
         connection.execute("pragma journal_mode = delete")
+
+
+def _known_generation(home: Home) -> int:
+    """Return the last generation that the home has had, by its present and former databases."""
+    known = 0
+    for path in (home.database, *home.root.glob(f"{home.database.name}.before-*")):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(_uri(path), uri=True)) as database:
+            rows = database.execute("select generation from site").fetchall()
+            known = max([known, *(row[0] for row in rows)])
+    return known
+
+
+def _uri(database: Path) -> str:
+    return f"{database.absolute().as_uri()}?mode=ro"
 
 
 def _pass_mail(store: Store, now: float) -> None:

@@ -13,6 +13,7 @@ from d0ctl.store.nodes import contact
 from d0ctl.store.nodes.site import site_name, successor
 from tests.cli.conftest import Type
 from tests.support.jobs import NOW, job
+from tests.support.rows import value
 from tests.support.site import Site
 
 
@@ -73,6 +74,23 @@ def test_a_rehearsed_restore_says_what_would_be_lost(
         "changes of 1 package of another job and 3 actions"
     )
     assert returned == "only the backup has 1 job: removed"
+
+
+def test_attempts_after_a_second_restore_have_other_ids_than_those_after_the_first(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job())
+    saved = str(tmp_path / "saved.db")
+    d0ctl("backup", saved)
+    newest = []
+    for _ in ("first", "second", "third"):
+        assert d0ctl("restore", saved, "--yes").exit_code == 0
+        with open_store(site.store.home) as store:
+            newest.append(value(store, "sqlite_sequence", "seq", name="attempt"))
+            newest.append(value(store, "site", "generation"))
+
+    assert len(set(newest[::2])) == len(set(newest[1::2])) == 3
+    assert newest[::2] == sorted(newest[::2])
 
 
 def test_a_restore_counts_ended_packages_too_whose_logs_go(

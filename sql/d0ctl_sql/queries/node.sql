@@ -340,8 +340,8 @@ update purge
    and substr(path, 1, length(:previous)) = :previous;
 
 -- name: raise_generation
--- The site is restored from a backup.
-update site set generation = generation + 1;
+-- The site is restored from a backup; the home has had this generation already.
+update site set generation = max(generation, :known) + 1;
 
 -- name: raise_ids
 -- Raise the next id of a table above all that may have been used.
