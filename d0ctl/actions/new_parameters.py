@@ -2,20 +2,21 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from d0ctl import units
 from d0ctl.actions import wording
 from d0ctl.actions.option import write_pairs
 from d0ctl.errors import BadJobFile, BadUsage, Refused
-from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, PackageSpec
+from d0ctl.jobfile.spec import InputSpec, JobSpec, PackageSpec
 from d0ctl.select import Selector
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import scripts
+from d0ctl.store.jobs.correction import counterparts
+from d0ctl.store.jobs.correction.counterparts import Entry
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
-from d0ctl.store.jobs.scripts import Script
+from d0ctl.store.jobs.scripts import Position, Script
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.views import browse
 from d0ctl.store.views.job_files.known_names import known_names
@@ -35,11 +36,20 @@ class NewScripts(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class _Specs(NamedTuple):
-    """A job by its own parameters, and by new ones."""
+class _Run(NamedTuple):
+    """What a package runs, requests, and reads or makes, as a job file describes it."""
 
-    own: JobSpec
-    new: JobSpec
+    scripts: list[Script]
+    requests: Mapping[str, Any]
+    files: set[tuple[str, int, str]]
+
+
+class _Reading(NamedTuple):
+    """A job file that was read again, and what the selected packages run by it."""
+
+    spec: JobSpec
+    entries: Mapping[int, Entry]
+    runs: Mapping[int, _Run]
 
 
 def scripts_of(selected: Selection, target: Selector, parameters: Mapping[str, str]) -> NewScripts:
@@ -48,20 +58,19 @@ def scripts_of(selected: Selection, target: Selector, parameters: Mapping[str, s
     Raises Refused if there is no job file, its packages would read or make other files, or none of
     them depends on a parameter.
     """
-    if target.wildcard_level == "job":
+    if target.wildcard_level == "job" or len({part.job for part in target.parts}) > 1:
         raise BadUsage(f"`{target.brief}` names several jobs, and parameters belong to one",
                        hint="name the job")  # fmt: skip
-    spec = _read_again(selected.store, target.job, parameters)
-    specs = _Specs(_read_again(selected.store, target.job, {}), spec)
-    files = scripts.files(selected)
-    changed: list[Script] = []
-    for id, package in _packages(selected, spec, target.job):
-        if _files_of(package) != files.get(id, set()):
-            raise _other(target.job, "its packages would read or make other files")
-        changed += _changed(selected.store, id, package)
-    own = _same(selected, specs, target.job)
-    options = _request_options(selected, specs, target.job)
-    unused = [*_unused(selected, specs, target.job, parameters)]
+    store, job = selected.store, target.job
+    spec, positions = _read_again(store, job, {}), scripts.positions(selected)
+    own = _reading(spec, counterparts.in_own(store, browse.job(store, job).id, spec, positions))
+    new = _with(store, job, own, parameters)
+    _check(selected, job, positions, own, new, parameters)
+    changed = [script for id, run in new.runs.items()
+               for script in _changed(store, job, id, run.scripts)]  # fmt: skip
+    same = _same(own, new)
+    options = _request_options(own, new)
+    unused = [*_unused(store, job, own, new, parameters)]
     if not changed and not unused:
         raise Refused(f"`{target.brief}` runs with {', '.join(write_pairs(parameters))} already",
                       hint=f"d0ctl retry {shlex.quote(str(target))}")  # fmt: skip
@@ -74,49 +83,78 @@ def scripts_of(selected: Selection, target: Selector, parameters: Mapping[str, s
         f"warning: --set does not change what packages request, but {option} does"
         for option in options
     ]
-    if {script.package for script in changed} - own:
-        sets = " ".join(f"--set {shlex.quote(text)}" for text in write_pairs(parameters))
+    if {script.package for script in changed} - same:
         notes.append(
             "warning: other packages keep the parameters of the job, so the results of these "
-            f"will be out of date; d0ctl update {target.job} {sets} changes the job"
+            f"will be out of date; d0ctl update {job} {_sets(parameters)} changes the job"
         )
-    return NewScripts(tuple(changed), own, (*notes, *spec.warnings))
+    return NewScripts(tuple(changed), same, (*notes, *new.spec.warnings))
+
+
+def _reading(spec: JobSpec, entries: Mapping[int, Entry]) -> _Reading:
+    runs = {
+        id: _Run(_scripts(id, package), {name: getattr(package, name) for name in REQUESTS},
+                 _files_of(package))
+        for id, package in counterparts.specs(spec, entries)
+    }  # fmt: skip
+    return _Reading(spec, entries, runs)
+
+
+def _with(store: Store, job: str, own: _Reading, parameters: Mapping[str, str]) -> _Reading:
+    """Read the job file with other parameters."""
+    spec = _read_again(store, job, parameters)
+    return _reading(spec, counterparts.in_other(own.spec, spec, own.entries))
+
+
+def _check(
+    selected: Selection,
+    job: str,
+    positions: Sequence[Position],
+    own: _Reading,
+    new: _Reading,
+    parameters: Mapping[str, str],
+) -> None:
+    """Raise Refused if a package would not be itself, with its own parameters or the new ones."""
+    files = scripts.files(selected)
+    for position in positions:
+        id, path = position.package, f"{job}/{position.path}"
+        if id not in own.runs:
+            raise Refused(f"`{path}` is not in the job file of `{job}` as it is read now, so its "
+                          "parameters can't be changed", hint=f"d0ctl retry {path}")  # fmt: skip
+        if own.runs[id].files != files.get(id, set()):
+            raise Refused(f"`{path}` would read or make other files now, with any parameters",
+                          hint=f"d0ctl update {job} --dry-run")  # fmt: skip
+        if id not in new.runs:
+            raise _other(job, f"it has no package `{path}`", parameters)
+        if own.runs[id].files != new.runs[id].files:
+            raise _other(job, f"`{path}` would read or make other files", parameters)
 
 
 def _unused(
-    selected: Selection, specs: _Specs, job: str, parameters: Mapping[str, str]
+    store: Store, job: str, own: _Reading, new: _Reading, parameters: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the parameters on which none of the selected packages depends.
 
     One with the value of the job is left out: without it, nothing would differ.
     """
     for name, value in parameters.items():
-        if value != str(specs.own.parameters.get(name)):
+        if value != str(own.spec.parameters.get(name)):
             others = {key: parameters[key] for key in parameters if key != name}
-            without = _read_again(selected.store, job, others)
-            if len(_same(selected, _Specs(without, specs.new), job)) == selected.count():
+            if len(_same(_with(store, job, own, others), new)) == len(new.runs):
                 yield name
 
 
-def _same(selected: Selection, specs: _Specs, job: str) -> frozenset[int]:
+def _same(old: _Reading, new: _Reading) -> frozenset[int]:
     """Return the selected packages that run the same by both."""
-    return frozenset(old[0] for old, new in _pairs(selected, specs, job)
-                     if _scripts(*old) == _scripts(*new))  # fmt: skip
+    return frozenset(id for id, run in new.runs.items()
+                     if id in old.runs and old.runs[id].scripts == run.scripts)  # fmt: skip
 
 
-def _request_options(selected: Selection, specs: _Specs, job: str) -> list[str]:
+def _request_options(own: _Reading, new: _Reading) -> list[str]:
     """Return the options for requests that differ with other parameters; a retry keeps them."""
-    names = {name for (_, old), (_, new) in _pairs(selected, specs, job) for name in REQUESTS
-             if getattr(old, name) != getattr(new, name)}  # fmt: skip
+    names = {name for id, run in new.runs.items() for name in REQUESTS
+             if own.runs[id].requests[name] != run.requests[name]}  # fmt: skip
     return [f"--{name.replace('_', '-')}" for name in sorted(names)]
-
-
-def _pairs(
-    selected: Selection, specs: _Specs, job: str
-) -> Iterator[tuple[tuple[int, PackageSpec], tuple[int, PackageSpec]]]:
-    """Yield each selected package by the job's parameters, and by the new ones."""
-    return zip(_packages(selected, specs.own, job), _packages(selected, specs.new, job),
-               strict=True)  # fmt: skip
 
 
 def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpec:
@@ -131,7 +169,7 @@ def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpe
     values = {**known.parameters, **parameters}
     try:
         return reader.read_text(known.text, known.source, known.directory, values,
-                                known_names(store), is_seen=known.has_file)  # fmt: skip
+                                known_names(store, id), is_seen=known.has_file)  # fmt: skip
     except BadJobFile as error:
         if not is_changed_on_disk(store, id):
             raise
@@ -140,27 +178,13 @@ def _read_again(store: Store, job: str, parameters: Mapping[str, str]) -> JobSpe
         raise BadJobFile(error.faults, error.warnings, note=note) from error
 
 
-def _packages(selected: Selection, spec: JobSpec, job: str) -> Iterator[tuple[int, PackageSpec]]:
-    """Yield the selected packages with their specs in the job file as it was submitted."""
-    stage, at = 0, 0
-    lines: Iterator[LineSpec] = iter(())
-    line: LineSpec | None = None
-    for position in scripts.positions(selected):
-        if position.stage != stage:
-            if position.stage > len(spec.stages):
-                raise _other(job, "it has fewer stages now")
-            stage, at, lines = position.stage, 0, iter(spec.stages[position.stage - 1].lines)
-        if position.line > at:
-            line = next(islice(lines, position.line - at - 1, None), None)
-            at = position.line
-        if line is None or position.seq > len(line.packages):
-            raise _other(job, "it has fewer lines or packages now")
-        yield position.package, line.packages[position.seq - 1]
-
-
-def _other(job: str, what: str) -> Refused:
+def _other(job: str, what: str, parameters: Mapping[str, str]) -> Refused:
     return Refused(f"with these parameters the job file describes another job: {what}",
-                   hint=f"submit it as a new job, and d0ctl kill {job}")  # fmt: skip
+                   hint=f"d0ctl update {job} {_sets(parameters)} --dry-run")  # fmt: skip
+
+
+def _sets(parameters: Mapping[str, str]) -> str:
+    return " ".join(f"--set {shlex.quote(text)}" for text in write_pairs(parameters))
 
 
 def _files_of(package: PackageSpec) -> set[tuple[str, int, str]]:
@@ -178,11 +202,12 @@ def _name_of(entry: InputSpec) -> str:
     return entry.file.partition(":")[2] if entry.made and ":" in entry.file else entry.file
 
 
-def _changed(store: Store, package: int, spec: PackageSpec) -> list[Script]:
+def _changed(store: Store, job: str, package: int, runs: Sequence[Script]) -> list[Script]:
     before = scripts.of_package(store, package)
-    if len(before) != len(spec.binaries):
-        raise Refused("the job file has other binaries now, so its parameters can't be changed")
-    return [script for script in _scripts(package, spec) if _differs(script, before[script.seq])]
+    if len(before) != len(runs):
+        raise Refused(f"the job file of `{job}` has other binaries now, so its parameters can't be "
+                      "changed", hint=f"d0ctl update {job} --dry-run")  # fmt: skip
+    return [script for script in runs if _differs(script, before[script.seq])]
 
 
 def _differs(script: Script, before: Script) -> bool:

@@ -167,5 +167,6 @@ def test_a_parameter_that_names_outputs_is_not_changed_by_a_retry(
     refused = d0ctl("retry", "cuts", "--set", "cut=7")
 
     assert refused.exit_code == 4
-    assert "its packages would read or make other files" in refused.stderr
+    assert "another job: `cuts/1/2/1` would read or make other files" in refused.stderr
+    assert "d0ctl update cuts --set cut=7 --dry-run" in refused.stderr
     assert site.phase("cuts/1/2/1") == "failed"

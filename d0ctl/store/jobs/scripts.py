@@ -12,6 +12,12 @@ class Position(NamedTuple):
     stage: int
     line: int
     seq: int
+    stage_name: str
+
+    @property
+    def path(self) -> str:
+        """Its path within the job."""
+        return f"{self.stage}/{self.line}/{self.seq}"
 
 
 class Script(NamedTuple):
@@ -27,7 +33,7 @@ class Script(NamedTuple):
 def positions(selected: Selection) -> list[Position]:
     """Return the selected packages in the order of their job."""
     return [
-        Position(row["id"], row["stage"], row["line"], row["seq"])
+        Position(row["id"], row["stage"], row["line"], row["seq"], row["stage_name"])
         for row in selected.rows("selected_positions")
     ]
 

@@ -249,7 +249,8 @@ select id, job_id, 1, 1 from package where id = ?;
 
 -- name: selected_positions
 -- The positions of the selected packages in their jobs.
-select package.id, package.job_id, stage.seq as stage, line.seq as line, package.seq
+select package.id, package.job_id, stage.seq as stage, line.seq as line, package.seq,
+       stage.name as stage_name
   from selected_package
   join package on package.id = selected_package.package_id
   join line on line.id = package.line_id

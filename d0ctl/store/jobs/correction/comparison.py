@@ -9,8 +9,7 @@ from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.jobs.correction import matching, standing
-from d0ctl.store.jobs.correction.definitions import Definition, of_spec
-from d0ctl.store.jobs.correction.matching import LineFeatures
+from d0ctl.store.jobs.correction.definitions import Definition, of_line
 from d0ctl.store.jobs.correction.standing import (
     LAUNCHED,
     StandingLine,
@@ -134,7 +133,7 @@ def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> S
     for stage in spec.stages:
         new.append([])
         for line in () if stage.name in left else stage.lines:
-            new[-1].append((line.name, _definitions(line)))
+            new[-1].append((line.name, of_line(line)))
             reads.update(made_inputs(line))
     edited = {} if only_late else edited_files.readers_of_earlier(store, job)
     cut = frozenset[int]() if only_late else standing.readers_of_dropped(store, job)
@@ -163,7 +162,7 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
         seq = same.seq if same else count
         is_left = of.name in sides.left
         comparison.stages.append(
-            NewStage(seq, [], same, True) if is_left else _stage(lines, same, seq)
+            NewStage(seq, [], same, True) if is_left else match_lines(lines, same, seq)
         )  # fmt: skip
     for stage in comparison.stages:
         comparison.makes.update(
@@ -182,17 +181,11 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
     return comparison
 
 
-def _stage(
+def match_lines(
     new: Sequence[tuple[str, list[Definition]]], old: StandingStage | None, seq: int
 ) -> NewStage:
-    features = [
-        LineFeatures(
-            name,
-            tuple(definition.recipe for definition in each),
-            tuple(n for definition in each for n in definition.makes),
-        )
-        for name, each in new
-    ]
+    """Match the lines of a stage of the job file, with their definitions, with those of the job."""
+    features = [matching.features(name, each) for name, each in new]
     there = old.lines if old else []
 
     def fits(number: int, at: int) -> bool:
@@ -207,13 +200,6 @@ def _stage(
         else:
             lines.append(NewLine(there[number].seq, definitions, there[number]))
     return NewStage(seq, lines, old)
-
-
-def _definitions(line: LineSpec) -> list[Definition]:
-    return [
-        of_spec(package, line.early_start and number == 1)
-        for number, package in enumerate(line.packages, 1)
-    ]
 
 
 def _sort_stage(comparison: Comparison, stage: NewStage) -> None:

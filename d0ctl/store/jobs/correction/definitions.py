@@ -6,7 +6,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from d0ctl.jobfile.language.file_names import base_name
-from d0ctl.jobfile.spec import InputSpec, PackageSpec
+from d0ctl.jobfile.spec import InputSpec, LineSpec, PackageSpec
 from d0ctl.store.connection import Row, as_json
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.jobs.submission.intake import STARTUP
@@ -48,6 +48,14 @@ class Definition(NamedTuple):
     makes: tuple[str, ...]
     dispositions: tuple[tuple[str, str], ...]
     """Its files with dispositions, and these."""
+
+
+def of_line(line: LineSpec) -> list[Definition]:
+    """Return the definitions of the packages of a line in a job file."""
+    return [
+        of_spec(package, line.early_start and number == 1)
+        for number, package in enumerate(line.packages, 1)
+    ]
 
 
 def of_spec(spec: PackageSpec, is_early: bool) -> Definition:

@@ -4,6 +4,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
+from d0ctl.store.jobs.correction.definitions import Definition
+
 Number = int
 
 
@@ -17,6 +19,18 @@ class LineFeatures(NamedTuple):
     recipe: tuple[bytes, ...]
     makes: tuple[str, ...]
     is_fixed: bool = False
+
+
+def features(
+    name: str, definitions: Sequence[Definition], *, is_fixed: bool = False
+) -> LineFeatures:
+    """Return the features of a line by the definitions of its packages."""
+    return LineFeatures(
+        name,
+        tuple(definition.recipe for definition in definitions),
+        tuple(file for definition in definitions for file in definition.makes),
+        is_fixed,
+    )
 
 
 def matches(

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store.connection import Row, Store
+from d0ctl.store.jobs.correction import matching
 from d0ctl.store.jobs.correction.definitions import Definition, of_rows
 from d0ctl.store.jobs.correction.matching import LineFeatures
 from d0ctl.store.views.left_out import REMOVED
@@ -41,14 +42,10 @@ class StandingLine(Struct):
     @property
     def features(self) -> LineFeatures:
         """The features by which it is recognised."""
-        return LineFeatures(
-            self.name,
-            tuple(package.definition.recipe for package in self.packages),
-            tuple(name for package in self.packages for name in package.definition.makes),
-            any(
-                package.phase == Phase.DONE or package.phase in LAUNCHED
-                for package in self.packages
-            ),
+        begun = (package.phase == Phase.DONE or package.phase in LAUNCHED
+                 for package in self.packages)  # fmt: skip
+        return matching.features(
+            self.name, [package.definition for package in self.packages], is_fixed=any(begun)
         )
 
 

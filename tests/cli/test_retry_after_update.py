@@ -1,0 +1,171 @@
+"""`retry --set` after the lines of the job file have moved: each package stays what it is."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store.views import one_package
+from tests.cli.conftest import Type
+from tests.support.site import Site
+
+LOOP = """
+job: loop
+parameters: {events: 100}
+stages:
+  - lines:
+      - for: {model: [z, h], seed: {range: [1, 3]}}
+        run: "simulate {model} {seed} {events}"
+"""
+
+FILES = LOOP.replace(
+    '{events}"', '{events} > g-{model}-{seed}"\n        outputs: "g-{model}-{seed}"'
+)
+
+
+def script(site: Site, path: str) -> str:
+    """What the only binary of a package runs."""
+    return str(one_package.binaries(site.store, site.id_of(path))[0].script).strip()
+
+
+def submitted(d0ctl: Type, folder: Path, text: str) -> Path:
+    """Submit a job file, and return it."""
+    path = folder / "loop.yaml"
+    path.write_text(text)
+    assert d0ctl("submit", str(path)).exit_code == 0
+    return path
+
+
+def updated(d0ctl: Type, path: Path, text: str) -> None:
+    """Change a job file, and its job."""
+    path.write_text(text)
+    assert d0ctl("update", "loop").exit_code == 0
+
+
+@pytest.mark.parametrize("text", [LOOP, FILES])
+@pytest.mark.parametrize("seeds", ["[1, 4]", "[2, 5]"])
+def test_a_retry_runs_the_same_line_after_an_update_that_moves_it(
+    site: Site, d0ctl: Type, tmp_path: Path, text: str, seeds: str
+) -> None:
+    path = submitted(d0ctl, tmp_path, text)
+    site.fail("loop/1/5/1")
+    updated(d0ctl, path, text.replace("[1, 3]", seeds))
+
+    answer = d0ctl("retry", "loop/1/5/1", "--set", "events=500")
+
+    assert answer.exit_code == 0, answer.stderr
+    assert script(site, "loop/1/5/1").startswith("simulate h 2 500")
+
+
+def test_a_retry_runs_the_line_of_a_loop_that_an_update_has_added(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    updated(d0ctl, submitted(d0ctl, tmp_path, LOOP), LOOP.replace("[1, 3]", "[1, 4]"))
+    site.fail("loop/1/7/1")
+    before = script(site, "loop/1/7/1")
+
+    d0ctl("retry", "loop/1/7/1", "--set", "events=500")
+
+    assert before == "simulate z 4 100"
+    assert script(site, "loop/1/7/1") == "simulate z 4 500"
+
+
+def test_a_retry_runs_the_same_line_of_those_named_by_number(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = (
+        LOOP[: LOOP.index("      - for")]
+        + "      - {run: 'a {events}'}\n      - {run: 'b {events}'}\n"
+    )
+    path = submitted(d0ctl, tmp_path, text)
+    site.fail("loop/1/2/1")
+    updated(d0ctl, path, text.replace("lines:\n", "lines:\n      - {run: 'new {events}'}\n"))
+
+    d0ctl("retry", "loop/1/2/1", "--set", "events=500")
+
+    assert script(site, "loop/1/2/1") == "b 500"
+
+
+def test_a_retry_runs_the_same_stage_after_an_update_that_moves_it(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = LOOP.replace("- lines:", "- name: sim\n    lines:")
+    path = submitted(d0ctl, tmp_path, text)
+    site.fail("loop/1/5/1")
+    first = "stages:\n  - {name: first, lines: [{run: 'prepare {events}'}]}\n"
+    updated(d0ctl, path, text.replace("stages:\n", first))
+
+    d0ctl("retry", "loop/1/5/1", "--set", "events=500")
+
+    assert script(site, "loop/1/5/1") == "simulate h 2 500"
+
+
+def test_a_parameter_of_a_loop_moves_no_line(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    text = LOOP.replace("100", "100, first: 1").replace("[1, 3]", '["{first}", 3]')
+    submitted(d0ctl, tmp_path, text)
+    site.fail("loop/1/5/1")
+
+    kept = d0ctl("retry", "loop/1/5/1", "--set", "first=2", "--set", "events=500")
+    gone = d0ctl("retry", "loop/1/5/1", "--set", "first=3", "--set", "events=500")
+
+    assert "no binary of `loop/1/5/1` depends on `first`" in kept.stderr
+    assert "another job: it has no package `loop/1/5/1`" in gone.stderr
+
+
+def test_a_line_that_a_parameter_names_is_the_same_with_another_value(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = LOOP.replace("{model: [z, h], seed: {range: [1, 3]}}", '{n: ["{events}", 7]}')
+    submitted(d0ctl, tmp_path, text.replace("{model} {seed}", "{n}"))
+    site.fail("loop/1/1/1")
+
+    d0ctl("retry", "loop/1/1/1", "--set", "events=500")
+
+    assert script(site, "loop/1/1/1") == "simulate 500 500"
+
+
+def test_new_files_of_a_pattern_move_no_line(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    (tmp_path / "m.raw").touch()
+    text = LOOP[: LOOP.index("      - for")] + (
+        '      - {for: {raw: {glob: "*.raw"}}, run: "reco {raw} {events}", inputs: "{raw}"}\n'
+        '  - {lines: [{run: "merge {inputs} {events}", inputs: {glob: "*.raw"}}]}\n'
+    )
+    submitted(d0ctl, tmp_path, text)
+    site.fail("loop/1/1/1")
+    site.fail("loop/2/1/1")
+    (tmp_path / "a.raw").touch()
+
+    one = d0ctl("retry", "loop/1/1/1", "--set", "events=500")
+    merged = d0ctl("retry", "loop/2/1/1", "--set", "events=500")
+
+    assert one.exit_code == 0, one.stderr
+    assert "m.raw 500" in script(site, "loop/1/1/1")
+    assert "`loop/2/1/1` would read or make other files now, with any parameters" in merged.stderr
+    assert "d0ctl update loop --dry-run" in merged.stderr
+
+
+def test_a_package_that_the_job_file_lacks_keeps_its_parameters(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = submitted(d0ctl, tmp_path, LOOP)
+    site.launch("loop/1/1/1")
+    updated(d0ctl, path, LOOP.replace("[1, 3]", "[2, 4]"))
+    site.end("loop/1/1/1", "failed", reason="exit-code", detail="ended", exit_code=3, binary=1)
+
+    refused = d0ctl("retry", "loop/1/1/1", "--set", "events=500")
+
+    assert refused.exit_code == 4
+    assert "`loop/1/1/1` is not in the job file of `loop` as it is read now" in refused.stderr
+    assert "d0ctl retry loop/1/1/1" in refused.stderr
+    assert d0ctl("retry", "loop/1/1/1").exit_code == 0
+
+
+def test_parameters_are_not_those_of_two_jobs(site: Site, d0ctl: Type, tmp_path: Path) -> None:
+    path = submitted(d0ctl, tmp_path, LOOP)
+    d0ctl("submit", str(path), "--as", "other")
+    site.fail("loop/1/1/1")
+    site.fail("other/1/2/1")
+
+    refused = d0ctl("retry", "loop:failed", "other:failed", "--set", "events=500")
+
+    assert refused.exit_code == 2 and "names several jobs" in refused.stderr
+    assert script(site, "other/1/2/1") == "simulate z 2 100"
