@@ -9,7 +9,7 @@ from tests.support.building import document, job, line, package, production
 from tests.support.site import Site
 
 
-def test_the_plan_of_a_drop_lists_lost_inputs_and_packages_that_can_start(
+def test_the_plan_of_a_drop_lists_lost_inputs_and_packages_that_will_be_ready(
     site: Site, d0ctl: Type
 ) -> None:
     site.submit(production(lines=2))
@@ -27,7 +27,7 @@ def test_the_plan_of_a_drop_lists_lost_inputs_and_packages_that_can_start(
         "  gen-2\n"
         "  sim-2\n"
         "continuing without these files: 1 package\n"
-        "  prod/2/1/1 loses 1 input, keeps 1, and can start now\n"
+        "  prod/2/1/1 loses 1 input, keeps 1, and will be ready\n"
     )
 
 
@@ -37,8 +37,9 @@ def test_dropping_a_line_lets_the_merge_continue(site: Site, d0ctl: Type) -> Non
         site.finish(path)
     site.fail("prod/1/2/1")
 
-    d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--reason", "bad run")
+    dropped = d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--reason", "bad run").stdout
 
+    assert "1 package continues without these files; 1 is ready now\n" in dropped
     assert site.phase("prod/2/1/1") == "ready"
     site.finish("prod/2/1/1")
     site.finish("prod/3/1/1")

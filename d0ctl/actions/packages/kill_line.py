@@ -209,7 +209,7 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
                                plan.files_lost)  # fmt: skip
     losing_packages = [
         f"{loser.path} loses {count(loser.lost, 'input')}, keeps {count(loser.left)}"
-        + (", and can start now" if loser.starts else "")
+        + (", and will be ready" if loser.starts else "")
         for loser in plan.losing_packages
     ]
     yield from wording.counted(
@@ -239,7 +239,8 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         left = count(plan.following, "successful package", "successful packages")
         yield f"the files of {left}, left without inputs, are dropped, too"
     if plan.losing:
-        starting = f"; {count(plan.starting)} can start now" if plan.starting else ""
+        are = count(plan.starting, "is ready now", "are ready now")
+        starting = f"; {are}" if plan.starting else ""
         goes = count(plan.losing, "package continues", "packages continue")
         yield f"{goes} without these files{starting}"
     yield from wording.readers(plan.readers, "to run them again without")
