@@ -8,6 +8,7 @@ import pytest
 
 from d0ctl.store.nodes import contact, leases, placement, registry
 from tests.cli.conftest import Type
+from tests.cli.test_standing import await_far
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
@@ -173,3 +174,18 @@ def test_packages_that_a_silent_node_has_are_named_with_it(site: Site, d0ctl: Ty
 
     assert said.startswith("`prod` is unreachable and stands still: 1 of 2 packages done")
     assert "; 1 unreachable (`localhost` down), to run elsewhere from " in said
+
+
+def test_a_job_whose_packages_only_wait_for_files_of_a_node_that_is_down_names_it(
+    site: Site, d0ctl: Type
+) -> None:
+    await_far(site)
+    for path in ("prod/3/1/1", "prod/3/2/1"):
+        assert "far" not in d0ctl("status", "prod", "-q").stdout
+        site.launch(path)
+        site.end(path)
+
+    said = d0ctl("status", "prod", "-q")
+
+    assert "; some of its packages or inputs are on `far`, which is down\n" in said.stdout
+    assert said.exit_code == 0

@@ -1,6 +1,6 @@
 """The line of `status SELECTOR --check`, and its exit code by the rules for all jobs."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from d0ctl.model import Group, Phase, by_status
 from d0ctl.schedule.standstill import Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
+from d0ctl.show.forecast import eta
 from d0ctl.show.usage.site_check import LACKS_FILES, by_rules, is_by_person, packages_held
 from d0ctl.show.why.production import job_obstacles, stop_of_all
 from d0ctl.show.why.stopped_job import in_quotes
@@ -70,6 +71,14 @@ def _why(alone: Production, name: str, now: float) -> str:
     return LACKS_FILES if alone.blocked else ""
 
 
+def is_stuck(part: Awaited) -> bool:
+    """Return whether its packages only wait for files that are to be copied."""
+    counts = part.counts
+    return bool(counts.get(Phase.ASSIGNED)) and not (
+        counts.get(Phase.READY) or by_status(counts)["launched"]
+    )
+
+
 class Silent(Struct, frozen=True):
     """The nodes with packages that do not answer, and when the first packages are given up."""
 
@@ -86,7 +95,12 @@ class Silent(Struct, frozen=True):
 
 
 def in_one_line(
-    name: str, part: Awaited, found: PartCheck, silent: Silent, stragglers: int = 0
+    name: str,
+    part: Awaited,
+    found: PartCheck,
+    silent: Silent,
+    stragglers: int = 0,
+    nodes_down: Sequence[str] = (),
 ) -> str:
     """Say in one line how a job or a part of it is, and what stops it."""
     totals, unreachable = by_status(part.counts), part.counts.get(Phase.UNREACHABLE, 0)
@@ -101,6 +115,7 @@ def in_one_line(
     state = outcome.stays(Phase.UNREACHABLE if is_silent else found.state, part.counts)
     why = f"; {clean(found.why)}" if found.why else ""
     away = silent.in_words(unreachable)
+    away += f"; {eta.waits(nodes_down)}" if nodes_down else ""
     return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{_kept_back(part)}{why}{away}"
 
 

@@ -100,14 +100,12 @@ def horizon(store: Store, *, now: float) -> Horizon:
         stages[counted["job_id"]].append(replace(stage, cooling=cooling[key]))
     for counted in store.rows("eta_ready"):
         chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
-    nodes_down: dict[int, list[str]] = defaultdict(list)
-    for counted in store.rows("eta_nodes_down"):
-        nodes_down[counted["job_id"]].append(counted["name"])
+    down = nodes_down(store)
     of_jobs = store.rows("eta_jobs")
     jobs = {
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
-            bool(row["hold"] or row["pause"]), nodes_down[row["id"]], cools_until[row["id"]],
+            bool(row["hold"] or row["pause"]), down[row["id"]], cools_until[row["id"]],
             late[row["id"]], suspended=suspended[row["id"]], is_on_nodes=row["id"] in on_nodes,
         )
         for row in of_jobs
@@ -118,6 +116,14 @@ def horizon(store: Store, *, now: float) -> Horizon:
     from d0ctl.store.views.job_files import eta_limits  # late: most sites and jobs have no limits
 
     return eta_limits.within(store, found, of_jobs, counts)
+
+
+def nodes_down(store: Store) -> dict[int, list[str]]:
+    """Return the nodes that are down and on which jobs have packages or inputs, by job."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for row in store.rows("eta_nodes_down"):
+        found[row["job_id"]].append(row["name"])
+    return found
 
 
 def _capacity(nodes: Sequence[Row]) -> Capacity:

@@ -42,7 +42,8 @@ def run_on(selector: str) -> ExitCode:
             if wanted.names_jobs:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
             found = part_check.check(state, part, now)
-            emit(part_check.in_one_line(name, part, found, silent, late))
+            away = eta.nodes_down(store)[part.job.id] if part_check.is_stuck(part) else []
+            emit(part_check.in_one_line(name, part, found, silent, late, away))
             code = max(code, found.code)
     return code
 
