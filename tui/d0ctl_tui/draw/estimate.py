@@ -5,8 +5,6 @@ from d0ctl.store.views.shapes import JobSummary, StageSummary
 from d0ctl_tui.read.outline import Path
 from d0ctl_tui.read.tree_source import Source
 
-MINUTE_S = 60.0
-
 
 class Estimates:
     """When jobs and stages end, by path: as their details and `eta` say, read when first shown."""
@@ -31,16 +29,12 @@ class Estimates:
         return None if end is None else self._now + end.middle
 
     def least(self, path: Path) -> float | None:
-        """Return when the last stage of a job ends that has an estimate.
-
-        None if none has, or if that is within a minute, which says nothing.
-        """
+        """Return when the last stage of a job ends that has an estimate; None if none has."""
         job = self._going(path)
         if job is None or (left := self._known.jobs.get(job.id)) is None:
             return None
         ends = [self._known.stage_end(job.id, stage.seq) for stage in left.stages]
-        longest = max((end.middle for end in ends if end is not None), default=0.0)
-        return self._now + longest if longest >= MINUTE_S else None
+        return max((self._now + end.middle for end in ends if end is not None), default=None)
 
     def _going(self, path: Path) -> JobSummary | None:
         """Return the job of a row if it goes on."""
