@@ -211,13 +211,15 @@ def test_a_restored_line_of_an_earlier_recipe_is_called_out_of_date(site: Site) 
     site.write(GROW.replace("run: echo {n}", "run: echo {n}0"))
     site.ok("update", "grow", "--again")
     site.ok("run", "grow")
-    assert "out of date" not in site.ok("status", "grow")
+    for words in ((), ("grow",), ("grow", "--check")):
+        assert "out of date" not in site.ok("status", *words)
 
     site.ok("restore-line", "grow/1/2", "--again")
     site.ok("run", "grow")
 
     assert site.result("grow/all.txt") == "10\n2\n"
-    assert "out of date" in site.ok("status", "grow") + site.ok("why", "grow/1/2/1")
+    for words in ((), ("grow",), ("grow", "--check")):
+        assert "out of date" in site.ok("status", *words)
     assert "3 packages of `grow` are out of date" in site.d0ctl("results", "grow").err
     site.ok("update", "grow", "--again")
     site.ok("run", "grow")

@@ -8,6 +8,7 @@ select id, name, title, originator, priority, hold, hold_actor, hold_note, hold_
                  from outdated_package
                  join package on package.id = outdated_package.package_id
                              and package.phase = 'done'
+                 join line on line.id = package.line_id and line.dropped is null
                 where outdated_package.job_id = job.id) as is_outdated
   from job
  where visible = 1 and name glob :pattern

@@ -13,6 +13,7 @@ select job.id, job.name, job.title, job.originator, job.priority, job.hold, job.
                  from outdated_package
                  join package on package.id = outdated_package.package_id
                              and package.phase = 'done'
+                 join line on line.id = package.line_id and line.dropped is null
                 where outdated_package.job_id = job.id) as is_outdated
   from json_each(:ids) as wanted
   join job on job.id = wanted.value and job.visible = 1;
