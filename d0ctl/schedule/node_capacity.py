@@ -52,6 +52,8 @@ class NodeCapacity(Struct):
     memory: int | None = None
     gpus: int = 0
     disk: Disk | None = None
+    lasting: float = 0.0
+    """The CPUs of packages that are not short: nothing is sent in advance to wait for these."""
     extra: int = 0
     """CPUs' worth of the current requirement that it may get beyond its CPUs."""
     is_last_resort: bool = True
@@ -67,6 +69,7 @@ class NodeCapacity(Struct):
         node = self.node
         self.memory = None if node.memory is None else node.memory - node.memory_used
         self.gpus = node.gpus - node.gpus_used
+        self.lasting = node.lasting
         self.disk = None if node.disk_free is None else Disk(node.disk_free - node.disk_used)
 
     def holds(self, requirement: Requirement) -> int:
@@ -102,7 +105,8 @@ class NodeCapacity(Struct):
     def select(self, requirement: Requirement, *, is_last_resort: bool) -> None:
         """Give out packages of this requirement from now on."""
         self.is_last_resort = is_last_resort
-        self.extra = requirement.ahead(self.node.cpus) if self.node.on_trial is None else 0
+        brisk = self.node.cpus - self.lasting
+        self.extra = requirement.ahead(brisk) if self.node.on_trial is None else 0
 
     def most(self, requirement: Requirement) -> int:
         """Return how many packages of a requirement it can take, whatever their inputs."""
@@ -195,6 +199,8 @@ class NodeCapacity(Struct):
     def take(self, requirement: Requirement, is_brought: bool) -> None:
         """Give a package to the node."""
         self.rest -= requirement.load
+        if not requirement.is_short:
+            self.lasting += requirement.load
         if self.memory is not None:
             self.memory -= requirement.memory or requirement.memory_expected or 0
         self.gpus -= requirement.gpus

@@ -26,7 +26,8 @@ NO_BOUNDS: Rooms = {}
 class NodeRoom(Struct, frozen=True):
     """A node that may take packages: its resources, and how much is in use.
 
-    `used` are the CPUs of the packages there; `bringing` the CPUs of packages whose inputs are on
+    `used` are the CPUs of the packages there, `lasting` those of packages that are not short;
+    `bringing` the CPUs of packages whose inputs are on
     their way, which take none before. `open` packages wait there for inputs that are not made
     yet, `delivering` ones have only to deliver their outputs, `running` are all but these. A
     drained node that is tried again takes a single package: of the stage `on_trial` if one is
@@ -49,6 +50,7 @@ class NodeRoom(Struct, frozen=True):
     open: int = 0
     delivering: int = 0
     running: int = 0
+    lasting: float = 0
     on_trial: int | None = None
     memory_used: int = 0
     disk: int | None = None
@@ -138,13 +140,15 @@ class Requirement(Struct, frozen=True):
         """Return its run time on a node of some speed in seconds; None if unknown."""
         return None if self.seconds is None else self.seconds / speed
 
-    def ahead(self, cpus: int) -> int:
-        """Return how many CPUs' worth a node with `cpus` may get beyond them.
+    def ahead(self, cpus: float) -> int:
+        """Return how many CPUs' worth a node may get beyond its own.
 
-        Short packages are sent in advance, and wait at the node for a free CPU.
+        Short packages are sent in advance, and wait at the node for one of the `cpus` that are
+        free or have short packages.
         """
         if self.pace is None or self.pace > AHEAD_S:
             return 0
+        cpus = max(0.0, cpus)
         return min(AHEAD_MOST, int(cpus * AHEAD_S / max(self.pace, 0.001)))
 
 

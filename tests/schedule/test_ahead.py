@@ -1,4 +1,4 @@
-"""What is sent ahead to nodes while its inputs are brought."""
+"""What is sent ahead to nodes: short packages, and others while their inputs are brought."""
 
 from collections.abc import Mapping, Sequence
 
@@ -142,3 +142,31 @@ def test_there_is_no_lead_while_a_node_could_begin_a_package_at_once_or_a_pace_i
 def test_a_node_that_may_not_run_the_packages_does_not_count() -> None:
     assert lead(12, 0, nodes=["a"]) == pytest.approx(0.5)
     assert lead(0, 0, nodes=["c"]) == 0
+
+
+def decide_short(nodes: Sequence[NodeRoom], *before: Requirement) -> list[int]:
+    """The nodes of three short packages whose inputs are on node 1, after other packages."""
+    found = place(
+        nodes,
+        [*before, Requirement(2, ready=3, pace=0.1)],
+        lambda requirement, limit: [requirement * 1000 + n for n in range(limit)],
+        lambda packages: {package: {1: 500} for package in packages if package >= 2000},
+    )
+    return [decision.node for decision in found if decision.package >= 2000]
+
+
+def test_a_short_package_takes_a_free_cpu_and_does_not_wait_behind_long_ones() -> None:
+    full = NodeRoom(1, "a", 1, cpus=2, used=2, lasting=2)
+    free = NodeRoom(2, "b", 2, cpus=1, used=0)
+
+    assert decide_short([full, free]) == [2, 2, 2]
+    assert decide_short([full]) == []
+    assert decide_short([replace(full, cpus=3)]) == [1, 1, 1]
+    assert decide_short([replace(full, lasting=0)]) == [1, 1, 1]
+
+
+def test_nothing_short_is_sent_behind_a_long_package_of_the_same_pass() -> None:
+    node = NodeRoom(1, "a", 1, cpus=2, used=0)
+
+    assert decide_short([node], Requirement(1, ready=2, pace=60.0)) == []
+    assert decide_short([node], Requirement(1, ready=2, pace=0.2)) == [1, 1, 1]

@@ -1254,6 +1254,10 @@ create view node_use as
     select taken.node_id,
            sum(iif(requirement.stay is null and taken.slot = 0,
                    requirement.cpus * requirement.cpu / 100.0, 0) * taken.n) as used,
+           -- of packages that are not short (AHEAD_S of the scheduler)
+           sum(iif(requirement.stay is null and taken.slot = 0
+                   and (requirement.pace is null or requirement.pace > 0.3),
+                   requirement.cpus * requirement.cpu / 100.0, 0) * taken.n) as lasting,
            sum(iif(requirement.stay is null and taken.slot = 1,
                    requirement.cpus * requirement.cpu / 100.0, 0) * taken.n) as bringing,
            sum(iif(requirement.stay is null,

@@ -5,7 +5,8 @@
 -- drained and that one package is to try, with the stage that failed there.
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.gpus, node.platform,
        node.services, cluster.services as cluster_services, node.speed,
-       coalesce(live.used, 0) as used, coalesce(live.bringing, 0) as bringing,
+       coalesce(live.used, 0) as used, coalesce(live.lasting, 0) as lasting,
+       coalesce(live.bringing, 0) as bringing,
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
        coalesce(live.running, 0) as running,
        bad_node.stage_id as on_trial,
