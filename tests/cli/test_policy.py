@@ -207,7 +207,20 @@ def test_another_policy_is_tried_on_the_recorded_failures_beside_what_happened(
     assert tried("{}", "--since", "0s") == []
     shown = d0ctl("policy", "try", str(file)).stdout
     assert "2 retried and 1 failed" in shown and "3 failed" in shown
+    assert "log-rules" not in shown
     assert site.phase("prod/1/1/1") == "failed"
+
+
+def test_a_trial_of_a_policy_says_that_other_log_rules_are_not_tried(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    (file := tmp_path / "site.yaml").write_text("log-rules: [corrupt]\n")
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    assert "the `log-rules` of the file differ" in d0ctl("policy", "try", str(file)).stdout
+    assert d0ctl("site", "apply", str(file), "--yes").exit_code == 0
+    assert "log-rules" not in d0ctl("policy", "try", str(file)).stdout
 
 
 def test_what_a_bad_node_failed_is_tried_again_under_any_policy(

@@ -29,8 +29,11 @@ def draw(sheet: Sheet, policies: Sequence[InForce]) -> None:
             sheet.add()
 
 
-def draw_trial(sheet: Sheet, trials: Sequence[Trial]) -> None:
-    """Draw what followed failures, beside the answers of another policy."""
+def draw_trial(sheet: Sheet, trials: Sequence[Trial], *, has_new_rules: bool) -> None:
+    """Draw what followed failures, beside the answers of another policy.
+
+    With other log rules, some might have had another reason.
+    """
     if not trials:
         sheet.add("no failures in this time")
         return
@@ -39,6 +42,9 @@ def draw_trial(sheet: Sheet, trials: Sequence[Trial]) -> None:
             for trial in trials]  # fmt: skip
     sheet.rows([heads, *rows])
     sheet.say("each failure is judged as it was recorded; the outcome of further tries is unknown")
+    if has_new_rules:
+        sheet.say("the `log-rules` of the file differ from those in force, and are not tried: "
+                  "each failure keeps the reason that it had")  # fmt: skip
 
 
 def _counts(counted: Mapping[str, int]) -> str:

@@ -47,20 +47,22 @@ def try_policy(file: TrialFile, since: Since = "30d", json: options.Json = False
     """Judge recorded failures by the policy of another site file."""
     from d0ctl.show.cards import policy
     from d0ctl.sitefile import reader
+    from d0ctl.store.nodes.site import setting
     from d0ctl.store.views.policies import try_out
 
     length = period(since)
     began = time.time() - length
-    rules = reader.read(file).settings.get("policy") or {}
+    settings = reader.read(file).settings
     with session.reader() as store, store.reading():
-        found = try_out(store, rules, since=began)
+        found = try_out(store, settings.get("policy") or {}, since=began)
+        has_new_rules = (settings.get("log-rules") or []) != (setting(store, "log-rules") or [])
     if json:
         output.emit_json({"since": length, "reasons": [
             {"reason": trial.reason, "count": trial.count, "happened": dict(trial.happened),
              "would": dict(trial.would)} for trial in found]})  # fmt: skip
         return
     page = output.sheet()
-    policy.draw_trial(page, found)
+    policy.draw_trial(page, found, has_new_rules=has_new_rules)
     output.show(page)
     mention_archives(began)
 
