@@ -162,6 +162,10 @@ def test_a_line_comes_back_until_its_consumer_is_launched(site: Site, d0ctl: Typ
     assert "can't restore line `prod/1/2`, because" in refused.stderr
     assert "dropped `prod/1/2` at" in refused.stderr
     assert "(bad run; --drop-outputs)" in refused.stderr
+    assert refused.stderr.endswith("once it has ended: d0ctl restore-line prod/1/2 --again\n")
+    assert "can't be restored before that has ended" in d0ctl("why", "prod/1/2").stdout
+    site.end("prod/2/1/1")
+    assert d0ctl("restore-line", "prod/1/2", "--again").exit_code == 0
 
 
 def test_a_consumer_that_failed_without_a_line_may_have_it_back(site: Site, d0ctl: Type) -> None:

@@ -167,14 +167,12 @@ def _check_not_launched(
         return
     at = f" at {moment(row['launched'], now)}" if row["launched"] is not None else ""
     line = "line" if request.target.is_one else "lines"
-    hint = f"`d0ctl status {row['path']}` lists its missing inputs"
-    if row["phase"] == Phase.DONE:
-        again = undo.command("restore-line", undo.paths(request.target), "--again")
-        hint = f"to run it again with them: {again}"
+    again = undo.command("restore-line", undo.paths(request.target), "--again")
+    when = "to run it again with them" if row["phase"] == Phase.DONE else "once it has ended"
     raise Conflict(
         f"can't restore {line} `{request.target.brief}`, because package `{row['path']}` "
         f"was launched without its files{at}",
-        hint=hint,
+        hint=f"{when}: {again}",
         entry=audit.last(selected),
     )
 

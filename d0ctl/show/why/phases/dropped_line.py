@@ -61,4 +61,4 @@ def add(
         explanation.facts.append(f"{without}: --again runs it again with them")
         explanation.commands.append(f"d0ctl restore-line {path} --again")
     else:
-        explanation.facts.append(f"{without}, so it can't be restored now")
+        explanation.facts.append(f"{without}, so it can't be restored before that has ended")
