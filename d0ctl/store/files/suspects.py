@@ -25,5 +25,12 @@ def collect(store: Store) -> None:
     """
     store.empty("failing_stage", "compared", "suspect")
     store.change("collect_failing_stages")
-    store.change("compare_with_finished", window=NEAR, limit=COMPARED)
+    store.change("compare_with_finished", limit=COMPARED, **near(store))
     store.change("suspect_inputs", limit=MOST_INPUTS, most=MOST_READERS, least=LEAST_EXCESS)
+
+
+def near(store: Store) -> dict[str, int]:
+    """Return the `first` and `last` id of attempts to compare failures with."""
+    row = store.row("near_failures", most=NEAR)
+    assert row is not None
+    return {"first": row["first"], "last": row["last"]}

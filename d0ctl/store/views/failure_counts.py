@@ -130,18 +130,19 @@ def _collect(store: Store, wanted: Selector, now: float) -> _Scope:
 
 def _blamed(store: Store, scope: _Scope) -> list[Blame]:
     """Return what stands out among the attempts near the last failure, at most one of each kind."""
-    shares = {kind: _shares(store, kind, scope) for kind in _SHARES}
+    near = suspects.near(store)
+    shares = {kind: _shares(store, kind, scope, near) for kind in _SHARES}
     failed = sum(share.failed for share in shares["node"])
     number = sum(share.number for share in shares["node"])
     found = [blame(kind, shares[kind], failed, number) for kind in _SHARES]
     return [blamed for blamed in found if blamed is not None]
 
 
-def _shares(store: Store, kind: str, scope: _Scope) -> list[Share]:
+def _shares(store: Store, kind: str, scope: _Scope, near: dict[str, int]) -> list[Share]:
     more = {"limit": MOST_BLAMED} if kind == "input" else {}
     selected = scope.packages or store.select()
     rows = selected.rows(_SHARES[kind], job=scope.job, selected=scope.packages is not None,
-                         window=suspects.NEAR, **more)  # fmt: skip
+                         **near, **more)  # fmt: skip
     return [
         Share(row["name"], row["failed"], row["number"], row["job"] if kind == "input" else None)
         for row in rows

@@ -145,6 +145,16 @@ select package.stage_id, count(distinct package.id), stage_count.n
   join stage_count on stage_count.stage_id = package.stage_id and stage_count.phase = 'done'
  group by package.stage_id;
 
+-- name: near_failures
+-- The ids between which some attempts before and after the last of the failures are; a restore leaves
+-- a large gap in the ids.
+select coalesce((select id from attempt
+                  where id <= (select max(attempt_id) from failing)
+                  order by id desc limit 1 offset :most), 0) as first,
+       coalesce((select id from attempt
+                  where id >= (select max(attempt_id) from failing)
+                  order by id limit 1 offset :most), 9223372036854775807) as last;
+
 -- name: compare_with_finished
 -- Collect some packages of these stages that succeeded around the last of the failures.
 insert or ignore into compared (package_id, stage_id)
@@ -154,8 +164,7 @@ select package_id, stage_id
           from attempt
           join package on package.id = attempt.package_id
           join failing_stage on failing_stage.stage_id = package.stage_id
-         where attempt.id between (select max(attempt_id) from failing) - :window
-                              and (select max(attempt_id) from failing) + :window
+         where attempt.id between :first and :last
            and attempt.outcome = 'successful')
  where position <= :limit;
 
@@ -211,8 +220,7 @@ select attempt.node_name as name, count(*) as number, count(failing.attempt_id) 
   from attempt
   left join failing on failing.attempt_id = attempt.id
   join package on package.id = attempt.package_id
- where attempt.id between (select max(attempt_id) from failing) - :window
-                      and (select max(attempt_id) from failing) + :window
+ where attempt.id between :first and :last
    and (attempt.outcome = 'successful' or failing.attempt_id is not null)
    and (:job is null or package.job_id = :job)
    and (:selected = 0 or exists (select 1 from selected_package where package_id = package.id))
@@ -227,8 +235,7 @@ select binary.software as name,
   join package on package.id = attempt.package_id
   join binary on binary.package_id = package.id
              and (attempt.outcome = 'successful' or binary.seq = coalesce(attempt.binary, 1))
- where attempt.id between (select max(attempt_id) from failing) - :window
-                      and (select max(attempt_id) from failing) + :window
+ where attempt.id between :first and :last
    and (attempt.outcome = 'successful' or failing.attempt_id is not null)
    and binary.software is not null
    and (:job is null or package.job_id = :job)
@@ -242,8 +249,7 @@ select file.name, count(*) as number, count(failing.attempt_id) as failed,
        max(iif(failing.attempt_id is null, null, job.name)) as job
   from (select file_id from suspect order by excess desc limit :limit) as some
   join file on file.id = some.file_id
-  join attempt on attempt.id between (select max(attempt_id) from failing) - :window
-                                 and (select max(attempt_id) from failing) + :window
+  join attempt on attempt.id between :first and :last
   left join failing on failing.attempt_id = attempt.id
   join package on package.id = attempt.package_id
   join job on job.id = package.job_id

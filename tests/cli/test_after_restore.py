@@ -1,0 +1,36 @@
+"""A home after a restore, whose next ids are far above the earlier ones."""
+
+from pathlib import Path
+from typing import Any
+
+from d0ctl.model import Address
+from d0ctl.store import open_store
+from d0ctl.store.nodes import registry
+from tests.cli.conftest import Type
+from tests.support import rows
+from tests.support.building import document, production
+from tests.support.site import Site
+
+
+def test_failures_before_a_restore_are_compared_with_attempts_after_it(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    registry.add(site.store, Address("farm03", destination="farm03"), cpus=8)
+    site.up("farm03", machine_id="m3", cpus=8)
+    site.submit(production(lines=8))
+    failed: dict[str, Any] = {"outcome": "failed", "reason": "seg-fault", "binary": 1}
+    for number in range(1, 5):
+        site.launch(f"prod/1/{number}/1", "farm03")
+        site.end(f"prod/1/{number}/1", **failed)
+    d0ctl("backup", saved := str(tmp_path / "saved.db"))
+    site.store.close()
+    d0ctl("restore", saved, "--yes")
+
+    with open_store(site.store.home) as store:
+        for number in range(5, 9):
+            Site.of(store).finish(f"prod/1/{number}/1")
+        assert rows.value(store, "attempt", "max(id)") > 2**40
+    (blamed,) = document(d0ctl("report", "failures", "--json").stdout)["blamed"]
+
+    assert (blamed["node"], blamed["failed"], blamed["of"]) == ("farm03", 4, 4)
+    assert (blamed["others_failed"], blamed["others"]) == (0, 4)
