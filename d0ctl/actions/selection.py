@@ -131,9 +131,11 @@ def rows(selected: Selection, limit: int = 20 * MOST_SHOWN) -> list[Change]:
 
 
 def nothing_for(
-    selected: Selection, target: Selector, unchanged: Mapping[str, int], past: str
+    selected: Selection, target: Selector, unchanged: Mapping[str, int], past: str, noun: str = ""
 ) -> Conflict:
-    """Return the refusal of an action that can change none of the selected packages."""
+    """Return the refusal of an action that can change none of the selected packages, or nothing
+    that they have, by its noun.
+    """
     entry = audit.last(selected)
     if entry is not None and unchanged.keys() <= ENDED and entry.verb != "set-status":
         entry = None  # they ended by themselves, after that action
@@ -147,13 +149,14 @@ def nothing_for(
             )
         if phase == Phase.KILLING:
             return Conflict(f"package `{target}` is already being killed", hint=hint, entry=entry)
-        return Conflict(f"package `{target}` is {_state_of(phase)}, so it can't be {past}",
+        what = f"its {noun}" if noun else "it"
+        return Conflict(f"package `{target}` is {_state_of(phase)}, so {what} can't be {past}",
                            hint=hint, entry=entry)  # fmt: skip
     states = ", ".join(f"{n:,} {_state_of(phase)}" for phase, n in unchanged.items())
     verb = "release" if unchanged.keys() == {Phase.HELD} and past != "held" else "status"
     if unchanged.keys() == {Phase.UNREACHABLE}:
         verb, entry = "why", None  # they wait for their nodes: no action is the cause
-    return Conflict(f"no packages of {quoted(target.brief)} can be {past}: {states}",
+    return Conflict(f"no {noun or 'package'}s of {quoted(target.brief)} can be {past}: {states}",
                        hint=f"d0ctl {verb} {quote(str(target.parts[0]))}", entry=entry)  # fmt: skip
 
 

@@ -123,3 +123,19 @@ def test_the_line_of_all_jobs_names_them(d0ctl: Type) -> None:
 
     text = "nothing to do; 2 acknowledged failures in `prod`\n"
     assert (result.exit_code, result.stdout) == (0, text)
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("prod/1/1/1", "`prod/1/1/1` is dropped, so its acknowledgement can't be withdrawn"),
+        ("prod/1/1-2", "no acknowledgements of `prod/1/1-2` can be withdrawn: 2 dropped"),
+    ],
+)
+def test_a_withdrawal_is_refused_in_its_own_words(d0ctl: Type, part: str, message: str) -> None:
+    d0ctl("kill-line", "prod/1/1-2", "--drop-outputs", "--yes")
+
+    result = d0ctl("acknowledge", part, "--withdraw")
+
+    assert result.exit_code == 4
+    assert message in result.output

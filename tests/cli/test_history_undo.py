@@ -1,5 +1,7 @@
 """The commands that undo actions, as `history` lists them."""
 
+import pytest
+
 from d0ctl.model import Address
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
@@ -57,6 +59,42 @@ def test_the_history_has_no_undo_of_acknowledged_failures_that_run_again(
 
     assert after_one == ["d0ctl acknowledge prod:failed --withdraw"]
     assert undoes(d0ctl, "prod") == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("kill-line", "prod/1/1", "--drop-outputs"), ("kill-line", "prod/1/1"),
+        ("set-status", "prod/1/1/1", "unscheduled"),
+    ],
+)  # fmt: skip
+def test_the_history_has_no_undo_of_acknowledged_failures_that_are_dropped_or_canceled(
+    site: Site, d0ctl: Type, words: tuple[str, ...]
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    d0ctl("acknowledge", "prod/1/1/1")
+    (undo,) = undoes(d0ctl, "prod")
+
+    assert d0ctl(*words, "--yes").exit_code == 0
+
+    assert undo == "d0ctl acknowledge prod/1/1/1 --withdraw"
+    assert undo not in undoes(d0ctl, "prod")
+
+
+def test_an_acknowledgement_that_a_restored_line_has_again_can_be_undone(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    d0ctl("acknowledge", "prod/1/1/1")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes")
+    d0ctl("restore-line", "prod/1/1")
+
+    undo = undoes(d0ctl, "prod")[0]
+
+    assert undo == "d0ctl acknowledge prod/1/1/1 --withdraw"
+    assert d0ctl(*undo.split()[1:]).exit_code == 0
 
 
 def test_the_history_has_the_undo_of_each_acknowledgement_until_it_is_withdrawn(

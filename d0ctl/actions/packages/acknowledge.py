@@ -38,6 +38,8 @@ def plan(store: Store, request: Request[AcknowledgeOptions], now: float) -> Ackn
     acknowledge.narrow(selected, acknowledged=withdraw)
     split = split_selected(selected, frozenset({Phase.FAILED}))
     if not split.packages and not everything.get(Phase.FAILED):
+        if withdraw:
+            raise nothing_for(selected, target, everything, "withdrawn", "acknowledgement")
         raise nothing_for(selected, target, everything, "acknowledged")
     if not split.packages:
         already = "not acknowledged" if withdraw else "acknowledged already"

@@ -1,7 +1,7 @@
 """Why people did something, and the commands that undo it, unless a later action has done that."""
 
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -21,8 +21,8 @@ STOPS = frozenset({"hold", "kill", "kill-line", "node drain", "pause"})
 LONGEST_UNDO = 300
 """A command that undoes an action is listed with it up to this many characters."""
 
-ENDS = {"acknowledge": frozenset({"acknowledge", "retry"})}
-"""What ends an acknowledgement; the verb of its undo ends anything else."""
+ENDS = {"acknowledge": frozenset({"acknowledge", "kill-line", "retry", "set-status"})}
+"""What ends an acknowledgement, unless it was undone; the verb of its undo ends anything else."""
 
 REMOVES = frozenset({"archive", "node remove", "remove"})
 """Actions that no undo of an earlier action on the same thing can follow."""
@@ -79,13 +79,14 @@ def action_reasons(actions: Iterable[PastAction]) -> list[str]:
     return texts
 
 
-def is_overtaken(action: PastAction, later: Collection[PastAction]) -> bool:
-    """Return whether later actions undid an action, or removed its jobs or nodes.
+def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
+    """Return whether later actions (latest first) undid an action, or removed its jobs or nodes.
 
     Those of its kind together must have changed as many packages, too: the history has no filters,
     such as `--node`.
     """
-    ending = [other for other in later if _ends(other, action)]
+    ending = [other for at, other in enumerate(later)
+              if _ends(other, action) and not _is_restored(other, later[:at])]  # fmt: skip
     if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
         return True
     changed = sum(other.packages for other in ending)
@@ -101,6 +102,11 @@ def _ends(other: PastAction, action: PastAction) -> bool:
         return other.verb in REMOVES | ENDS[action.verb] and not is_same
     is_undo = other.verb != action.verb and f"{action.undo} ".startswith(f"d0ctl {other.verb} ")
     return is_undo or other.verb in REMOVES
+
+
+def _is_restored(action: PastAction, later: Sequence[PastAction]) -> bool:
+    """Return whether an action dropped lines that are back, with their acknowledgements."""
+    return (action.undo or "").startswith("d0ctl restore-line ") and is_overtaken(action, later)
 
 
 def _withdraws(action: PastAction) -> bool:
