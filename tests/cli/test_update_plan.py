@@ -8,6 +8,7 @@ import pytest
 from d0ctl.store.files import copies
 from tests.cli.conftest import Type
 from tests.cli.test_update import FIRST
+from tests.support.building import document
 from tests.support.rows import read
 from tests.support.site import Site
 
@@ -172,3 +173,51 @@ def test_an_update_says_that_packages_that_ran_keep_the_dispositions_of_their_fi
     )
     assert said in plan
     assert "disposition" not in other
+
+
+@pytest.fixture
+def done(site: Site, file: Path) -> Path:
+    """The job file, with a parameter, of a job whose packages have succeeded."""
+    for package in sorted(site.phases()):
+        site.finish(package)
+    return file
+
+
+def word(d0ctl: Type) -> object:
+    """The parameter of the job."""
+    return document(d0ctl("status", "mc", "--json").stdout)["parameters"]["word"]
+
+
+@pytest.mark.parametrize("back", [["--previous"], ["--set", "word=hello"]])
+def test_a_changed_parameter_is_undone_although_the_job_file_is_the_same(
+    done: Path, d0ctl: Type, back: list[str]
+) -> None:
+    changed = d0ctl("update", "mc", "--set", "word=bye")
+    assert "parameter word: hello -> bye\n" in changed.stdout
+    assert "2 packages out of date" in changed.stdout
+    assert "to undo: d0ctl update mc --previous" in changed.stderr
+    assert word(d0ctl) == "bye"
+
+    undone = d0ctl("update", "mc", *back).stdout
+
+    assert undone.startswith("updated `mc`\nparameter word: bye -> hello\nunchanged: ")
+    assert word(d0ctl) == "hello"
+    assert "out of date" not in d0ctl("status", "mc").stdout
+    assert "already matches its job file" in d0ctl("update", "mc").stdout
+
+
+def test_the_commands_of_a_plan_have_its_options(done: Path, d0ctl: Type) -> None:
+    other = done.with_name("my other.yaml")
+    other.write_text(FIRST.replace("echo", "printf"))
+
+    for words, said in (
+        (["--set", "word=bye"], "--set word=bye"),
+        (["--file", str(other)], f"--file '{other}'"),
+    ):
+        plan = d0ctl("update", "mc", *words, "--dry-run").stdout
+        assert f"to run what is out of date: d0ctl update mc {said} --again\n" in plan
+        assert f": d0ctl update mc {said} --accept\n" in plan
+    changed = d0ctl("update", "mc", "--set", "word=bye").stdout
+    assert "to run what is out of date: d0ctl update mc --again\n" in changed
+    assert "to run again" in d0ctl("update", "mc", "--again").stdout
+    assert word(d0ctl) == "bye"

@@ -14,7 +14,7 @@ def test_results_of_another_recipe_are_accepted_and_only_later_runs_follow_it(si
     part = site.d0ctl("update", "grow/1/1", "--accept")
     done = site.ok("update", "grow", "--accept")
 
-    accepted = "1 package whose results are accepted: 1 successful"
+    accepted = "1 package whose results are accepted, made with another recipe: 1 successful"
     assert accepted in part.out and "1 package out of date" in part.out
     assert "accepted only" not in part.out and part.err == ""
     assert accepted in done and "out of date" not in done
@@ -43,6 +43,32 @@ def test_an_accepted_file_is_said_to_be_made_by_the_command_that_made_it(site: S
     site.ok("run", "grow")
     again = site.ok("why", "grow:s-1.txt")
     assert "echo 10 > s-1.txt" in again and "accepted" not in again
+
+
+def test_accepted_results_are_up_to_date_again_once_the_job_file_says_what_they_ran(
+    site: Site,
+) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    site.write(GROW.replace("run: echo {n}", "run: echo {n}0"))
+    site.ok("update", "grow", "--accept")
+    site.write(GROW.replace("run: echo {n}", "run: echo {n}1"))
+    site.ok("update", "grow", "--accept")
+    site.write(GROW)
+
+    plan = site.ok("update", "grow", "--dry-run")
+    back = site.ok("update", "grow")
+
+    for told in (plan, back):
+        assert "2 packages up to date again, as they ran with this recipe: 2 successful" in told
+        assert "unchanged: 2 packages" in told and "out of date" not in told
+    assert "already matches its job file" in site.ok("update", "grow")
+    assert "accepted" not in site.ok("why", "grow:s-1.txt")
+    site.ok("set-status", "grow/1/1/1", "unscheduled", "--yes")
+    site.ok("run", "grow")
+    assert site.result("grow/all.txt") == "1\n2\n"
+    assert "echo 1 >" in site.ok("export", "grow") and "echo 11 >" not in site.ok("export", "grow")
+    assert site.ok("doctor")
 
 
 def test_results_that_lack_an_input_of_the_job_file_are_not_accepted(site: Site) -> None:

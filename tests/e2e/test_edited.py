@@ -120,7 +120,7 @@ def test_results_of_a_changed_script_are_accepted_until_it_changes_again(site: S
 
     done = site.ok("update", "edit", "--accept")
 
-    assert f"{path}" in done and "2 packages whose results are accepted" in done, done
+    assert f"{path}" in done and "2 packages whose results are accepted, made with files" in done
     told = site.d0ctl("results", "edit").err + site.ok("status", "edit") + site.ok("why", "edit")
     assert "has changed since" not in told and "out of date" not in told
     assert "already matches" in site.ok("update", "edit")

@@ -945,6 +945,7 @@ create table attempt (
     left_size    integer,                  -- bytes on its node, because of `keep-failed`
     recipe       text,                     -- what its binaries ran, if the job file says otherwise
                                            -- by now and a person accepted the results
+    recipe_digest blob,                    -- of all that its package ran, read and made then
     unique (package_id, number)
 ) strict;
 

@@ -22,10 +22,12 @@ select line_order.line_id, line_order.after_id
 select package.id, package.line_id, package.seq, package.name, package.phase, package.attempts,
        package.requirement_id, package.wall_time, package.looping, package.wrapper,
        package.wrapper_parameters,
-       package.environment, package.policy, package.early > 0 as early, requirement.*
+       package.environment, package.policy, package.early > 0 as early, requirement.*,
+       attempt.recipe_digest
   from line
   join package on package.line_id = line.id
   join requirement on requirement.id = package.requirement_id
+  left join attempt on attempt.package_id = package.id and attempt.number = package.attempts
  where line.stage_id = :stage
  order by line.seq, package.seq;
 
@@ -289,6 +291,17 @@ update attempt
                             'image', binary.image))
                    from binary where binary.package_id = attempt.package_id)
  where package_id in (select package_id from selected_package) and recipe is null;
+
+-- name: keep_recipe_digest
+-- Keep the digest of what a package has run, read and made, as that is about to change.
+update attempt set recipe_digest = ?
+ where package_id = ? and recipe_digest is null
+   and number = (select attempts from package where id = attempt.package_id);
+
+-- name: forget_recipe
+-- The job file says again what the attempts of selected packages ran.
+update attempt set recipe = null, recipe_digest = null
+ where package_id in (select package_id from selected_package) and recipe is not null;
 
 -- name: correct_file
 -- Change the job file's settings for a known file, and its maker.

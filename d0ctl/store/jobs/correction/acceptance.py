@@ -55,10 +55,23 @@ def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place
     return {package: found.outdated.pop(package) for package in sorted(keys)}
 
 
-def keep_recipes(store: Store, packages: Collection[int]) -> None:
-    """Keep what the attempts of packages ran, before the packages follow another job file."""
+def keep_recipes(store: Store, found: Comparison, packages: Collection[int]) -> None:
+    """Keep what the attempts of packages ran, before the packages follow another job file.
+
+    It is forgotten of those that follow again what they ran.
+    """
+    if found.returned:
+        store.select(found.returned).change("forget_recipe")
     if packages:
         store.select(packages).change("keep_recipe")
+        ran = [
+            (package.definition.recipe, package.id)
+            for stage in found.stages
+            for line in stage.lines
+            for package in (line.old.packages if line.old else ())
+            if package.id in packages and package.id not in found.earlier
+        ]
+        store.change_many("keep_recipe_digest", ran)
 
 
 def accept(

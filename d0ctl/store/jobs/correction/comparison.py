@@ -85,6 +85,8 @@ class Comparison(Struct):
     """Packages that have not begun, or have failed, and get another definition."""
     outdated: dict[int, Place] = field(default_factory=dict)
     """Those that ran, or failed, with another definition than the job file has now."""
+    returned: dict[int, Place] = field(default_factory=dict)
+    """Those whose results were accepted for another recipe, and that ran what it says now."""
     edited: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Packages that have read earlier contents of files, and the names of these."""
     cut: Set[int] = frozenset()
@@ -230,6 +232,8 @@ def _sort(
     comparison: Comparison, package: StandingPackage, definition: Definition, position: Place
 ) -> None:
     has_recipe = package.definition.recipe == definition.recipe
+    is_returned = not has_recipe and package.ran == definition.recipe
+    has_recipe |= is_returned
     if package.phase in LAUNCHED:
         comparison.reading += has_recipe and package.id in comparison.edited
         if has_recipe:
@@ -240,7 +244,9 @@ def _sort(
         is_earlier = package.id in comparison.edited or package.id in comparison.cut
         if has_recipe and is_earlier:
             comparison.earlier.add(package.id)
-        if has_recipe and not is_earlier:
+        if is_returned and not is_earlier:
+            comparison.returned[package.id] = position
+        elif has_recipe and not is_earlier:
             comparison.unchanged += 1
             if package.definition.whole != definition.whole:
                 comparison.requests.add(package.id)

@@ -36,7 +36,7 @@ def correct(
     store: Store, job: int, spec: JobSpec, outline: Outline, *, actor: str, note: str, now: float
 ) -> None:
     """Change a job as planned, in the open transaction."""
-    acceptance.keep_recipes(store, outline.accepted)
+    acceptance.keep_recipes(store, outline.found, outline.accepted)
     Correction(
         store, job, spec, outline.found, outline.again | outline.redefined, outline.written, actor,
         note, now,

@@ -139,7 +139,7 @@ def plan(
     check(store, job, spec, comparison_result, written, known)
     check_dropped(store, spec, comparison_result, rerun, dropped, known)
     remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
-    written |= accepted.keys() - comparison_result.earlier
+    written |= (accepted.keys() - comparison_result.earlier) | comparison_result.returned.keys()
     outdated = _outdated(comparison_result).difference(rerun, written)
     by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()

@@ -24,6 +24,8 @@ class StandingPackage(Struct):
     phase: Phase
     definition: Definition
     requirement: int
+    ran: bytes | None = None
+    """The recipe that it has run if its results were accepted for that of its definition."""
 
 
 class StandingLine(Struct):
@@ -114,7 +116,12 @@ def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
         key = row["id"]
         definition = of_rows(row, binaries[key], inputs[key], outputs[key])
         package = StandingPackage(
-            key, row["seq"], Phase(row["phase"]), definition, row["requirement_id"]
+            key,
+            row["seq"],
+            Phase(row["phase"]),
+            definition,
+            row["requirement_id"],
+            row["recipe_digest"],
         )
         lines[row["line_id"]].packages.append(package)
     return list(lines.values())

@@ -20,8 +20,13 @@ def previous_text(store: Store, job: int) -> JobText | None:
 
 def has_text(store: Store, job: int, spec: JobSpec) -> bool:
     """Return whether a job has this job file with these parameters already."""
-    texts = {name: value for name, value in spec.parameters.items() if isinstance(value, str)}
+    texts = parameter_texts(spec)
     return text_of(store, job) == JobText(spec.text, Path(spec.directory), spec.source, texts)
+
+
+def parameter_texts(spec: JobSpec) -> dict[str, str]:
+    """Return the parameters of a job file that are texts, as `--set` has them."""
+    return {name: value for name, value in spec.parameters.items() if isinstance(value, str)}
 
 
 def keep_text(store: Store, job: int, spec: JobSpec) -> None:

@@ -1,0 +1,166 @@
+"""The plan of an update, and what it says of the packages of the job."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from d0ctl.actions import undo, wording
+from d0ctl.actions.action import MOST_SHOWN, Plan
+from d0ctl.actions.new_requests import describe_change
+from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
+from d0ctl.actions.selection import is_whole_job
+from d0ctl.jobfile.spec import JobSpec
+from d0ctl.model import Phase
+from d0ctl.store.jobs.correction.changed_requests import RequestChange
+from d0ctl.store.jobs.correction.comparison import Place
+from d0ctl.store.jobs.correction.planning import Outline, Reading
+from d0ctl.store.nodes import fitting
+from d0ctl.store.nodes.fitting import Misfit
+from d0ctl.units import count
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateOptions(Options):
+    """Which file corrects a job, and whether packages run again."""
+
+    file: str | None = value(
+        "--file", "FILE", "The corrected job file (default: the one it was submitted from).",
+        example="FILE",
+    )  # fmt: skip
+    parameters: Mapping[str, str] = values(
+        "--set", "KEY=VALUE", "Parameter of the job; may be repeated.", none=dict,
+        type=ValueType(pairs, write_pairs), example="KEY=VALUE", log=write_pairs,
+    )  # fmt: skip
+    again: bool = flag("--again", "Rerun packages that ran with another definition.")
+    accept: bool = flag("--accept", "Accept results that are out of date as they are.")
+    previous: bool = flag("--previous", "Go back to the job file before the last update.")
+    hold: bool = flag("--hold", "Keep it from being scheduled.")
+    spec: JobSpec | None = None
+    """What the job file says; `prepare` reads it."""
+    before: Reading | None = None
+    """The job before the change; `prepare` reads it, so that other writers need not wait."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdatePlan(Plan):
+    """What a job file would change in a job."""
+
+    job: int
+    name: str
+    outline: Outline
+    settings: tuple[str, ...]
+    """The settings of the job as a whole that change."""
+    misfits: tuple[Misfit, ...]
+    has_text: bool
+    """Whether the job has this job file already."""
+    requests: Counter[tuple[RequestChange, ...]]
+    """The requests that change, and of how many packages."""
+    is_blocked: bool
+    """Whether waiting packages of the job wait for files that will never be made."""
+
+
+def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
+    """Say what happens to which packages; `named` before it does, with their paths."""
+    outline, found, job = plan.outline, plan.outline.found, plan.name
+    yield from plan.settings
+    old = (*found.outdated, *outline.accepted)
+    edited = sorted({name for key in old for name in found.edited.get(key, ())})
+    if edited:
+        yield "changed since packages read them:"
+        yield from wording.few(edited, len(edited))
+    rewritten = [package for key, package in found.rewritten.items() if key not in outline.again]
+    accepts, acceptable = plan.request.options.accept, count(len(outline.acceptable), "package")
+    stale = {key: package for key, package in found.outdated.items()
+             if key not in outline.again and key not in found.rewritten}  # fmt: skip
+    asked = outline.again - outline.renewed.keys()
+    made_again = {**outline.remade, **outline.renewed}
+    accepted = [(key in found.earlier, package) for key, package in outline.accepted.items()]
+    by_recipe, by_files = ([package for is_earlier, package in accepted if is_earlier == which]
+                           for which in (False, True))  # fmt: skip
+    groups: list[tuple[str, Collection[Place]]] = [
+        ("added", found.added),
+        ("restored, in the job file again", found.restored.values()),
+        ("removed, no longer in the job file", found.removed),
+        ("changed, with the new definition from now on", rewritten),
+        ("to run again", [found.outdated[key] for key in found.outdated if key in asked]),
+        ("to run again, because their outputs were removed", made_again.values()),
+        ("up to date again, as they ran with this recipe", found.returned.values()),
+        ("whose results are accepted, made with another recipe", by_recipe),
+        ("whose results are accepted, made with files that were changed since", by_files),
+        ("left running as submitted", found.busy.values()),
+        (
+            "out of date, run with another recipe or other inputs",
+            [package for key, package in stale.items() if key not in found.earlier],
+        ),
+        (
+            "out of date, run with files that were changed or dropped since",
+            [package for key, package in stale.items() if key in found.earlier],
+        ),
+    ]
+    for change, places in groups:
+        if places:
+            yield f"{count(len(places), 'package')} {change}: {_by_phase(plan, places)}"
+            if named:
+                yield from wording.few(list(_paths(job, places)), len(places))
+    yield from _requests(plan)
+    again, stays = outline.readers & asked, outline.readers - outline.again
+    for which, readers in (("to run again", again), ("out of date", stays)):
+        if readers:
+            read = count(len(readers), "package that has", "packages that have")
+            yield f"{which}, too: {read} read their files"
+    yield from wording.readers(outline.elsewhere, "once these have changed", " of other jobs")
+    if asked and made_again:
+        yield f"in all: {count(len(asked | made_again.keys()), 'package')} to run again"
+    if stale:
+        more = wording.and_removed(outline.lacking)
+        command = undo.command("update", [job], *(_options(plan) if named else ()))
+        yield f"to run what is out of date{more}: {command} --again"
+        if accepts and is_whole_job(plan.request.target):
+            yield "results are accepted only if inputs and outputs have the same names"
+        elif outline.acceptable and not accepts:
+            yield f"to accept the results of {acceptable}: {command} --accept"
+    yield from wording.still_reading(found.reading, job)
+    if any(package.phase == Phase.FAILED for package in rewritten):
+        yield f"to run the failed ones: d0ctl retry '{job}:failed'"
+    if found.unlisted:
+        yield f"{count(len(found.unlisted), 'package')} successful, but no longer in the job file"
+    if stay := found.other_dispositions - outline.written:
+        ran = count(len(stay), "package that has run", "packages that have run")
+        change = "d0ctl file set-disposition FILE DISPOSITION"
+        yield f"files of {ran} keep their dispositions: {change}"
+    moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
+    moved -= found.returned.keys()
+    yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
+    for line in fitting.lines(plan.misfits):
+        yield f"no node can take it yet: {line}"
+    yield from wording.warnings(plan.request.options.spec.warnings)
+
+
+def _options(plan: UpdatePlan) -> Iterator[str]:
+    """Return the options by which a planned update reads another job file."""
+    options = plan.request.options
+    yield from ["--previous"] * options.previous
+    if options.file is not None:
+        yield from ("--file", options.file)
+    for text in write_pairs(options.parameters):
+        yield from ("--set", text)
+
+
+def _requests(plan: UpdatePlan) -> Iterator[str]:
+    """Say which requests change, also those that a retry or an edit had set."""
+    for changes, number in plan.requests.most_common(wording.MOST_NAMED):
+        yield f"{count(number, 'package')}: {', '.join(map(describe_change, changes))}"
+
+
+def _by_phase(plan: UpdatePlan, places: Collection[Place]) -> str:
+    """Count packages by their phase before the update."""
+    phases = Counter(package.phase or "new" for package in places)
+    return wording.by_phase({
+        "blocked" if phase == Phase.WAITING and plan.is_blocked else phase: phases[phase]
+        for phase in ("new", *Phase) if phase in phases
+    })  # fmt: skip
+
+
+def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
+    for package, _ in zip(places, range(MOST_SHOWN), strict=False):
+        yield f"{job}/{package.path}"
