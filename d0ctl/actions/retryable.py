@@ -3,8 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from d0ctl.actions import undo
+from d0ctl.model import Phase
+from d0ctl.select import Selector
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection
 from d0ctl.store.jobs import retry
+from d0ctl.store.jobs.restore_line import line_launched_without
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
 
@@ -46,3 +51,11 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: 
     requirement = requirement_of(row, catalogue, seconds=None)
     reasons = nodes.misfits(requirement)
     return f"no node can take it: {in_words(reasons)}" if reasons else None
+
+
+def restoring(selected: Selection, target: Selector) -> str:
+    """Return the command that restores the dropped line of the selected packages."""
+    line = "/".join(target.path.split("/")[:3])
+    readers = [line_launched_without(selected.store, of) for of in lifecycle.line_ids(selected)]
+    more = ["--again"] * any(reader and reader["phase"] == Phase.DONE for reader in readers)
+    return undo.command("restore-line", [line], *more)

@@ -92,6 +92,24 @@ def test_a_reader_of_a_file_that_is_made_again_waits_for_it(site: Site, d0ctl: T
     assert faults(site.store) == []
 
 
+def test_successful_packages_of_a_dropped_line_do_not_run_again(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=2))
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/1/2/1", "prod/1/2/2", "prod/2/1/1"):
+        site.finish(path)
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+
+    refused = d0ctl("set-status", "prod/1/2/2", "unscheduled")
+    rest = d0ctl("set-status", "prod/1", "unscheduled")
+
+    assert refused.exit_code == 4
+    assert refused.stderr.endswith("d0ctl restore-line prod/1/2\n")
+    assert "2 successful packages of dropped lines will run again only once" in rest.stdout
+    assert [site.phase(f"prod/1/{path}") for path in ("1/1", "2/1", "2/2")] == [
+        "ready", "done", "done",
+    ]  # fmt: skip
+    assert faults(site.store) == []
+
+
 def test_a_failed_package_is_set_successful_only_with_its_outputs(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x")), line(package(), package())])))
     site.fail("prod/1/1/1")

@@ -85,7 +85,7 @@ def test_a_plan_that_changes_nothing_is_only_closed_and_is_not_the_last_action(
         await desk.press("escape")
         desk.main.go_to("prod/1/1")
         await desk.press("D")
-        await desk.sees("nothing to drop", "removed from the inputs", "enter do it")
+        await desk.sees("there is no package to drop", "removed from the inputs", "enter do it")
         await desk.press("ctrl+o")
         await desk.sees("nothing to kill in `prod/1/1`: 2 successful", "enter close")
         await desk.misses("do it")

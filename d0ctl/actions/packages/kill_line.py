@@ -178,7 +178,11 @@ def undo_kill_line(plan: KillLinePlan) -> str | None:
 def describe(plan: KillLinePlan) -> Iterator[str]:
     """Say what kill-line would do."""
     if plan.request.options.drop_outputs:
-        yield from wording.describe_packages(plan, "drop", named=plan.packages - plan.also)
+        if plan.files and not plan.packages:
+            of = plan.request.target.brief
+            yield f"would drop the files of `{of}`; there is no package to drop"
+        else:
+            yield from wording.describe_packages(plan, "drop", named=plan.packages - plan.also)
         if not plan.is_empty:
             yield from _describe_drop(plan)
         return

@@ -27,7 +27,7 @@ from d0ctl.actions.option import (
     values,
     write_pairs,
 )
-from d0ctl.actions.retryable import AT_A_LIMIT, not_retryable, without_node
+from d0ctl.actions.retryable import AT_A_LIMIT, not_retryable, restoring, without_node
 from d0ctl.actions.selection import jobs_of, nothing_for, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
@@ -41,7 +41,6 @@ from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import EarlierReaders, OutdatedCopy
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
-from d0ctl.store.jobs.restore_line import line_launched_without
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import left_out, selection
 from d0ctl.units import count, listed
@@ -165,10 +164,7 @@ def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -
     dropped = unchanged.get("dropped")
     state = next((phase for phase in (Phase.COOLOFF, Phase.CANCELED) if unchanged.get(phase)), None)
     if dropped and dropped == sum(unchanged.values()) and target.depth >= 3:
-        line = "/".join(target.path.split("/")[:3])
-        readers = [line_launched_without(selected.store, of) for of in lifecycle.line_ids(selected)]
-        more = ["--again"] * any(reader and reader["phase"] == Phase.DONE for reader in readers)
-        refusal.hint = undo.command("restore-line", [line], *more)
+        refusal.hint = restoring(selected, target)
     elif set(unchanged) == {Phase.DONE}:
         is_outdated = left_out.outdated(selected).packages > 0
         verb, option = ("update", "--again") if is_outdated else ("set-status", "unscheduled")

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from shlex import quote
 
 from d0ctl.actions import undo, wording
-from d0ctl.actions.action import Action, Author, Plan, Request
+from d0ctl.actions.action import Action, Author, Conflict, Plan, Request
 from d0ctl.actions.option import Options, ValueType, argument
-from d0ctl.actions.selection import HOLDABLE, changeable
+from d0ctl.actions.retryable import restoring
+from d0ctl.actions.selection import HOLDABLE, Split, nothing_for, split_selected
 from d0ctl.errors import Refused
 from d0ctl.model import Phase, Status
-from d0ctl.select import Selector
+from d0ctl.select import Selector, quoted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import accept, retry
 from d0ctl.store.jobs.retry import NONE, Listed
-from d0ctl.store.views import left_out
+from d0ctl.store.views import left_out, selection
 from d0ctl.units import clean, count
 
 FROM: Mapping[str, frozenset[Phase]] = {
@@ -58,12 +59,18 @@ class SetStatusPlan(Plan):
     """Packages that read files of these and have failed."""
     outdated: int
     """How many ran with another recipe or other inputs than their job has now."""
+    aside: int
+    """How many successful packages of dropped lines stay as they are."""
 
 
 def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float) -> SetStatusPlan:
     """Plan for the packages whose status can be set to this one."""
     status = request.options.status
-    split = changeable(store, request.target, FROM[status], f"set to {status}", now)
+    selected = selection.choose(store, request.target, now=now)
+    aside = retry.leave_out_of_dropped_lines(selected) if status == Status.UNSCHEDULED else 0
+    split = split_selected(selected, FROM[status])
+    if not split.packages:
+        raise _nothing(store, request, split, aside, now)
     accepting = (
         _count_to_accept(split.selected, request.target) if status == Status.SUCCESSFUL else 0
     )
@@ -76,7 +83,24 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
         readers, failed = retry.readers_done(split.selected), retry.readers_failed(split.selected)
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
                          makers=makers, readers=readers, failed=failed, outdated=outdated,
-                         **split._asdict())  # fmt: skip
+                         aside=aside, **split._asdict())  # fmt: skip
+
+
+def _nothing(
+    store: Store, request: Request[SetStatusOptions], split: Split, aside: int, now: float
+) -> Conflict:
+    """Return why no package can get the status; `aside` are successful in dropped lines."""
+    target, status = request.target, request.options.status
+    if not aside:
+        return nothing_for(split.selected, target, split.unchanged, f"set to {status}")
+    hint = f"d0ctl status {quote(str(target.parts[0]))}"
+    if target.is_one and target.depth >= 3:
+        hint = restoring(selection.choose(store, target, now=now), target)
+    line = "a dropped line" if aside == 1 else "dropped lines"
+    done = count(aside, "successful package")
+    return Conflict(
+        f"{quoted(target.brief)} has {done} of {line}, so that can't be set to {status}", hint=hint
+    )
 
 
 def _count_to_accept(selected: Selection, target: Selector) -> int:
@@ -135,6 +159,9 @@ def _accepting(plan: SetStatusPlan) -> Iterator[str]:
 
 
 def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
+    if plan.aside:
+        yield (f"{count(plan.aside, 'successful package')} of dropped lines {will_run} again only "
+               "once these are restored")  # fmt: skip
     if plan.outdated:
         packages, own = count(plan.outdated, "package"), "its" if plan.outdated == 1 else "their"
         again = undo.command("update", undo.paths(plan.request.target), "--again")

@@ -29,6 +29,11 @@ def leave_out(selected: Selection, packages: Iterable[int]) -> None:
     selected.change_many("leave_out_package", ((package,) for package in packages))
 
 
+def leave_out_of_dropped_lines(selected: Selection) -> int:
+    """Remove the successful packages of dropped lines from the selection; return how many."""
+    return selected.change("leave_out_done_of_dropped")
+
+
 class SharedRequirement(Struct, frozen=True):
     """A requirement of some packages, with its values as a submission writes them."""
 

@@ -77,6 +77,14 @@ select package.id
                       and before.phase = 'dropped'
                       and before.id not in (select package_id from selected_package));
 
+-- name: leave_out_done_of_dropped
+-- Successful packages of dropped lines stay as they are.
+delete from selected_package
+ where package_id in (select package.id
+                        from selected_package as one
+                        join package on package.id = one.package_id and package.phase = 'done'
+                        join line on line.id = package.line_id and line.dropped is not null);
+
 -- name: launched_without
 -- A package that was launched, or has succeeded, without files of the selected ones; one that has not
 -- ended comes first.
