@@ -129,3 +129,30 @@ def test_a_package_that_began_after_the_backup_is_shown_as_running_by_the_restor
     assert "running farm" in " ".join(site.ok("status", "night").split())
     site.open("b")
     site.ok("wait", "night")
+
+
+def test_files_that_were_purged_after_the_backup_were_not_removed_by_a_stranger(
+    site: Site,
+) -> None:
+    site.add("farm")
+    site.alone()
+    site.start_daemon()
+    make = f"{{lines: [{{run: '{site.gate('make')}; echo 1 > part', outputs: part}}]}}"
+    read = "{lines: [{run: 'cp part all', inputs: part, outputs: all}]}"
+    site.ok("submit", site.write(f"job: night\nstages: [{make}, {read}]"))
+    site.ok("hold", "night/2/1/1")
+    site.open("make")
+    site.wait_phase("night/1/1/1", "done")
+    site.ok("backup", site.folder / "saved.db")
+    cache = site.base("farm") / "cache"
+    assert list(cache.rglob("part"))
+    site.ok("release", "night/2/1/1")
+    wait_until(lambda: not list(cache.rglob("part")), what="the file is purged")
+    site.ok("daemon", "stop")
+    site.ok("restore", site.folder / "saved.db", "--yes")
+
+    site.start_daemon()
+
+    said = "1 copy was removed or changed after the backup that was restored, such as "
+    wait_until(lambda: said in site.ok("why", "--node", "farm"))
+    assert "but not by d0ctl" not in site.ok("why", "--node", "farm")

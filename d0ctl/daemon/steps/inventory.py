@@ -20,7 +20,7 @@ from d0ctl.store.checks.belongings import wanted
 from d0ctl.store.clusters import doubt
 from d0ctl.store.files import copies, inventory
 from d0ctl.store.files.copies import Arrival
-from d0ctl.store.files.inventory import CachedCopy, CacheFinding
+from d0ctl.store.files.inventory import SINCE_BACKUP, CachedCopy, CacheFinding
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import default
 from d0ctl.units import count
@@ -90,9 +90,11 @@ def _compare(desk: Desk, turn: Turn, node: int, listed: Inventory, every_s: floa
         _end(desk, node, time.monotonic())
     elif not listed.is_compared:
         page = inventory.page(desk.store, node, listed.after)
+        is_first = (row.surveyed or 0.0) < desk.site.restored
+        restored = desk.site.restored if is_first else 0.0
         listed.copies += len(page)
         listed.missing += [
-            finding for copy in page if (finding := _finding(listed, row, copy, turn.now))
+            finding for copy in page if (finding := _finding(listed, row, copy, restored, turn.now))
         ]
         listed.is_compared = len(page) < inventory.PAGE
         listed.after = page[-1].file_id if page else listed.after
@@ -114,9 +116,15 @@ def _judge(desk: Desk, row: Node, listed: Inventory, now: float) -> None:
     elif row.doubted is not None:
         doubt.end(store, row, now=now)
         log.info("node %s: the files in its cache are back", name)
-    if missing and not listed.is_doubtful:
-        number = count(len(missing), "copy", "copies")
-        log.warning("node %s: %s vanished or changed, such as %s", name, number, missing[0].path)
+    if listed.is_doubtful:
+        return
+    by_others = [finding for finding in missing if finding.finding != SINCE_BACKUP]
+    if by_others:
+        number = count(len(by_others), "copy", "copies")
+        log.warning("node %s: %s vanished or changed, such as %s", name, number, by_others[0].path)
+    if len(missing) > len(by_others):
+        number = count(len(missing) - len(by_others), "copy", "copies")
+        log.info("node %s: %s vanished or changed after the restored backup", name, number)
 
 
 def _settle(desk: Desk, turn: Turn, row: Node, listed: Inventory, every_s: float) -> None:
@@ -133,8 +141,14 @@ def _settle(desk: Desk, turn: Turn, row: Node, listed: Inventory, every_s: float
             again_s, DOUBTED_S if listed.is_doubtful else again_s))  # fmt: skip
 
 
-def _finding(listed: Inventory, row: Node, copy: CachedCopy, now: float) -> CacheFinding | None:
-    """Return what is wrong with a copy; nothing for one recorded after the list was requested."""
+def _finding(
+    listed: Inventory, row: Node, copy: CachedCopy, restored: float, now: float
+) -> CacheFinding | None:
+    """Return what is wrong with a copy; nothing for one recorded after the list was requested.
+
+    Copies from before `restored`, the time of a restore since the last inventory, may have been
+    removed or made again by d0ctl itself, of which the backup knows nothing.
+    """
     start = f"{row.base}/"
     name = copy.path.removeprefix(start)
     listed.known.add(name)
@@ -143,10 +157,12 @@ def _finding(listed: Inventory, row: Node, copy: CachedCopy, now: float) -> Cach
     if listed.survey.is_unsettled(name):
         return None
     if name not in listed.survey.files:
-        return CacheFinding(row.id, copy.path, "vanished", copy.file_id, now)
+        how = SINCE_BACKUP if copy.made < restored else "vanished"
+        return CacheFinding(row.id, copy.path, how, copy.file_id, now)
     seen = listed.survey.copies.get(name)
     if seen is not None and is_another(copy, seen):
-        return CacheFinding(row.id, copy.path, "changed", copy.file_id, now)
+        how = SINCE_BACKUP if copy.made < restored else "changed"
+        return CacheFinding(row.id, copy.path, how, copy.file_id, now)
     return None
 
 

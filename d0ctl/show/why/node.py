@@ -26,6 +26,10 @@ FOUND_S = 7 * 86400.0
 NOUNS = {
     "vanished": ("copy was removed, but not by d0ctl", "copies were removed, but not by d0ctl"),
     "changed": ("copy was changed, but not by d0ctl", "copies were changed, but not by d0ctl"),
+    "since-backup": (
+        "copy was removed or changed after the backup that was restored",
+        "copies were removed or changed after the backup that was restored",
+    ),
     "unknown": ("unknown file is in its cache", "unknown files are in its cache"),
 }
 """The findings of inventories, for one file and for several."""

@@ -26,6 +26,10 @@ KEEP_FINDINGS_S = 30 * 86400.0
 """How long it is remembered that a copy vanished or was changed."""
 
 
+SINCE_BACKUP = "since-backup"
+"""The finding about a copy that was removed or changed after the backup that was restored."""
+
+
 class CacheFinding(NamedTuple):
     """A finding at a path, in the order of the columns of `cache_finding`."""
 

@@ -1291,7 +1291,7 @@ create table cache_overflow (
 create table cache_finding (
     node_id integer not null references node on delete cascade,
     path    text not null,
-    finding text not null check (finding in ('vanished', 'changed', 'unknown')),
+    finding text not null check (finding in ('vanished', 'changed', 'since-backup', 'unknown')),
     file_id integer references file on delete cascade,  -- null: of a path that no file had
     noticed real not null,
     primary key (node_id, path)

@@ -14,7 +14,11 @@ from d0ctl.store.views.file_locations import CopyView, FileView, TransferView
 from d0ctl.units import count, duration, moment, size
 from d0ctl_wrapper.protocol.checksum import is_rewritten
 
-FOUND = {"vanished": "was removed, but not by d0ctl", "changed": "was changed, but not by d0ctl"}
+FOUND = {
+    "vanished": "was removed, but not by d0ctl",
+    "changed": "was changed, but not by d0ctl",
+    "since-backup": "was removed or changed after the backup that was restored",
+}
 """The findings of inventories about copies."""
 
 
