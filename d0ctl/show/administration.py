@@ -36,8 +36,8 @@ def warnings(
     `stop` stops that; `first` is another home that the backup is of.
     """
     if newer is None:
-        yield ("packages launched after the backup: their nodes end them at the next contact, and "
-               "delete their logs and files")  # fmt: skip
+        yield ("it is not known which packages were launched after the backup: their nodes end "
+               "them at the next contact, and delete their logs and files")  # fmt: skip
     elif newer.packages:
         yield _newer(newer)
     if driver is not None:
@@ -71,7 +71,7 @@ def reach(last: float | None, difference: "Difference | None", now: float) -> It
     """
     ends = "has no history" if last is None else f"ends at {moment(last, now)}"
     if difference is None:
-        yield f"the backup {ends}"
+        yield f"the backup {ends}; what came later is not known"
         return
     yield f"the backup {ends}, and {_lacking(difference)}"
     if difference.former_jobs:

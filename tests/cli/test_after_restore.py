@@ -5,6 +5,7 @@ from typing import Any
 
 from d0ctl.model import Address
 from d0ctl.store import open_store
+from d0ctl.store.files import moved_home
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support import rows
@@ -34,3 +35,25 @@ def test_failures_before_a_restore_are_compared_with_attempts_after_it(
 
     assert (blamed["node"], blamed["failed"], blamed["of"]) == ("farm03", 4, 4)
     assert (blamed["others_failed"], blamed["others"]) == (0, 4)
+
+
+def test_a_restore_into_another_home_says_what_came_later_in_the_first_home(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(production("kept"))
+    moved_home.follow(site.store)
+    d0ctl("backup", saved := str(tmp_path / "saved.db"))
+    site.submit(production("later"))
+    restore = ("--home", str(tmp_path / "other"), "restore", saved, "--dry-run")
+
+    known = d0ctl(*restore).stdout
+    site.store.home.database.write_bytes(b"broken" * 1000)
+    unknown = d0ctl(*restore).stdout
+
+    assert ", and lacks what came later: 1 job with 8 packages (later) and 1 action\n" in known
+    ends, newer = unknown.splitlines()[1:3]
+    assert ends.endswith("; what came later is not known")
+    assert newer == (
+        "it is not known which packages were launched after the backup: their nodes end them at "
+        "the next contact, and delete their logs and files"
+    )

@@ -230,6 +230,7 @@ def test_a_repeated_restore_into_another_home_compares_with_the_first_home_again
     told = [d0ctl(*copy, "restore", saved, "--yes") for _ in ("first", "again")]
 
     for answer in told:
+        assert "lacks what came later: 1 job with 1 package (later)" in answer.stderr
         assert "1 package was launched after the backup" in answer.stderr
         assert f"the backup is of the home `{root}`" in answer.stderr
         assert f"to change over from `{root}`, and not to only look" in answer.stdout

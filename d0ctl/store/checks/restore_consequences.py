@@ -12,7 +12,7 @@ from d0ctl.store.nodes.site import copied_home
 
 
 class Difference(NamedTuple):
-    """What the present database of a home has and its backup has not, and the other way round."""
+    """What the present database of a site has and its backup has not, and the other way round."""
 
     lost_jobs: list[str]
     lost_packages: int
@@ -43,7 +43,7 @@ class Consequences(NamedTuple):
     driver: Home | None
     """Another home that drives the nodes of the site."""
     difference: Difference | None
-    """What the home loses; None if it has no database that can be read."""
+    """What the present database has and the backup lacks; None if that can't be read."""
     first: Home | None
     """The other home that the backup is of, unless the home itself was driven since."""
 
@@ -65,8 +65,8 @@ def consequences(home: Home, source: Path) -> Consequences:
             with reading(present.database) as store:
                 [row] = store.rows("launched_after", last=newest_attempt(source))
                 newer = Newer(row["packages"], row["running"])
-                lost = _difference(store, backup, last or 0.0) if present is home else None
-        except sqlite3.Error:  # the present database is broken, so a backup is needed
+                lost = _difference(store, backup, last or 0.0)
+        except sqlite3.Error:  # it is broken, so a backup is needed, or it is another user's
             return Consequences(last, None, driver, None, first)
     return Consequences(last, newer, driver, lost, first)
 
