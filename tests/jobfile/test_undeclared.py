@@ -1,8 +1,10 @@
 """Files of other packages that a command reads or writes without declaring them."""
 
+from pathlib import Path
+
 import pytest
 
-from .conftest import Warnings
+from .conftest import Warnings, line
 
 SIMULATION = """\
 stages:
@@ -85,3 +87,18 @@ def test_an_output_of_the_same_stage_is_named_in_the_inputs_as_the_job_file_writ
     warnings: Warnings, entry: str, expected: list[str]
 ) -> None:
     assert warnings(f"{CHAIN}  {entry}\n") == expected
+
+
+def test_a_misspelt_script_that_is_nearly_an_input_is_a_warning(
+    warnings: Warnings, folder: Path
+) -> None:
+    for name in ("select.sh", "tool.c"):
+        (folder / name).write_text("echo")
+        (folder / name).chmod(0o755)
+    told = ["`./selct.sh` is not among its inputs: did you mean `./select.sh`?"]
+
+    assert warnings(line("{run: ./selct.sh 1, inputs: select.sh}")) == told
+    assert warnings(line("{run: './select.sh 1', inputs: select.sh}")) == []
+    assert warnings(line("{run: 'gcc tool.c -o tool; ./tool', inputs: tool.c}")) == []
+    assert warnings(line("{run: 'cc tool.c && ./tool', inputs: tool.c}")) == []
+    assert warnings(line("{run: 'cp select.sh selec.sh; ./selec.sh', inputs: select.sh}")) == []

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from d0ctl.jobfile import local_files
@@ -10,7 +11,10 @@ from d0ctl.jobfile.checks.command_text import CommandText
 from d0ctl.jobfile.input_files import InputFile, InputFiles, Origin
 from d0ctl.jobfile.language.placeholders import PLACEHOLDER, LoopValues, Template
 from d0ctl.jobfile.recipe import JobRecipe, LineRecipe, PackageRecipe, StageRecipe
-from d0ctl.jobfile.yaml.faults import Notes, shown
+from d0ctl.jobfile.yaml.faults import Notes, near, shown
+
+NEAR = 0.75
+"""How much a name must be like that of an input to be taken for it."""
 
 MOST_COMPARED = 100
 """How many outputs of a job are compared with each pattern in a command."""
@@ -77,6 +81,29 @@ class Others(NamedTuple):
                 return f"move this line to a later stage, with `inputs: {entry}`"
             entry = made.written if "*" in word else command.as_in_file(word)
         return f"add `{entry}` to its `inputs`" if has_inputs else f"add `inputs: {entry}`"
+
+
+def misspelt(
+    command: CommandText, inputs: Collection[str], known: Collection[str], files: InputFiles
+) -> Iterator[tuple[str, str]]:
+    """Yield programs of the package's folder that are nowhere, with a warning that names an input.
+
+    A program may come from an archive or a compiler, so only a name that is nearly that of an
+    input, with its ending, and occurs once is taken for a mistake.
+    """
+    for word in command.possible_names:
+        name = word.removeprefix("./")
+        if name == word or "/" in name or "*" in name or name in known:
+            continue
+        if command.text.count(name) > 1 or local_files.is_file(files.absolute(name)):
+            continue
+        ending = Path(name).suffix
+        meant = near(name, [own for own in inputs if Path(own).suffix == ending], NEAR)
+        if meant is not None:
+            yield (
+                word,
+                f"{shown(word)} is not among its inputs: did you mean {shown('./' + meant)}?",
+            )
 
 
 def kept_by_none(package: PackageRecipe, command: CommandText) -> Iterator[tuple[str, str]]:

@@ -88,7 +88,9 @@ def _package(
             run_words, known_now = command.possible_names, known.union(command.written)
             _beside(binary, own, run_words, known_now, files, warnings)
             unread = [*others.unread(command, known_now, has_inputs=bool(own))]
-            for word, message in (*unread, *undeclared.kept_by_none(package, command)):
+            names = [file.local_name for file in own]
+            wrong = undeclared.misspelt(command, names, known_now, files)
+            for word, message in (*unread, *wrong, *undeclared.kept_by_none(package, command)):
                 warnings.add(_position(binary, word), message)
             _not_executable(binary, own, text, files, warnings)
             _named_and_listed(binary, own, run_words, files, warnings)
