@@ -103,6 +103,7 @@ def test_successful_packages_of_a_dropped_line_do_not_run_again(site: Site, d0ct
 
     assert refused.exit_code == 4
     assert refused.stderr.endswith("d0ctl restore-line prod/1/2\n")
+    assert d0ctl("retry", "prod/1/2/2").stderr.endswith("d0ctl restore-line prod/1/2\n")
     assert "2 successful packages of dropped lines will run again only once" in rest.stdout
     assert [site.phase(f"prod/1/{path}") for path in ("1/1", "2/1", "2/2")] == [
         "ready", "done", "done",

@@ -161,9 +161,9 @@ def retryable(target: Selector) -> frozenset[Phase]:
 
 def _nothing(selected: Selection, target: Selector, unchanged: dict[str, int]) -> Conflict:
     refusal = nothing_for(selected, target, unchanged, "retried")
-    dropped = unchanged.get("dropped")
+    is_dropped = not lifecycle.lines(selected)["undropped"]
     state = next((phase for phase in (Phase.COOLOFF, Phase.CANCELED) if unchanged.get(phase)), None)
-    if dropped and dropped == sum(unchanged.values()) and target.depth >= 3:
+    if is_dropped and unchanged.keys() <= {Phase.DROPPED, Phase.DONE} and target.depth >= 3:
         refusal.hint = restoring(selected, target)
     elif set(unchanged) == {Phase.DONE}:
         is_outdated = left_out.outdated(selected).packages > 0
