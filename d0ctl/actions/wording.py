@@ -125,12 +125,17 @@ def by_phase(phases: Mapping[str, int]) -> str:
     return ", ".join(f"{count(number)} {phase_word(phase)}" for phase, number in phases.items())
 
 
-def makers(packages: Listed, will_run: str) -> Iterator[str]:
+def makers(packages: Listed, will_run: str, job: str) -> Iterator[str]:
     """Say which packages run again, too, to make removed files that others read."""
     if packages.number:
         yield (f"{count(packages.number, 'package')} {will_run} again, too, because their outputs "
                "were removed")  # fmt: skip
         yield from few(packages.first, packages.number)
+    if packages.former:
+        own = "its" if packages.former == 1 else "their"
+        again = f"d0ctl update {shlex.quote(job)} --again"
+        yield (f"{count(packages.former, 'package')} {will_run} with {own} former recipe or "
+               f"inputs; with those that the job has now: {again}")  # fmt: skip
 
 
 def few(lines: Sequence[str], number: int) -> Iterator[str]:
@@ -217,8 +222,9 @@ def readers(found: Listed, how: str, whose: str = "") -> Iterator[str]:
         yield f"{has} read these files, and will not run again by this"
         yield from few(found.first, found.number)
         jobs = dict.fromkeys(path.partition("/")[0] for path in found.first)
-        again = "; ".join(f"d0ctl update {shlex.quote(job)} --again" for job in jobs)
-        yield f"{how}: {again}"
+        parts = found.first if found.number == 1 else jobs
+        again = "; ".join(f"d0ctl update {shlex.quote(part)} --again" for part in parts)
+        yield f"{how.format(them='it' if found.number == 1 else 'them')}: {again}"
 
 
 def and_removed(number: int) -> str:

@@ -95,7 +95,7 @@ def test_packages_of_other_jobs_are_named_and_stay_as_they_are(
     assert (
         "1 package of other jobs has read these files, and will not run again by this\n"
         "  reader-001/1/1/1\n"
-        "once these have changed: d0ctl update reader-001 --again\n"
+        "once these have changed: d0ctl update reader-001/1/1/1 --again\n"
     ) in plan
     assert plan.splitlines()[-1] == "unchanged: 2 packages"
     d0ctl("update", "mc", "--again")

@@ -94,6 +94,28 @@ def test_results_with_files_of_a_line_dropped_later_are_called_out_of_date(site:
     assert "already matches" in site.ok("update", "grow")
 
 
+def test_a_restored_line_says_which_packages_run_again_with_their_former_recipe(
+    site: Site,
+) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    site.ok("kill-line", "grow/1/2", "--drop-outputs")
+    site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+    site.write(GROW.replace("run: echo {n}", "run: echo {n}0"))
+    site.ok("update", "grow")
+    said = "2 packages {} with their former recipe or inputs; with those that the job has now: "
+    said += "d0ctl update grow --again\n"
+
+    plan = site.ok("restore-line", "grow/1/2", "--again", "--dry-run")
+    done = site.ok("restore-line", "grow/1/2", "--again")
+
+    assert said.format("would run") in plan and said.format("will run") in done
+    site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+    assert site.result("grow/all.txt") == "10\n20\n"
+
+
 def test_packages_of_a_dropped_line_do_not_count_as_running_again(site: Site) -> None:
     site.submit(GROW)
     site.ok("run", "grow")

@@ -221,7 +221,7 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     )
     if not plan.losing and not plan.readers.number:
         yield "no other package needs these files"
-    yield from wording.readers(plan.readers, "to run them again without")
+    yield from wording.readers(plan.readers, "to run {them} again without")
 
 
 def report(plan: KillLinePlan) -> Iterator[str]:
@@ -247,7 +247,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         starting = f"; {are}" if plan.starting else ""
         goes = count(plan.losing, "package continues", "packages continue")
         yield f"{goes} without these files{starting}"
-    yield from wording.readers(plan.readers, "to run them again without")
+    yield from wording.readers(plan.readers, "to run {them} again without")
 
 
 def past(entry: AuditEntry) -> str:

@@ -203,7 +203,7 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
     yield from wording.counted("reading them again", plan.gaining, "package", regaining)
     yield from wording.counted("to run again with them", len(plan.again), "package",
                                wording.phases(plan.running_again))  # fmt: skip
-    yield from wording.makers(plan.rerun.makers, "would run")
+    yield from wording.makers(plan.rerun.makers, "would run", plan.request.target.job)
     yield from _changed(plan)
     yield from _ended(plan)
 
@@ -224,7 +224,7 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
         runs = count(len(plan.again), "package that had succeeded without them runs",
                      "packages that had succeeded without them run")  # fmt: skip
         yield f"{runs} again"
-    yield from wording.makers(plan.rerun.makers, "will run")
+    yield from wording.makers(plan.rerun.makers, "will run", plan.request.target.job)
     yield from _changed(plan)
     yield from _ended(plan)
 

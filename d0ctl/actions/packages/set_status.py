@@ -167,7 +167,7 @@ def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
         again = undo.command("update", undo.paths(plan.request.target), "--again")
         yield (f"{packages} {will_run} with {own} former recipe or inputs; with those that the job "
                f"has now: {again}")  # fmt: skip
-    yield from wording.makers(plan.makers, will_run)
+    yield from wording.makers(plan.makers, will_run, plan.request.target.job)
     if plan.readers.number:
         has = count(plan.readers.number, "package has", "packages have")
         yield f"{has} read earlier files of these, and will not run again by this"

@@ -9,6 +9,7 @@ from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.retry import NONE, Listed
+from d0ctl.store.views import left_out
 
 
 def choose_restored(selected: Selection) -> None:
@@ -72,7 +73,8 @@ def reruns_for(
     if again or made:
         others = retry.makers_of_removed(store.select([*again, *made]))
         first = [*(row["path"] for row in own), *others.first]
-        makers = Listed(len(own) + others.number, tuple(first))
+        former = left_out.outdated(store.select([*again, *made])).by_recipe
+        makers = Listed(len(own) + others.number, tuple(first), former + others.former)
     anew, earlier = list[str](), dict[str, int]()
     if edited := [file for job in jobs for file in edited_files.edited_sources(store, job)]:
         anew = [*edited_files.selected_with_earlier(store.select(made), edited)]

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from d0ctl.store.attempts import alike_failures, black_holes, failures
-from d0ctl.store.connection import Selection, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.files.edited_files import OutdatedCopy
@@ -125,6 +126,8 @@ class Listed(Struct, frozen=True):
 
     number: int
     first: tuple[str, ...]
+    former: int = 0
+    """How many of them run again with another recipe than their job has now."""
 
 
 NONE = Listed(0, ())
@@ -132,21 +135,22 @@ NONE = Listed(0, ())
 
 def makers_of_removed(selected: Selection) -> Listed:
     """Return other packages that made removed inputs of the selected ones, recursively."""
-    return _listed(selected, "makers_of_removed")
+    rows = selected.rows("makers_of_removed")
+    former = rows[0]["former"] if rows else 0
+    return replace(_listed(rows), former=former)
 
 
 def readers_done(selected: Selection) -> Listed:
     """Return other packages that have succeeded with files of the selected ones, recursively."""
-    return _listed(selected, "readers_done")
+    return _listed(selected.rows("readers_done"))
 
 
 def readers_failed(selected: Selection) -> Listed:
     """Return other packages that have failed and read files of the selected ones."""
-    return _listed(selected, "readers_failed")
+    return _listed(selected.rows("readers_failed"))
 
 
-def _listed(selected: Selection, query: str) -> Listed:
-    rows = selected.rows(query)
+def _listed(rows: Sequence[Row]) -> Listed:
     return Listed(rows[0]["number"], tuple(row["path"] for row in rows)) if rows else NONE
 
 

@@ -438,8 +438,8 @@ delete from acknowledgement where package_id in (select package_id from selected
 select at, actor, note from acknowledgement where package_id = :package;
 
 -- name: makers_of_removed
--- How many other packages made inputs of the selected ones that were removed, recursively, and the
--- first ones.
+-- How many other packages made inputs of the selected ones that were removed, recursively, how many of
+-- these ran with another recipe than their job has now, and the first ones.
 with recursive maker (package_id) as (
     select package.id
       from selected_package
@@ -453,8 +453,10 @@ with recursive maker (package_id) as (
       join input on input.package_id = maker.package_id and input.own = 0 and input.dropped = 0
       join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
       join package on package.id = file.package_id and package.phase = 'done')
-select count(*) over () as number, package_path.path
+select count(*) over () as number, coalesce(sum(outdated_package.by_recipe) over (), 0) as former,
+       package_path.path
   from maker join package_path on package_path.package_id = maker.package_id
+  left join outdated_package on outdated_package.package_id = maker.package_id
  where maker.package_id not in (select package_id from selected_package)
  order by maker.package_id
  limit 10;
