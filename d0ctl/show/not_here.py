@@ -38,7 +38,8 @@ ELSEWHERE: Mapping[str, str] = {
     "ack": "acknowledge", "bjobs": "status", "bkill": "kill", "bsub": "submit", "cancel": "kill",
     "cat": "logs", "check": "node check", "condor_hold": "hold", "condor_q": "status",
     "condor_release": "release", "condor_rm": "kill", "condor_submit": "submit",
-    "delete": "remove", "download": "results", "drop": "kill-line",
+    "continue": "resume", "delete": "remove", "download": "results", "drop": "kill-line",
+    "estimate": "eta", "estimates": "eta",
     "fetch": "results", "forget": "remove", "get": "results", "info": "status",
     "jobs": "status", "list": "status", "log": "logs", "ls": "status", "nodes": "node list",
     "output": "results", "outputs": "results", "ps": "status", "qdel": "kill",
@@ -46,7 +47,8 @@ ELSEWHERE: Mapping[str, str] = {
     "resubmit": "retry", "rm": "remove",
     "sacct": "history", "sbatch": "submit", "scancel": "kill", "show": "status",
     "share": "site show", "shares": "site show", "sinfo": "node list", "squeue": "status",
-    "tail": "logs", "tasks": "task list", "undo": "history", "unhold": "release",
+    "suspend": "pause", "tail": "logs", "tasks": "task list", "undo": "history",
+    "unhold": "release",
     "user": "researcher list", "users": "researcher list", "watch": "tui",
 }  # fmt: skip
 """What people type who know other programs, and the command that does it here."""

@@ -14,6 +14,8 @@ IN_SITE_FILE = "are in the site file; `d0ctl site apply FILE` changes them"
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
+        ("estimate mc", "d0ctl eta mc"),
+        ("suspend mc", "d0ctl pause mc"),
         ("user list", "d0ctl researcher list"),
         ("share set", f"d0ctl site show   # shares {IN_SITE_FILE}"),
         ("policy set", f"d0ctl site show   # policies {IN_SITE_FILE}"),
