@@ -128,13 +128,14 @@ def by_phase(phases: Mapping[str, int]) -> str:
 def makers(packages: Listed, will_run: str, job: str) -> Iterator[str]:
     """Say which packages run again, too, to make removed files that others read."""
     if packages.number:
-        yield (f"{count(packages.number, 'package')} {will_run} again, too, because their outputs "
+        own = "its" if packages.number == 1 else "their"
+        yield (f"{count(packages.number, 'package')} {will_run} again, too, because {own} outputs "
                "were removed")  # fmt: skip
         yield from few(packages.first, packages.number)
-    if packages.former:
-        own = "its" if packages.former == 1 else "their"
+    if packages.outdated:
+        own = "its" if packages.outdated == 1 else "their"
         again = f"d0ctl update {shlex.quote(job)} --again"
-        yield (f"{count(packages.former, 'package')} {will_run} with {own} former recipe or "
+        yield (f"{count(packages.outdated, 'package')} {will_run} with {own} former recipe or "
                f"inputs; with those that the job has now: {again}")  # fmt: skip
 
 

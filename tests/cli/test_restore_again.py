@@ -113,7 +113,7 @@ def test_a_line_that_a_merge_has_succeeded_without_comes_back_and_is_merged_afte
     assert command == "d0ctl restore-line prod/1/2 --again"
     assert "to run again with them: 2 packages" in plan
     assert "2 packages that had succeeded without them run again" in done
-    assert "1 package will run again, too, because their outputs were removed\n  prod/1/1/1" in done
+    assert "1 package will run again, too, because its outputs were removed\n  prod/1/1/1" in done
     assert [site.phase(f"prod/{n}/1/1") for n in (1, 2, 3)] == ["ready", "waiting", "waiting"]
     d0ctl("retry", "prod/1/2/*:failed,canceled")
     site.finish("prod/1/1/1")

@@ -126,7 +126,7 @@ class Listed(Struct, frozen=True):
 
     number: int
     first: tuple[str, ...]
-    former: int = 0
+    outdated: int = 0
     """How many of them run again with another recipe than their job has now."""
 
 
@@ -136,8 +136,7 @@ NONE = Listed(0, ())
 def makers_of_removed(selected: Selection) -> Listed:
     """Return other packages that made removed inputs of the selected ones, recursively."""
     rows = selected.rows("makers_of_removed")
-    former = rows[0]["former"] if rows else 0
-    return replace(_listed(rows), former=former)
+    return replace(_listed(rows), outdated=rows[0]["outdated"] if rows else 0)
 
 
 def readers_done(selected: Selection) -> Listed:

@@ -453,7 +453,7 @@ with recursive maker (package_id) as (
       join input on input.package_id = maker.package_id and input.own = 0 and input.dropped = 0
       join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
       join package on package.id = file.package_id and package.phase = 'done')
-select count(*) over () as number, coalesce(sum(outdated_package.by_recipe) over (), 0) as former,
+select count(*) over () as number, coalesce(sum(outdated_package.by_recipe) over (), 0) as outdated,
        package_path.path
   from maker join package_path on package_path.package_id = maker.package_id
   left join outdated_package on outdated_package.package_id = maker.package_id
