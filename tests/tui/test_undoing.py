@@ -12,6 +12,8 @@ from d0ctl_tui.screens.dialogs.undoing import request_of
 from tests.support.building import production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
+from tests.tui.test_mouse import click
+from tests.tui.test_typing_ahead import type_at_once
 
 
 def act(site: Site, verb: str, path: str, actor: str = "emmy", **options: object) -> None:
@@ -144,6 +146,66 @@ def test_priorities_of_several_jobs_are_undone_by_one_plan(site: Site, dashboard
         await desk.sees("priority: 2 commands", "`alpha`: 60 -> 70", "60 -> 50")
         await desk.press("enter")
         await desk.until(lambda: priorities(site) == [70, 50, 50], "all have their priorities")
+
+    dashboard(script, size=(140, 40))
+
+
+@pytest.mark.parametrize("uses_mouse", [False, True])
+def test_a_box_undoes_its_own_action_after_others_in_a_shell(
+    site: Site, dashboard: Open, uses_mouse: bool
+) -> None:
+    site.submit(production())
+    site.submit(production("other"))
+    site.fail("other/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        for verb in ("acknowledge", "retry"):
+            await desk.press("H")
+            await desk.sees("would hold")
+            await desk.press("enter")
+            await desk.sees("to undo: d0ctl release prod/1/3", "u undo")
+            act(site, verb, "other/1/1/1")
+            if uses_mouse:
+                await click(desk, "keys", "undo")
+            else:
+                await desk.press("u")
+            await desk.sees("$ d0ctl release prod/1/3", "would release")
+            await desk.press("enter")
+            await desk.sees("released")
+            await desk.press("q")
+            await desk.misses("to undo")
+        act(site, "hold", "other/1/2")
+        await desk.press("u")
+        await desk.sees("$ d0ctl release other/1/2", "would release")
+
+    dashboard(script, start="prod/1/3", size=(140, 40))
+
+
+def test_keys_typed_ahead_undo_the_action_of_their_box(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("H")
+        await desk.sees("would hold")
+        type_at_once(desk, "\ruback")
+        await desk.sees("$ d0ctl release prod/1/3:held --reason back")
+
+    dashboard(script, start="prod/1/3", size=(140, 40))
+
+
+def test_a_box_undoes_its_action_on_several_jobs(site: Site, dashboard: Open) -> None:
+    for name, priority in (("alpha", 70), ("beta", 50), ("gamma", 50)):
+        site.submit(production(name, priority=priority))
+    act(site, "priority", "*", priority=60)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("u")
+        await desk.sees("priority: 2 commands", "do it")
+        await desk.press("enter")
+        await desk.sees("to undo: d0ctl priority alpha 60", "u undo")
+        act(site, "hold", "beta")
+        await desk.press("u")
+        await desk.sees("priority: 2 commands", "`alpha`: 70 -> 60", "50 -> 60")
 
     dashboard(script, size=(140, 40))
 

@@ -3,7 +3,7 @@
 import gc
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -83,6 +83,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         self.snapshot = Snapshot()
         self.rates = Rates()
         self.orders: dict[str, tuple[str, bool]] = {}
+        self.undo_of_box: Sequence[str] = ()
         self.drivers: tuple[str, ...] = ()
         self.stale = ""
         self.changed = 0.0

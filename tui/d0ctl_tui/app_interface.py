@@ -38,6 +38,8 @@ class AppInterface(Protocol):
     orders: dict[str, tuple[str, bool]]
     read_only: bool
     shows_all: bool
+    undo_of_box: Sequence[str]
+    """The commands that `u` undoes next, from the box that it closes; else the last action."""
 
     @property
     def app(self) -> App[Any]:

@@ -36,6 +36,14 @@ class Preview(Struct, frozen=True):
     is_empty: bool = False
 
 
+class Done(Struct, frozen=True):
+    """What an action has done, in words, the commands that undo it, and the name of a new job."""
+
+    lines: Lines
+    undo: Sequence[str] = ()
+    job: str = ""
+
+
 class PlannedAction(Struct, frozen=True):
     """An action with its target and options, as the dialog shows it."""
 
@@ -106,10 +114,8 @@ class PlannedAction(Struct, frozen=True):
             error.values = recommended_values(store, self.request.target, now)
             raise
 
-    def apply(
-        self, home: Home, actor: str, reason: str, seen: int | None, now: float
-    ) -> tuple[Lines, str]:
-        """Do it; return what was done, and the name of a new job. Raises D0Error if it is refused.
+    def apply(self, home: Home, actor: str, reason: str, seen: int | None, now: float) -> Done:
+        """Do it, and return what was done. Raises D0Error if it is refused.
 
         With `seen`, from `latest`, it is refused if another person changed the same since.
         """
@@ -118,7 +124,8 @@ class PlannedAction(Struct, frozen=True):
                                  now=now, seen=seen)  # fmt: skip
         done = [*actions.report(plan), *filter(None, [undo.sentence(plan)])]
         lines = [(line, "plain" if line.startswith(" ") else "good") for line in done]
-        return lines, plan.job if isinstance(plan, SubmitPlan) else ""
+        job = plan.job if isinstance(plan, SubmitPlan) else ""
+        return Done(lines, [plan.undo] if plan.undo else [], job)
 
 
 class PlannedActions(PlannedAction, frozen=True):
@@ -157,11 +164,16 @@ class PlannedActions(PlannedAction, frozen=True):
         """Return what each would do, or why it is refused. Raises D0Error if all are."""
         return Preview(self._each(lambda action: action.preview(home).lines))
 
-    def apply(
-        self, home: Home, actor: str, reason: str, seen: int | None, now: float
-    ) -> tuple[Lines, str]:
+    def apply(self, home: Home, actor: str, reason: str, seen: int | None, now: float) -> Done:
         """Do them, and return what was done. Raises D0Error if all are refused."""
-        return self._each(lambda action: action.apply(home, actor, reason, seen, now)[0]), ""
+        undo: list[str] = []
+
+        def do(action: PlannedAction) -> Lines:
+            done = action.apply(home, actor, reason, seen, now)
+            undo.extend(done.undo)
+            return done.lines
+
+        return Done(self._each(do), undo)
 
     def _each(self, do: Callable[[PlannedAction], Lines]) -> Lines:
         lines: list[tuple[str, str]] = []

@@ -111,11 +111,14 @@ def of_task(verb: str) -> str:
 
 
 def undo_last(dashboard: AppInterface) -> None:
-    """Show what would undo the last action of this person, also if that takes several commands.
-
-    Commands that are not one action are copied.
+    """Show what would undo the action of the box that was just closed for that, else the last
+    action of this person, also if that takes several commands.
     """
+    of_box, dashboard.undo_of_box = dashboard.undo_of_box, ()
     if dashboard.is_past():
+        return
+    if of_box:
+        _plan_undo(dashboard, of_box)
         return
     actor = dashboard.actor
     none: list[AuditEntry] = []
@@ -127,13 +130,18 @@ def undo_last(dashboard: AppInterface) -> None:
         dashboard.show_notice(f"no command undoes your last action, `{entries[-1].verb}`: "
                               "history shows what it changed")  # fmt: skip
     else:
-        try:
-            undone = [PlannedAction(undoing.request_of(command)) for command in _each(commands)]
-        except D0Error:
-            dashboard.copy("; ".join(commands))
-            dashboard.show_notice("not undone yet: the commands that do it are copied")
-        else:
-            dashboard.plan(undone[0] if len(undone) == 1 else together(undone))
+        _plan_undo(dashboard, commands)
+
+
+def _plan_undo(dashboard: AppInterface, commands: Sequence[str]) -> None:
+    """Show what the commands that undo an action would do; copy them if they are not one action."""
+    try:
+        undone = [PlannedAction(undoing.request_of(command)) for command in _each(commands)]
+    except D0Error:
+        dashboard.copy("; ".join(commands))
+        dashboard.show_notice("not undone yet: the commands that do it are copied")
+    else:
+        dashboard.plan(undone[0] if len(undone) == 1 else together(undone))
 
 
 def _each(commands: Sequence[str]) -> list[str]:

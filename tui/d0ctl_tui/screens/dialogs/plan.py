@@ -13,8 +13,8 @@ from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import Line
 from d0ctl_tui.app_events import ThreadResult
 from d0ctl_tui.app_interface import AppInterface
-from d0ctl_tui.commands import Command, bindings
-from d0ctl_tui.run_action import Lines, PlannedAction, latest
+from d0ctl_tui.commands import UNDO, Command, bindings
+from d0ctl_tui.run_action import Done, Lines, PlannedAction, latest
 from d0ctl_tui.screens.dialogs import plan_fields, plan_text
 from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.widgets.choice_lines import Choice, ChoiceLines
@@ -31,9 +31,6 @@ GO_ON = Binding("enter", "go_on", "continue", show=False, priority=True)
 
 CLOSING = frozenset({"escape", "q", "ctrl+c"})
 """The keys that close a box after the action; q would otherwise end the dashboard."""
-
-READ_ONLY = "read-only: nothing is changed from here"
-ANY = "any other key closes it and acts"
 
 PLANNED = ("planned", "empty", "refused")
 """States in which it may be planned in another way; an `empty` plan changes nothing."""
@@ -56,6 +53,7 @@ class PlanDialog(Dialog[bool]):
         self.values = ""
         self.seen: int | None = None
         self.state = "planning"
+        self.result = Done(())
         self._passed_on: list[events.Key] = []
         self.instead: tuple[Target, str] | None = None
         self.page = Page("words", self._draw, dashboard.glyphs)
@@ -136,6 +134,8 @@ class PlanDialog(Dialog[bool]):
     def _pass_keys_on(self) -> None:
         """Close it, and let the screen below have the keys that were not for it."""
         if self.state == "done" and self._passed_on:
+            if self._passed_on[0].key in self._undo.keys.split(","):
+                self._name_undo()
             self.action_close()
             self.state = "closed"
             self.dashboard.hand_on(self._passed_on)
@@ -146,8 +146,14 @@ class PlanDialog(Dialog[bool]):
 
     def action_undo(self) -> None:
         """Close it, and plan what undoes the action."""
+        self._name_undo()
         self.app.call_later(self.app.run_action, "undo", self.app.screen_stack[-2])
         self.action_close()
+
+    def _name_undo(self) -> None:
+        """Let the undo of the screen below undo this action, and not a later one."""
+        if self._undo_key():
+            self.dashboard.undo_of_box = self.result.undo
 
     def action_switch(self) -> None:
         """Plan it in its next way; what is refused, with what may be selected instead."""
@@ -205,16 +211,14 @@ class PlanDialog(Dialog[bool]):
     def _act(self) -> None:
         home, action, actor = self.dashboard.home, self.action, self.dashboard.actor
         reason, seen = self.reason, self.seen
-        jobs: list[str] = []
 
         def do() -> Lines:
-            lines, job = action.apply(home, actor, reason, seen, time.time())
-            jobs.append(job)
-            return lines
+            self.result = action.apply(home, actor, reason, seen, time.time())
+            return self.result.lines
 
         lines, error = plan_text.sentences(do)
         state = "done" if error is None else "refused"
-        if new := "".join(jobs):
+        if new := self.result.job:
             self.dashboard.post_message(ThreadResult(partial(self.dashboard.go_to, new)))
         result = ThreadResult(partial(self._finish, action, lines, state, error))
         self.dashboard.post_message(result)
@@ -260,31 +264,22 @@ class PlanDialog(Dialog[bool]):
             self.query_one("#values", Input).focus()
         else:
             {"enter": self.action_go_on, "esc": self.action_close, "^o": self.action_switch,
-             self.dashboard.key_of("undo"): self.action_undo}[key]()  # fmt: skip
+             self._undo.first_key: self.action_undo}[key]()  # fmt: skip
 
     def _choices(self) -> list[Choice]:
         """Return the keys that do something now."""
-        other = self._other_way()
         values = [("tab", self._values, "plain")] if self.action.hint else []
-        match self.state:
-            case "done":
-                close = ("enter", "close, as q does", "plain")
-                return [close, *self._undo_key(), ("", ANY, "faint")]
-            case "refused" | "empty":
-                return [("enter", "close", "plain"), *other, *values]
-            case "changed":
-                return [("enter", "plan with it", "plain"), ("esc", "cancel", "plain"), *other]
-            case "planned" if self.dashboard.read_only:
-                return [("esc", "close", "plain"), ("", READ_ONLY, "warn"), *other, *values]
-            case "planned":
-                return [("enter", "do it", "plain"), ("esc", "cancel", "plain"), *other, *values]
-        return [("esc", "close", "plain")]
+        return plan_text.choices(self.state, self._undo_key(), self._other_way(), values,
+                                 read_only=self.dashboard.read_only)  # fmt: skip
 
     def _undo_key(self) -> list[Choice]:
         """Return the key of the screen below that undoes what was done, if there is any."""
-        is_named = any(text.startswith("to undo: ") for text, _ in self.lines)
         has_key = any(hasattr(below, "action_undo") for below in self.app.screen_stack[-2:-1])
-        return [(self.dashboard.key_of("undo"), "undo", "plain")] if is_named and has_key else []
+        return [(self._undo.first_key, "undo", "plain")] if self.result.undo and has_key else []
+
+    @property
+    def _undo(self) -> Command:
+        return self.dashboard.with_keys([UNDO])[0]
 
     def _other_way(self) -> list[Choice]:
         way = self.action.next_way

@@ -1,10 +1,14 @@
-"""The text of the dialog before an action: the command that does the same, its plan or result."""
+"""The text of the dialog before an action: the command that does the same, the plan, the keys."""
 
 from collections.abc import Callable
 
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import EMPTY, Line, foreign, wrap
 from d0ctl_tui.run_action import Lines
+from d0ctl_tui.widgets.choice_lines import Choice
+
+READ_ONLY = "read-only: nothing is changed from here"
+ANY = "any other key closes it and acts"
 
 LONGEST = 600
 """How many characters of a command are shown."""
@@ -42,3 +46,21 @@ def refusal(error: D0Error) -> Lines:
     """Return why an action is refused, and what to do instead."""
     hint = [(foreign(error.hint), "faint")] if error.hint else []
     return [(foreign(str(error)), "bad"), *hint]
+
+
+def choices(
+    state: str, undo: list[Choice], other: list[Choice], values: list[Choice], *, read_only: bool
+) -> list[Choice]:
+    """Return the keys that do something in a state, with those that are not always there."""
+    match state:
+        case "done":
+            return [("enter", "close, as q does", "plain"), *undo, ("", ANY, "faint")]
+        case "refused" | "empty":
+            return [("enter", "close", "plain"), *other, *values]
+        case "changed":
+            return [("enter", "plan with it", "plain"), ("esc", "cancel", "plain"), *other]
+        case "planned" if read_only:
+            return [("esc", "close", "plain"), ("", READ_ONLY, "warn"), *other, *values]
+        case "planned":
+            return [("enter", "do it", "plain"), ("esc", "cancel", "plain"), *other, *values]
+    return [("esc", "close", "plain")]
