@@ -34,6 +34,16 @@ def test_without_any_of_them_it_is_below_the_users_home(
     assert find_home().root == tmp_path / ".local" / "share" / "d0ctl"
 
 
+def test_its_path_has_no_dots_unless_they_lead_out_of_a_symbolic_link(tmp_path: Path) -> None:
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
+    (tmp_path / "here").mkdir()
+
+    assert find_home(tmp_path / "here" / ".." / "home").root == tmp_path / "home"
+    assert find_home(tmp_path / "link" / "home").root == tmp_path / "link" / "home"
+    assert find_home(tmp_path / "link" / ".." / "home").root == tmp_path / "link" / ".." / "home"
+
+
 def test_only_its_owner_may_enter_a_home(home: Home) -> None:
     for path in [home.root, home.dropbox / "new", home.results, home.cache]:
         assert stat.S_IMODE(path.stat().st_mode) == 0o700
