@@ -75,10 +75,18 @@ def test_a_file_that_a_package_still_needs_stays_and_the_request_is_refused(stor
     )  # fmt: skip
     work(store, Site.of(store, cpus=2))
 
-    with pytest.raises(Refused, match="nothing in the cache of `localhost` can be removed"):
+    with pytest.raises(Refused, match="nothing in the cache of `localhost` can be removed") as told:
         free(store, 1)
 
+    assert (told.value.hint or "").startswith("d0ctl file list '*:*' --node localhost ")
     assert len(copies(store, "a")) == 1
+
+
+def test_files_are_not_advised_where_there_are_none(store: Store) -> None:
+    with pytest.raises(Refused) as told:
+        free(store, 1)
+
+    assert told.value.hint is None
 
 
 def test_unread_files_are_left_to_a_person(store: Store) -> None:

@@ -8,6 +8,7 @@ from d0ctl.actions.action import Action, Author, NodeRequest, Plan
 from d0ctl.actions.option import SIZE, Options, argument
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
+from d0ctl.store.files import inventory
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.jobs.unneeded_files import RemovableCopy
 from d0ctl.store.nodes import registry
@@ -40,9 +41,10 @@ def plan(store: Store, request: NodeRequest[FreeOptions], now: float) -> FreePla
     row = registry.named(store, request.target.brief)
     copies = unneeded_files.copies_to_remove(store, row.id, request.options.wanted)
     if not copies:
+        others = f"d0ctl file list '*:*' --node {row.name}   # files that can be purged by name"
         raise Refused(
             f"nothing in the cache of `{row.name}` can be removed",
-            hint=f"d0ctl file list '*:*' --node {row.name}   # files that can be purged by name",
+            hint=others if inventory.has_copies(store, row.id) else None,
         )
     return FreePlan(request=request, copies=tuple(copies))
 

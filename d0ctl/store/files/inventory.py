@@ -108,6 +108,11 @@ def page(store: Store, node: int, after: int) -> list[CachedCopy]:
     return make_all(CachedCopy, rows)
 
 
+def has_copies(store: Store, node: int) -> bool:
+    """Return whether copies in the cache of a node are recorded."""
+    return store.row("copies_of_node", node=node, after=0, limit=1) is not None
+
+
 def keep(store: Store, findings: Sequence[CacheFinding]) -> None:
     """Record copies that vanished or were changed."""
     store.change_many("keep_cache_finding", findings)
