@@ -10,7 +10,7 @@ from d0ctl.policy.remarks import Against, GivenUp, TriedAgain, noted
 from d0ctl.policy.rules import JOB, ONLY, RESTARTED, Policy, RetryLimits, Rule
 
 MEMORY_STEP = 10**8
-"""The step by which the memory of packages without a request grows."""
+"""The step by which memory grows that follows from what an attempt used."""
 
 
 class Verdict(enum.Enum):
@@ -162,9 +162,11 @@ def _more_memory(rule: Rule, case: Case) -> int | None:
     had = case.memory or case.rss
     if rule.memory is None or not had:
         return None
-    more = int(had * rule.memory)
+    more, used = int(had * rule.memory), case.rss or 0
     if case.memory is None:
         more = -(-more // MEMORY_STEP) * MEMORY_STEP
+    if more <= used:  # it would fail again
+        more = (used // MEMORY_STEP + 1) * MEMORY_STEP
     return more if case.largest is None else min(more, max(case.largest, had))
 
 

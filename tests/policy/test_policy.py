@@ -183,13 +183,26 @@ def test_escalation_gives_more_memory_up_to_what_a_node_has() -> None:
     policy = site(out_of_memory={"escalate": {"memory": 1.5}})
 
     def asks(**more: Any) -> int | None:
-        return judge(policy, case("out-of-memory", rss=9 * GB, **more)).memory
+        return judge(policy, case("out-of-memory", **more)).memory
 
     assert asks(memory=2 * GB) == 3 * GB
     assert asks(memory=2 * GB, largest=16 * GB) == 3 * GB
     assert asks(memory=12 * GB, largest=16 * GB) == 16 * GB
     last = judge(policy, case("out-of-memory", memory=16 * GB, largest=16 * GB))
     assert (last.verdict, last.why) == (Verdict.FAIL, Limit(Against.NO_LARGER_NODE))
+
+
+def test_escalation_gives_more_memory_than_the_attempt_used() -> None:
+    policy = site(out_of_memory={"escalate": {"memory": 2}})
+
+    def asks(used: float, **more: Any) -> int | None:
+        had = {"memory": 60 * GB // 1000, "rss": int(used * GB)}
+        return judge(policy, case("out-of-memory", **had, **more)).memory
+
+    assert asks(0.154) == asks(0.199) == 200_000_000
+    assert asks(0.2) == 300_000_000
+    assert asks(0.119) == 120_000_000
+    assert asks(0.154, largest=100_000_000) == 100_000_000
 
 
 def test_without_a_limit_escalation_goes_by_what_was_used_in_steps() -> None:

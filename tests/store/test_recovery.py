@@ -152,7 +152,7 @@ def test_a_package_out_of_memory_asks_for_more_and_keeps_it(store: Store) -> Non
     site.schedule()
     site.hand_out(site.node("localhost"))
 
-    found = fail(store, "out-of-memory", rss=2000)
+    found = fail(store, "out-of-memory", rss=1200)
 
     assert (found["phase"], found["memory"]) == ("ready", 1500)
     assert row(store, 2)["memory"] == 1000
