@@ -1,16 +1,20 @@
 """A home after a restore, whose next ids are far above the earlier ones."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 from d0ctl.model import Address
 from d0ctl.store import open_store
+from d0ctl.store.backup import back_up
 from d0ctl.store.files import moved_home
 from d0ctl.store.nodes import registry
 from tests.cli.conftest import Type
 from tests.support import rows
 from tests.support.building import document, production
+from tests.support.homes import make_home
 from tests.support.site import Site
+from tests.support.users import STRANGER, d0ctl_as, needs_root, open_folder
 
 
 def test_failures_before_a_restore_are_compared_with_attempts_after_it(
@@ -57,3 +61,23 @@ def test_a_restore_into_another_home_says_what_came_later_in_the_first_home(
         "it is not known which packages were launched after the backup: their nodes end them at "
         "the next contact, and delete their logs and files"
     )
+
+
+@needs_root
+def test_what_came_later_is_not_known_of_a_home_that_another_user_may_not_enter() -> None:
+    with open_folder() as folder:
+        with open_store(make_home(folder / "home")) as store:
+            moved_home.follow(store)
+            back_up(store, saved := folder / "saved.db")
+        saved.chmod(0o644)
+        (folder / "mine").mkdir(mode=0o755)
+        os.chown(folder / "mine", STRANGER, STRANGER)
+        home = folder / "mine" / "home"
+
+        planned = d0ctl_as(STRANGER, home, "restore", str(saved), "--dry-run")
+        done = d0ctl_as(STRANGER, home, "restore", str(saved), "--yes")
+        status = d0ctl_as(STRANGER, home, "status")
+
+    assert (planned.returncode, planned.stderr) == (0, "")
+    assert "; what came later is not known\n" in planned.stdout
+    assert (done.returncode, status.returncode) == (0, 0), done.stderr + status.stderr

@@ -73,8 +73,8 @@ class Overflow(NamedTuple):
 class CopiedHome(NamedTuple):
     """The home of which another one is a copy, and the time of the last entry in the copy.
 
-    If it is not there any more, it was moved or lost. If it is newer, it is itself a copy of that
-    other one, and has driven the nodes since.
+    If it is not there any more, it was moved or lost, or this user may not enter it. If it is
+    newer, it is itself a copy of that other one, and has driven the nodes since.
     """
 
     root: "Path"
@@ -94,11 +94,19 @@ def copied_home(store: Store) -> CopiedHome | None:
     root = previous_home(store)
     if root is None:
         return None
-    is_there = (root / store.home.database.name).exists()
+    is_there = _is_there(root / store.home.database.name)
     if not is_there and not store.value("is_restored"):  # then the home itself was moved
         return None
     last = store.value("newest_restored_entry") or store.value("newest_entry")
     return CopiedHome(root, last, is_there)
+
+
+def _is_there(database: "Path") -> bool:
+    """Return whether there is a database, as far as this user may see."""
+    try:
+        return database.exists()
+    except PermissionError:
+        return False
 
 
 def successor(home: "Home") -> "Path | None":
@@ -114,7 +122,7 @@ def refuse_superseded(home: "Home") -> None:
     newer = successor(home)
     if newer is None:
         return
-    is_there = (newer / home.database.name).exists()
+    is_there = _is_there(newer / home.database.name)
     go_on = shlex.join(["d0ctl", "--home", str(newer), "status"])
     raise Refused(
         f"home `{newer}` has taken over from this one"
@@ -130,7 +138,7 @@ def other_home(store: Store) -> CopiedHome | None:
     newer = successor(store.home)
     if newer is None:
         return copied_home(store)
-    is_there = (newer / store.home.database.name).exists()
+    is_there = _is_there(newer / store.home.database.name)
     return CopiedHome(newer, store.value("newest_entry"), is_there, is_newer=True)
 
 
