@@ -5,7 +5,7 @@ import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -247,6 +247,11 @@ class Desk(Struct):
         """Record that orders were sent, and forget old ones."""
         recent = {order: at for order, at in self.orders.items() if now - at < FORGET_ORDERS_S}
         self.orders = recent | dict.fromkeys(orders, now)
+
+    def forget_orders(self, attempts: Collection[int]) -> None:
+        """Forget which orders were sent about attempts: they may be lost with a link."""
+        sent = self.orders.items()
+        self.orders = {order: at for order, at in sent if order.attempt not in attempts}
 
     def sent_software_order(self, order: int, node: int) -> None:
         """Record that an order about software was sent."""

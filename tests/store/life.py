@@ -64,6 +64,8 @@ class Moves(RuleBasedStateMachine):
         self.site = Site.of(self.store, "far", cpus=2)
         self.list_packages()
         self.ended: dict[int, str] = {}
+        self.paused: dict[int, bool] = {}
+        """Whether a person asked last that an attempt pauses, and not that it goes on."""
         self.looked_at = -1
 
     def list_packages(self) -> None:
@@ -237,6 +239,13 @@ class Moves(RuleBasedStateMachine):
     def by_a_person(self, query: str, pick: int) -> None:
         with self.store.writing():
             self.select(pick).change(query, actor="tester", note=None, now=self.site.now)
+        if query != "unpark_packages":
+            row = self.store.connection.execute(
+                "select attempt_id from package where id = ? and phase in"
+                " ('starting', 'staging-in', 'running', 'suspended', 'unreachable')",
+                [self.packages[pick % len(self.packages)]],
+            ).fetchone()
+            self.paused |= {row[0]: query == "ask_to_pause"} if row else {}
 
     @rule(pick=PICK, again=st.booleans())
     def restore(self, pick: int, again: bool) -> None:

@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import invariant
 
 from d0ctl.store import lifecycle
+from d0ctl.store.jobs import pause
 from d0ctl.store.nodes import placement
 from tests.store.life import LIVE, Moves
 from tests.support.examples import examples
@@ -83,9 +84,11 @@ class Life(Moves):
 
     def finish(self) -> None:
         """Once all goes well, nothing is left that could move."""
+        self.packages_are_suspended_if_a_person_wants_it()
         with self.store.writing():
             selected = self.store.select(self.packages)
             lifecycle.release(selected, actor="tester", note=None, now=self.site.now)
+            pause.resume(selected, actor="tester", note=None, now=self.site.now)
         self.site.settle()
 
         assert faults(self.store) == {}
@@ -93,6 +96,22 @@ class Life(Moves):
                   if p not in ("done", "failed", "canceled", "dropped", "waiting")}  # fmt: skip
         assert moving == {}
         self.waiting_packages_have_a_cause()
+
+    def packages_are_suspended_if_a_person_wants_it(self) -> None:
+        """Once nodes answer, each attempt has done what it was asked last, as the database says."""
+        self.site.settle(None)
+
+        rows = self.store.connection.execute(
+            "select attempt_id, phase, request, is_paused from package where phase in"
+            " ('starting', 'staging-in', 'running', 'suspended', 'unreachable')"
+        )
+        wrong = [tuple(row) for row in rows
+                 if (row["phase"] == "suspended") != self.paused.get(row["attempt_id"], False)
+                 or (row["phase"] == "suspended") != row["is_paused"]
+                 or row["request"] == "resume"]  # fmt: skip
+        assert wrong == []
+        stopped = [attempt for node in self.site.nodes.values() for attempt in node.suspended]
+        assert [attempt for attempt in stopped if not self.paused.get(attempt)] == []
 
     def waiting_packages_have_a_cause(self) -> None:
         """Packages wait for a dropped file, or for one that failed, was killed or waits itself."""

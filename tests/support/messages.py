@@ -20,6 +20,12 @@ def start_message(attempt: int) -> Message:
     return {**answer, "time": NOW, "utc_offset": 0}
 
 
+def state_message(attempt: int, seq: int, phase: str, why: str) -> Message:
+    """A wrapper says in which state its attempt is from now on, and why."""
+    answer = {"attempt": attempt, "kind": "state", "seq": seq, "phase": phase, "why": why}
+    return {**answer, "time": NOW, "suspended": 0.0}
+
+
 def end_message(
     attempt: int,
     outcome: str = "successful",

@@ -87,6 +87,7 @@ def _node_up(desk: Desk, turn: Turn, report: NodeUp) -> None:
     if courier is None:
         return
     desk.purges.pop(node, None)
+    desk.forget_orders(report.attempts)
     desk.forget_software_orders(node)
     desk.forget_inventory(node)
     row = registry.by_id(desk.store, node)

@@ -33,6 +33,9 @@ PURGE_AGAIN_S = 60.0
 ORDER_AGAIN_S = 15.0
 """How long an order for an attempt may be unanswered before it is repeated."""
 
+SURELY_LATER_S = 1.0
+"""What a node sent within this time after an order may have left it before the order arrived."""
+
 PAUSE_GRACE_S = 10.0
 """How long a binary has to pause by itself before it is stopped."""
 
@@ -96,12 +99,15 @@ def _kill(desk: Desk, turn: Turn, courier: Courier) -> None:
 def _pause(desk: Desk, turn: Turn, courier: Courier) -> None:
     """Ask attempts to pause or resume until their wrappers confirm it.
 
-    One that was never suspended has nothing to confirm: silence settles its `resume`.
+    One that was never suspended has nothing to confirm: its silence settles its `resume`, once the
+    node was heard after the order. Before that the order may be lost on a link that is dead.
     """
     requests = launches.requested(desk.store, courier.node)
     orders = [AttemptOrder(*entry) for entry in requests.items()]
+    last_heard = turn.now - courier.silence_s - SURELY_LATER_S
     silent = [order.attempt for order in orders if order.request == PackageRequest.RESUME
-              and turn.now - desk.orders.get(order, turn.now) > ORDER_AGAIN_S]  # fmt: skip
+              and turn.now - desk.orders.get(order, turn.now) > ORDER_AGAIN_S
+              and last_heard > desk.orders[order]]  # fmt: skip
     launches.settle_resumed(desk.store, silent)
     due = _due(desk, turn, requests)
     for kind, more in (

@@ -223,11 +223,13 @@ select attempt_id, request from package
    and phase in (select name from phase where in_contact = 1);
 
 -- name: live_attempts
--- Attempts that should be alive on a node; those may have begun whose start a home that was restored
--- since their launch never received.
+-- Attempts that should be alive on a node. Those are uncertain whose start a home that was restored
+-- since their launch may not have received, and suspended ones, whose cause may have changed.
 select package.attempt_id, package.phase, attempt.started,
-       package.phase in ('starting', 'staging-in')
-       and attempt.launched < (select max(at) from action where verb = 'restore') as may_have_begun
+       package.phase = 'suspended'
+       or (package.phase in ('starting', 'staging-in')
+           and attempt.launched < (select max(at) from action where verb = 'restore'))
+       as is_uncertain
   from package join attempt on attempt.id = package.attempt_id
  where package.node_id = :node and package.phase <> 'assigned'
    and package.is_live = 1;
@@ -240,12 +242,19 @@ update package
    and is_live = 1;
 
 -- name: regain_contact
--- unreachable -> the last reported phase, or starting: its node answers again and has it.
+-- unreachable -> the last reported phase, or starting: its node answers again and has it. One that
+-- is suspended says again why.
 update package
-   set phase = (select coalesce(phase, case when started is null then 'starting'
-                                            else 'running' end)
-                  from attempt where attempt.id = package.attempt_id),
-       changed = :now, actor = null, note = null
+   set (phase, note) =
+       (select coalesce(attempt.phase, case when attempt.started is null then 'starting'
+                                            else 'running' end),
+               iif(attempt.phase = 'suspended',
+                   (select event.note from event
+                     where event.package_id = package.id and event.attempt_id = attempt.id
+                       and event.new = 'suspended'
+                     order by event.id desc limit 1), null)
+          from attempt where attempt.id = package.attempt_id),
+       changed = :now, actor = null
  where node_id = :node and phase = 'unreachable'
    and is_live = 1;
 

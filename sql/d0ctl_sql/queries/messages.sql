@@ -132,11 +132,13 @@ update event
 -- name: start_packages
 -- starting, staging-in, running, suspended -> the phase that the current attempt reported last; a
 -- request for that phase is done. One that stays suspended, now for another cause, is not paused any
--- more, so a request to resume it is done, too.
+-- more, so a request to resume it is done, too. One that was not suspended may still become so: a
+-- start does not answer a request to resume.
 update package
    set phase = attempt.phase, changed = :now, actor = null, note = reported_state.why,
        request = case when (package.request = 'pause' and attempt.phase = 'suspended')
-                        or (package.request = 'resume' and attempt.phase = 'running')
+                        or (package.request = 'resume' and package.phase = 'suspended'
+                            and attempt.phase = 'running')
                         or (package.request = 'resume' and package.phase = attempt.phase
                             and reported_state.why not glob :paused || '*') then null
                       else package.request end

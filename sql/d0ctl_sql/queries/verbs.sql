@@ -45,23 +45,29 @@ select package.id
    and package.phase in (select name from phase where has_attempt = 1);
 
 -- name: ask_to_pause
--- Ask the selected packages that run, or are about to, to suspend; and those that a guard of the
--- node has suspended, or they would continue when that lets them. These keep their cause.
+-- Ask the selected packages that run, or are about to, to suspend; those that a guard of the node
+-- has suspended, or they would continue when that lets them; and those whose node does not answer,
+-- once it does. The last two keep their cause.
 update package
-   set request = 'pause', actor = iif(phase = 'suspended', actor, :actor),
-       note = iif(phase = 'suspended', note, :note), changed = iif(phase = 'suspended', changed, :now)
+   set request = 'pause', actor = iif(phase in ('suspended', 'unreachable'), actor, :actor),
+       note = iif(phase in ('suspended', 'unreachable'), note, :note),
+       changed = iif(phase in ('suspended', 'unreachable'), changed, :now)
  where id in (select package_id from selected_package)
-   and phase in ('starting', 'staging-in', 'running', 'suspended') and request is not 'pause';
+   and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
+   and request is not 'pause';
 
 -- name: ask_to_resume
--- Ask the selected packages that are suspended, or will be, to resume. Suspended ones keep the cause
--- until their wrappers answer.
+-- Ask the selected packages that are suspended, or will be, to resume; of those whose node does not
+-- answer the ones that were. Suspended and unreachable ones keep the cause until they answer.
 update package
-   set request = 'resume', actor = iif(phase = 'suspended', actor, :actor),
-       note = iif(phase = 'suspended', note, :note), changed = iif(phase = 'suspended', changed, :now)
+   set request = 'resume', actor = iif(phase in ('suspended', 'unreachable'), actor, :actor),
+       note = iif(phase in ('suspended', 'unreachable'), note, :note),
+       changed = iif(phase in ('suspended', 'unreachable'), changed, :now)
  where id in (select package_id from selected_package)
    and (phase = 'suspended'
-        or (phase in ('starting', 'staging-in', 'running') and request = 'pause'));
+        or (phase in ('starting', 'staging-in', 'running', 'unreachable') and request = 'pause')
+        or (phase = 'unreachable'
+            and (select phase from attempt where attempt.id = package.attempt_id) = 'suspended'));
 
 -- name: suspended_notes
 -- Why the selected packages are suspended, and how many for the same causes.
@@ -87,10 +93,14 @@ update package
 
 -- name: selected_pausable
 -- The selected packages by phase, whether pause holds them, and whether they are asked to pause, or are
--- suspended as a person asked for it and not by a guard of their node.
+-- suspended as a person asked for it and not by a guard of their node. Of unreachable ones nobody
+-- knows the cause.
 select package.phase, package.parked,
        package.request is 'pause'
-       or (package.phase = 'suspended' and package.note glob :paused || '*') as asked,
+       or (package.phase = 'suspended' and package.note glob :paused || '*')
+       or (package.phase = 'unreachable' and package.request is not 'resume'
+           and (select phase from attempt where attempt.id = package.attempt_id) is 'suspended')
+       as asked,
        count(*) as n
   from selected_package join package on package.id = selected_package.package_id
  group by 1, 2, 3;

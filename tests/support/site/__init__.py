@@ -17,7 +17,7 @@ from d0ctl.store import Store
 from d0ctl.store.jobs.submission.submit import submit
 from tests.support.site.daemons import Daemons
 from tests.support.site.machines import Machines
-from tests.support.site.simulation import Node as Node
+from tests.support.site.simulated_node import Node as Node
 from tests.support.site.simulation import Simulation
 
 

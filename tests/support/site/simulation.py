@@ -6,7 +6,6 @@ or come twice. So whatever a test does here in any order can happen to a real si
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from d0ctl.daemon.steps.schedule import decide
@@ -14,102 +13,14 @@ from d0ctl.model import Address
 from d0ctl.store import input_stream as feed
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.attempts.launching.launches import Launch
 from d0ctl.store.files import copies
 from d0ctl.store.jobs.correction.late_lines import make_lines
 from d0ctl.store.nodes import contact, placement, registry
 from tests.support.jobs import NOW
-from tests.support.messages import Message, end_message, output, start_message
+from tests.support.messages import Message
 from tests.support.rows import change
 from tests.support.site.machines import Machines
-
-
-@dataclass
-class Node:
-    """The true state of a node."""
-
-    id: int
-    name: str
-    cluster: int
-    boot: int = 1
-    linked: bool = False
-    attempts: dict[int, str] = field(default_factory=dict)
-    launches: dict[int, Launch] = field(default_factory=dict)
-    disk: set[str] = field(default_factory=set)
-    spool: list[Message] = field(default_factory=list)
-    orders: list[tuple[str, Any]] = field(default_factory=list)
-    """What was committed and is not yet sent."""
-    replies: list[tuple[str, Any]] = field(default_factory=list)
-    """What the relay said and the driver has not heard yet."""
-
-    def start(self, launch: Launch) -> None:
-        """Start an attempt, once."""
-        attempt = launch["attempt"]
-        if attempt not in self.attempts:
-            self.attempts[attempt] = "running"
-            self.launches[attempt] = launch
-            self.spool.append(start_message(attempt))
-
-    def end(self, attempt: int, outcome: str, reason: str | None = None) -> None:
-        """Let the wrapper of an attempt say how it ended, with outputs if it went well."""
-        if self.attempts.get(attempt) != "running":
-            return
-        launch = self.launches[attempt]
-        if outcome == "successful" and launch.get("early"):
-            return
-        missing = [entry["path"] for entry in launch["inputs"] if entry["path"] not in self.disk]
-        missing = [path for path in missing if path and "/cache/" in path]
-        if missing and outcome == "successful":
-            outcome, reason = "failed", "missing-input"
-        outputs = []
-        if outcome == "successful":
-            folder = f"/{self.name}/cache/{attempt}"
-            outputs = [one for name in launch["keep"] for one in self.made(folder, name, attempt)]
-            self.disk.update(entry["path"] for entry in outputs)
-        self.attempts[attempt] = "ended"
-        self.spool.append(end_message(attempt, outcome, reason, outputs, missing))
-
-    def made(self, folder: str, name: str, attempt: int) -> list[dict[str, Any]]:
-        """What an attempt makes of an output; each attempt other files of a late one."""
-        if "*" not in name:
-            return [output(folder, name)]
-        names = [name.replace("*", str(number)) for number in {0, attempt % 2 + 1}]
-        return [{**output(folder, one), "late": name} for one in names]
-
-    def feed(self, entry: dict[str, Any]) -> None:
-        """Give inputs to an attempt that runs, each once; without more to come it can end."""
-        launch = self.launches.get(entry["attempt"])
-        if launch is None:
-            return
-        known = {one["name"] for one in launch["inputs"]}
-        launch["inputs"] += [one for one in entry["inputs"] if one["name"] not in known]
-        if entry["closed"]:
-            launch["early"] = False
-
-    def obey(self, kind: str, what: Any) -> None:
-        """Do what the control host asks."""
-        if kind == "launch":
-            self.start(what)
-        elif kind == "kill":
-            if self.attempts.get(what) == "running":
-                self.end(what, "killed", "killed")
-            elif what in self.attempts:
-                self.resend(what)
-            else:
-                self.replies.append(("absent", what))
-        elif kind == "resend":
-            self.resend(what)
-        elif kind == "input_stream":
-            self.feed(what)
-
-    def resend(self, attempt: int) -> None:
-        """Say again how an attempt ended."""
-        answer = [m for m in SENT.get((id(self), attempt), []) if m["kind"] == "end"]
-        self.spool += [m for m in answer if m not in self.spool]
-
-
-SENT: dict[tuple[int, int], list[Message]] = {}
-"""What each node has delivered of each attempt."""
+from tests.support.site.simulated_node import SENT, Node
 
 
 class Simulation(Machines):
@@ -143,6 +54,7 @@ class Simulation(Machines):
         node.linked = True
         node.orders.clear()
         node.replies.clear()
+        node.resumed.clear()
         facts = {"boot_id": str(node.boot), "cpus": 2, "base": f"/{node.name}"}
         with self.store.writing():
             contact.up(self.store, node.id, facts, now=self.now)
@@ -158,6 +70,7 @@ class Simulation(Machines):
         node.orders += [("launch", launch) for launch in found.launch]
         node.orders += [("resend", attempt) for attempt in found.resend]
         node.orders += [("kill", attempt) for attempt in found.kill]
+        node.orders += [("ask", attempt) for attempt in found.ask]
 
     def unlink(self, node: Node) -> None:
         """Lose the link; what was under way on it is lost too."""
@@ -195,7 +108,22 @@ class Simulation(Machines):
         node.orders += [("launch", launch) for launch in new]
         node.orders += [("input_stream", entry) for entry in answer]
         node.orders += [("kill", a) for a in kills if ("kill", a) not in node.orders]
-        return len(new) + len(answer)
+        return len(new) + len(answer) + self._pause_and_resume(node)
+
+    def _pause_and_resume(self, node: Node) -> int:
+        """Pass on requests to pause or resume, and settle those to which silence is the answer."""
+        unheard = {entry["attempt"] for entry in node.spool}
+        with self.store.writing():
+            asked = launches.requested(self.store, node.id)
+            silent = [a for a, request in asked.items()
+                      if request == "resume" and a in node.resumed - unheard]  # fmt: skip
+            launches.settle_resumed(self.store, silent)
+            left = launches.requested(self.store, node.id)
+        new = [(str(request), a) for a, request in left.items() if a not in node.suspended
+               or request == "resume"]  # fmt: skip
+        new = [order for order in new if order not in node.orders]
+        node.orders += new
+        return len(new) + len(silent)
 
     def order(self, node: Node) -> None:
         """Let the node carry out what it is asked."""
@@ -207,8 +135,13 @@ class Simulation(Machines):
         """Act on what the relay said."""
         replies, node.replies = node.replies, []
         with self.store.writing():
-            for _, attempt in replies:
-                launches.end_unstarted(self.store, node.id, [attempt], now=self.now)
+            for kind, answer in replies:
+                if kind == "status":
+                    messages.take_status(
+                        self.store, node.id, answer["attempt"], answer, now=self.now
+                    )
+                else:
+                    launches.end_unstarted(self.store, node.id, [answer], now=self.now)
 
     def deliver(self, node: Node, chosen: Iterable[Message]) -> None:
         """Apply some messages of a node."""
@@ -277,8 +210,10 @@ class Simulation(Machines):
         copies.arrive(self.store, [arrival], now=self.now)
         return 1
 
-    def settle(self, outcome: str = "successful") -> None:
-        """Let everything come to rest: links up, messages sent, running attempts ended."""
+    def settle(self, outcome: str | None = "successful") -> None:
+        """Let everything come to rest: links up, messages sent, running attempts ended if they have
+        an outcome.
+        """
         for node in self.nodes.values():
             if not node.linked:
                 self.link(node)
@@ -290,7 +225,7 @@ class Simulation(Machines):
                 )
                 self.order(node)
                 for attempt, state in list(node.attempts.items()):
-                    if state == "running":
+                    if outcome and state == "running":
                         node.end(attempt, outcome, None if outcome == "successful" else "exit-code")
                         moved += node.attempts[attempt] != "running"
                 self.hear(node)

@@ -202,7 +202,7 @@ class Reconciled(Struct, frozen=True):
     """The requests to a node after it has listed its attempts.
 
     It has `lost` those that it had and has no longer; `dead` are those whose wrappers ended without
-    a report, and `ask` those that may have begun before this home was restored.
+    a report, and `ask` those that may have begun before a restore, or are suspended.
     """
 
     launch: list[Launch]
@@ -233,7 +233,7 @@ def reconcile(store: Store, node: int, listed: dict[int, str], *, now: float) ->
         kill=[a for a, state in listed.items() if state == "running" and a not in expected],
         lost=[a for a in absent if a not in never_there],
         dead=[a for a, state in listed.items() if state == "dead" and a in expected],
-        ask=[a for a in expected if expected[a]["may_have_begun"] and listed.get(a) == "running"],
+        ask=[a for a in expected if expected[a]["is_uncertain"] and listed.get(a) == "running"],
     )
 
 
