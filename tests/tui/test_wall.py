@@ -61,7 +61,7 @@ def test_a_tile_has_all_facts_in_any_size(
 
     assert len(lines) == height
     assert max(width(line) for line in lines) <= columns
-    for word in ("prod", "running", "12%", "1/8", "ends ", "3 a minute", "prod/1/2/1"):
+    for word in ("prod", "running", "12%", "1/8", "ends ", "2.5 a minute", "prod/1/2/1"):
         assert word in shown
     assert ("█▀" in shown) == (alphabet is UNICODE and height >= wall_tiles.BIG_HEIGHT)
 

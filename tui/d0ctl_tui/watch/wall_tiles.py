@@ -10,7 +10,7 @@ from d0ctl.show.cards.jobs import STOPPED, kept_back_by
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.signs import ASCII, Glyphs
 from d0ctl.show.drawing.spans import Line, Span, cut_middle, fit, foreign, width
-from d0ctl.show.forecast.eta import LATE, per_minute, waits
+from d0ctl.show.forecast.eta import LATE, rate, waits
 from d0ctl.store.views.activity import NO_PROGRESS, RunningProgress, StageRate
 from d0ctl.store.views.job_files.eta import Straggler
 from d0ctl.store.views.shapes import FailureView, JobSummary
@@ -198,7 +198,7 @@ def _rate(job: WallJob, glyphs: Glyphs, *, is_tallied: bool) -> list[Span]:
     for badge, role in signs.badges(counts, glyphs, acknowledged, len(job.stragglers)):
         spans.append((f"{badge}  ", role))
     if job.rate is not None and job.rate.seconds >= MINUTE_S:
-        spans.append((f"{per_minute(job.rate.ended, job.rate.seconds)} a minute", "plain"))
+        spans.append((rate(job.rate), "plain"))  # as `status` has it
     return spans
 
 
