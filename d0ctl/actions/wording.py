@@ -224,7 +224,9 @@ def readers(found: Listed, how: str, whose: str = "") -> Iterator[str]:
         yield from few(found.first, found.number)
         jobs = dict.fromkeys(path.partition("/")[0] for path in found.first)
         parts = found.first if found.number == 1 else jobs
-        again = "; ".join(f"d0ctl update {shlex.quote(part)} --again" for part in parts)
+        again = ", and once that has ended: ".join(
+            f"d0ctl update {shlex.quote(part)} --again" for part in parts
+        )
         yield f"{how.format(them='it' if found.number == 1 else 'them')}: {again}"
 
 

@@ -1,5 +1,7 @@
 """Jobs of which successful packages are out of date, in the list of jobs and for scripts."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import Type
@@ -69,3 +71,33 @@ def test_a_package_stays_out_of_date_while_another_of_its_inputs_is_dropped(
     d0ctl("restore-line", "prod/1/2")
 
     assert REMARK in d0ctl("status").stdout
+
+
+def test_readers_in_other_jobs_are_out_of_date_only_by_what_they_have_read_themselves(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(production(lines=2))
+    for name, file in (("direct", "prod:sim-2"), ("later", "prod:all")):
+        (path := tmp_path / f"{name}.yaml").write_text(
+            f"job: {name}\nstages: [{{lines: [{{run: 'cat x > {name}', inputs: ['{file}'], "
+            f"outputs: {name}}}]}}]\n"
+        )
+        assert d0ctl("submit", str(path)).exit_code == 0
+    for package in ("1/1/1", "1/1/2", "1/2/1", "1/2/2", "2/1/1"):
+        site.finish(f"prod/{package}")
+    for name in ("direct", "later"):
+        site.finish(f"{name}/1/1/1")
+
+    said = d0ctl("kill-line", "prod/1/2", "--drop-outputs").stdout
+
+    assert (
+        "to run them again without: d0ctl update prod --again, and once that has ended: "
+        "d0ctl update direct --again, and once that has ended: d0ctl update later --again\n"
+    ) in said
+    found = {name: "out of date" in d0ctl("status", name).stdout for name in READERS}
+    assert found == {"prod": True, "direct": True, "later": False}
+    d0ctl("restore-line", "prod/1/2")
+    assert not any("out of date" in d0ctl("status", name).stdout for name in READERS)
+
+
+READERS = ("prod", "direct", "later")

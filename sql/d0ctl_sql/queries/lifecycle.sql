@@ -218,16 +218,27 @@ update file set dropped = 1
  where dropped = 0 and package_id in (select package_id from selected_package);
 
 -- name: outdate_readers
--- Packages that have succeeded with outputs of the selected ones, recursively, are out of date; the
--- results of those that have read them directly may be accepted.
+-- Packages that have succeeded with outputs of the selected ones are out of date, and so are,
+-- recursively, the readers of their files in the same job; those of another job are once these files
+-- have been made again. Only the results of the former may be accepted.
 insert or ignore into outdated_package (package_id, job_id, by_recipe, acceptable)
-select package.id, package.job_id, 0,
-       iif(exists (select 1
-                     from input
-                     join file on file.id = input.file_id
-                    where input.package_id = package.id and input.own = 0
-                      and file.package_id in (select package_id from selected_package)), 1, null)
-  from selected_package_reader join package on package.id = selected_package_reader.package_id;
+with recursive outdated (package_id, job_id, acceptable) as (
+    select package.id, package.job_id, 1
+      from selected_package
+      join file on file.package_id = selected_package.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done'
+    union
+    select package.id, package.job_id, null
+      from outdated
+      join file on file.package_id = outdated.package_id
+      join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+      join package on package.id = input.package_id and package.phase = 'done'
+                  and package.job_id = outdated.job_id)
+select package_id, job_id, 0, max(acceptable)
+  from outdated
+ where package_id not in (select package_id from selected_package)
+ group by package_id;
 
 -- name: drop_idle_packages
 -- not launched -> dropped; successful ones stay.
