@@ -146,14 +146,17 @@ select package.stage_id, count(distinct package.id), stage_count.n
  group by package.stage_id;
 
 -- name: near_failures
--- The ids between which some attempts before and after the last of the failures are; a restore leaves
--- a large gap in the ids.
-select coalesce((select id from attempt
-                  where id <= (select max(attempt_id) from failing)
-                  order by id desc limit 1 offset :most), 0) as first,
-       coalesce((select id from attempt
-                  where id >= (select max(attempt_id) from failing)
-                  order by id limit 1 offset :most), 9223372036854775807) as last;
+-- The ids between which some attempts before and after the last of the failures are, none without a
+-- failure; a restore leaves a large gap in the ids.
+with last_failure (id) as (select max(attempt_id) from failing)
+select coalesce((select attempt.id from attempt
+                  where attempt.id <= last_failure.id
+                  order by attempt.id desc limit 1 offset :most), 0) as first,
+       iif(last_failure.id is null, -1,
+           coalesce((select attempt.id from attempt
+                      where attempt.id >= last_failure.id
+                      order by attempt.id limit 1 offset :most), 9223372036854775807)) as last
+  from last_failure;
 
 -- name: compare_with_finished
 -- Collect some packages of these stages that succeeded around the last of the failures.
