@@ -187,20 +187,20 @@ def test_a_log_that_is_saved_before_it_is_read_has_the_name_of_the_stream_that_i
     site: Site, dashboard: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.submit(production())
-    write_log(site, "prod/1/1/1", "").with_suffix(".err").write_text("no calibration\n")
+    write_log(site, "prod/1/1/1", "no calibration\n")
     monkeypatch.chdir(tmp_path)
     latest, is_released = Log.latest, threading.Event()
     monkeypatch.setattr(Log, "latest", lambda log: is_released.wait(60) and latest(log))
 
     async def script(desk: Desk) -> None:
         await desk.press("t")
-        await desk.sees("stdout")
+        await desk.sees("stderr")
         await desk.press("S")
         is_released.set()
-        await desk.sees("save this log to", "prod-1-1-1.1.1.err", "stderr")
+        await desk.sees("save this log to", "prod-1-1-1.1.1.out", "stdout")
         await desk.press("enter")
         await desk.sees("saved 15 B as ")
 
     dashboard(script, start="prod/1/1/1", size=(200, 40))
 
-    assert (tmp_path / "prod-1-1-1.1.1.err").read_text() == "no calibration\n"
+    assert (tmp_path / "prod-1-1-1.1.1.out").read_text() == "no calibration\n"

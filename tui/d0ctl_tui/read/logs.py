@@ -43,6 +43,9 @@ class Log(Struct):
     binaries: int
     is_live: bool
     has_failed: bool
+    failed_binary: int | None = None
+    last_errors: str = ""
+    """The last lines of its standard error, as its node reported them."""
     _visit: "AttemptReader | None" = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -63,6 +66,11 @@ class Log(Struct):
                 if self.size(f"{number}.{stream}"):
                     return number, stream
         return None
+
+    @property
+    def likely(self) -> tuple[int, str]:
+        """The binary and stream to show first if it is not known what was printed."""
+        return self.failed_binary or 1, self._streams[0]
 
     @property
     def _streams(self) -> tuple[str, ...]:
@@ -151,4 +159,5 @@ def find(store: Store, package: str, number: int | None = None) -> Log:
         store.home, site_name(store), address_of(row), tried.base or row.base or "",
         view.path, tried.id, tried.number, tuple(attempt.number for attempt in tries),
         len(one_package.binaries(store, view.id)), is_live, tried.outcome == "failed",
+        tried.binary, tried.stderr or "",
     )  # fmt: skip

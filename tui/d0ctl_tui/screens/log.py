@@ -2,24 +2,23 @@
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.timer import Timer
 
 from d0ctl.errors import BadUsage, D0Error
-from d0ctl.show.drawing.spans import Line, Span, foreign, spread
+from d0ctl.show.drawing.spans import Line, spread
 from d0ctl.store.views.finding.wide_search import EXPRESSION
-from d0ctl.units import size
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import LOG, SUB, bindings
 from d0ctl_tui.draw import log_search
 from d0ctl_tui.draw.pager import Pager
-from d0ctl_tui.outside import new_file
 from d0ctl_tui.read import logs
 from d0ctl_tui.read.logs import Log
+from d0ctl_tui.screens import log_pane
 from d0ctl_tui.screens.dialogs.search_box import QuestionBox
-from d0ctl_tui.screens.log_pane import LogPane, Move, WindowRead, nothing, stay, to_end
+from d0ctl_tui.screens.files import saved_log
+from d0ctl_tui.screens.log_pane import LogPane, Move, WindowRead, stay, to_end
 from d0ctl_tui.screens.sub import SubScreen
 
 NEAR_S = 0.5
@@ -36,8 +35,7 @@ class LogScreen(SubScreen):
     def __init__(self, dashboard: AppInterface, log: Log) -> None:
         super().__init__(dashboard)
         self.log_file = log
-        self.binary_number = 1
-        self.stream_name = "out"
+        self.binary_number, self.stream_name = log.likely
         self.following = True
         self.pane = LogPane(dashboard)
         self.pane.move = self._move
@@ -46,7 +44,7 @@ class LogScreen(SubScreen):
         self._cancel = threading.Event()
         self._length = 0
         self._timer: Timer | None = None
-        self._choice: Future[None] = Future()  # done once a stream is chosen, or can't be
+        self._choice: Future[bool] = Future()  # done once a stream is chosen, or can't be
         self._typed_ahead: list[Move] = []
         """Moves by keys that were typed before the log was read for the first time."""
         self._searched_text = ""
@@ -64,7 +62,7 @@ class LogScreen(SubScreen):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self._reader.submit(self._choose, self.pane.size.height or 1)
+        self._reader.submit(self._choose, self.log_file, self._choice)
         again = NEAR_S if self.log_file.is_near else FAR_S
         self._timer = self.set_interval(max(again, self.dashboard.interval), self._read_to_end)
         for move in self._typed_ahead:
@@ -78,27 +76,18 @@ class LogScreen(SubScreen):
 
     def headline(self, columns: int) -> Line:
         """Return which log this is, and the position in it."""
-        log = self.log_file
-        name = f"binary {self.binary_number}/{log.binaries} std{self.stream_name}"
-        left: list[Span] = [
-            (f" {foreign(log.path)} ", "strong"),
-            (f" attempt {log.number} on {foreign(log.address.name)}  {name}", "plain"),
-        ]
+        left = log_pane.title(self.log_file, self.binary_number, self.stream_name)
         if self._error:
             return spread(left, [("unreadable ", "bad")], columns)
-        share = self.pane.share_of(self._length)
         state = "following" if self.following else "not following"
-        right: list[Span] = [(f"{state}  ", "live") if log.is_live else ("ended  ", "faint")]
-        right += [("wrapped  ", "faint")] if self.pane.is_wrapped else []
-        right.append((f"{size(self._length)}  {share} % ", "faint"))
+        right = self.pane.position(self._length, state if self.log_file.is_live else "ended")
         return spread(left, right, columns)
 
     def on_window_read(self, news: WindowRead) -> None:
         """Show the new contents."""
         self._length, self._row, self._error = news.size, news.row, news.error
         self.pane.shown = news.lines
-        again = self.dashboard.key_of("reload")
-        self.pane.notice = [] if news.lines else nothing(news.error, again)
+        self.pane.notice = log_pane.remark(news, self.dashboard.key_of("reload"))
         if self._to_match:
             self._to_match = False
             self.pane.show_match()
@@ -127,9 +116,13 @@ class LogScreen(SubScreen):
         """Read the log again, over a new connection."""
         self._reader.submit(self.log_file.close)
         self.pane.notice = [("reading ...", "faint")]
+        self.pane.shown, self._error = [], ""
         self.pane.lay_out(0)
-        self._error, self._pager = "", Pager(self._read)
-        self._submit(to_end)
+        if self._choice.done() and not self._choice.result():
+            self._begin_choice()
+        else:
+            self._pager = Pager(self._read)
+            self._submit(to_end)
 
     def action_follow(self) -> None:
         """Go to the end and stay there, or stay here."""
@@ -167,7 +160,10 @@ class LogScreen(SubScreen):
         self._reader.submit(self._search, self._searched_text, forward, here)
 
     def action_stream(self) -> None:
-        """Show the other stream."""
+        """Show the other stream, once it is known which is shown first."""
+        self._choice.add_done_callback(lambda _: self.call_later(self._show_other_stream))
+
+    def _show_other_stream(self) -> None:
         self.stream_name = "err" if self.stream_name == "out" else "out"
         self._turn()
 
@@ -188,15 +184,7 @@ class LogScreen(SubScreen):
         self._choice.add_done_callback(lambda _: self.call_later(self._ask_to_save))
 
     def _ask_to_save(self) -> None:
-        log, stream = self.log_file, self._stream
-        name = f"{log.path.replace('/', '-')}.{log.number}.{stream}"
-
-        def go(written: str | None) -> None:
-            if written:
-                self.dashboard.save_log(log.again(), stream, new_file(written))
-
-        box = QuestionBox(self.dashboard, "save this log to", str(Path.cwd() / name), new_file)
-        self.app.push_screen(box, go)
+        saved_log.ask(self.dashboard, self.log_file, self._stream)
 
     def action_copy(self) -> None:
         """Copy the path of this stream on its node."""
@@ -212,16 +200,22 @@ class LogScreen(SubScreen):
         wanted = earlier[-1] if earlier else log.attempts[-1]
         found = self.dashboard.source.ask(lambda store: logs.find(store, log.path, wanted), log)
         self._reader.submit(log.close)
-        self.log_file = found
-        self._turn()
+        self.log_file, self._error = found, ""
+        self.binary_number, self.stream_name = found.likely
+        self._begin_choice()
 
     def _turn(self) -> None:
-        self._pager = Pager(self._read)
-        self.following = True
+        self._pager, self.following = Pager(self._read), True
         self._submit(to_end)
 
+    def _begin_choice(self) -> None:
+        """Choose what to show of another attempt, or of one that could not be read."""
+        self._pager, self.following, self._choice = Pager(self._read), True, Future()
+        self._count_rows()
+        self._reader.submit(self._choose, self.log_file, self._choice)
+
     def _read_to_end(self) -> None:
-        if self.following and not self._error:
+        if self.following and not self._error and self._choice.done():
             self._submit(to_end, grown=True)
 
     def _move(self, move: Move) -> None:
@@ -233,10 +227,12 @@ class LogScreen(SubScreen):
             self._submit(move)
 
     def _submit(self, move: Move, *, grown: bool = False) -> None:
-        pane, height = self.pane, self.pane.size.height or 1
-        columns, wrapped = pane.size.width, pane.is_wrapped
+        self._count_rows()
+        self._reader.submit(self._do, move, self.pane.size.height or 1, grown)
+
+    def _count_rows(self) -> None:
+        pane, columns, wrapped = self.pane, self.pane.size.width, self.pane.is_wrapped
         self._pager.rows = lambda text: len(pane.rows_of(text, columns)) if wrapped else 1
-        self._reader.submit(self._do, move, height, grown)
 
     @property
     def _stream(self) -> str:
@@ -263,19 +259,22 @@ class LogScreen(SubScreen):
     def _show_error(self, error: Exception) -> None:
         """In the reading thread: report that it can't be read; the next try connects again."""
         self.log_file.close()
-        self.post_message(WindowRead([], 0, 0, error=str(error)))
+        known = log_pane.last_errors(self.log_file, self.binary_number, self.stream_name)
+        self.post_message(WindowRead(known, 0, 0, error=str(error)))
 
-    def _choose(self, height: int) -> None:
+    def _choose(self, log: Log, choice: Future[bool]) -> None:
         """In the reading thread: choose the last binary that has printed anything."""
+        is_chosen = False
         try:
-            if latest := self.log_file.latest():
+            if log is self.log_file and (latest := log.latest()):
                 self.binary_number, self.stream_name = latest
+            is_chosen = True
         except (D0Error, OSError) as error:
             self._show_error(error)
             return
         finally:
-            self._choice.set_result(None)
-        self._do(to_end, height, False)
+            choice.set_result(is_chosen)
+        self._do(to_end, self.pane.size.height or 1, False)
 
     def _search(self, text: str, forward: bool, here: bool) -> None:
         """In the reading thread: go to a match, if need be around the end of the log."""

@@ -1,13 +1,15 @@
-"""The window of a log that is shown: its lines cut or wrapped, moved by keys and the wheel."""
+"""The window of a log that is shown, and its title: lines cut or wrapped, moved by keys."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from d0ctl.show.drawing.spans import EMPTY, Line, Span, foreign
+from d0ctl.units import size
 from d0ctl_tui.app_events import Repeated
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.draw import log_search, log_text
 from d0ctl_tui.draw.pager import Pager
+from d0ctl_tui.read.logs import Log
 from d0ctl_tui.widgets.lines import LineView
 
 Move = Callable[[Pager, int], None]
@@ -32,6 +34,7 @@ class WindowRead(Repeated):
     size: int
     notice: str = ""
     error: str = ""
+    """Why it can't be read; the lines are the last ones that are known anyway."""
 
 
 class LogPane(LineView):
@@ -74,10 +77,13 @@ class LogPane(LineView):
             if not self.left <= begin <= self.left + columns - (end - begin):
                 self.left = max(0, end - columns // 2)
 
-    def share_of(self, length: int) -> int:
-        """Return how far into a log of some length the window reaches, in percent."""
+    def position(self, length: int, state: str) -> list[Span]:
+        """Return how far into a log of some length and state the window reaches."""
         at, line = self.shown[-1] if self.shown else (0, "")
-        return min(100, 100 * (at + len(line.encode()) + 1) // max(1, length))
+        share = min(100, 100 * (at + len(line.encode()) + 1) // max(1, length))
+        state_role = "faint" if state == "ended" else "live"
+        wrapped = [("wrapped  ", "faint")] if self.is_wrapped else []
+        return [(f"{state}  ", state_role), *wrapped, (f"{size(length)}  {share} % ", "faint")]
 
     def line_count(self) -> int:
         """Never more than the window holds."""
@@ -109,9 +115,24 @@ class LogPane(LineView):
         self.action_cursor(-3)
 
 
-def nothing(error: str, again: str) -> list[Span]:
-    """Return the text if there are no lines, for an error if there is one."""
-    if not error:
-        return [("nothing was printed", "faint")]
-    return [(f"this log can't be read: {foreign(error)}", "bad"),
-            (f"its contents are unknown; {again} tries again", "plain")]  # fmt: skip
+def remark(news: WindowRead, again: str) -> list[Span]:
+    """Return the text above the lines, if it can't be read, or in the place of lines."""
+    if not news.error:
+        return [] if news.lines else [("nothing was printed", "faint")]
+    known = "only its last lines are known" if news.lines else "its contents are unknown"
+    return [(f"this log can't be read: {foreign(news.error)}", "bad"),
+            (f"{known}; {again} tries again", "plain")]  # fmt: skip
+
+
+def last_errors(log: Log, binary: int, stream: str) -> list[tuple[int, str]]:
+    """Return the last lines that are known of a stream that can't be read."""
+    if stream != "err" or log.failed_binary not in (None, binary):
+        return []
+    return [(0, line) for line in log.last_errors.rstrip().splitlines()]
+
+
+def title(log: Log, binary: int, stream: str) -> list[Span]:
+    """Return which attempt, binary and stream is shown."""
+    name = f"binary {binary}/{log.binaries} std{stream}"
+    return [(f" {foreign(log.path)} ", "strong"),
+            (f" attempt {log.number} on {foreign(log.address.name)}  {name}", "plain")]  # fmt: skip
