@@ -73,7 +73,7 @@ def reruns_for(
     if again or made:
         others = retry.makers_of_removed(store.select([*again, *made]))
         first = [*(row["path"] for row in own), *others.first]
-        outdated = left_out.outdated(store.select([*again, *made])).by_recipe
+        outdated = left_out.outdated(store.select([*again, *made]), restored=True).by_recipe
         makers = Listed(len(own) + others.number, tuple(first), outdated + others.outdated)
     anew, earlier = list[str](), dict[str, int]()
     if edited := [file for job in jobs for file in edited_files.edited_sources(store, job)]:

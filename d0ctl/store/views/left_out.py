@@ -142,6 +142,6 @@ def needs_remarks(store: Store, job: int) -> bool:
     )
 
 
-def outdated(selected: Selection) -> Outdated:
-    """Count the selected packages that are out of date."""
-    return Outdated(*selected.rows("count_outdated_of_selected")[0])
+def outdated(selected: Selection, *, restored: bool = False) -> Outdated:
+    """Count the selected packages that are out of date; `restored` with those of dropped lines."""
+    return Outdated(*selected.rows("count_outdated_of_selected", restored=restored)[0])

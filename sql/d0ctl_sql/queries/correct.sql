@@ -270,12 +270,14 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
 
 -- name: count_outdated_of_selected
 -- How many of the selected packages are out of date, how many of them by their recipe, and how many
--- results may be accepted or not.
+-- results may be accepted or not; also those of dropped lines if these come back.
 select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
        coalesce(sum(acceptable), 0) as acceptable,
        coalesce(sum(acceptable = 0), 0) as unacceptable
   from selected_package
-  join outdated_package on outdated_package.package_id = selected_package.package_id;
+  join outdated_package on outdated_package.package_id = selected_package.package_id
+  join package on package.id = selected_package.package_id
+  join line on line.id = package.line_id and (:restored or line.dropped is null);
 
 -- name: redefine
 -- A failed package runs, reads or makes something else from now on, or the results of a successful one
