@@ -20,6 +20,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import LIVE, Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import pause as pauses
 from d0ctl.store.jobs.finish import finish_jobs, sweep_all
 from d0ctl.store.views import browse
 from d0ctl.store.views.shapes import JobSummary
@@ -109,8 +110,10 @@ def finish(store: Store, plan: FinishPlan, by: Author) -> None:
     options: FinishOptions = plan.request.options
     note = by.note_or("finished")
     if plan.jobs:
-        jobs = [browse.job(store, name).id for name in plan.jobs]
-        selected = finish_jobs(store, jobs, hard=options.hard, **by._asdict())
+        jobs = [browse.job(store, name) for name in plan.jobs]
+        # it ends their pauses, and packages that these suspended would never end
+        pauses.resume_jobs(store, [job.id for job in jobs if job.pause], **by._asdict())
+        selected = finish_jobs(store, [job.id for job in jobs], hard=options.hard, **by._asdict())
     else:
         selected = plan.selection
     if options.hard:

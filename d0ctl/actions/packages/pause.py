@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ from d0ctl.actions.selection import (
 )
 from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase, by_status
+from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
 from d0ctl.store.views import browse, selection
@@ -70,6 +71,8 @@ class PausePlan(Plan):
     """How many packages would be suspended, or would continue."""
     queued: int = 0
     """How many packages of whole jobs are queued on nodes, and start."""
+    silent: int = 0
+    """How many of the packages to suspend or resume are on nodes that do not answer."""
     suspended: int = 0
     """How many packages of the jobs are suspended already, which would stay so."""
     end: str = field(default="", compare=False)
@@ -90,7 +93,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
             raise _not_timed(request)
 
         def can_pause(phase: str, is_parked: bool, is_asked: bool) -> bool:
-            can_stay = phase in SUSPENDABLE or phase == Phase.SUSPENDED
+            can_stay = phase in SUSPENDABLE or phase in (Phase.SUSPENDED, Phase.UNREACHABLE)
             return phase in HOLDABLE or (running and can_stay and not is_asked)
 
         return of_part(store, request, can_pause, "paused", now)
@@ -105,10 +108,20 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
         jobs=tuple(job.name for job in free),
         packages=sum(idle(job) for job in free),
         launched=launched if request.options.running else 0,
+        silent=silent(store, free, is_asked=False) if request.options.running else 0,
         queued=0 if request.options.running else queued,
         suspended=sum(job.counts.get(Phase.SUSPENDED, 0) for job in free),
         end=request.options.end_text(now),
     )
+
+
+def silent(store: Store, jobs: Iterable[JobSummary], *, is_asked: bool) -> int:
+    """Count the packages of jobs on nodes that do not answer that were suspended, or asked to be;
+    or those that were not.
+    """
+    selected = lifecycle.choose_launched(store, [job.id for job in jobs])
+    return sum(found.number for found in pauses.pausable(selected)
+               if found.phase == Phase.UNREACHABLE and found.is_asked == is_asked)  # fmt: skip
 
 
 def _adds(job: JobSummary, request: Request[PauseOptions], now: float) -> bool:
@@ -167,6 +180,7 @@ def of_part(store: Store, request: Request[Any], able: Able, past: str, now: flo
         unchanged=dict(unchanged),
         changes=first(rows(selected), changed),
         launched=sum(n for phase, n in changed.items() if phase in SUSPENDABLE),
+        silent=changed[Phase.UNREACHABLE],
     )
 
 
@@ -194,6 +208,7 @@ def describe(plan: PausePlan) -> Iterator[str]:
         yield from start_there(plan.queued, plan.jobs)
     else:
         yield from wording.describe_packages(plan, "pause")
+    yield from out_of_reach(plan, "is suspended", "are suspended")
     yield from _ends(plan, "would resume")
     yield from _still_in_use(plan)
 
@@ -216,6 +231,14 @@ def _ends(plan: PausePlan, resumes: str) -> Iterator[str]:
         yield f"the daemon {resumes} {what} {plan.end}"
 
 
+def out_of_reach(plan: PausePlan, does: str, do: str) -> Iterator[str]:
+    """Say what packages on nodes that do not answer do once these can be reached again."""
+    if plan.silent:
+        packages = count(plan.silent, f"package {does}", f"packages {do}")
+        node = "its node" if plan.silent == 1 else "their nodes"
+        yield f"{packages} once {node} can be reached again"
+
+
 def _still_in_use(plan: PausePlan) -> Iterator[str]:
     """Say that packages which would be suspended give nothing back to their nodes."""
     if plan.launched:
@@ -226,6 +249,7 @@ def _still_in_use(plan: PausePlan) -> Iterator[str]:
 def report(plan: PausePlan) -> Iterator[str]:
     """Say what was paused, and what its packages keep."""
     yield from report_both(plan, "pause", "paused", "suspended")
+    yield from out_of_reach(plan, "is suspended", "are suspended")
     yield from start_there(plan.queued, plan.jobs)
     yield from _ends(plan, "resumes")
     yield from _still_in_use(plan)

@@ -7,7 +7,16 @@ from shlex import quote
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Conflict, Request
 from d0ctl.actions.option import Options
-from d0ctl.actions.packages.pause import SUSPENDABLE, PausePlan, idle, ids, of_part, report_both
+from d0ctl.actions.packages.pause import (
+    SUSPENDABLE,
+    PausePlan,
+    idle,
+    ids,
+    of_part,
+    out_of_reach,
+    report_both,
+    silent,
+)
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
@@ -45,6 +54,7 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
         jobs=tuple(job.name for job in paused),
         packages=sum(idle(job) for job in paused),
         launched=sum(job.counts.get("suspended", 0) for job in paused),
+        silent=silent(store, paused, is_asked=True),
         with_running=all(job.pause_running for job in paused),
         left=_left(paused, now),
         guarded=pauses.guarded(lifecycle.choose_launched(store, [job.id for job in paused])),
@@ -59,7 +69,8 @@ def _left(paused: Sequence[JobSummary], now: float) -> float | None:
 
 def _can_resume(phase: str, is_parked: bool, is_asked: bool) -> bool:
     held = phase == Phase.HELD and is_parked
-    return held or phase == Phase.SUSPENDED or (phase in SUSPENDABLE and is_asked)
+    will_pause = is_asked and (phase in SUSPENDABLE or phase == Phase.UNREACHABLE)
+    return held or phase == Phase.SUSPENDED or will_pause
 
 
 def resume(store: Store, plan: PausePlan, by: Author) -> None:
@@ -79,6 +90,7 @@ def describe(plan: PausePlan) -> Iterator[str]:
         yield f"would resume {wording.jobs(plan)}: {idle} could start{rest}"
     else:
         yield from wording.describe_packages(plan, "resume")
+    yield from out_of_reach(plan, "continues", "continue")
     yield from _stays(plan)
 
 
@@ -93,6 +105,7 @@ def _stays(plan: PausePlan) -> Iterator[str]:
 def report(plan: PausePlan) -> Iterator[str]:
     """Say what was resumed, and what does not continue yet."""
     yield from report_both(plan, "resume", "resumed", "resumed")
+    yield from out_of_reach(plan, "continues", "continue")
     yield from _stays(plan)
 
 

@@ -1,6 +1,7 @@
 """The line of `status SELECTOR --check`, and its exit code by the rules for all jobs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
 from d0ctl.show.forecast import eta
 from d0ctl.show.usage.site_check import LACKS_FILES, by_rules, is_by_person, packages_held
+from d0ctl.show.why import stopped_job
 from d0ctl.show.why.production import job_obstacles, stop_of_all
 from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.store.nodes.standstill import Production
@@ -86,12 +88,15 @@ class Silent(Struct, frozen=True):
     given_up: float | None
     now: float
 
-    def in_words(self, packages: int) -> str:
-        """Say how many packages are on them, and from when on these run elsewhere."""
-        when = "" if self.given_up is None else (
+    def in_words(self, packages: int, *, may_start: bool) -> str:
+        """Say how many packages are on them, and from when on these run elsewhere if they may."""
+        when = "" if self.given_up is None or not may_start else (
             f", to run elsewhere from {moment(self.given_up, self.now)} on")  # fmt: skip
         are_down = f" ({in_quotes(sorted(self.nodes))} down)" if self.nodes else ""
         return f"; {count(packages)} unreachable{are_down}{when}" if packages else ""
+
+
+NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 def in_one_line(
@@ -101,6 +106,7 @@ def in_one_line(
     silent: Silent,
     stragglers: int = 0,
     nodes_down: Sequence[str] = (),
+    suspended: Mapping[str, int] = NOTHING,
 ) -> str:
     """Say in one line how a job or a part of it is, and what stops it."""
     totals, unreachable = by_status(part.counts), part.counts.get(Phase.UNREACHABLE, 0)
@@ -114,9 +120,18 @@ def in_one_line(
     is_silent = found.state == Group.RUNNING and unreachable == totals["launched"] > 0
     state = outcome.stays(Phase.UNREACHABLE if is_silent else found.state, part.counts)
     why = f"; {clean(found.why)}" if found.why else ""
-    away = silent.in_words(unreachable)
+    away = _suspended(part, suspended)
+    away += silent.in_words(unreachable, may_start=not (part.job.hold or part.job.pause))
     away += f"; {eta.waits(nodes_down)}" if nodes_down else ""
     return f"`{name}` {state}{stands}: {done}{failed}{late}{old}{_kept_back(part)}{why}{away}"
+
+
+def _suspended(part: Awaited, suspended: Mapping[str, int]) -> str:
+    """Say that a person suspended packages of a job that is not paused, if the part has any."""
+    name = part.job.name
+    if not part.counts.get(Phase.SUSPENDED) or name not in suspended:
+        return ""
+    return f"; {stopped_job.stay_suspended(name, suspended[name])}"
 
 
 def _kept_back(part: Awaited) -> str:

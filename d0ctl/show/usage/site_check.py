@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause, is_alarming
 from d0ctl.show.why.production import job_obstacles, nodes_away, standstill
-from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back
+from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back, stay_suspended
 from d0ctl.store.nodes.standstill import JobStanding, Production
 from d0ctl.units import count, moment
 
@@ -27,15 +27,17 @@ def check(
     now: float,
     stragglers: Mapping[str, int] | None = None,
     given_up: float | None = None,
+    suspended: Mapping[str, int] | None = None,
 ) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
     The line also names nodes that are down, full or drained, and counts the stragglers of jobs,
-    acknowledged failures, and unreachable packages, which are `given_up` from then on. These change
-    neither word nor exit code.
+    acknowledged failures, packages that a person `suspended` in jobs that are not paused, and
+    unreachable ones, which are `given_up` from then on. These change neither word nor exit code.
     """
     result = by_rules(production, now)
-    others = "; ".join(filter(None, [_acknowledged(production),
+    stay = [stay_suspended(*entry) for entry in list((suspended or {}).items())[:MOST]]
+    others = "; ".join(filter(None, [_acknowledged(production), *stay,
                                      _unreachable(production, given_up, now),
                                      _undriven(production),
                                      _down(production, result.headline, now),

@@ -206,6 +206,8 @@ def _moving(
         if running > len(rows) and rows:
             explanation.facts.append(f"and {count(running - len(rows))} more")
         explanation.listed += explanation.facts[known:]
+        if stopped:
+            _stay_suspended(store, part.job.name, explanation)
         if setting(store, "throttles"):
             from d0ctl.show.why.phases import throttle_limits  # late: few have any
 
@@ -219,6 +221,15 @@ def _moving(
             first = part.explain(row.path)
             explanation.add(f"{lost} unreachable: {first.answer}", first.commands)
             explanation.facts.append(continues_there(store, row.changed, now))
+
+
+def _stay_suspended(store: Store, job: str, explanation: Explanation) -> None:
+    """Add that a person suspended packages of a job that is not paused."""
+    from d0ctl.store.jobs import pause  # late: few jobs have such packages
+
+    if number := pause.left_suspended(store).get(job):
+        explanation.facts.append(stopped_job.stay_suspended(job, number))
+        explanation.commands.append(stopped_job.resume_suspended(job))
 
 
 def _rest(store: Store, part: GroupPart, explanation: Explanation, status: Group) -> None:

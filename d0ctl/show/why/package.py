@@ -56,6 +56,9 @@ def _requested(store: Store, view: PackageView, now: float) -> list[str]:
     """Say what it was asked to do; a retry, until it is launched, by whom and why."""
     if view.request == PackageRequest.PAUSE and view.phase == Phase.SUSPENDED:
         return [f"it was paused, too: `d0ctl resume {view.path}` lets it continue after that"]
+    if view.phase == Phase.UNREACHABLE and view.request in REQUESTS:
+        to = "pause" if view.request == PackageRequest.PAUSE else "continue"
+        return [f"it was asked to {to}, and does so once `{view.node}` can be reached again"]
     if view.request != PackageRequest.RESUBMIT:
         return [REQUESTS.get(view.request or "", f"a request: {view.request}")]
     for event in reversed(one_package.events(store, view.id)):

@@ -32,12 +32,24 @@ def own_obstacle(job: JobStanding, now: float) -> str | None:
     if standing.cause is Cause.NO_FITTING_NODE:
         return f"no node that is up and not drained can take its {ready}"
     if standing.cause is Cause.SUSPENDED:
-        return f"suspended packages have the CPUs that its {ready} need"
+        need = count(job.work.ready, "package needs", "packages need")
+        return f"suspended packages have the CPUs that its {need}"
     if standing.cause is Cause.OTHER_JOB:
         return _other_jobs(job)
     if standing.cause is Cause.NO_INPUT:
         return _no_input(job)
     return _no_copy(job) if standing.cause is Cause.NO_COPY else None
+
+
+def stay_suspended(job: str, packages: int) -> str:
+    """Say that a person suspended packages of a job that is not paused, and how they continue."""
+    stay = count(packages, f"package of `{job}` stays", f"packages of `{job}` stay")
+    return f"{stay} suspended until `{resume_suspended(job)}`"
+
+
+def resume_suspended(job: str) -> str:
+    """Return the command that resumes the suspended packages of a job."""
+    return f"d0ctl resume {quote(f'{job}:suspended')}"
 
 
 def _next_try(job: JobStanding, first: NextTry, now: float) -> str:

@@ -42,6 +42,11 @@ def guarded(selected: Selection) -> Counter[str]:
     return found
 
 
+def left_suspended(store: Store) -> dict[str, int]:
+    """Count by job the packages that a person suspended, in jobs that are not paused."""
+    return {row["name"]: row["n"] for row in store.rows("left_suspended")}
+
+
 def pause_jobs(
     store: Store,
     jobs: Iterable[int],

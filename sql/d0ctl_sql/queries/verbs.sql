@@ -76,6 +76,15 @@ select package.note, count(*) as n
  where package.phase = 'suspended' and package.note is not null
  group by package.note;
 
+-- name: left_suspended
+-- How many packages of jobs that are not paused a person has suspended.
+select job.name, count(*) as n
+  from job
+  join package indexed by package_in_phase
+    on package.job_id = job.id and package.phase = 'suspended'
+ where job.visible = 1 and job.ended is null and job.pause = 0 and package.is_paused
+ group by job.id order by job.id;
+
 -- name: settle_resumed
 -- A package that was asked to resume before it had paused does not confirm that.
 update package set request = null

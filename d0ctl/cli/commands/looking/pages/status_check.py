@@ -9,6 +9,7 @@ from d0ctl.cli.terminal.output import emit, emit_json
 from d0ctl.errors import D0Error, ExitCode
 from d0ctl.show.usage.site_check import Check, check
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import pause
 from d0ctl.store.nodes import holder, registry, site, standstill
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files import eta
@@ -35,6 +36,7 @@ def run_on(selector: str) -> ExitCode:
         parts = awaited.read(store, wanted, now, driven=driven)
         standings = [part.found for part in parts]
         state = standstill.production(store, now=now, driven=driven, jobs=standings)
+        suspended = pause.left_suspended(store)
         silent = part_check.Silent(registry.down_with_packages(store), _given_up(store, state), now)
         for part in parts:
             name = selector if len(parts) == 1 else part.job.name
@@ -43,7 +45,7 @@ def run_on(selector: str) -> ExitCode:
                 late = len(eta.stragglers(store, part.job.id, eta.MOST_MARKED, now=now))
             found = part_check.check(state, part, now)
             away = eta.nodes_down(store)[part.job.id] if part_check.is_stuck(part) else []
-            emit(part_check.in_one_line(name, part, found, silent, late, away))
+            emit(part_check.in_one_line(name, part, found, silent, late, away, suspended))
             code = max(code, found.code)
     return code
 
@@ -60,8 +62,9 @@ def run(json: bool) -> ExitCode:
                 state = standstill.production(store, now=now)
                 given_up = _given_up(store, state)
                 late = eta.stragglers(store, None, eta.MOST_MARKED, now=now)
+                suspended = pause.left_suspended(store)
             jobs = Counter(package.path.partition("/")[0] for package in late)
-            result = check(state, now, jobs, given_up)
+            result = check(state, now, jobs, given_up, suspended)
     except D0Error as error:
         result, state = _broken(str(error)), None
     if json:
