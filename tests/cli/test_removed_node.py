@@ -6,6 +6,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import production
+from tests.support.rows import change, delete, value
 from tests.support.site import Site
 
 
@@ -30,13 +31,36 @@ def test_the_files_that_only_a_removed_node_had_are_counted(site: Site, d0ctl: T
 
     assert planned.stdout.splitlines() == [
         "would remove `far`: only it has 2 files, 20 B: those would be made again if needed",
+        "2 packages would run again for those that are needed now",
         "1 package there would count as lost and run again elsewhere: is it switched off?",
     ]
     assert done.stdout.splitlines() == [
         "removed `far`: 1 package there counted as lost, to run again elsewhere",
         "only it had 2 files, 20 B: those are made again if needed",
+        "2 packages will run again for those that are needed now",
     ]
     assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_packages_that_made_removed_inputs_of_lost_files_are_counted_too(
+    site: Site, d0ctl: Type
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.submit(production())
+    for path in ("prod/1/1/1", "prod/1/1/2", "prod/1/2/1"):
+        site.launch(path, "far")
+        site.end(path)
+    removed = value(site.store, "file", "id", name="gen-1")
+    delete(site.store, "location", file_id=removed)
+    change(site.store, "file", {"id": removed}, present=0)
+    before = site.phases()
+
+    planned = d0ctl("node", "remove", "far", "--dry-run").stdout
+    d0ctl("node", "remove", "far", "--yes")
+
+    again = [path for path, phase in site.phases().items() if before[path] == "done" != phase]
+    assert again == ["prod/1/1/1", "prod/1/1/2", "prod/1/2/1"]
+    assert "only it has 2 files" in planned and "3 packages would run again" in planned
 
 
 def test_a_node_that_shares_its_cache_has_no_number_of_its_own(site: Site, d0ctl: Type) -> None:

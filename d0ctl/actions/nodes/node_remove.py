@@ -112,6 +112,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     """Say what would be lost."""
     name = plan.request.target.brief
     yield f"would remove `{name}`: {_only_there(plan.only_there)}"
+    yield from _makers(plan.only_there, "would run")
     if plan.attempts:
         packages = count(len(plan.attempts), "package")
         yield f"{packages} there would count as lost and run again elsewhere: is it switched off?"
@@ -128,6 +129,7 @@ def report(plan: RemovePlan) -> Iterator[str]:
     yield f"removed `{plan.request.target.brief}`{runs}"
     if plan.only_there and plan.only_there.files:
         yield _only_there(plan.only_there, "had", "are")
+        yield from _makers(plan.only_there, "will run")
     if plan.settings and plan.request.options.with_settings:
         yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
     elif plan.settings:
@@ -144,6 +146,12 @@ def _only_there(lost: OnlyCopies | None, has: str = "has", are: str = "would be"
         return f"it {has} no files without another copy"
     number, those = count(lost.files, "file"), "those" if lost.files > 1 else "that one"
     return f"only it {has} {number}, {size(lost.bytes)}: {those} {are} made again if needed"
+
+
+def _makers(lost: OnlyCopies | None, will_run: str) -> Iterator[str]:
+    """Say how many packages run again for files that only the node has."""
+    if lost and lost.packages:
+        yield f"{count(lost.packages, 'package')} {will_run} again for those that are needed now"
 
 
 def _keeping(plan: RemovePlan) -> str:

@@ -22,10 +22,13 @@ PARKED = 1e12
 
 
 class OnlyCopies(NamedTuple):
-    """The files of which only one node has a copy, and their bytes."""
+    """The files of which only one node has a copy, their bytes, and how many packages would run
+    again without it: for those that are needed now.
+    """
 
     files: int
     bytes: int
+    packages: int
 
 
 def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None:
@@ -55,7 +58,7 @@ def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> No
 def only_on_node(store: Store, node: int) -> OnlyCopies:
     """Count the made files of which only this node has a copy."""
     (row,) = store.rows("files_only_on_node", node=node)
-    return OnlyCopies(row["files"], row["bytes"])
+    return OnlyCopies(row["files"], row["bytes"], row["packages"])
 
 
 def is_doubted(store: Store, node: int) -> bool:

@@ -124,14 +124,40 @@ select file_id, cluster_id from location
    and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
 
 -- name: files_only_on_node
--- Number and size of the files that packages have made and of which only this node has a copy.
-select count(*) as files, coalesce(sum(file.size), 0) as bytes
-  from location
-  join file on file.id = location.file_id and file.package_id is not null and file.stored is null
- where location.node_id = :node
-   and not exists (select 1 from location as other
-                    where other.file_id = location.file_id
-                      and other.cluster_id <> location.cluster_id);
+-- Number and size of the files that packages have made and of which only this node has a copy, and how
+-- many packages would run again without it: makers of those that are still needed, and of their
+-- inputs that were removed.
+with recursive only_there (file_id, package_id, size) as materialized (
+    select file.id, file.package_id, file.size
+      from location
+      join file on file.id = location.file_id and file.package_id is not null
+                and file.stored is null
+     where location.node_id = :node
+       and not exists (select 1 from location as other
+                        where other.file_id = location.file_id
+                          and other.cluster_id <> location.cluster_id)),
+maker (package_id) as (
+    select package.id
+      from only_there
+      join file on file.id = only_there.file_id and file.dropped = 0
+      join package on package.id = file.package_id and package.phase in ('done', 'transferring')
+     where exists (select 1
+                     from input
+                     join package as reader on reader.id = input.package_id
+                    where input.file_id = file.id and input.dropped = 0 and input.own = 0
+                      and reader.phase not in ('done', 'transferring', 'canceled', 'dropped'))
+        or exists (select 1 from transfer
+                    where transfer.file_id = file.id and transfer.result = 1)
+    union
+    select package.id
+      from maker
+      join input on input.package_id = maker.package_id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.dropped = 0
+                and (file.present = 0 or file.id in (select file_id from only_there))
+      join package on package.id = file.package_id and package.phase in ('done', 'transferring'))
+select count(*) as files, coalesce(sum(size), 0) as bytes,
+       (select count(*) from maker) as packages
+  from only_there;
 
 -- name: forget_node_transfers
 -- Forget transfers to a cluster without nodes.
