@@ -87,13 +87,15 @@ class PlanDialog(Dialog[bool]):
         values = "".join(field.value for field in self.query("#values").results(Input))
         if values != self.values:
             self.values = values
-            if self.state == "planning":
+            if self.state in ("planning", "wrong"):
                 self.lines = TO_PLAN
             self.state = "changed"
 
     def _move_values(self) -> None:
         """Take values that were typed as the reason for what they are."""
-        if self.state in ("planning", "changed", *PLANNED) and self.action.takes(self.reason):
+        if self.state in ("planning", "changed", "wrong", *PLANNED) and self.action.takes(
+            self.reason
+        ):
             plan_fields.move_values(self)
             self._read_fields()
 
@@ -102,7 +104,7 @@ class PlanDialog(Dialog[bool]):
         if self.state not in ("acting", "done"):
             self._read_fields()  # the message about the last key may still be on its way
             self._move_values()
-        if self.state == "changed":
+        if self.state in ("changed", "wrong"):
             self._change()
         elif self.state == "planned" and self.dashboard.read_only:
             self.dismiss(False)
@@ -157,7 +159,8 @@ class PlanDialog(Dialog[bool]):
 
     def action_switch(self) -> None:
         """Plan it in its next way; what is refused, with what may be selected instead."""
-        self._move_values()
+        if self.instead is None:
+            self._move_values()
         if self.state == "changed":
             self._change(in_next_way=True)
             return
@@ -179,7 +182,7 @@ class PlanDialog(Dialog[bool]):
         try:
             changed = self.action.with_values(self.values)
         except D0Error as error:
-            self.lines = plan_text.refusal(error)
+            self.state, self.lines = "wrong", plan_text.refusal(error)
         else:
             self.action = changed.switched() if in_next_way else changed
             self.state, self.lines = "planning", PLANNING
@@ -242,15 +245,18 @@ class PlanDialog(Dialog[bool]):
         self._pass_keys_on()
 
     def _focus_field(self) -> None:
-        """Let keys go to the refused values; a plan that can be carried out needs its reason."""
+        """Let keys go to refused values, if these may help, or to the reason of a plan."""
+        if self.instead is not None:
+            self.set_focus(None)
+            return
         fields = self.query("#values" if self.state == "refused" else "#typed").results(Input)
         if self.state == "refused" or self.focused is None:
             self.set_focus(next(fields, None))
 
     def _show(self) -> None:
         for field in self.query("#with, #field"):
-            hiding = ("done", "refused") if field.id == "field" else ("done",)
-            field.display = self.state not in hiding
+            is_hidden = self.state == "refused" and (field.id == "field" or self.instead)
+            field.display = self.state != "done" and not is_hidden
         self.page.renew()
         self.page.styles.height = min(self.page.line_count(), max(4, self.size.height - 8))
         self.keys.renew()
@@ -268,7 +274,8 @@ class PlanDialog(Dialog[bool]):
 
     def _choices(self) -> list[Choice]:
         """Return the keys that do something now."""
-        values = [("tab", self._values, "plain")] if self.action.hint else []
+        takes_values = self.action.hint and self.instead is None
+        values = [("tab", self._values, "plain")] if takes_values else []
         return plan_text.choices(self.state, self._undo_key(), self._other_way(), values,
                                  read_only=self.dashboard.read_only)  # fmt: skip
 

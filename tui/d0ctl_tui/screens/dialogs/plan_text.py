@@ -55,8 +55,12 @@ def choices(
     match state:
         case "done":
             return [("enter", "close, as q does", "plain"), *undo, ("", ANY, "faint")]
-        case "refused" | "empty":
+        case "refused":
+            return [*other, ("enter", "close", "plain"), *values]
+        case "empty":
             return [("enter", "close", "plain"), *other, *values]
+        case "wrong":
+            return [("enter", "plan with it", "plain"), ("esc", "cancel", "plain")]
         case "changed":
             return [("enter", "plan with it", "plain"), ("esc", "cancel", "plain"), *other]
         case "planned" if read_only:
