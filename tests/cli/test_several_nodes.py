@@ -4,13 +4,14 @@
 """
 
 import re
+import time
 from json import loads
 
 import pytest
 
 from d0ctl.config import Home
 from d0ctl.model import Address
-from d0ctl.store.nodes import registry
+from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import production
 from tests.support.site import Site
@@ -161,3 +162,17 @@ def test_a_node_that_a_person_has_drained_keeps_that_drain(site: Site, d0ctl: Ty
     assert again.exit_code == 4
     assert re.search(r"`localhost` is drained by \S+ \(new disk\), so it can't be", again.stderr)
     assert registry.named(site.store, "localhost").drain_note == "new disk"
+
+
+def test_the_plan_of_a_resume_says_of_a_node_that_is_down_when_it_takes_packages(
+    farm: Site, d0ctl: Type
+) -> None:
+    with farm.store.writing():
+        node = registry.named(farm.store, "farm01").id
+        contact.down(farm.store, node, "no route to host", now=time.time())
+    d0ctl("node", "drain", "farm01", "farm02")
+
+    plan = d0ctl("node", "resume", "farm*", "--dry-run").stdout
+
+    assert "`farm01`: it would take packages again once it answers: it is down\n" in plan
+    assert "`farm02`: it would take packages again\n" in plan

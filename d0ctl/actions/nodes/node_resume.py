@@ -1,6 +1,7 @@
 """node resume: let a drained node take packages again."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from d0ctl.actions.action import Action, Author, NodeRequest, Plan
@@ -11,12 +12,19 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import contact, draining, registry
 
 
-def plan(store: Store, request: NodeRequest[Options], now: float) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumePlan(Plan):
+    """What a resumed node would do."""
+
+    is_down: bool
+
+
+def plan(store: Store, request: NodeRequest[Options], now: float) -> ResumePlan:
     """Plan to resume it. Raises NotFound, or Refused if it is not drained or its cache in doubt."""
     row = registry.named(store, request.target.brief)
     draining.check_drained(row)
     doubt.check_settled(row)
-    return Plan(request=request)
+    return ResumePlan(request=request, is_down=row.state == "down")
 
 
 def resume(store: Store, plan: Plan, by: Author) -> None:
@@ -26,9 +34,10 @@ def resume(store: Store, plan: Plan, by: Author) -> None:
     contact.try_now(store, node)
 
 
-def describe(plan: Plan) -> Iterator[str]:
-    """Say what the node would take."""
-    yield f"would resume `{plan.request.target.brief}`: it would take packages again"
+def describe(plan: ResumePlan) -> Iterator[str]:
+    """Say what the node would take, and when."""
+    when = " once it answers: it is down" if plan.is_down else ""
+    yield f"would resume `{plan.request.target.brief}`: it would take packages again{when}"
 
 
 ACTION = Action(
