@@ -1,22 +1,28 @@
 """Packages that would fail again or never start, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from d0ctl.actions import undo
 from d0ctl.model import Phase
 from d0ctl.select import Selector
+from d0ctl.select.condense import by_state
 from d0ctl.store import lifecycle
-from d0ctl.store.connection import Selection
+from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.restore_line import line_launched_without
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
+from d0ctl.units import count, listed
 
 AT_A_LIMIT = {
     "out-of-memory": "it ran out of memory and would get no more: --memory SIZE",
     "wall-time": "it ran out of time and would get no more: --wall-time TIME",
 }
+
+
+MOST_MAKERS = 3
+"""How many of the packages are named that have to run first."""
 
 
 def not_retryable(
@@ -56,6 +62,31 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: 
 def restoring(selected: Selection, target: Selector) -> str:
     """Return the command that restores the dropped line of the selected packages."""
     line = "/".join(target.path.split("/")[:3])
-    readers = [line_launched_without(selected.store, of) for of in lifecycle.line_ids(selected)]
+    return _restore(selected.store, [line], lifecycle.line_ids(selected))
+
+
+def _restore(store: Store, paths: Sequence[str], lines: Iterable[int]) -> str:
+    readers = [line_launched_without(store, line) for line in lines]
     more = ["--again"] * any(reader and reader["phase"] == Phase.DONE for reader in readers)
-    return undo.command("restore-line", [line], *more)
+    return undo.command("restore-line", paths, *more)
+
+
+def dropped_readers(selected: Selection) -> str:
+    """Say which dropped lines read the files of the selected packages; empty if none does."""
+    found, lines = retry.dropped_readers(selected)
+    if not found.number:
+        return ""
+    stay = count(found.number, "line that reads their files stays",
+                 "lines that read their files stay")  # fmt: skip
+    more = "" if found.number == len(found.first) else " ..."
+    return f"{stay} dropped: `{_restore(selected.store, found.first, lines)}{more}`"
+
+
+def waits_for(ended: Sequence[tuple[str, str]], packages: int) -> str:
+    """Say which packages, that failed or were canceled, have to run before some can start."""
+    starts = "it can't start" if packages == 1 else "some of them can't start"
+    named = [f"`{path}` ({phase})" for path, phase in ended[:MOST_MAKERS]]
+    if (more := len(ended) - MOST_MAKERS) > 0:
+        named.append(f"{more:,} more")
+    command = undo.command("retry", by_state(ended, MOST_MAKERS))
+    return f"{starts} without {listed(named)}: `{command}`"

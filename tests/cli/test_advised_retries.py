@@ -232,3 +232,24 @@ def test_a_package_that_waits_after_a_full_disk_says_when_there_is_room(
     text = "`localhost` has room for 50 MB now: `retry` does not wait until then"
     assert "cooling off" in full and "has room" not in full
     assert text in d0ctl("why", "prod/1/1/1").stdout
+
+
+def test_a_retry_names_the_dropped_lines_that_will_not_read_its_files(
+    site: Site, d0ctl: Type
+) -> None:
+    makers = [line(package(f"g{n}")) for n in (1, 2)]
+    readers = [line(package(f"s{n}", needs=[f"g{n}"])) for n in (1, 2)]
+    merge = line(package("all", takes=["s1", "s2"]))
+    site.submit(job(("gen", makers), ("sel", readers), ("merge", [merge])))
+    site.fail("prod/1/1/1")
+    for path in ("prod/1/2/1", "prod/2/2/1"):
+        site.finish(path)
+    d0ctl("kill-line", "prod/2/1", "--drop-outputs")
+
+    waiting = d0ctl("retry", "prod/1/1/1", "--dry-run").stdout
+    site.finish("prod/3/1/1")
+    done = d0ctl("retry", "prod/1/1/1").stdout
+
+    said = "1 line that reads their files stays dropped: `d0ctl restore-line prod/2/1"
+    assert f"{said}`" in waiting and f"{said} --again`" in done
+    assert d0ctl("restore-line", "prod/2/1", "--again").exit_code == 0

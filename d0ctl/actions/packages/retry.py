@@ -27,12 +27,18 @@ from d0ctl.actions.option import (
     values,
     write_pairs,
 )
-from d0ctl.actions.retryable import AT_A_LIMIT, not_retryable, restoring, without_node
+from d0ctl.actions.retryable import (
+    AT_A_LIMIT,
+    dropped_readers,
+    not_retryable,
+    restoring,
+    waits_for,
+    without_node,
+)
 from d0ctl.actions.selection import jobs_of, nothing_for, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.select import Selector, quoted
-from d0ctl.select.condense import by_state
 from d0ctl.store import lifecycle
 from d0ctl.store.attempts import alike_failures
 from d0ctl.store.attempts.alike_failures import StoppedJob
@@ -44,9 +50,6 @@ from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import left_out, selection
 from d0ctl.units import count, listed
-
-MOST_MAKERS = 3
-"""How many of the packages are named that have to run first."""
 
 BY_NAME = frozenset({Phase.CANCELED, Phase.COOLOFF})
 """Packages that are retried only if they are selected by their path or state."""
@@ -87,6 +90,7 @@ class RetryPlan(Plan):
 
     ended_before: Sequence[tuple[str, str]]
     """Failed and canceled packages that these wait for: their paths and phases."""
+    dropped_readers: str
 
     mixed: Sequence[tuple[str, EarlierReaders]]
     """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
@@ -144,6 +148,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         stopped=alike_failures.stopped_jobs(selected),
         outdated=edited_files.outdated_copies(selected),
         ended_before=retry.ended_before(selected, MOST_SHOWN),
+        dropped_readers=dropped_readers(selected),
         edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
         mixed=[found for job in jobs
                for found in edited_files.done_with_earlier(store, job.id).items()],
@@ -240,15 +245,10 @@ def _refused(plan: RetryPlan) -> Iterator[str]:
 
 
 def _waits(plan: RetryPlan) -> Iterator[str]:
-    """Say which packages have to run before these can start."""
-    if not (ended := plan.ended_before):
-        return
-    starts = "it can't start" if plan.packages == 1 else "some of them can't start"
-    named = [f"`{path}` ({phase})" for path, phase in ended[:MOST_MAKERS]]
-    if (more := len(ended) - MOST_MAKERS) > 0:
-        named.append(f"{more:,} more")
-    command = undo.command("retry", by_state(ended, MOST_MAKERS))
-    yield f"{starts} without {listed(named)}: `{command}`"
+    """Say which packages have to run before these can start, and which will not run after them."""
+    yield from filter(None, [plan.dropped_readers])
+    if plan.ended_before:
+        yield waits_for(plan.ended_before, plan.packages)
 
 
 def _sources(plan: RetryPlan) -> Iterator[str]:

@@ -149,6 +149,14 @@ def readers_failed(selected: Selection) -> Listed:
     return _listed(selected.rows("readers_failed"))
 
 
+def dropped_readers(selected: Selection) -> tuple[Listed, list[int]]:
+    """Return the dropped lines that read files of the selected packages, and ids of the first."""
+    rows = selected.rows("dropped_readers")
+    paths = tuple(f"{row['job']}/{row['stage']}/{row['line']}" for row in rows)
+    found = Listed(rows[0]["number"], paths) if rows else NONE
+    return found, [row["line_id"] for row in rows]
+
+
 def _listed(rows: Sequence[Row]) -> Listed:
     return Listed(rows[0]["number"], tuple(row["path"] for row in rows)) if rows else NONE
 

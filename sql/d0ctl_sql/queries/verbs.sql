@@ -480,6 +480,19 @@ select count(*) over () as number, coalesce(sum(outdated_package.by_recipe) over
  order by maker.package_id
  limit 10;
 
+-- name: dropped_readers
+-- How many dropped lines read files of the selected packages, and the first ones.
+select count(*) over () as number, reader.line_id, reader.job, reader.stage, reader.line
+  from (select min(package.id) as package_id
+          from selected_package
+          join file on file.package_id = selected_package.package_id and file.dropped = 0
+          join input on input.file_id = file.id and input.own = 0
+          join package on package.id = input.package_id and package.phase = 'dropped'
+         group by package.line_id) as first
+  join package_path as reader on reader.package_id = first.package_id
+ order by reader.line_id
+ limit 10;
+
 -- name: readers_failed
 -- How many other packages have failed that read files of the selected ones, and the first ones.
 with reader as (
