@@ -65,9 +65,8 @@ class NodeState(Struct, frozen=True):
 
     With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
     until a person helps; `full`: its disk has less free than its reserve; `suspended`: the CPUs of
-    packages that a person suspended. A node that was never
-    `reached` is ruled out only by known facts: its name, its services, its CPUs if it is `sized`,
-    and the site file.
+    packages that a person suspended. A node that was never `reached` is ruled out only by known
+    facts: its name, its services, its CPUs if it is `sized`, and the site file.
     """
 
     room: NodeRoom
@@ -111,10 +110,9 @@ class NodeState(Struct, frozen=True):
 class Work(Struct, frozen=True):
     """A job, or a part of one: its counts, and the requirements of ready packages.
 
-    With `releases` the policy will release some of its held packages, with `resumes` its pause ends
-    by itself; `awaiting` counts launched
-    packages that only wait for inputs, and assigned ones whose inputs can't be copied; `outside`
-    is the work of other jobs that it waits for.
+    With `releases` the policy will release held packages, with `resumes` its pause ends by itself;
+    `awaiting` counts launched packages that only wait for inputs, and assigned ones that can't get
+    theirs, `suspended` those that a person suspended; `outside` is the work that it waits for.
     """
 
     counts: Counts
@@ -125,6 +123,7 @@ class Work(Struct, frozen=True):
     awaiting: Counts = field(default_factory=dict)
     outside: "Work | None" = None
     resumes: bool = False
+    suspended: int = 0
 
     @property
     def ready(self) -> int:
@@ -251,7 +250,8 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
         return Cause.HELD
     if work.paused:
         return Cause.PAUSED
-    if work.open > work.ready + work.silent + work.retrying:
+    stopped = work.silent + work.retrying + (work.suspended if work.ready else 0)
+    if work.open > work.ready + stopped:
         return None
     if not work.ready:
         return Cause.NEXT_TRY if work.retrying and not work.silent else None

@@ -110,3 +110,22 @@ def test_a_job_stands_still_while_suspended_packages_have_all_cpus(site: Site, d
     assert (stopped.exit_code, resumed.exit_code) == (5, 0)
     assert why in stopped.stdout
     assert "d0ctl resume big" in whole
+
+
+def test_a_job_stands_still_while_its_own_suspended_packages_have_all_cpus(
+    site: Site, d0ctl: Type
+) -> None:
+    attempt = site.launch("mc/1/1/1")
+    d0ctl("pause", "mc/1/1", "--running")
+    say(site, attempt, "suspended", 2, why=BY_A_PERSON)
+    free = d0ctl("status", "mc", "--check")
+    change(site.store, "node", {}, cpus=1)
+
+    stopped, whole = d0ctl("status", "mc", "--check"), d0ctl("why", "mc").stdout
+    d0ctl("resume", "mc:suspended")
+    resumed = d0ctl("status", "mc", "--check")
+
+    assert [answer.exit_code for answer in (free, stopped, resumed)] == [0, 5, 0]
+    assert "stands still" in stopped.stdout
+    assert "suspended packages have the CPUs that its 19 packages need" in stopped.stdout
+    assert "1 package of `mc` stays suspended until `d0ctl resume mc:suspended`" in whole

@@ -229,7 +229,8 @@ def _work(
     releases = bool(counts.get("held")) and store.row("releases_to_come", job=job["id"]) is not None
     found, resumes = [requirement_of(row, catalogue) for row in requirements], job["pause_until"]
     return Work(counts, found, bool(job["hold"]), bool(job["pause"]), releases,
-                _awaiting(store, job["id"], counts), resumes=resumes is not None)  # fmt: skip
+                _awaiting(store, job["id"], counts), resumes=resumes is not None,
+                suspended=job["suspended"])  # fmt: skip
 
 
 def _awaiting(store: Store, job: int, counts: Counts) -> Counts:

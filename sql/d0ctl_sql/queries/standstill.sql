@@ -32,8 +32,12 @@ select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
  order by 1;
 
 -- name: standing_jobs
--- Jobs that have not ended, or one of them, with holds, pauses and the like by a person.
-select id, name, hold, pause, pause_until
+-- Jobs that have not ended, or one of them, with holds, pauses and the like by a person, and how many
+-- packages a person suspended.
+select id, name, hold, pause, pause_until,
+       (select count(*) from package indexed by package_in_phase
+         where package.job_id = job.id and package.phase = 'suspended' and package.is_paused)
+       as suspended
   from job
  where visible = 1 and ended is null and (:job is null or id = :job)
  order by priority desc, id;
