@@ -256,3 +256,23 @@ def test_a_part_of_a_job_is_updated_only_to_run_it_again(site: Site) -> None:
     said = site.d0ctl("update", "grow/2").err
 
     assert "`grow/2` is a part of a job: `update` takes one only with `--again`" in said
+
+
+def test_an_update_runs_no_package_of_a_dropped_line_again(site: Site) -> None:
+    select = ("  - name: select\n    lines:\n      - for: {n: [1, 2]}\n"
+              "        run: cat s-{n}.txt > t-{n}.txt\n        inputs: s-{n}.txt\n"
+              "        outputs: t-{n}.txt\n")  # fmt: skip
+    chain = GROW.replace("  - name: part\n", f"{select}  - name: part\n")
+    chain = chain.replace("from: sim}", "from: select}")
+    site.submit(chain)
+    site.ok("run", "grow")
+    site.ok("kill-line", "grow/2/1", "--drop-outputs")
+    site.write(chain.replace("run: echo {n}", "run: echo {n}0"))
+
+    plan = site.ok("update", "grow", "--again")
+
+    assert site.phase("grow/2/1/1") == "done"
+    assert "to run again, too: 2 packages that have read their files" in plan
+    site.ok("run", "grow")
+    assert site.result("grow/all.txt") == "20\n"
+    assert site.ok("doctor")

@@ -115,12 +115,12 @@ def plan(
     own = frozenset(package.id for stage in sides.old for line in stage.lines
                     for package in line.packages)  # fmt: skip
     all_readers = frozenset(_readers_done(store, comparison_result.outdated))
-    readers = (all_readers & own) - comparison_result.unlisted
+    dropped = _dropped(sides.old) - comparison_result.restored.keys()
+    readers = (all_readers & own) - comparison_result.unlisted - dropped
     rerun = frozenset(readers.union(comparison_result.outdated) if again else ())
     if part is not None:
         rerun &= frozenset(part).union(_readers_done(store, rerun.intersection(part)))
     known = known_files(store, job)
-    dropped = _dropped(sides.old) - comparison_result.restored.keys()
     asked = rerun
     while True:
         written = frozenset(comparison_result.rewritten).union(
