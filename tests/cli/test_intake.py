@@ -278,7 +278,7 @@ def test_validate_warns_of_packages_that_no_node_can_take(
         0, "ok: 1 stage, 1 line, 1 package, 1 warning\n"
     )  # fmt: skip
     assert result.stderr.startswith(
-        f"{path}: warning: no node can ever take packages of stage `reco`: `localhost` is ruled out"
+        f"{path}: warning: no node can ever take some of its packages: stage `reco`: `localhost` "
     )
     assert expected in result.stderr
     assert d0ctl("validate", str(path), "--strict").exit_code == 2

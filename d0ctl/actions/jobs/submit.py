@@ -172,7 +172,7 @@ def _of_a_command(spec: JobSpec) -> Iterator[str]:
 def warnings(store: Store | None, spec: JobSpec, file: str, now: float) -> list[str]:
     """Return the warnings of a job file, with those for packages that no node can ever take."""
     misfits = fitting.misfits_of_spec(store, spec, now=now) if store is not None else []
-    unfit = [f"{file}: warning: no node can ever take packages of {line}"
+    unfit = [f"{file}: warning: no node can ever take some of its packages: {line}"
              for line in fitting.lines(misfits)]  # fmt: skip
     return [*spec.warnings, *unfit]
 
