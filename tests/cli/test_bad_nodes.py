@@ -57,6 +57,9 @@ def test_why_names_the_failed_packages_and_when_the_node_is_tried(
 
     assert "node `hole` was drained by d0ctl at " in screen
     assert "`prod/1/8/1`, `prod/1/9/1` and `prod/1/10/1` failed there and run elsewhere" in screen
+    assert "these attempts do not count as tries" in screen
+    assert "3 of 3 attempts of `prod/1` failed here" in screen
+    assert "also by failures that do not count as tries; those on removed nodes" in screen
     assert "while 7 of 7 succeeded on other nodes" in screen
     assert "d0ctl: node drain: 3 attempts of `prod/1`" in screen
     assert "d0ctl node resume hole" in screen

@@ -180,7 +180,7 @@ def _failures(store: Store, row: Node, explanation: Explanation, now: float) -> 
     if worse:
         explanation.facts.append(
             "nodes are compared by the attempts since the last retry in the job or resume of the "
-            "node; those on removed nodes, and those that were forgiven, are left out"
+            "node, also by failures that do not count as tries; those on removed nodes are left out"
         )
         explanation.commands.append(f"d0ctl report failures --node {row.name}")
 
