@@ -15,7 +15,7 @@ from d0ctl.store.files import copies
 from tests.cli.conftest import Type
 from tests.cli.file_answers import reader, reported
 from tests.support.building import job, line, package, production
-from tests.support.rows import change, delete, read
+from tests.support.rows import change, read
 from tests.support.site import Site
 
 
@@ -150,25 +150,6 @@ def test_a_file_that_was_lost_is_made_again(site: Site, d0ctl: Type) -> None:
     assert any(
         "an output is needed again, but was removed or lost" in fact for fact in found["facts"]
     )
-
-
-def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type) -> None:
-    site.submit(production(lines=1))
-    for path in ("prod/1/1/1", "prod/1/1/2"):
-        site.finish(path)
-    with site.store.writing():
-        delete(site.store, "location")
-        change(site.store, "file", {"name": "gen-1"}, present=0)
-
-    found = reported(d0ctl, "prod:gen-1")
-
-    assert found["status"] == "purged"
-    assert found["answer"].endswith("it was removed because no package needed it")
-    assert found["commands"] == ["d0ctl set-status prod/1/1/1 unscheduled"]
-    assert "1 package that read it has ended" in found["facts"]
-    for words in ("status prod/1/1/1", "status prod/1/1/2", "file list prod:gen-1"):
-        rows = d0ctl(*words.split()).stdout.splitlines()
-        assert any("gen-1" in row and " purged" in row for row in rows)
 
 
 def test_why_of_a_partial_file_mentions_it(site: Site, d0ctl: Type) -> None:

@@ -28,6 +28,7 @@ class FreeOptions(Options):
 class FreePlan(Plan):
     """The copies that would be removed."""
 
+    node: int
     copies: tuple[RemovableCopy, ...]
 
     @property
@@ -46,12 +47,12 @@ def plan(store: Store, request: NodeRequest[FreeOptions], now: float) -> FreePla
             f"nothing in the cache of `{row.name}` can be removed",
             hint=others if inventory.has_copies(store, row.id) else None,
         )
-    return FreePlan(request=request, copies=tuple(copies))
+    return FreePlan(request=request, node=row.id, copies=tuple(copies))
 
 
 def free(store: Store, plan: FreePlan, by: Author) -> None:
     """Have the node remove the copies."""
-    unneeded_files.give_up(store, plan.copies)
+    unneeded_files.give_up(store, plan.node, plan.copies, now=by.now)
 
 
 def describe(plan: FreePlan) -> Iterator[str]:

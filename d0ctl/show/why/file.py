@@ -1,15 +1,12 @@
 """Why a file exists or does not: its maker, its copies, and the packages that wait for it."""
 
-from collections import Counter
-from collections.abc import Sequence
 from shlex import quote
 from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.model import STATUS_OF, Phase, Status, phase_word
+from d0ctl.model import Phase, phase_word
 from d0ctl.select import parse
-from d0ctl.show.drawing.signs import in_state, phase_name
 from d0ctl.show.why.common import MOST, Explanation
 from d0ctl.show.why.files.file_copies import (
     by_hand,
@@ -19,7 +16,9 @@ from d0ctl.show.why.files.file_copies import (
     spread_fact,
     transfer_fact,
 )
+from d0ctl.show.why.files.last_copy import why_gone
 from d0ctl.show.why.files.origin import add_origin
+from d0ctl.show.why.files.readers import reader_facts
 from d0ctl.show.why.package import package as explain_package
 from d0ctl.show.why.phases import dropped_line
 from d0ctl.store.clusters import replicas
@@ -29,10 +28,7 @@ from d0ctl.store.files.inventory import FoundCopy
 from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import CopyView, FileView, ReaderView, TransferView
-from d0ctl.units import count, listed, moment, size
-
-ENDED = frozenset({Status.SUCCESSFUL, Status.CANCELED})
-"""Packages in these statuses no longer read files; nor do those that are transferring."""
+from d0ctl.units import count, moment, size
 
 MADE = frozenset({"present", "purged"})
 """The states of files that a run has made."""
@@ -63,7 +59,7 @@ def file(store: Store, view: FileView, now: float) -> Explanation:
     _STATES[about.explanation.status](about)
     _locations(about)
     about.explanation.facts += [spread_fact(copy, now) for copy in replicas.of_file(store, view.id)]
-    _readers(about)
+    about.explanation.facts += reader_facts(store, view, about.readers)
     if about.explanation.status in MADE:
         add_origin(store, about.explanation, view, now)
     about.explanation.details["file"] = _document(about)
@@ -147,8 +143,7 @@ def _partial(about: _AboutFile) -> None:
 
 def _purged(about: _AboutFile) -> None:
     file = about.file
-    why = ("its last copy vanished or was changed" if about.found_copies
-           else "it was removed because no package needed it")  # fmt: skip
+    why = why_gone(about.store, file, about.found_copies, about.now)
     about.explanation.answer = f"{_name(file)} was made by `{file.maker}` and is gone: {why}"
     about.explanation.facts.append("it is made again if a package that reads it is retried")
     is_done = file.maker_phase == Phase.DONE
@@ -180,6 +175,9 @@ def _missing(about: _AboutFile) -> None:
 
 def _lost(about: _AboutFile) -> None:
     _unmade(about, "was made before, and will be made again")
+    if about.file.removed is not None:
+        fact = why_gone(about.store, about.file, about.found_copies, about.now)
+        about.explanation.facts.append(fact)
 
 
 def _unmade(about: _AboutFile, state: str) -> None:
@@ -228,58 +226,6 @@ def _locations(about: _AboutFile) -> None:
         facts.append("it is a result")
 
 
-def _readers(about: _AboutFile) -> None:
-    """Add its readers, and for how many other files they wait."""
-    facts, readers = about.explanation.facts, about.readers
-    waiting_readers = [reader for reader in readers if _is_open(reader)]
-    facts += [_reader(about, reader) for reader in waiting_readers[:MOST]]
-    if len(waiting_readers) > MOST:
-        others = waiting_readers[MOST:]
-        more = _by_state(about.store, others)
-        facts.append(f"and it is read by {count(len(others), 'more package')}: {more}")
-    if not readers:
-        facts.append("no package reads it")
-    elif len(waiting_readers) < len(readers):
-        done = len(readers) - len(waiting_readers)
-        least = "at least " if len(readers) >= file_locations.MOST_READERS else ""
-        facts.append(f"{least}{count(done, 'package')} that read it "
-                     f"{'has' if done == 1 else 'have'} ended")  # fmt: skip
-
-
-def _by_state(store: Store, readers: Sequence[ReaderView]) -> str:
-    """Count readers by their states; those of a blocked job that wait are blocked."""
-    of_job = {reader.path.partition("/")[0] for reader in readers if reader.phase == Phase.WAITING}
-    blocked = {name for name in of_job if browse.job(store, name).blocked}
-    states = Counter(
-        phase_name(reader.phase, blocked=reader.path.partition("/")[0] in blocked)
-        for reader in readers
-    )
-    return listed(f"{n:,} {state}" for state, n in states.most_common())
-
-
-def _is_open(reader: ReaderView) -> bool:
-    return STATUS_OF[Phase(reader.phase)] not in ENDED and reader.phase != Phase.TRANSFERRING
-
-
-def _reader(about: _AboutFile, reader: ReaderView) -> str:
-    if reader.dropped:
-        return f"`{reader.path}`, which is {in_state(reader.phase)}, runs without it"
-    is_blocked = _is_blocked(about.store, reader)
-    if about.file.present or reader.phase != Phase.WAITING:
-        return f"`{reader.path}` needs it and is {in_state(reader.phase, blocked=is_blocked)}"
-    more = reader.missing - reader.uses
-    others = f" and for {count(more, 'more file')}" if more > 0 else ""
-    return f"`{reader.path}` {'is blocked: it waits' if is_blocked else 'waits'} for it{others}"
-
-
-def _is_blocked(store: Store, reader: ReaderView) -> bool:
-    """Return whether a reader waits for files that will never be made."""
-    if reader.phase != Phase.WAITING:
-        return False
-    package = browse.package(store, parse(reader.path))
-    return browse.is_package_blocked(store, browse.job(store, package.job), package)
-
-
 def _document(about: _AboutFile) -> dict[str, Any]:
     file = about.file
     return {
@@ -287,6 +233,8 @@ def _document(about: _AboutFile) -> dict[str, Any]:
         "present": bool(file.present), "dropped": bool(file.dropped), "partial": bool(file.partial),
         "size": file.size, "checksum": file.checksum, "dispositions": file.dispositions.split(),
         "result": bool(file.result), "locator": file.locator, "stored": file.stored_at,
+        "removed": None if file.present else file.removed,
+        "removed_by": None if file.present else file.removed_by,
         "copies": [{"node": copy.node, "cluster": copy.cluster, "path": copy.path}
                    for copy in about.copies],
         "transfers": [{"to": "results" if transfer.result else transfer.cluster,

@@ -22,6 +22,16 @@ MOST_SPARE = 1000
 """How many files are considered, at most, to make space on a node."""
 
 
+class Cause(NamedTuple):
+    """Why copies are removed: an action or space, and the node where it was needed.
+
+    Without either, no package needs them.
+    """
+
+    why: str | None = None
+    node: int | None = None
+
+
 class RemovableCopy(NamedTuple):
     """A copy that could be removed, with the run time in seconds of making it again."""
 
@@ -45,7 +55,7 @@ def clean_up(store: Store, *, now: float) -> list[str]:
     store.change("spare_copies")
     passed = _leave_where_made(store)
     store.change("forget_kept")
-    return passed + _remove(store, now)
+    return passed + _remove(store, Cause(), now)
 
 
 def _leave_where_made(store: Store) -> list[str]:
@@ -66,7 +76,7 @@ def purge(selected: FileSelection, *, now: float) -> list[str]:
     """
     selected.empty("unneeded")
     selected.change("need_no_selected_files")
-    return _remove(selected.store, now)
+    return _remove(selected.store, Cause("file purge"), now)
 
 
 def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]:
@@ -87,7 +97,7 @@ def make_space(store: Store, node: int, wanted: int, *, now: float) -> list[str]
     store.change("give_up_spare")
     store.change("forget_kept")
     going = {row["file_id"] for row in store.rows("unneeded_files")}
-    _remove(store, now)
+    _remove(store, Cause("space", node), now)
     gone = [row["path"] for row in copies if row["file_id"] in going]
     left = []
     for row in store.rows("left_to_expire", before=now, node=node, limit=MOST_SPARE):
@@ -115,8 +125,11 @@ def copies_to_remove(store: Store, node: int, wanted: int) -> list[RemovableCopy
     return copies
 
 
-def give_up(store: Store, copies: Iterable[RemovableCopy]) -> None:
-    """Have these copies removed; their files are made or copied again when they are read."""
+def give_up(store: Store, node: int, copies: Iterable[RemovableCopy], *, now: float) -> None:
+    """Have these copies removed for space on a node, at the request of a person.
+
+    Their files are made or copied again when they are read.
+    """
     store.empty("transit_copy")
     store.change_many("give_up_copy", ((copy.file, copy.cluster) for copy in copies))
     store.change("purge_given_up")
@@ -124,7 +137,7 @@ def give_up(store: Store, copies: Iterable[RemovableCopy]) -> None:
     store.change("forget_given_up")
     store.empty("unneeded")
     store.change("lack_given_up")
-    store.change("end_unneeded")
+    _end(store, Cause("node free", node), now)
 
 
 def sweep(store: Store, node: int, attempts: Sequence[int]) -> None:
@@ -186,7 +199,7 @@ def _find(store: Store) -> None:
     store.change("clear_cleanup_candidates")
 
 
-def _remove(store: Store, now: float) -> list[str]:
+def _remove(store: Store, cause: Cause, now: float) -> list[str]:
     """Have the copies of unneeded files removed, and forget them."""
     cache = f"{store.home.cache}/"
     store.change("purge_copies")
@@ -194,8 +207,13 @@ def _remove(store: Store, now: float) -> list[str]:
     store.change("count_unneeded")
     store.change("forget_unneeded", cache=cache)
     store.change("keep_results", results=f"{store.home.results}/", now=now)
-    store.change("end_unneeded")
+    _end(store, cause, now)
     return here
+
+
+def _end(store: Store, cause: Cause, now: float) -> None:
+    """Record that unneeded files are gone whose last copy was removed, and why."""
+    store.change("end_unneeded", why=cause.why, node=cause.node, now=now)
 
 
 def removals(store: Store, node: int, limit: int) -> list[Row]:

@@ -45,6 +45,9 @@ class FileView(Struct, frozen=True):
     maker: str | None
     maker_phase: str | None
     line_dropped: float | None
+    removed: float | None
+    removed_by: str | None
+    removed_from: str | None
 
     @property
     def path(self) -> str:
@@ -60,6 +63,13 @@ class FileView(Struct, frozen=True):
     def here(self) -> Path:
         """Its path on this machine, if it comes from here."""
         return Path(self.directory, self.name)
+
+
+class Remover(Struct, frozen=True):
+    """A person who removed the last copy of a file, and the reason."""
+
+    actor: str
+    note: str | None
 
 
 class CopyView(Struct, frozen=True):
@@ -131,6 +141,12 @@ def anywhere(store: Store, name: str, path: str) -> FileView | None:
 def copies(store: Store, file: int) -> list[CopyView]:
     """Return where its copies are."""
     return [make(CopyView, row) for row in store.rows("copies_of_file", **_of(file))]
+
+
+def remover(store: Store, file: FileView) -> Remover | None:
+    """Return the person who removed its last copy; None if d0ctl did by itself."""
+    row = store.row("action_that_removed", at=file.removed, verb=file.removed_by)
+    return None if row is None else make(Remover, row)
 
 
 def transfers(store: Store, file: int) -> list[TransferView]:

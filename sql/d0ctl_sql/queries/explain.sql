@@ -6,7 +6,8 @@ select file.id, job.name as job, job.directory, file.name, file.present, file.dr
        file.locator,
        file.stored,
        (select path from package_path where package_id = file.package_id) as maker,
-       package.phase as maker_phase, line.dropped as line_dropped
+       package.phase as maker_phase, line.dropped as line_dropped,
+       file.removed, file.removed_by, file.removed_from
   from job
   cross join file
     on file.job_id = job.id
@@ -24,6 +25,10 @@ select file.id, job.name as job, job.directory, file.name, file.present, file.dr
 select file.name from job join file on file.job_id = job.id
  where job.name = :job and job.visible = 1
  limit 5000;
+
+-- name: action_that_removed
+-- The action of a person that removed the last copy of a file.
+select actor, note from action where at = :at and verb = :verb order by id desc limit 1;
 
 -- name: copies_of_file
 -- The places of a file's copies, and whether these machines answer.

@@ -17,7 +17,7 @@ delete from location
 -- name: lose_files
 -- Mark files of which the last copy was lost as not present.
 update file
-   set present = 0
+   set present = 0, removed = null, removed_by = null, removed_from = null
  where id in (select file_id from lost_copy) and package_id is not null and present = 1
    and not exists (select 1 from location where location.file_id = file.id);
 

@@ -165,9 +165,10 @@ select file.id, 1, :results || job.name || '/' || file.name, :now
   join job on job.id = file.job_id;
 
 -- name: end_unneeded
--- Unneeded files without a copy are not present.
+-- Unneeded files without a copy are not present; record when the last was removed, and why.
 update file
-   set present = 0
+   set present = 0, removed = :now, removed_by = :why,
+       removed_from = (select name from node where id = :node)
  where id in (select file_id from unneeded) and package_id is not null and present = 1
    and not exists (select 1 from location where location.file_id = file.id);
 

@@ -198,7 +198,7 @@ class OutputView(Struct, frozen=True):
 
     @property
     def is_purged(self) -> bool:
-        """Whether it was made, and removed when no package needed it any more."""
+        """Whether it was made, and no copy of it is left."""
         return not self.present and self.size is not None
 
 
