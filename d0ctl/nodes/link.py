@@ -6,13 +6,13 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from d0ctl.errors import D0Error, NodeUnreachable
+from d0ctl.errors import NodeUnreachable
 from d0ctl.model import ALL_PROCESSORS, CANNOT_RUN, DIRECT, NEWER_HOME, OTHER_DAEMON, Processors
 from d0ctl.nodes import frame_checks, ship
 from d0ctl.nodes.frame_checks import Frame
@@ -229,12 +229,12 @@ def _start(address: Address, transport: Transport, base: str, hello: Frame) -> L
 
     Raises NodeUnreachable with the error of each python.
     """
-    path = f"{base}/bin/{ship.file_name()}"
+    path, renamed = f"{base}/bin/{ship.file_name()}", ""
     pythons = ship.pythons(address)
     is_absent = address.kind == "local" and not Path(path).exists()
     for shipped in (True,) if is_absent else (False, True):
         if shipped:
-            _ship(address, transport, path)
+            renamed = ship.copy(address, transport, path)
         failures: list[NodeUnreachable] = []
         for python in pythons:
             try:
@@ -243,6 +243,8 @@ def _start(address: Address, transport: Transport, base: str, hello: Frame) -> L
                 raise
             except NodeUnreachable as error:
                 failures.append(error)
+    if cause := ship.not_renamed(renamed):
+        raise ship.cannot_keep(address, path, cause) from failures[0]
     said = [f"`{python}`: {error}" for python, error in zip(pythons, failures, strict=True)]
     message = f"node `{address.name}` {CANNOT_RUN}: {'; '.join(said)}"
     hint = failures[0].hint or _hint_at_python(address, failures)
@@ -271,29 +273,3 @@ def _greeted(transport: Transport, command: str, base: str, hello: Frame) -> Lin
             stream.close()
             raise NodeUnreachable(stream.stderr() or str(error)) from error
     return link
-
-
-def _ship(address: Address, transport: Transport, path: str) -> None:
-    """Copy the wrapper and rename it: a relay may be running from the file of that name.
-
-    Here it is a file in memory, which vanishes with this process.
-    """
-    aside = f"{path}.{secrets.token_hex(8)}"
-    with open(os.memfd_create("d0ctl"), "wb") as file:  # noqa: PTH123
-        file.write(ship.archive())
-        file.flush()
-        try:
-            transport.put(Path(f"/proc/self/fd/{file.fileno()}"), aside)
-        except NodeUnreachable:
-            raise
-        except D0Error as error:
-            with suppress(D0Error):
-                _do(transport, ship.remove(address, aside))
-            raise ship.cannot_keep(address, aside, str(error)) from error
-    _do(transport, ship.rename(address, aside, path))
-
-
-def _do(transport: Transport, command: str) -> None:
-    link = Link(transport, transport.start(command), "")
-    with link.bounded(CONNECT_TIMEOUT_S):
-        link.wait_for_end()

@@ -4,18 +4,23 @@ import hashlib
 import importlib.util
 import io
 import marshal
+import os
 import re
+import secrets
 import shlex
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 
-from d0ctl.errors import NodeUnreachable
+from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.made_once import made_once
-from d0ctl.nodes.transports.transport import Address
+from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, Address, Transport, refusal
 
 PYTHONS = ("python3", "/usr/libexec/platform-python")
 """The pythons to try if the node has none configured (RHEL 8 may have only the second)."""
@@ -83,6 +88,42 @@ def command(address: Address, python: str, path: str) -> str:
     return f"exec {python} -I -S {path} relay"
 
 
+def copy(address: Address, transport: Transport, path: str) -> str:
+    """Copy the wrapper and rename it: a relay may be running from the file of that name.
+
+    Here it is a file in memory, which vanishes with this process. Return what the renaming
+    printed to stderr. Raises NodeUnreachable.
+    """
+    aside = f"{path}.{secrets.token_hex(8)}"
+    with open(os.memfd_create("d0ctl"), "wb") as file:  # noqa: PTH123
+        file.write(archive())
+        file.flush()
+        try:
+            transport.put(Path(f"/proc/self/fd/{file.fileno()}"), aside)
+        except NodeUnreachable:
+            raise
+        except D0Error as error:
+            with suppress(D0Error):
+                _do(transport, remove(address, aside))
+            raise cannot_keep(address, aside, error) from error
+    return _do(transport, rename(address, aside, path))
+
+
+def _do(transport: Transport, command: str) -> str:
+    """Run a command, and return what it printed to stderr."""
+    end = time.monotonic() + CONNECT_TIMEOUT_S
+    with closing(transport.start(command)) as stream:
+        while time.monotonic() < end and stream.read(CONNECT_TIMEOUT_S):
+            pass
+        return stream.stderr()
+
+
+def not_renamed(said: str) -> D0Error | None:
+    """Return the error of the renaming in what it and the login shell printed to stderr."""
+    lines = (line for line in said.splitlines() if re.search(r"\bmv\b", line))
+    return next(map(refusal, lines), None)
+
+
 def rename(address: Address, aside: str, path: str) -> str:
     """Return the command that renames a file, which means the same to every shell."""
     if address.kind == "local":
@@ -128,11 +169,13 @@ class CannotKeep(NodeUnreachable):
     """A node that answers, but can't store the wrapper."""
 
 
-def cannot_keep(address: Address, path: str, cause: str) -> CannotKeep:
+def cannot_keep(address: Address, path: str, error: D0Error) -> CannotKeep:
     """Return the error that a node can't store the wrapper, with what helps."""
+    cause = str(error)
     fault = next((fault for sign, fault in CANNOT_KEEP if sign in cause), None)
     if fault is None:
-        return CannotKeep(f"node `{address.name}` can't take the wrapper: {cause}")
+        text = f"node `{address.name}` can't take the wrapper: {cause}"
+        return CannotKeep(text, hint=error.hint)
     return CannotKeep(
         f"node `{address.name}`: {fault}: `{path.rpartition('/')[0]}`",
         hint="free space or give write permission there, or add the node with another --dir",

@@ -9,7 +9,7 @@ import pytest
 
 from d0ctl.nodes.transports import openssh
 from d0ctl.nodes.transports.login import LoginRefused
-from d0ctl.nodes.transports.transport import Address
+from d0ctl.nodes.transports.transport import Address, refusal
 from tests.nodes.conftest import trust
 from tests.nodes.reaching import SSH, failure_of, home_of
 from tests.support.openssh import make_key
@@ -159,8 +159,8 @@ def test_a_refused_login_names_the_ways_that_may_help() -> None:
 
 
 def test_a_command_that_is_missing_on_a_node_makes_the_path_of_the_account_a_suspect() -> None:
-    missing = openssh.refusal("bash: line 1: exec: sh: not found")
-    other = openssh.refusal("/data: Permission denied")
+    missing = refusal("bash: line 1: exec: sh: not found")
+    other = refusal("/data: Permission denied")
 
     assert missing.hint and "PATH" in missing.hint
     assert other.hint is None

@@ -14,11 +14,18 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Protocol
 
-from d0ctl.errors import D0Error, NodeUnreachable, NotFound
+from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.transports.download import Download, Limits
 from d0ctl.nodes.transports.local import ProcessStream
 from d0ctl.nodes.transports.resolve import login_slot, resolve, ssh_config
-from d0ctl.nodes.transports.transport import CONNECT_TIMEOUT_S, IO_TIMEOUT_S, Address, Stream
+from d0ctl.nodes.transports.transport import (
+    CONNECT_TIMEOUT_S,
+    IO_TIMEOUT_S,
+    REFUSED,
+    Address,
+    Stream,
+    refusal,
+)
 from d0ctl.sitefile.addresses.destination import parse
 
 CHUNK = 1 << 18
@@ -35,10 +42,8 @@ LOST = 255
 CLOSED_EARLY = "closed the connection before it answered as an sshd: look at its log"
 EARLY_END = re.compile("kex_exchange_identification: .*Connection (closed|reset)")
 """What ssh says if the connection ended before the first line of an sshd."""
-REFUSED = "can't copy a file: "
 ACCOUNT_HINT = "the account there needs a home directory and a shell that runs commands: check "
 ACCOUNT_HINT += "also that no start-up file there, such as .bashrc, ends the shell"
-PATH_HINT = "check the PATH that a start-up file of the account there, such as .bashrc, sets"
 HOME = "exec sh -c 'echo d0ctl-home: \"$HOME\"'"
 PUT = (
     'exec sh -c \'umask 077; IFS= read -r path; mkdir -p "${path%/*}" && cat > "$path" '
@@ -133,13 +138,6 @@ def expect(stream: Stream, pattern: bytes, limit: float) -> re.Match[bytes]:
         if len(came) > MOST_BEFORE:
             raise D0Error("can't copy a file: the login shell prints endlessly")
     return found
-
-
-def refusal(said: str) -> D0Error:
-    """Return the error of a command that failed on a node that is up."""
-    reason = said.splitlines()[-1] if said else "the command printed nothing"
-    hint = PATH_HINT if re.search(r"\b(sh|mkdir|cat): .*not found", reason) else None
-    return (NotFound if "No such file" in reason else D0Error)(f"{REFUSED}{reason}", hint=hint)
 
 
 class MasterTransport:

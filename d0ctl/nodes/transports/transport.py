@@ -1,12 +1,16 @@
 """A transport to a node: one two-way stream, and copying files (InGrid, Communication Methods)."""
 
+import re
 from pathlib import Path
 from typing import Protocol
 
+from d0ctl.errors import D0Error, NotFound
 from d0ctl.model import Address
 from d0ctl.nodes.transports.download import Limits
 
-__all__ = ["CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "Address", "Stream", "Transport"]
+__all__ = [
+    "CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "REFUSED", "Address", "Stream", "Transport", "refusal",
+]  # fmt: skip
 
 CONNECT_TIMEOUT_S = 20.0
 """How long connecting to a node may take, with key exchange and login."""
@@ -20,6 +24,22 @@ SILENT_HINT = (
     "reads from stdin or asks a question"
 )
 """Possible problems of a node that accepts the login and then sends nothing."""
+
+
+REFUSED = "can't copy a file: "
+"""How the error of a command that failed on a node that is up begins."""
+
+PATH_HINT = "check the PATH that a start-up file of the account there, such as .bashrc, sets"
+
+_MISSING_PROGRAM = re.compile(r"(?i)\bnot found\b|\bunknown command\b")
+"""What shells say of a program that is not on the PATH."""
+
+
+def refusal(said: str) -> D0Error:
+    """Return the error of a command that failed on a node that is up, by its stderr."""
+    reason = said.splitlines()[-1] if said else "the command printed nothing"
+    hint = PATH_HINT if _MISSING_PROGRAM.search(reason) else None
+    return (NotFound if "No such file" in reason else D0Error)(f"{REFUSED}{reason}", hint=hint)
 
 
 class Stream(Protocol):
