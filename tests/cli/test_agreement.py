@@ -235,7 +235,7 @@ def test_a_part_that_cannot_move_ends_the_wait_while_the_rest_moves(
 
         assert waited.exit_code == 1
         assert waited.stdout == (
-            f"`{part}` stands still: 1 package is ready, and no node can take them: "
+            f"`{part}` stands still: 1 package is ready, and no node can take it: "
             "`localhost` is ruled out (4 CPUs, needs 64)\n"
         )
     for part in ("prod/1", "prod/2", "prod"):

@@ -138,10 +138,21 @@ def test_waiting_ends_when_no_node_can_ever_take_the_remaining_packages(
 
     assert waited.exit_code == 1
     assert waited.stdout == (
-        "`prod` stands still: 1 package is ready, and no node can take them: "
+        "`prod` stands still: 1 package is ready, and no node can take it: "
         "`localhost` is ruled out (4 CPUs, needs 64)\n"
     )
     assert waited.stderr.splitlines()[-1] == "d0ctl why prod"
+
+
+def test_nodes_beyond_the_first_that_can_take_nothing_are_counted(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("a", cpus=64)), line(package("b", cpus=64))])))
+    for name in ("n1", "n2", "n3"):
+        registry.add(site.store, Address(name, "ssh", name), cpus=2)
+
+    said = d0ctl("wait", "prod").stdout
+
+    assert said.startswith("`prod` stands still: 2 packages are ready, and no node can take them: ")
+    assert said.endswith(" and 1 more node\n")
 
 
 def test_waiting_ends_when_every_fitting_node_is_drained(site: Site, d0ctl: Type) -> None:

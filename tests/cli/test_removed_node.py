@@ -10,11 +10,11 @@ from tests.support.rows import change, delete, value
 from tests.support.site import Site
 
 
-def has_worked(site: Site, cluster: str | None = None) -> None:
-    """Add a node, let it make two files of 10 bytes, and switch it off while a package runs."""
+def has_worked(site: Site, cluster: str | None = None, files: int = 2) -> None:
+    """Add a node, let it make files of 10 bytes, and switch it off while a package runs."""
     registry.add(site.store, Address("far", "ssh", "far"), cpus=2, cluster=cluster)
     site.submit(production())
-    for path in ("prod/1/1/1", "prod/1/2/1"):
+    for path in ("prod/1/1/1", "prod/1/2/1")[:files]:
         site.launch(path, "far")
         site.end(path)
     site.launch("prod/1/3/1", "far")
@@ -40,6 +40,16 @@ def test_the_files_that_only_a_removed_node_had_are_counted(site: Site, d0ctl: T
         "2 packages will run again for those that are needed now",
     ]
     assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_one_file_that_only_a_removed_node_had_is_one(site: Site, d0ctl: Type) -> None:
+    has_worked(site, files=1)
+
+    planned = d0ctl("node", "remove", "far", "--lost", "--dry-run").stdout
+    done = d0ctl("node", "remove", "far", "--lost", "--yes").stdout
+
+    assert "only it has 1 file, 10 B: that one would be made again if needed" in planned
+    assert "only it had 1 file, 10 B: that one is made again if needed" in done
 
 
 def test_packages_that_made_removed_inputs_of_lost_files_are_counted_too(

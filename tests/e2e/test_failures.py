@@ -83,5 +83,5 @@ def test_a_run_ends_with_the_reason_when_no_node_fits_the_rest(site: Site) -> No
     assert refused.code == 4
     assert "CPUs, needs 4,000)" in refused.err or "CPUs, needs 4000)" in refused.err
     assert forced.code == 1
-    assert "`wide` stands still: 1 package is ready, and no node can take them" in forced.err
+    assert "`wide` stands still: 1 package is ready, and no node can take it" in forced.err
     assert site.package("wide/1/1/1")["phase"] == "done"

@@ -64,7 +64,9 @@ def test_files_kept_by_a_disposition_stay(store: Store) -> None:
     plan = free(store, 1000)
 
     assert [copy.name for copy in plan.copies] == ["two:a"]
-    assert actions.report(plan)[0] == "freed 100 B of 1.0 kB on `localhost`: 1 copy"
+    assert actions.report(plan)[0] == (
+        "freed 100 B on `localhost`, less than the 1.0 kB requested: 1 copy"
+    )
 
 
 def test_a_file_that_a_package_still_needs_stays_and_the_request_is_refused(store: Store) -> None:

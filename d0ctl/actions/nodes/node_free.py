@@ -71,9 +71,9 @@ def report(plan: FreePlan) -> Iterator[str]:
 
 def _amount(plan: FreePlan) -> str:
     wanted = plan.request.options.wanted
-    short = f" of {size(wanted)}" if plan.bytes < wanted else ""
+    short = f", less than the {size(wanted)} requested" if plan.bytes < wanted else ""
     copies = count(len(plan.copies), "copy", "copies")
-    return f"{size(plan.bytes)}{short} on `{plan.request.target.brief}`: {copies}"
+    return f"{size(plan.bytes)} on `{plan.request.target.brief}`{short}: {copies}"
 
 
 def _again(copy: RemovableCopy) -> str:

@@ -128,7 +128,7 @@ def report(plan: RemovePlan) -> Iterator[str]:
     runs = f": {lost} there counted as lost, to run again elsewhere" if plan.attempts else ""
     yield f"removed `{plan.request.target.brief}`{runs}"
     if plan.only_there and plan.only_there.files:
-        yield _only_there(plan.only_there, "had", "are")
+        yield _only_there(plan.only_there, is_removed=True)
         yield from _makers(plan.only_there, "will run")
     if plan.settings and plan.request.options.with_settings:
         yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
@@ -139,12 +139,14 @@ def report(plan: RemovePlan) -> Iterator[str]:
                "applied: delete it there, or the next `site apply` adds it again")  # fmt: skip
 
 
-def _only_there(lost: OnlyCopies | None, has: str = "has", are: str = "would be") -> str:
+def _only_there(lost: OnlyCopies | None, *, is_removed: bool = False) -> str:
     if lost is None:
         return wording.ONLY_THERE
+    those, are = ("that one", "is") if lost.files == 1 else ("those", "are")
+    has, are = ("had", are) if is_removed else ("has", "would be")
     if not lost.files:
         return f"it {has} no files without another copy"
-    number, those = count(lost.files, "file"), "those" if lost.files > 1 else "that one"
+    number = count(lost.files, "file")
     return f"only it {has} {number}, {size(lost.bytes)}: {those} {are} made again if needed"
 
 

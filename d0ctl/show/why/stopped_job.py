@@ -200,9 +200,10 @@ def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
     }
     named = [f"`{name}` {why}" for name, why in list(reasons.items())[:MOST_NODES]]
     if (more := len(reasons) - MOST_NODES) > 0:
-        named.append(f"{more:,} more nodes")
-    ready = count(work.ready, "package is", "packages are")
-    return f"{ready} ready, and no node can take them: {listed(named)}"
+        named.append(count(more, "more node"))
+    ready = count(work.ready, "package is ready", "packages are ready")
+    them = "it" if work.ready == 1 else "them"
+    return f"{ready}, and no node can take {them}: {listed(named)}"
 
 
 def _reasons(why: dict[str, str]) -> str:
