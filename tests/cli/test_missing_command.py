@@ -135,6 +135,16 @@ def test_a_file_beside_the_job_file_that_a_program_did_not_find_is_named(
     assert "  $ d0ctl retry" not in answer
 
 
+def test_a_python_module_beside_the_job_file_that_is_no_input_is_named(real_site: Site) -> None:
+    (real_site.folder / "mylib.py").touch()
+
+    answer = why(real_site, "python3 -c 'import mylib'")
+
+    assert "`mylib.py` is beside the job file but is not an input" in answer
+    assert "add `inputs: mylib.py` to the job file" in answer
+    assert "  $ d0ctl retry" not in answer
+
+
 def test_the_corrected_job_file_is_taken_before_the_retry(real_site: Site) -> None:
     (real_site.jobs / "cuts.dat").write_text("pt 20\n")
     text = "job: one\nstages: [{lines: [{run: cat cuts.dat}]}]"

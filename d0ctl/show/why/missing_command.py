@@ -24,6 +24,7 @@ _FILE_MESSAGES = (
     r"['\"`‘]?(?P<opened>[^\s'\"`’:]+)"
     r"|(?:^|: )['\"`‘]?(?P<shell>[^\s:'\"`’]+)['\"’]?: No such file or directory"
     r"|file ['\"`‘]?(?P<root>[^\s'\"`’]+)['\"’]? does not exist"
+    r"|No module named '(?P<module>\w+)'"
 )
 """Messages of python, C++ programs, the usual tools and ROOT, with the name of the file."""
 
@@ -85,7 +86,7 @@ def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | No
     names = {Path(file.name).name for file in one_package.inputs(store, package.id)}
     folder = browse.directory(store, package.job_id)
     for match in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
-        name = next(filter(None, match.groups())).rstrip(".,;")
+        name = next(filter(None, match.groups())).rstrip(".,;") + (".py" if match["module"] else "")
         if Path(name).name not in names and _is_beside(folder, name):
             return _no_input(store, package, name)
     return None
