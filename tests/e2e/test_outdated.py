@@ -276,3 +276,30 @@ def test_an_update_runs_no_package_of_a_dropped_line_again(site: Site) -> None:
     site.ok("run", "grow")
     assert site.result("grow/all.txt") == "20\n"
     assert site.ok("doctor")
+
+
+def test_what_is_out_of_date_after_a_step_back_runs_by_the_job_file_before(site: Site) -> None:
+    counts = GROW.replace("cat {inputs} > all.txt", "cat {inputs} | wc -l > all.txt")
+    site.submit(counts)
+    site.ok("run", "grow")
+    path = site.write(counts.replace("wc -l", "wc -c"))
+    site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+    assert site.result("grow/all.txt") == "4\n"
+    assert "d0ctl update grow --again" in site.ok("update", "grow", "--previous")
+
+    plan = site.ok("update", "grow/3", "--again", "--dry-run")
+    site.ok("update", "grow", "--again")
+
+    assert "1 package to run again: 1 successful" in plan
+    assert "as `--previous` left it; `d0ctl update grow` takes the job file as it is" in plan
+    site.ok("run", "grow")
+    assert site.result("grow/all.txt") == "2\n"
+    assert "was changed since" not in site.d0ctl("retry", "grow").err
+    path.write_text(counts.replace("wc -l", "wc -w"))
+    assert "1 package to run again" in site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+    site.ok("update", "grow", "--previous")
+    assert "1 package of `grow` is out of date" in site.ok("status", "grow")
+    site.ok("update", "grow")
+    assert "out of date" not in site.ok("status", "grow")

@@ -55,6 +55,8 @@ class UpdatePlan(Plan):
     """Whether the job has this job file already."""
     requests: Counter[tuple[RequestChange, ...]]
     """The requests that change, and of how many packages."""
+    without_file: bool
+    """Whether it follows the job and not its job file, which was taken back."""
     is_blocked: bool
     """Whether waiting packages of the job wait for files that will never be made."""
 
@@ -62,6 +64,8 @@ class UpdatePlan(Plan):
 def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     """Say what happens to which packages; `named` before it does, with their paths."""
     outline, found, job = plan.outline, plan.outline.found, plan.name
+    if plan.without_file:
+        yield f"as `--previous` left it; `d0ctl update {job}` takes the job file as it is"
     yield from plan.settings
     old = (*found.outdated, *outline.accepted)
     edited = sorted({name for key in old for name in found.edited.get(key, ())})

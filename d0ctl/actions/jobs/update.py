@@ -15,7 +15,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction import correct, corrected_spec, planning
 from d0ctl.store.jobs.correction.changed_requests import changed_requests
-from d0ctl.store.jobs.correction.texts import has_text, keep_text, parameter_texts
+from d0ctl.store.jobs.correction.texts import has_text, is_taken_back, keep_text, parameter_texts
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
 from d0ctl.store.tasks.content_follower import has_task
@@ -38,9 +38,15 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
     if has_task(store, job.id):
         raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
                       hint=f"d0ctl task why {job.name}")  # fmt: skip
-    spec = corrected_spec.read(store, job, options.file, options.previous, options.parameters)
+    spec = corrected_spec.read(store, job, options.file, options.previous, options.parameters,
+                               follows_job=_follows_job(options))  # fmt: skip
     before = planning.read_before(store, job.id, spec, accept=options.accept)
     return replace(request, options=replace(options, spec=spec, before=before))
+
+
+def _follows_job(options: UpdateOptions) -> bool:
+    """Return whether what is out of date runs again, or is accepted, by no other job file."""
+    return (options.again or options.accept) and not (options.previous or options.file)
 
 
 def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:
@@ -79,6 +85,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
         requests=changed_requests(store, spec, outline), is_blocked=job.blocked,
+        without_file=_follows_job(options) and is_taken_back(store, job.id),
     )  # fmt: skip
 
 
@@ -105,7 +112,7 @@ def _is_same(store: Store, job: JobSummary, spec: JobSpec) -> bool:
 def update(store: Store, plan: UpdatePlan, by: Author) -> None:
     """Change the rows of the job."""
     spec = plan.request.options.spec
-    keep_text(store, plan.job, spec)
+    keep_text(store, plan.job, spec, is_back=plan.request.options.previous)
     correct.correct(store, plan.job, spec, plan.outline, actor=by.actor,
                     note=by.note_or("updated"), now=by.now)  # fmt: skip
     if plan.request.options.hold:

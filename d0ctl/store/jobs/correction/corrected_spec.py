@@ -7,18 +7,25 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.jobs.correction.texts import previous_text
+from d0ctl.store.jobs.correction.texts import is_taken_back, previous_text
 from d0ctl.store.jobs.submission.submit import JobText, text_of
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.store.views.shapes import JobSummary
 
 
 def read(
-    store: Store, job: JobSummary, file: str | None, previous: bool, parameters: Mapping[str, str]
+    store: Store,
+    job: JobSummary,
+    file: str | None,
+    previous: bool,
+    parameters: Mapping[str, str],
+    *,
+    follows_job: bool,
 ) -> JobSpec:
     """Read it with the parameters of the submission and those given now.
 
-    A job from a command, from Python or from stdin has no file: its stored text is read again.
+    A job from a command, from Python or from stdin has no file: its stored text is read again. So
+    it is if what `follows_job` runs or accepts packages only, and the file was taken back.
     Raises BadUsage or Refused, and BadJobFile with every fault.
     """
     from d0ctl.jobfile import reader  # imports yaml, which most actions do not need
@@ -30,7 +37,9 @@ def read(
     stored = _previous(store, job) if previous else known
     values = {**(_set(stored) if stored else {}), **parameters}
     names = known_names(store, job.id)
-    if stored is not None and (previous or (file is None and not stored.has_file)):
+    is_stored = previous or (stored is not None and not stored.has_file)
+    is_stored |= follows_job and is_taken_back(store, job.id)
+    if stored is not None and file is None and is_stored:
         spec = reader.read_text(stored.text, stored.source, stored.directory, values, names,
                                 is_seen=stored.has_file)  # fmt: skip
     else:

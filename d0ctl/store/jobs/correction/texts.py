@@ -3,6 +3,7 @@
 import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.store.connection import Store
@@ -11,11 +12,16 @@ from d0ctl.store.jobs.submission.submit import JobText, text_of
 
 def previous_text(store: Store, job: int) -> JobText | None:
     """Return the job file that a job had before; None if it was not corrected."""
-    packed = store.value("previous_job_text", job=job)
-    if packed is None:
+    known = _previous(store, job)
+    if known is None:
         return None
-    known = json.loads(zlib.decompress(packed))
     return JobText(known["text"], Path(known["directory"]), known["source"], known["parameters"])
+
+
+def _previous(store: Store, job: int) -> dict[str, Any] | None:
+    packed = store.value("previous_job_text", job=job)
+    found: dict[str, Any] | None = packed and json.loads(zlib.decompress(packed))
+    return found
 
 
 def has_text(store: Store, job: int, spec: JobSpec) -> bool:
@@ -29,12 +35,20 @@ def parameter_texts(spec: JobSpec) -> dict[str, str]:
     return {name: value for name, value in spec.parameters.items() if isinstance(value, str)}
 
 
-def keep_text(store: Store, job: int, spec: JobSpec) -> None:
-    """Record the new job file of a job and the previous one; the row of the job is left alone."""
+def keep_text(store: Store, job: int, spec: JobSpec, *, is_back: bool) -> None:
+    """Record the new job file of a job and the previous one; the row of the job is left alone.
+
+    `is_back` says that the new one is the one before, so that the other is taken back.
+    """
     if has_text(store, job, spec):
         return
-    before = text_of(store, job)
-    known = before and {**before._asdict(), "directory": str(before.directory)}
+    before, former = text_of(store, job), _previous(store, job)
+    taken_back = former and former.get("taken_back")
+    if before is None or before.text != spec.text:
+        taken_back = before.text if before is not None and is_back else None
+    known = before and {
+        **before._asdict(), "directory": str(before.directory), "taken_back": taken_back,
+    }  # fmt: skip
     store.change(
         "correct_job_text",
         job=job,
@@ -44,15 +58,29 @@ def keep_text(store: Store, job: int, spec: JobSpec) -> None:
 
 
 def is_changed_on_disk(store: Store, job: int) -> bool:
-    """Return whether the job file of a job was changed after the job was submitted or updated."""
+    """Return whether the job file of a job was changed after the job was submitted or updated.
+
+    One that a person has taken back counts as changed once it is edited again.
+    """
     known = text_of(store, job)
+    text = _text_on_disk(known)
+    return known is not None and text not in (None, known.text) and not is_taken_back(store, job)
+
+
+def is_taken_back(store: Store, job: int) -> bool:
+    """Return whether the job file on disk is the one that `update --previous` has taken back."""
+    previous = _previous(store, job)
+    text = None if previous is None else previous.get("taken_back")
+    return text is not None and _text_on_disk(text_of(store, job)) == text
+
+
+def _text_on_disk(known: JobText | None) -> str | None:
+    """Return the present text of a job file; None if it has none or it can't be read."""
     if known is None or not known.has_file:
-        return False
+        return None
     path = Path(known.source)
     try:
-        if not path.is_file():
-            return False
-        data = path.read_bytes()
+        data = path.read_bytes() if path.is_file() else None
     except (OSError, ValueError):
-        return False
-    return data.decode("utf-8-sig", errors="replace") != known.text
+        return None
+    return None if data is None else data.decode("utf-8-sig", errors="replace")
