@@ -49,6 +49,20 @@ def test_a_clone_takes_other_parameters_and_a_name(file: Path, d0ctl: Type) -> N
     assert "echo bye large" in script(d0ctl, "wide")
 
 
+def test_a_clone_of_a_job_whose_file_was_changed_says_that_it_does_not_follow_it(
+    file: Path, d0ctl: Type
+) -> None:
+    assert "changed since" not in d0ctl("clone", "good", "--dry-run").stdout
+    file.write_text(GOOD.replace("echo", "printf"))
+
+    plan = d0ctl("clone", "good", "--dry-run").stdout
+
+    assert "the job file of `good` was changed since, and a clone is of the job" in plan
+    assert f"to submit the file: d0ctl submit {file} --as NAME\n" in plan
+    d0ctl("clone", "good")
+    assert "echo bye small" in script(d0ctl, "good-001")
+
+
 def test_a_clone_warns_of_a_text_where_the_job_file_has_a_number(file: Path, d0ctl: Type) -> None:
     file.write_text(f"job: many\nparameters: {{events: 10, word: a, size: b}}\n{BODY}")
     assert d0ctl("submit", str(file)).exit_code == 0

@@ -54,7 +54,25 @@ def test_results_with_another_parameter_are_out_of_date_until_the_job_has_it(
 
     assert "keep the parameters of the job, so the results of these will be out of date; " in said
     assert "d0ctl update cuts --set cut=7 changes the job" in said
-    assert "1 package of `cuts` is out of date" in " ".join(d0ctl("status", "cuts").stdout.split())
+    told = " ".join(d0ctl("status", "cuts").stdout.split())
+    assert "1 package of `cuts` is out of date" in told
+    assert (
+        "all retried with `--set cut=7`: `d0ctl update cuts --accept` keeps the results, "
+        "`d0ctl update cuts --set cut=7` changes the job (--dry-run says what is out of date "
+        "then), "
+        "and `d0ctl update cuts --again` runs them again without"
+    ) in told
+    of_package = d0ctl("why", "cuts/1/2/1").stdout
+    assert (
+        "it was retried with `--set cut=7`: --again runs it without, as its job says" in of_package
+    )
+    commands = ["cuts/1/2/1 --accept", "cuts --set cut=7", "cuts/1/2/1 --again"]
+    found = [line.partition("d0ctl update ")[2] for line in of_package.splitlines()]
+    assert [line for line in found if line] == commands
+    plan = d0ctl("update", "cuts", "--again", "--dry-run").stdout
+    assert "1 package was retried with other parameters, which the job does not have; " in plan
+    assert "to change the job instead: d0ctl update cuts --set cut=7\n" in plan
+    assert "retried" not in d0ctl("update", "cuts", "--set", "cut=7", "--dry-run").stdout
     assert d0ctl("update", "cuts", "--accept").exit_code == 0
     assert "out of date" not in d0ctl("status", "cuts").stdout
 

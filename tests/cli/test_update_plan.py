@@ -40,7 +40,7 @@ def test_an_update_after_which_the_job_file_is_the_same_says_how_to_go_back(
     said = "the updates of job `points` did not change its job file"
     assert (refused.exit_code, said in refused.stderr) == (4, True), refused.stderr
     again = "`d0ctl update points --again`"
-    assert f"change the files that it reads back, then {again}" in refused.stderr
+    assert f"if a file that it reads was changed, change it back, then {again}" in refused.stderr
 
 
 def test_the_plan_names_the_requests_that_it_takes_back_from_a_retry(

@@ -16,6 +16,7 @@ from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
+from d0ctl.store.views.left_out import RetryParameters
 from d0ctl.units import count
 
 
@@ -57,6 +58,8 @@ class UpdatePlan(Plan):
     """The requests that change, and of how many packages."""
     without_file: bool
     """Whether it follows the job and not its job file, which was taken back."""
+    retried: RetryParameters | None
+    """With which parameters of a retry packages ran that are out of date by their recipe."""
     is_blocked: bool
     """Whether waiting packages of the job wait for files that will never be made."""
 
@@ -106,6 +109,11 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             yield f"{count(len(places), 'package')} {change}: {_by_phase(plan, places)}"
             if named:
                 yield from wording.few(list(_paths(job, places)), len(places))
+    if plan.retried is not None:
+        sets = [word for text in plan.retried.parameters for word in ("--set", text)]
+        packages = count(plan.retried.packages, "package was", "packages were")
+        yield (f"{packages} retried with other parameters, which the job does not have; to change "
+               f"the job instead: {undo.command('update', [job], *sets)}")  # fmt: skip
     yield from _requests(plan)
     again, stays = outline.readers & asked, outline.readers - outline.again
     for which, readers in (("to run again", again), ("out of date", stays)):

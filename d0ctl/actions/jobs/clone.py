@@ -17,6 +17,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.select import Selector
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.jobs.submission.submit import free_name, text_of
 from d0ctl.store.views import browse, left_out, selection
 from d0ctl.store.views.job_files.known_names import known_names
@@ -54,6 +55,10 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
     warnings = [*spec.warnings, *submit.run_again(store, spec, target.brief)]
     if not is_whole_job(target):
         warnings += _outdated(store, target)
+    if is_changed_on_disk(store, jobs[0].id) and (known := text_of(store, jobs[0].id)):
+        warnings.insert(0, f"the job file of `{name}` was changed since, and a clone is of the job "
+                        "as it was submitted or updated; to submit the file: "
+                        f"d0ctl submit {quote(known.source)} --as NAME")  # fmt: skip
     spec = changed(spec, warnings=tuple(warnings))
     if options.name is not None:
         return spec

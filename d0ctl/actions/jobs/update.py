@@ -19,7 +19,7 @@ from d0ctl.store.jobs.correction.texts import has_text, is_taken_back, keep_text
 from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.nodes import fitting
 from d0ctl.store.tasks.content_follower import has_task
-from d0ctl.store.views import selection
+from d0ctl.store.views import left_out, selection
 from d0ctl.store.views.shapes import JobSummary
 
 HELD = "hold: no -> yes"
@@ -85,6 +85,9 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
         requests=changed_requests(store, spec, outline), is_blocked=job.blocked,
+        retried=left_out.retry_parameters_of(
+            store.select(comparison.outdated.keys() - comparison.earlier)
+        ),
         without_file=_follows_job(options) and is_taken_back(store, job.id),
     )  # fmt: skip
 

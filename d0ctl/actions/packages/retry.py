@@ -208,7 +208,8 @@ def retry_failed(store: Store, plan: RetryPlan, by: Author) -> None:
         retry.start_over(plan.selection)
     options.change(plan.selection)
     if options.scripts:
-        retry.change_scripts(store, options.scripts, options.own)
+        parameters = write_pairs(options.parameters)
+        retry.change_scripts(store, options.scripts, options.own, parameters)
     note = "; ".join([*filter(None, [by.note]), *_parameters(options)]) or None
     retry.retry(plan.selection, plan.outdated, actor=by.actor, note=note, now=by.now)
 

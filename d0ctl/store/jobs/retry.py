@@ -100,13 +100,22 @@ def add_environment(selected: Selection, variables: Mapping[str, str]) -> None:
     selected.change("change_environment", variables=json.dumps(dict(variables)))
 
 
-def change_scripts(store: Store, scripts: Sequence[Script], own: Collection[int]) -> None:
-    """Change what binaries run. But for packages in `own`, their results are then out of date."""
+def change_scripts(
+    store: Store, scripts: Sequence[Script], own: Collection[int], parameters: Sequence[str]
+) -> None:
+    """Change what binaries run, with these parameters as KEY=VALUE.
+
+    But for packages in `own`, their results are then out of date.
+    """
     store.change_many("change_script", ((each.script, each.argv, each.parameters, each.package,
                                          each.seq) for each in scripts))  # fmt: skip
     packages = {each.package for each in scripts}
     store.change_many("forget_other_recipe", ((package,) for package in packages))
     store.change_many("record_other_recipe", ((package,) for package in packages.difference(own)))
+    text = json.dumps(list(parameters))
+    store.change_many("keep_retry_parameters", (
+        (None if package in own else text, package) for package in packages
+    ))  # fmt: skip
 
 
 def ended_before(selected: Selection, limit: int) -> list[tuple[str, str]]:

@@ -1,10 +1,12 @@
 """Dropped lines, the inputs that packages lack because of them, and outdated packages."""
 
+import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Selection, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.units import listed
 
 MOST_NAMED = 100
@@ -124,11 +126,36 @@ class Outdated(NamedTuple):
     unacceptable: int
 
 
+class RetryParameters(NamedTuple):
+    """Some packages, and the parameters of a retry, as KEY=VALUE, with which all of them ran."""
+
+    packages: int
+    parameters: tuple[str, ...]
+
+
 def outdated_packages(
     store: Store, job: int, stage: int | None = None, line: int | None = None
 ) -> Outdated:
     """Count the successful packages of a job, or of a stage or line, that are out of date."""
     return Outdated(*store.rows("count_outdated", job=job, stage=stage, line=line)[0])
+
+
+def retry_parameters(
+    store: Store, job: int, stage: int | None = None, line: int | None = None
+) -> RetryParameters | None:
+    """Return with which parameters of a retry packages ran that are out of date by their recipe."""
+    return _parameters(store.rows("parameters_of_outdated", job=job, stage=stage, line=line))
+
+
+def retry_parameters_of(selected: Selection) -> RetryParameters | None:
+    """Return with which parameters of a retry the selected packages ran."""
+    return _parameters(selected.rows("parameters_of_selected"))
+
+
+def _parameters(rows: Sequence[Row]) -> RetryParameters | None:
+    found = [RetryParameters(row["packages"], tuple(json.loads(row["parameters"])))
+             for row in rows if row["parameters"] is not None]  # fmt: skip
+    return found[0] if len(found) == 1 else None
 
 
 def needs_remarks(store: Store, job: int) -> bool:

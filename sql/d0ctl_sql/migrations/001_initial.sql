@@ -521,6 +521,8 @@ create table package (
     redefined   real,                      -- when `update` changed what it runs, reads or makes
                                            -- after it had failed, or accepted its results although
                                            -- they were out of date; null: never
+    retried_with text,                     -- parameters of `retry --set` that its job does not have,
+                                           -- as a JSON list of KEY=VALUE
 
     -- Inputs; triggers keep these counters.
     missing     integer not null default 0 check (missing >= 0),

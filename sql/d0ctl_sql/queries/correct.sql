@@ -232,7 +232,7 @@ update package
    set name = ?, requirement_id = (select requirement_id from incoming_requirement
                                     where number = ?),
        wall_time = ?, looping = ?, wrapper = ?, wrapper_parameters = ?, environment = ?,
-       policy = ?, early = 0, gathered = 0, awaited = 0, accept = null
+       policy = ?, early = 0, gathered = 0, awaited = 0, accept = null, retried_with = null
  where id = ?;
 
 -- name: readers_of_dropped
@@ -278,6 +278,24 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
   join outdated_package on outdated_package.package_id = selected_package.package_id
   join package on package.id = selected_package.package_id
   join line on line.id = package.line_id and (:restored or line.dropped is null);
+
+-- name: parameters_of_outdated
+-- With which parameters of a retry the packages of a job, or of a stage or line, ran that are out of
+-- date by their recipe; null: with those of the job.
+select package.retried_with as parameters, count(*) as packages
+  from outdated_package
+  join package on package.id = outdated_package.package_id and package.phase = 'done'
+  join line on line.id = package.line_id and line.dropped is null
+  join stage on stage.id = line.stage_id
+ where outdated_package.job_id = :job and outdated_package.by_recipe = 1
+   and (:stage is null or stage.seq = :stage) and (:line is null or line.seq = :line)
+ group by 1;
+
+-- name: parameters_of_selected
+-- With which parameters of a retry selected packages ran; null: with those of the job.
+select package.retried_with as parameters, count(*) as packages
+  from selected_package join package on package.id = selected_package.package_id
+ group by 1;
 
 -- name: redefine
 -- A failed package runs, reads or makes something else from now on, or the results of a successful one

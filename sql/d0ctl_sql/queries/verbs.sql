@@ -257,6 +257,10 @@ update package
 -- Change the script of a binary.
 update binary set script = ?, argv = ?, parameters = ? where package_id = ? and seq = ?;
 
+-- name: keep_retry_parameters
+-- A package runs with these parameters, which are not those of its job; null: with those of its job.
+update package set retried_with = ? where id = ?;
+
 -- name: forget_other_recipe
 -- A package is about to run what its job says.
 delete from outdated_package where package_id = ? and by_recipe = 1;

@@ -1,5 +1,6 @@
 """How a package succeeded, or who set it to successful, and whether it is out of date."""
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from shlex import quote
@@ -16,7 +17,7 @@ from d0ctl.store.files.edited_files import (
     earlier_readers,
 )
 from d0ctl.store.views import browse, file_locations, left_out, one_package
-from d0ctl.store.views.left_out import DoubtfulRead, Outdated
+from d0ctl.store.views.left_out import DoubtfulRead, Outdated, RetryParameters
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration, listed, moment
@@ -92,15 +93,25 @@ def _overruled(subject: Subject, tries: Sequence[AttemptView]) -> None:
 def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:
     """Say how many packages of a job, or of a part, are out of date, and how to run them again."""
     path = path or job.name
-    found = left_out.outdated_packages(store, job.id, *map(int, path.split("/")[1:]))
+    numbers = [*map(int, path.split("/")[1:])]
+    found = left_out.outdated_packages(store, job.id, *numbers)
     if not found.packages:
         return []
     are = "is" if found.packages == 1 else "are"
     text = f"{count(found.packages, 'package')} of `{path}` {are} {_out_of_date(found)}"
     some = "results whose files have the same names" if found.unacceptable else "the results"
     keeps = f"; --accept instead of --again keeps {some}" if found.acceptable else ""
-    return [f"{text}: `{_again(path)}`, which also reruns packages whose outputs were removed "
-            f"(--dry-run counts them){keeps}"]  # fmt: skip
+    too = "packages whose outputs were removed (--dry-run counts them)"
+    retried = left_out.retry_parameters(store, job.id, *numbers) if found.by_recipe else None
+    if retried is None:
+        return [f"{text}: `{_again(path)}`, which also reruns {too}{keeps}"]
+    which = f"{retried.packages:,} of them" if retried.packages < found.packages else "all"
+    accept = f"`d0ctl update {quote(path)} --accept` keeps {some}, " if found.acceptable else ""
+    gives = (
+        f"`{_with(job.name, retried)}` changes the job (--dry-run says what is out of date then)"
+    )
+    return [f"{text}, {which} retried with {_sets(retried)}: {accept}{gives}, and `{_again(path)}` "
+            f"runs them again without, and {too}"]  # fmt: skip
 
 
 def _out_of_date(found: Outdated) -> str:
@@ -173,9 +184,25 @@ def add_outdated(
         explanation.facts.append(f"{listed(names)} {verb} changed since {subject} read {them}")
     else:
         return
-    explanation.commands.append(_again(package.path))
-    if found.acceptable or not found.packages:
-        explanation.commands.append(f"d0ctl update {quote(package.path)} --accept")
+    retried = left_out.retry_parameters_of(store.select([package.id])) if found.by_recipe else None
+    accept = f"d0ctl update {quote(package.path)} --accept"
+    commands = [_again(package.path), *[accept] * bool(found.acceptable or not found.packages)]
+    if retried is not None:
+        explanation.facts.append(
+            f"it was retried with {_sets(retried)}: --again runs it without, as its job says"
+        )
+        commands = [*commands[1:], _with(package.path.partition("/")[0], retried), commands[0]]
+    explanation.commands += commands
+
+
+def _sets(retried: RetryParameters) -> str:
+    """Return the options of a retry, to be read."""
+    return "`" + " ".join(f"--set {text}" for text in retried.parameters) + "`"
+
+
+def _with(job: str, retried: RetryParameters) -> str:
+    sets = [word for text in retried.parameters for word in ("--set", text)]
+    return shlex.join(["d0ctl", "update", job, *sets])
 
 
 def _again(target: str) -> str:

@@ -55,7 +55,7 @@ def _previous(store: Store, job: JobSummary) -> JobText:
         raise Refused(f"job `{job.name}` was not updated, so it has no previous job file",
                       hint=f"d0ctl history {job.name}")  # fmt: skip
     raise Refused(f"the updates of job `{job.name}` did not change its job file, so it has no "
-                  "previous one", hint="change the files that it reads back, then "
+                  "previous one", hint="if a file that it reads was changed, change it back, then "
                   f"`d0ctl update {job.name} --again`")  # fmt: skip
 
 

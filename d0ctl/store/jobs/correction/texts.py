@@ -42,8 +42,8 @@ def keep_text(store: Store, job: int, spec: JobSpec, *, is_back: bool) -> None:
     """
     if has_text(store, job, spec):
         return
-    before, former = text_of(store, job), _previous(store, job)
-    taken_back = former and former.get("taken_back")
+    before, earlier = text_of(store, job), _previous(store, job)
+    taken_back = earlier and earlier.get("taken_back")
     if before is None or before.text != spec.text:
         taken_back = before.text if before is not None and is_back else None
     known = before and {
