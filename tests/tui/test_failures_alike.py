@@ -61,3 +61,21 @@ def test_only_jobs_with_failures_that_are_not_acknowledged_are_to_be_acknowledge
     assert why is not None
     acknowledge, _ = why.commands
     assert acknowledge == "d0ctl acknowledge 'new:failed' --failed-for exit-code"
+
+
+def test_scattered_failures_of_one_software_are_acknowledged_if_the_job_has_no_others(
+    site: Site,
+) -> None:
+    site.submit(production(lines=9))
+    for number in (1, 3, 5, 7):
+        site.fail(f"prod/1/{number}/1")
+    (alike,) = grouped(activity.failed(site.store, [1], 9), "software")
+
+    def commands() -> list[str]:
+        why = group_details.group(site.store, alike, "software", is_past=False).why
+        assert why is not None
+        return why.commands
+
+    assert "d0ctl acknowledge 'prod:failed' --failed-for exit-code" in commands()
+    site.fail("prod/1/9/1")
+    assert not any("acknowledge" in command for command in commands())

@@ -10,7 +10,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.timer import Timer
 
-from d0ctl.errors import D0Error
+from d0ctl.errors import D0Error, NotFound
+from d0ctl.model import Phase
 from d0ctl.select import union
 from d0ctl.select.condense import condense
 from d0ctl.show.drawing.sheet import Sheet
@@ -20,7 +21,7 @@ from d0ctl.show.failures.failure_group import GroupCard
 from d0ctl.store.connection import Store
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
-from d0ctl.store.views import one_package, outline
+from d0ctl.store.views import browse, one_package, outline
 from d0ctl.store.views.shapes import PackageRow
 from d0ctl.units import count
 from d0ctl_tui.app_events import ThreadResult
@@ -180,27 +181,39 @@ def group(store: Store, failed: FailedPackages, by: str, *, is_past: bool) -> Gr
         return _explained(store, card)
     node = failed.name if by == "node" else ""
     jobs = dict.fromkeys(kind.job for kind in kinds)
-    selectors = _selectors(failed, by, jobs, rows)
+    selectors = _selectors(store, failed, by, jobs, rows)
     seen = set(jobs) - {failure.job for failure in failed.failures if not failure.acknowledged}
     why = alike.several(store, kinds, selectors, node=node, acknowledged=seen)
     return replace(card, why=why)
 
 
 def _selectors(
-    failed: FailedPackages, by: str, jobs: Iterable[str], rows: Mapping[int, PackageRow]
+    store: Store,
+    failed: FailedPackages,
+    by: str,
+    jobs: Iterable[str],
+    rows: Mapping[int, PackageRow],
 ) -> dict[str, str]:
     """Return a selector of the group for each job; without those that are too long to read."""
-    if by in ("reason", "node"):
-        return {job: f"{job}:failed" for job in jobs}
+    found = {job: f"{job}:failed" for job in jobs
+             if by in ("reason", "node") or failed.jobs[job] == _failed_of(store, job)}  # fmt: skip
     if len(failed.ids) > MOST:
-        return {}
-    found: dict[str, str] = {}
-    for job in jobs:
+        return found
+    for job in set(jobs) - found.keys():
         parts = condense(rows[failure.id].path for failure in failed.failures
                          if failure.job == job and failure.id in rows)  # fmt: skip
         if 0 < len(parts) <= MOST_PARTS:
             found[job] = str(union(parts))
     return found
+
+
+def _failed_of(store: Store, job: str) -> int:
+    """Return how many packages of a job have failed; 0 if it was removed."""
+    try:
+        counts = browse.stage_counts(store, browse.job(store, job).id)
+    except NotFound:
+        return 0
+    return sum(of_stage.get(Phase.FAILED, 0) for of_stage in counts.values())
 
 
 def single(
