@@ -221,3 +221,17 @@ def test_the_commands_of_a_plan_have_its_options(done: Path, d0ctl: Type) -> Non
     assert "to run what is out of date: d0ctl update mc --again\n" in changed
     assert "to run again" in d0ctl("update", "mc", "--again").stdout
     assert word(d0ctl) == "bye"
+
+
+def test_a_failed_package_with_its_definition_again_is_not_called_redefined(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    site.fail("mc/1/1/1")
+    changed = "changed what it runs"
+
+    d0ctl("update", "mc", "--set", "word=bye")
+    assert changed in d0ctl("why", "mc/1/1/1").stdout
+    d0ctl("update", "mc", "--previous")
+
+    assert changed not in d0ctl("why", "mc/1/1/1").stdout
+    assert "a plain retry may fail again" in d0ctl("why", "mc/1/1/1").stdout

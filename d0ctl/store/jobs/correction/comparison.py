@@ -87,6 +87,8 @@ class Comparison(Struct):
     """Those that ran, or failed, with another definition than the job file has now."""
     returned: dict[int, Place] = field(default_factory=dict)
     """Those whose results were accepted for another recipe, and that ran what it says now."""
+    failed_with_it: set[int] = field(default_factory=set)
+    """Those that failed with the definition of the job file, and have another one now."""
     edited: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Packages that have read earlier contents of files, and the names of these."""
     cut: Set[int] = frozenset()
@@ -260,6 +262,8 @@ def _sort(
         comparison.rewritten[package.id] = position
         if package.phase == Phase.FAILED and not has_recipe:
             comparison.outdated[package.id] = position
+        elif package.phase == Phase.FAILED and is_returned:
+            comparison.failed_with_it.add(package.id)
 
 
 def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine) -> None:

@@ -85,8 +85,7 @@ class Correction(Struct):
         self._count()
         self._drop_lost()
         self._forget_files()
-        failed = [(self.now, key) for key in self.found.rewritten if key in self.found.outdated]
-        self.store.change_many("redefine", failed)
+        acceptance.redefine_failed(self.store, self.found, now=self.now)
         self._run_again(Phase.FAILED)
         self._settle()
 
