@@ -20,7 +20,7 @@ class Cause(enum.StrEnum):
     NO_NODE_UP = "no-node-up"
     """Every node is down or drained, or its disk is full."""
     SUSPENDED = "suspended"
-    """Packages that a person suspended have the CPUs that the ready packages need."""
+    """Packages that a person suspended have the CPUs that ready or queued packages need."""
     NO_FITTING_NODE = "no-fitting-node"
     """Every node that could take the ready packages is down or drained."""
     IMPOSSIBLE = "impossible"
@@ -111,8 +111,9 @@ class Work(Struct, frozen=True):
     """A job, or a part of one: its counts, and the requirements of ready packages.
 
     With `releases` the policy will release held packages, with `resumes` its pause ends by itself;
-    `awaiting` counts launched packages that only wait for inputs, and assigned ones that can't get
-    theirs, `suspended` those that a person suspended; `outside` is the work that it waits for.
+    `awaiting` counts launched packages that only wait for inputs, and assigned ones that lack them,
+    `suspended` those that a person suspended, `behind` those queued on nodes for CPUs of suspended
+    ones; `outside` is the work that it waits for.
     """
 
     counts: Counts
@@ -124,6 +125,7 @@ class Work(Struct, frozen=True):
     outside: "Work | None" = None
     resumes: bool = False
     suspended: int = 0
+    behind: int = 0
 
     @property
     def ready(self) -> int:
@@ -133,7 +135,12 @@ class Work(Struct, frozen=True):
     @property
     def busy(self) -> int:
         """How many packages are in a phase in which something happens."""
-        return self._moving(*BUSY)
+        return self._moving(*BUSY) - self.behind
+
+    @property
+    def lacking(self) -> int:
+        """How many packages lack CPUs: ready ones, and those queued behind suspended ones."""
+        return self.ready + self.behind
 
     @property
     def silent(self) -> int:
@@ -143,13 +150,13 @@ class Work(Struct, frozen=True):
     @property
     def open(self) -> int:
         """How many packages could move, if nothing stopped them."""
-        return self.busy + self.silent + self.ready + self.retrying + self._moving(Phase.SUSPENDED)
+        waiting = self.silent + self.retrying + self._moving(Phase.SUSPENDED)
+        return self.busy + self.lacking + waiting
 
     @property
     def retrying(self) -> int:
         """How many packages wait for a later try: cooling off, or held by the policy."""
-        released = self.counts.get(Phase.HELD, 0) if self.releases else 0
-        return self._moving(Phase.COOLOFF) + released
+        return self._moving(Phase.COOLOFF) + self.releases * self.counts.get(Phase.HELD, 0)
 
     @property
     def left(self) -> int:
@@ -244,23 +251,20 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
     is_any_up = any(node.takes or node.is_coming for node in nodes)
     if work.busy and (is_any_up or any(node.state == "up" for node in nodes)):
         return None
-    if not is_any_up:
+    if not is_any_up and not work.behind:
         return Cause.NO_NODE_UP
-    if work.held:
-        return Cause.HELD
-    if work.paused:
-        return Cause.PAUSED
-    stopped = work.silent + work.retrying + (work.suspended if work.ready else 0)
-    if work.open > work.ready + stopped:
+    if work.held or work.paused:
+        return Cause.HELD if work.held else Cause.PAUSED
+    stopped = work.silent + work.retrying + (work.suspended if work.lacking else 0)
+    if work.open > work.lacking + stopped:
         return None
-    if not work.ready:
+    if not work.lacking:
         return Cause.NEXT_TRY if work.retrying and not work.silent else None
     serving = [(requirement, node) for requirement in work.requirements
                for node in nodes if _serves(node, requirement)]  # fmt: skip
-    if any(node.leaves(requirement) for requirement, node in serving):
-        return None
-    if serving:
-        return Cause.SUSPENDED
+    if serving or work.behind:
+        has_cpus = any(node.leaves(requirement) for requirement, node in serving)
+        return None if has_cpus else Cause.SUSPENDED
     return Cause.IMPOSSIBLE if unfit >= work.ready else Cause.NO_FITTING_NODE
 
 
@@ -270,9 +274,8 @@ def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
         return True
     if work.held or work.paused:
         return work.resumes and not work.held
-    if work.open > work.ready or cause is Cause.SUSPENDED:
-        return True
-    return cause in LACKS_NODE and any(_could_serve(node, work) for node in nodes)
+    may_return = cause in LACKS_NODE and any(_could_serve(node, work) for node in nodes)
+    return may_return or work.open > work.ready or cause is Cause.SUSPENDED
 
 
 def _serves(node: NodeState, requirement: Requirement) -> bool:
@@ -281,11 +284,8 @@ def _serves(node: NodeState, requirement: Requirement) -> bool:
 
 
 def _could_serve(node: NodeState, work: Work) -> bool:
-    if not node.returns:
-        return False
-    return not work.requirements or any(
-        node.misfit(requirement) is None for requirement in work.requirements
-    )
+    fits = (node.misfit(requirement) is None for requirement in work.requirements)
+    return node.returns and (not work.requirements or any(fits))
 
 
 def _unfit(work: Work, nodes: Sequence[NodeState]) -> tuple[int, dict[str, str]]:

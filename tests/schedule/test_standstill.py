@@ -32,6 +32,15 @@ def test_ready_packages_move_while_suspended_ones_leave_enough_cpus() -> None:
     assert standing(ready(cpus=2), [node(suspended=2.0)], driven=True).moves
 
 
+def test_packages_queued_behind_suspended_ones_stop_nothing_that_can_run_elsewhere() -> None:
+    nodes = [node(suspended=4.0), node("b")]
+    starting = Work({"starting": 3}, behind=2)
+    mixed = Work({"ready": 3, "starting": 2}, ready().requirements, behind=2)
+
+    assert standing(starting, nodes, driven=True).moves
+    assert standing(mixed, nodes, driven=True).moves
+
+
 @pytest.mark.parametrize(
     ("work", "nodes", "driven", "cause", "returns"),
     [
@@ -49,6 +58,8 @@ def test_ready_packages_move_while_suspended_ones_leave_enough_cpus() -> None:
         (ready(cpus=64), [node(), node("b", "down")], True, Cause.IMPOSSIBLE, False),
         (ready(), [node(suspended=4.0)], True, Cause.SUSPENDED, True),
         (ready(cpus=2), [node(suspended=3.0), node("b", "down")], True, Cause.SUSPENDED, True),
+        (Work({"starting": 3}, behind=3), [node(suspended=4.0)], True, Cause.SUSPENDED, True),
+        (Work({"starting": 3}, behind=3), [node(drained=True)], True, Cause.SUSPENDED, True),
         (Work({"cooloff": 2, "waiting": 5}), [node()], True, Cause.NEXT_TRY, True),
         (Work({"held": 2}, releases=True), [node()], True, Cause.NEXT_TRY, True),
         (Work({"cooloff": 2}, held=True), [node()], True, Cause.HELD, False),

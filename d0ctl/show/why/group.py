@@ -11,7 +11,6 @@ from d0ctl.show.why.common import (
     MOST,
     Explanation,
     GroupPart,
-    for_time,
     kept_back,
     line_name,
     retry_canceled,
@@ -193,15 +192,20 @@ def _moving(
     silent = part.counts.get("unreachable", 0)
     running = totals["launched"] - silent
     if running:
+        from d0ctl.show.why.phases import launched as launched_package  # late: few are launched
+
         rows = part.sample(set(LIVE) - {Phase.UNREACHABLE}, MOST)
         launched = count(running, "package is", "packages are")
         known, stopped = len(explanation.facts), part.counts.get("suspended", 0)
         more = f", {stopped:,} suspended" if 0 < stopped < running else ""
         what = "suspended" if stopped == running else "running"
-        explanation.add(f"{part.title} is {what}: {launched} launched{more}", [])
+        queued = part.counts.get("starting", 0)
+        is_waiting = explanation.answer and queued and stopped + queued == running
+        title = "" if is_waiting else f"{part.title} is {what}: "
+        explanation.add(f"{title}{launched} launched{more}", [])
         for row in rows:
             why = f": {remark(row.note)}" if row.phase == Phase.SUSPENDED and row.note else ""
-            where = for_time(row.phase, row.node, row.started, now)
+            where = launched_package.state(store, row, row.started, now)
             explanation.facts.append(f"`{row.path}` {where}{why}")
         if running > len(rows) and rows:
             explanation.facts.append(f"and {count(running - len(rows))} more")

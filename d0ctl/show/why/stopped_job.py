@@ -32,7 +32,7 @@ def own_obstacle(job: JobStanding, now: float) -> str | None:
     if standing.cause is Cause.NO_FITTING_NODE:
         return f"no node that is up and not drained can take its {ready}"
     if standing.cause is Cause.SUSPENDED:
-        need = count(job.work.ready, "package needs", "packages need")
+        need = count(job.work.lacking, "package needs", "packages need")
         return f"suspended packages have the CPUs that its {need}"
     if standing.cause is Cause.OTHER_JOB:
         return _other_jobs(job)
@@ -83,6 +83,8 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
     if standing.cause is Cause.SUSPENDED:
         for row in part.sample([Phase.READY], 1):
             explanation.commands += part.explain(row.path).commands
+        if not part.counts.get(Phase.READY):
+            _add_resumes(part, explanation)
     elif standing.unfit or standing.cause is Cause.NO_FITTING_NODE:
         _add_unfit(job, part, explanation)
 
@@ -96,8 +98,16 @@ def _concerns(job: JobStanding, part: GroupPart) -> bool:
     if job.standing.cause is Cause.NO_INPUT:
         return any(part.counts.get(phase) for phase in LIVE)
     if not job.standing.unfit:
-        return bool(part.counts.get(Phase.READY))
+        is_queued = job.work.behind and part.counts.get(Phase.STARTING)
+        return bool(part.counts.get(Phase.READY) or is_queued)
     return _unfit(part) is not None
+
+
+def _add_resumes(part: GroupPart, explanation: Explanation) -> None:
+    """Add the commands that resume what a package queued on a node waits for."""
+    for row in part.sample([Phase.STARTING], 1):
+        commands = part.explain(row.path).commands
+        explanation.commands += [text for text in commands if text.startswith("d0ctl resume ")]
 
 
 def _retries(retrying: int, path: str, part: GroupPart) -> list[str]:

@@ -1,5 +1,6 @@
 """The input of the scheduler, and the rows of its decisions."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.quota import Quota
 from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 from d0ctl.store import lifecycle, stage_order
-from d0ctl.store.connection import Row, Store, as_json
+from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.due_times import left_s
 from d0ctl.store.files import links as link_rates
 from d0ctl.store.files.copies import PARKED
@@ -19,6 +20,7 @@ from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 
 if TYPE_CHECKING:
     from d0ctl.schedule.choice import Decision, NodeChoice
+    from d0ctl.schedule.standstill import NodeState
 
 SAME_CHOICE_S = 600.0
 """For this time later packages with a requirement share the row of a node and a rule."""
@@ -57,6 +59,19 @@ def busy(store: Store, *, now: float) -> dict[int, list[Busy]]:
 def suspended_on(store: Store, nodes: Collection[int]) -> list[Row]:
     """Return the packages on nodes that a person suspended, by job, the most first."""
     return store.rows("suspended_on", nodes=as_json(nodes))
+
+
+def queued_behind(
+    store: Store, job: int, part: int | Selection | None, nodes: Sequence["NodeState"]
+) -> int:
+    """Count packages of a job, of one of its stages, or of selected ones, that are queued on nodes
+    where those that a person suspended leave too few CPUs for them.
+    """
+    left = {node.room.id: node.room.cpus - node.suspended for node in nodes if node.suspended}
+    if isinstance(part, Selection):
+        (row,) = part.rows("queued_behind_selected", left=json.dumps(left))
+        return int(row["n"])
+    return int(store.value("queued_behind", job=job, stage=part, left=json.dumps(left)))
 
 
 def links(store: Store) -> Links:

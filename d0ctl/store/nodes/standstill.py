@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import LIVE, Counts, Phase
+from d0ctl.schedule.resources import Requirement
 from d0ctl.schedule.standstill import Cause, NextTry, NodeState, Standing, Work, standing
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store, as_json
@@ -208,15 +209,14 @@ def _jobs(
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("standing_counts", job=job):
         counts.setdefault(row["job_id"], {})[row["phase"]] = row["n"]
-    requirements: dict[int, list[Row]] = {}
+    requirements: dict[int, list[Requirement]] = {}
+    catalogue, jobs = Catalogue(store), []
     for row in store.rows("standing_requirements", job=job):
-        requirements.setdefault(row["job_id"], []).append(row)
+        requirements.setdefault(row["job_id"], []).append(requirement_of(row, catalogue))
     nodes, lost = [view.node for view in views], _lost_clusters(views)
-    catalogue = Catalogue(store)
-    jobs = []
     for row in store.rows("standing_jobs", job=job):
         of_job: Counts = counts.get(row["id"], {})
-        work = _work(store, row, of_job, requirements.get(row["id"], []), catalogue)
+        work = _work(store, row, of_job, requirements.get(row["id"], []), nodes)
         if stranded := _stranded(store, row["id"], of_job, lost):
             work = replace(work, awaiting={**work.awaiting, Phase.ASSIGNED: stranded})
         jobs.append(_judge(store, row, work, nodes, driven=driven))
@@ -224,13 +224,17 @@ def _jobs(
 
 
 def _work(
-    store: Store, job: Row, counts: Mapping[str, int], requirements: list[Row], catalogue: Catalogue
+    store: Store, job: Row, counts: Counts, found: list[Requirement], nodes: Sequence[NodeState]
 ) -> Work:
+    behind = 0
+    if counts.get(Phase.STARTING) and any(node.suspended for node in nodes):
+        from d0ctl.store.nodes import placement  # late: people seldom suspend packages
+
+        behind = placement.queued_behind(store, job["id"], None, nodes)
     releases = bool(counts.get("held")) and store.row("releases_to_come", job=job["id"]) is not None
-    found, resumes = [requirement_of(row, catalogue) for row in requirements], job["pause_until"]
     return Work(counts, found, bool(job["hold"]), bool(job["pause"]), releases,
-                _awaiting(store, job["id"], counts), resumes=resumes is not None,
-                suspended=job["suspended"])  # fmt: skip
+                _awaiting(store, job["id"], counts), resumes=job["pause_until"] is not None,
+                suspended=job["suspended"], behind=behind)  # fmt: skip
 
 
 def _awaiting(store: Store, job: int, counts: Counts) -> Counts:
@@ -275,10 +279,8 @@ def _judge(
 
 def next_try(store: Store, job: int, part: int | Selection | None = None) -> NextTry | None:
     """Return the first try to come of a job, or of a part of it: a stage, or selected packages."""
-    if isinstance(part, Selection):
-        row = part.row("next_try_selected")
-    else:
-        row = store.row("next_try", job=job, stage=part)
+    row = (part.row("next_try_selected") if isinstance(part, Selection)
+           else store.row("next_try", job=job, stage=part))  # fmt: skip
     return None if row is None else make(NextTry, row)
 
 

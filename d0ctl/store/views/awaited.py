@@ -112,8 +112,14 @@ def _standing(
                         for requirement in requirements if requirement.id in ready]  # fmt: skip
     else:
         requirements = [requirement for requirement in requirements if requirement.stage == part]
-    work = replace(whole.work, counts=counts, requirements=requirements, awaiting={}, outside=None)
-    own = of_part(work, whole.standing, [view.node for view in views], driven=driven)
+    nodes, behind = [view.node for view in views], 0
+    if whole.work.behind:
+        from d0ctl.store.nodes import placement  # late: few jobs have any
+
+        behind = placement.queued_behind(store, job, part, nodes)
+    work = replace(whole.work, counts=counts, requirements=requirements, awaiting={}, outside=None,
+                   behind=behind)  # fmt: skip
+    own = of_part(work, whole.standing, nodes, driven=driven)
     if own is whole.standing:
         return whole
     first = next_try(store, job, part) if own.cause is Cause.NEXT_TRY else None

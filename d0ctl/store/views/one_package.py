@@ -157,3 +157,9 @@ def node_choice(store: Store, package: int) -> "NodeChoiceView | None":
     from d0ctl.store.views.shapes.node_choice import NodeChoiceView  # late: few pages have one
 
     return make(NodeChoiceView, row)
+
+
+def full_node(store: Store, package: int) -> int | None:
+    """Return the node on which a launched package waits for a slot; None if it does not."""
+    row = store.row("full_node_of", package=package)
+    return None if row is None else int(row["node_id"])

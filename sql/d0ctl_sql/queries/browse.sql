@@ -583,6 +583,21 @@ select found.job, found.pause, found.n, package_path.path as first
   join package_path on package_path.package_id = found.first
  order by found.n desc, found.first;
 
+-- name: full_node_of
+-- The node of a launched package that waits for a slot there: packages that have begun leave too few
+-- CPUs for it.
+select package.node_id
+  from package
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+  join node on node.id = package.node_id
+ where package.id = :package and package.phase = 'starting' and package.slot = 0
+   and node.cpus + 1e-6 < requirement.cpus * requirement.cpu / 100.0
+       + (select coalesce(sum(taken.cpus * taken.cpu / 100.0), 0)
+            from package as other indexed by package_live
+            join requirement as taken on taken.id = other.requirement_id and taken.stay is null
+           where other.node_id = package.node_id and other.is_live = 1 and other.slot = 0
+             and other.phase in ('running', 'suspended', 'killing'));
+
 -- name: transfers_to
 -- A few copies in transit to a cluster; `is_away` if no node that has the file is up.
 select file.name, transfer.tries, transfer.last_error,

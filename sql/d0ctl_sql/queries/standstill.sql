@@ -67,6 +67,25 @@ select phase, count(*) as n
    and phase in ('starting', 'staging-in', 'running', 'suspended', 'unreachable')
  group by phase;
 
+-- name: queued_behind
+-- How many packages of a job, or of one of its stages, are queued on nodes where suspended ones leave
+-- too few CPUs for them; :left has the CPUs that these leave, by node.
+select count(*)
+  from package indexed by package_in_phase
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+ where package.job_id = :job and package.phase = 'starting' and package.slot = 0
+   and (:stage is null or package.stage_id = :stage)
+   and requirement.cpus * requirement.cpu / 100.0 > (:left ->> ('$.' || package.node_id)) + 1e-6;
+
+-- name: queued_behind_selected
+-- The same of the selected packages.
+select count(*) as n
+  from selected_package
+  join package on package.id = selected_package.package_id
+              and package.phase = 'starting' and package.slot = 0
+  join requirement on requirement.id = package.requirement_id and requirement.stay is null
+ where requirement.cpus * requirement.cpu / 100.0 > (:left ->> ('$.' || package.node_id)) + 1e-6;
+
 -- name: stranded
 -- How many assigned packages of a job wait for an input of which only these clusters have copies.
 select count(*)

@@ -23,6 +23,8 @@ from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.shapes import PackageRow
+from d0ctl.store.views.shapes.of_package import PackageView
 from d0ctl.units import count, moment
 from d0ctl_wrapper.protocol.text import PAUSED
 
@@ -35,9 +37,9 @@ def live(subject: Subject) -> None:
     package, explanation = subject.package, subject.explanation
     tries = one_package.attempts(subject.store, package.id)
     began = tries[-1].started if tries else None
-    explanation.answer = (
-        f"{subject.name} {for_time(package.phase, package.node, began, subject.now)}"
-    )
+    explanation.answer = f"{subject.name} {state(subject.store, package, began, subject.now)}"
+    if package.phase == Phase.STARTING:
+        _queued(subject)
     if package.phase == Phase.SUSPENDED and package.note:
         _suspended(subject, package.note)
     if package.phase == Phase.STARTING and not any_driver(subject.store):
@@ -51,6 +53,21 @@ def live(subject: Subject) -> None:
     _straggles(subject)
     broker.explain_choice(subject)
     _early_start(subject)
+
+
+def state(store: Store, package: PackageView | PackageRow, began: float | None, now: float) -> str:
+    """Describe a launched package; one that is starting may have to wait for a slot."""
+    if package.phase == Phase.STARTING and one_package.full_node(store, package.id):
+        return f"waits for a slot on `{package.node}`"
+    return for_time(package.phase, package.node, began, now)
+
+
+def _queued(subject: Subject) -> None:
+    """Name packages that keep the slots of its node as a person suspended them."""
+    if (node := one_package.full_node(subject.store, subject.package.id)) is not None:
+        from d0ctl.show.why.phases.queue_position import suspended_on  # late: few are queued
+
+        suspended_on(subject, [node])
 
 
 def _suspended(subject: Subject, note: str) -> None:

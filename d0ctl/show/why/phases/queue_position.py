@@ -55,7 +55,9 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     explanation.facts += [f"node `{name}` {why}" for name, why in list(lacking.items())[:MOST]]
     free = [row for row in fits if row.name in has_slot and row.name not in lacking]
     explanation.facts += [usage(subject.store, row) for row in fits[:MOST] if row not in free]
-    if not free and _suspended(subject, fits):  # nobody knows when their CPUs are free
+    if not free and suspended_on(
+        subject, [row.id for row in fits]
+    ):  # nobody knows when their CPUs are free
         explanation.details["is_no_node_free"] = True
         return _none_free(subject, fits, lacks, at_limit)
     if chains := dependencies.longer_chains_before(subject.store, package.id):
@@ -102,9 +104,9 @@ def _longer(chains: LongerChains) -> str:
     return f"{ahead}, come first: longer chains begin with them"
 
 
-def _suspended(subject: Subject, fits: Sequence[NodeCapacity]) -> bool:
+def suspended_on(subject: Subject, nodes: Sequence[int]) -> bool:
     """Name packages that keep CPUs of full nodes as a person suspended them; False if none do."""
-    rows = placement.suspended_on(subject.store, [row.id for row in fits])
+    rows = placement.suspended_on(subject.store, nodes)
     for row in rows[:MOST]:
         packages = count(row["n"], "package")
         are, keep = ("is", "keeps its") if row["n"] == 1 else ("are", "keep their")
