@@ -97,6 +97,57 @@ def test_an_input_whose_interpreter_is_missing_says_so(real_site: Site) -> None:
     assert "`sim.sh` is an input, so the program on its first line (`#!`) is missing" in answer
 
 
+@pytest.mark.parametrize("first_line", ["#!/bin/sh", "#!/usr/bin/env python3"])
+@SHELLS
+def test_a_script_with_windows_line_ends_comes_with_the_command_that_converts_it(
+    real_site: Site, shell: str, first_line: str
+) -> None:
+    script = write(real_site.folder / "sim.sh", f"{first_line}\r")
+
+    answer = why(real_site, "./sim.sh", f"{script}", shell=shell)
+
+    assert "`sim.sh` has Windows line ends (`\\r\\n`)" in answer
+    assert f"sed -i 's/\\r$//' {script}" in answer
+    assert "is missing on node" not in answer
+
+
+def test_a_script_with_windows_line_ends_that_a_shell_reads_is_named(real_site: Site) -> None:
+    script = write(real_site.folder / "sim.sh", "for i in 1 2; do\r")
+
+    answer = why(real_site, "bash sim.sh || exit 3", f"{script}")
+
+    assert "`sim.sh` has Windows line ends" in answer
+
+
+def test_a_script_that_was_converted_may_be_retried(real_site: Site) -> None:
+    script = write(real_site.folder / "sim.sh", "#!/bin/sh\r")
+    why(real_site, "./sim.sh", f"{script}")
+    write(script)
+
+    answer = real_site.ok("why", "one/1/1/1")
+    real_site.ok("retry", "one/1/1/1")
+    real_site.drive("one")
+
+    assert f"`./sim.sh` could not run, but {script} was changed since" in answer
+    assert "  $ d0ctl retry one/1/1/1" in answer
+    assert real_site.phase("one/1/1/1") == "done"
+
+
+def test_a_file_with_windows_line_ends_is_not_blamed_for_another_failure(real_site: Site) -> None:
+    script = write(real_site.folder / "sim.sh", "#!/bin/sh\r")
+
+    answer = why(real_site, "cat sim.sh >&2; geant9", f"{script}")
+
+    assert "`geant9` is not on the PATH" in answer
+    assert "Windows" not in answer
+
+
+def test_a_list_of_names_with_windows_line_ends_is_suspected(real_site: Site) -> None:
+    answer = why(real_site, "cat $'no-such-file\\r'")
+
+    assert "a script or a list of names has Windows line ends" in answer
+
+
 def test_a_script_that_is_called_without_its_folder_is_not_retried(real_site: Site) -> None:
     write(real_site.jobs / "sim.sh")
     assert real_site.d0ctl("run", "--as", "one", "--", "sim.sh", "3").code == 1

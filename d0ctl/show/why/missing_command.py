@@ -2,7 +2,9 @@
 
 import posixpath
 import re
+from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct
 
@@ -29,8 +31,17 @@ _FILE_MESSAGES = (
 """Messages of python, C++ programs, the usual tools and ROOT, with the name of the file."""
 
 
+_LONGEST_LINE = 10_000
+"""How many bytes of a first line are read."""
+
 _NOT_STARTED = "can't start binary"
 """The message of a program that runs without a shell and was not found."""
+
+_CARRIAGE_RETURN = re.compile(r"\$'[^']*\\r'|\\r['’]: No such file")
+"""What bash, env and the usual tools print of a name that ends with a carriage return."""
+
+_TO_UNIX = r"sed -i 's/\r$//'"
+"""The command that removes Windows line ends."""
 
 _TOO_LONG = "Argument list too long"
 """The error of the kernel for arguments and an environment that it does not take."""
@@ -76,9 +87,39 @@ def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | 
     """Say which command or file was missing; None for other failures."""
     if _TOO_LONG in (last.message or ""):
         return Missing(f"correct the job file, then {again(store, package)}", may_retry=False)
-    if last.exit_code in (126, 127) or _NOT_STARTED in (last.message or ""):
-        return _command(store, package, last)
-    return _file(store, package, last) if last.exit_code else None
+    is_not_run = last.exit_code in (126, 127) or _NOT_STARTED in (last.message or "")
+    if not is_not_run and not last.exit_code:
+        return None
+    command = Path(_name(last) or "").name if is_not_run else ""
+    if found := _windows_lines(store, package, last, command):
+        return found
+    return _command(store, package, last) if is_not_run else _file(store, package, last)
+
+
+def _windows_lines(
+    store: Store, package: PackageView, last: AttemptView, command: str
+) -> Missing | None:
+    """Return a script with Windows line ends: `command`, or one that its messages show."""
+    text = f"{last.message or ''}\n{last.stderr or ''}"
+    is_shown = _CARRIAGE_RETURN.search(text) is not None
+    folder = Path(browse.directory(store, package.job_id))
+    for file in one_package.inputs(store, package.id) if is_shown or command else ():
+        path, base = folder / file.name, Path(file.local_name).name
+        if (is_shown or base == command) and _has_windows_lines(path, is_named=base in text):
+            return Missing(f"`{base}` has Windows line ends (`\\r\\n`), which `#!` and shells "
+                           f"read as part of a name: {_TO_UNIX} {quote(str(path))}")  # fmt: skip
+    fact = "a name in its messages ends with a carriage return: a script or a list of names has"
+    return Missing(f"{fact} Windows line ends: {_TO_UNIX} FILE") if is_shown else None
+
+
+def _has_windows_lines(path: Path, *, is_named: bool) -> bool:
+    """Return whether the first line of a script, or of a file that messages name, ends so."""
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                line = file.readline(_LONGEST_LINE)
+            return line.endswith(b"\r\n") and (is_named or line.startswith(b"#!"))
+    return False
 
 
 def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
@@ -176,6 +217,8 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
         where = f": chmod +x {here}" if here.is_file() else ""
         return Missing(f"`{name}` is not executable{where}")
     if is_input:
+        if here.is_file() and here.stat().st_mtime > (last.ended or 0.0):
+            return Missing(f"`{name}` could not run, but {here} was changed since", is_fixed=True)
         return Missing(
             f"`{base}` is an input, so the program on its first line (`#!`) is missing on node "
             f"`{last.node_name}`, or `{name}` is not its path there: d0ctl peek {package.path}"
