@@ -229,7 +229,8 @@ def capacity_of(
     bounds: dict[int, int],
 ) -> NodeCapacity:
     """Return what a node can take; one on trial takes a package of the stage that it failed."""
-    free, rest = node.cpus - node.used, 2 * node.cpus - node.used - node.bringing
+    free = node.cpus - node.used
+    rest = free + node.cpus - node.suspended - node.bringing
     if node.on_trial is None:
         return NodeCapacity(node, free, rest, bounds)
     own = [requirement for requirement in requirements if requirement.stage == node.on_trial]

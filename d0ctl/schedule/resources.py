@@ -26,15 +26,15 @@ NO_BOUNDS: Rooms = {}
 class NodeRoom(Struct, frozen=True):
     """A node that may take packages: its resources, and how much is in use.
 
-    `used` are the CPUs of the packages there, `lasting` those of packages that are not short;
-    `bringing` the CPUs of packages whose inputs are on
-    their way, which take none before. `open` packages wait there for inputs that are not made
-    yet, `delivering` ones have only to deliver their outputs, `running` are all but these. A
-    drained node that is tried again takes a single package: of the stage `on_trial` if one is
-    ready, else of any other. `memory_used` and `disk_used` are what the packages there may use,
-    in bytes; those of all nodes of its cluster use the same disk. `disk` is its size,
-    `disk_free` the free space that they may use, None if unknown; `disk_short` is by how much it
-    is below its reserve. `speed` is how many times as fast as a standard node it is. The
+    `used` are the CPUs of the packages there, `suspended` those of packages that a person
+    suspended, `lasting` those of these and of packages that are not short; `bringing` the CPUs of
+    packages whose inputs are on their way, which take none before. `open` packages wait there for
+    inputs that are not made yet, `delivering` ones have only to deliver their outputs, `running`
+    are all but these. A drained node that is tried again takes a single package: of the stage
+    `on_trial` if one is ready, else of any other. `memory_used` and `disk_used` are what the
+    packages there may use, in bytes; those of all nodes of its cluster use the same disk. `disk` is
+    its size, `disk_free` the free space that they may use, None if unknown; `disk_short` is by how
+    much it is below its reserve. `speed` is how many times as fast as a standard node it is. The
     allocation of a pilot ends in `left_s`.
     """
 
@@ -51,6 +51,7 @@ class NodeRoom(Struct, frozen=True):
     delivering: int = 0
     running: int = 0
     lasting: float = 0
+    suspended: float = 0
     on_trial: int | None = None
     memory_used: int = 0
     disk: int | None = None

@@ -2,6 +2,7 @@
 
 import pytest
 
+from d0ctl.store.nodes import placement
 from tests.cli.conftest import Type
 from tests.cli.test_check import drive
 from tests.cli.test_eta_suspended import BY_A_PERSON
@@ -62,6 +63,19 @@ def test_a_package_that_waits_behind_running_ones_says_so_and_its_job_moves(
     assert "waits for a slot on `localhost`" in d0ctl("why", "q2/1/1/1").stdout
     assert "suspended" not in d0ctl("why", "q2/1/1/1").stdout
     assert d0ctl("status", "q2", "--check").exit_code == 0
+
+
+@pytest.mark.parametrize("pace", [None, 0.01])
+def test_a_node_is_sent_nothing_in_advance_for_slots_of_suspended_packages(
+    site: Site, d0ctl: Type, pace: float | None
+) -> None:
+    change(site.store, "requirement", {}, pace=pace)
+    (suspended,) = placement.nodes(site.store)
+    d0ctl("resume", "long")
+    (resumed,) = placement.nodes(site.store)
+
+    assert (suspended.suspended, resumed.suspended) == (1.0, 0.0)
+    assert suspended.lasting - resumed.lasting == (1.0 if pace else 0.0)
 
 
 def test_a_package_with_a_free_slot_is_starting(site: Site, d0ctl: Type) -> None:

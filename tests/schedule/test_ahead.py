@@ -46,6 +46,13 @@ def test_packages_with_inputs_there_take_the_cpus_while_other_inputs_are_brought
     assert decide_far([node], 3, far(1000, 1001, 1002)) == [1, 1]
 
 
+def test_nothing_is_sent_in_advance_for_cpus_of_suspended_packages() -> None:
+    everything = far(*range(1000, 1020))
+    for suspended, ahead in [(0, 2), (1, 1), (2, 0)]:
+        node = NodeRoom(1, "a", 1, cpus=2, used=2, suspended=suspended)
+        assert len(decide_far([node], 20, everything)) == ahead
+
+
 @pytest.mark.parametrize(
     ("first", "ahead"),
     [

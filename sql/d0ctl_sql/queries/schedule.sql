@@ -1,11 +1,14 @@
 -- name: schedulable_nodes
 -- Nodes that may take packages, with the CPUs, memory and GPUs that live packages use there, the disk
--- that those of all nodes with the same cache use, the CPUs of packages whose inputs are in transit, the number of packages that wait there for inputs,
--- and of those that only deliver outputs, which use neither memory, GPUs nor disk; also nodes that d0ctl
--- drained and that one package is to try, with the stage that failed there.
+-- that those of all nodes with the same cache use, the CPUs of packages whose inputs are in transit and
+-- of those that a person suspended, the number of packages that wait there for inputs, and of those that
+-- only deliver outputs, which use neither memory, GPUs nor disk; also nodes that d0ctl drained and
+-- that one package is to try, with the stage that failed there.
 select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, node.gpus, node.platform,
        node.services, cluster.services as cluster_services, node.speed,
-       coalesce(live.used, 0) as used, coalesce(live.lasting, 0) as lasting,
+       coalesce(live.used, 0) as used,
+       coalesce(live.lasting, 0) + coalesce(paused.short, 0.0) as lasting,
+       coalesce(paused.cpus, 0.0) as suspended,
        coalesce(live.bringing, 0) as bringing,
        coalesce(live.open, 0) as open, coalesce(live.delivering, 0) as delivering,
        coalesce(live.running, 0) as running,
@@ -25,6 +28,16 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
   left join node_use as live on live.node_id = node.id
+  left join (select node_id, sum(cpus) as cpus, sum(iif(pace <= 0.3, cpus, 0.0)) as short
+               from (select package.node_id, requirement.pace,
+                            requirement.cpus * requirement.cpu / 100.0 as cpus
+                       from job
+                       join package indexed by package_in_phase
+                         on package.job_id = job.id and package.phase = 'suspended'
+                       join requirement on requirement.id = package.requirement_id
+                                       and requirement.stay is null
+                      where job.ended is null and package.is_paused)
+              group by node_id) as paused on paused.node_id = node.id
  where node.state = 'up'
    and (node.drained = 0
         or (bad_node.next_try <= :now
