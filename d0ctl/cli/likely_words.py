@@ -71,6 +71,8 @@ def refuse_parameter(typed: list[str]) -> None:
     if "--set" not in typed:
         return
     name, *values = typed[typed.index("--set") + 1 :]
+    if values[:1] == ["="]:  # NAME = VALUE
+        values = values[1:]
     if "=" not in name and values and not values[0].startswith("-"):
         raise BadUsage("`--set` takes NAME=VALUE",
                        hint=f"--set {shlex.quote(f'{name}={values[0]}')}")  # fmt: skip

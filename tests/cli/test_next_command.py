@@ -103,3 +103,10 @@ def test_a_node_in_place_of_a_job_is_recognized(site: Site, d0ctl: Type, verb: s
         "d0ctl: there is no job `localhost`", "`localhost` is a node: d0ctl why localhost",
     ]  # fmt: skip
     assert d0ctl("why", "localhost").exit_code == 0
+
+
+@pytest.mark.parametrize("words", [["scale", "2"], ["scale", "=", "2"]])
+def test_a_parameter_without_its_equals_sign_is_led_to_it(d0ctl: Type, words: list[str]) -> None:
+    for verb in ("retry", "update", "clone"):
+        answer = d0ctl(verb, "prod", "--set", *words)
+        assert answer.stderr == "d0ctl: `--set` takes NAME=VALUE\n--set scale=2\n"

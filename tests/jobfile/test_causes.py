@@ -63,6 +63,8 @@ MISTAKES = [
     ("gen-{s}.txt", "[ -f x ] && echo y", 7, quotes("[")),
     ("gen-{s}.txt", "[[ {s} = 5 ]] || echo y", 7, quotes("[")),
     ("job: toy", "job: toy, title: x", 1, "a text with `: ` in it needs quotes"),
+    ("loop: {s: 1..4}", "loop: s: 1..4", 5,
+     "a text with `: ` in it needs quotes, a mapping in one line braces: `loop: {s: ...}`"),
     ("gen.sh {s}", "echo a: {s}", 6, "a text with `: ` in it needs quotes"),
 ]  # fmt: skip
 

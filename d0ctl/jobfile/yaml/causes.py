@@ -10,6 +10,9 @@ _NO_VALUE = "[]{},*&%@`|>"
 _KEY = re.compile(r"[ -]*\w[\w.-]* *")
 """What is before the first colon of a line that sets a key."""
 
+_PAIR = re.compile(r"[ -]*(\w[\w.-]*:) +(\w+)")
+"""What is before the second colon of a line whose value begins with another key."""
+
 _SHELL_TEST = re.compile(r"[ -]*\w[\w.-]* *: *\[\[? .* \]\]? *(?:&&|\|\||;)")
 """A line whose value is a command that begins with a test of the shell."""
 
@@ -67,6 +70,9 @@ def likely_cause(error: YamlError) -> str:
         return "does it lack `: ` or `- `, each with its space, or is it indented too little?"
     if "mapping values are not allowed" in problem:
         is_key = _KEY.fullmatch(error.before)
+        if pair := _PAIR.fullmatch(error.before):
+            braces = f"{pair[1]} {{{pair[2]}: ...}}"
+            return f"a text with `: ` in it needs quotes, a mapping in one line braces: `{braces}`"
         return _INDENTED if is_key else "a text with `: ` in it needs quotes"
     if "are not allowed" in problem:
         return _begins_with(f"{error.character} ")
