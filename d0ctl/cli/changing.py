@@ -110,6 +110,8 @@ class Changing(TyperCommand):
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
         """Read the words; if one word is given for two arguments, the last argument is missing."""
         has_word = any(not word.startswith("-") for word in args)
+        if "--" not in args:  # then the words behind are those of a command
+            likely_words.refuse_parameter(args)
         try:
             return super().parse_args(context, args)
         except typer.BadParameter as error:

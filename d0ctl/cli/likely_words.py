@@ -68,7 +68,7 @@ def refuse_comment(text: str | None, failed_for: str | None) -> None:
 
 def refuse_parameter(typed: list[str]) -> None:
     """Raise BadUsage for `--set NAME VALUE` without an equals sign."""
-    if "--set" not in typed:
+    if "--set" not in typed[:-1]:
         return
     name, *values = typed[typed.index("--set") + 1 :]
     if values[:1] == ["="]:  # NAME = VALUE
