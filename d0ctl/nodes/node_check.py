@@ -15,7 +15,7 @@ from d0ctl.errors import D0Error, NodeUnreachable
 from d0ctl.nodes.link import Frame, Link, Site, base_of, open_link, reach
 from d0ctl.nodes.ship import CannotKeep
 from d0ctl.nodes.transports.resolve import by_hand
-from d0ctl.nodes.transports.transport import Address, Transport
+from d0ctl.nodes.transports.transport import PATH_HINT, Address, Transport, refusal
 from d0ctl.schedule.resources import is_nearly_full
 from d0ctl.units import size
 
@@ -75,7 +75,7 @@ def check(home: Home, address: Address, site: str) -> Generator[Finding, None, N
         yield from _facts(link, address)
         yield _clock(link)
         found, is_clean = _detached(link, connect)
-        yield found
+        yield from found
     finally:
         link.close()
         if not is_clean:
@@ -158,10 +158,10 @@ def _clock(link: Link) -> Finding:
     return Finding(fine, "clock", offset, "" if fine else "run chrony or ntpd there")
 
 
-def _detached(link: Link, connect: Callable[[], Link]) -> tuple[Finding, bool]:
+def _detached(link: Link, connect: Callable[[], Link]) -> tuple[list[Finding], bool]:
     """Launch an attempt, drop the connection, and find out whether the attempt survives.
 
-    Return also whether its files were removed.
+    Return also whether its files need no further removal.
     """
     feature = "detached processes"
     try:
@@ -170,13 +170,14 @@ def _detached(link: Link, connect: Callable[[], Link]) -> tuple[Finding, bool]:
         time.sleep(AFTER_DROP_S)
         with closing(connect()) as back:
             survived = back.attempts.get(1) == "running"
-            _clean(back)
+            remaining = _clean(back)
     except (NodeUnreachable, KeyError) as error:
-        return Finding(False, feature, f"not tested: {error}"), False
+        return [Finding(False, feature, f"not tested: {error}")], False
     if survived:
-        return Finding(True, feature, "survive when the connection drops"), True
+        return [Finding(True, feature, "survive when the connection drops"), *remaining], True
     advice = "as root there: loginctl enable-linger USER, or KillUserProcesses=no in logind.conf"
-    return Finding(False, feature, "are killed when the connection drops", advice), True
+    killed = Finding(False, feature, "are killed when the connection drops", advice)
+    return [killed, *remaining], True
 
 
 def _launch(link: Link) -> None:
@@ -207,8 +208,8 @@ def _launch(link: Link) -> None:
     raise NodeUnreachable("the relay ended")
 
 
-def _clean(link: Link) -> None:
-    """End the attempt, and remove all its files."""
+def _clean(link: Link) -> list[Finding]:
+    """End the attempt, and remove all its files; return what prevents that."""
     link.send({"kind": "kill", "attempts": [1], "grace": 1.0})
     for frame in _frames(link):
         texts = [file["text"] for file in frame.get("files", ())]
@@ -217,26 +218,35 @@ def _clean(link: Link) -> None:
     folder = shlex.quote(link.base.rpartition("/")[0])
     for _ in range(REMOVALS):
         with suppress(NodeUnreachable):
-            _output(link.transport, f"exec rm -rf {folder}")
-            if not _output(link.transport, f"exec ls -d {folder}"):
-                return
+            said = _run(link.transport, f"exec rm -rf {folder}")[1]
+            if lines := [line for line in said.splitlines() if _lacks_rm(line)]:
+                remaining = f"files of this check remain in `{folder}`: {lines[0]}"
+                return [Finding(False, "removal of files", remaining, PATH_HINT)]
+            if not _run(link.transport, f"exec ls -d {folder}")[0]:
+                return []
         time.sleep(REMOVE_AGAIN_S)
+    return []
+
+
+def _lacks_rm(line: str) -> bool:
+    """Return whether a shell says that `rm` is not on the PATH."""
+    return re.search(r"\brm\b", line) is not None and refusal(line).hint == PATH_HINT
 
 
 def _remove(address: Address, site: Site) -> None:
     """Remove the folder of a check whose relay could not start."""
     with closing(reach(address, site)) as transport:
         folder = base_of(address, site, transport.home()).rpartition("/")[0]
-        _output(transport, f"exec rm -rf {shlex.quote(folder)}")
+        _run(transport, f"exec rm -rf {shlex.quote(folder)}")
 
 
-def _output(transport: Transport, command: str) -> bytes:
-    """Return what a command prints on the node."""
+def _run(transport: Transport, command: str) -> tuple[bytes, str]:
+    """Return what a command prints on the node to stdout, and to stderr."""
     stream, output = transport.start(command), b""
     while data := stream.read():
         output += data
     stream.close()
-    return output
+    return output, stream.stderr()
 
 
 def _answer(link: Link, question: Frame, kind: str) -> Frame:

@@ -106,7 +106,11 @@ def copy(address: Address, transport: Transport, path: str) -> str:
             with suppress(D0Error):
                 _do(transport, remove(address, aside))
             raise cannot_keep(address, aside, error) from error
-    return _do(transport, rename(address, aside, path))
+    said = _do(transport, rename(address, aside, path))
+    if not_renamed(said):
+        with suppress(D0Error):
+            _do(transport, remove(address, aside))
+    return said
 
 
 def _do(transport: Transport, command: str) -> str:

@@ -48,3 +48,18 @@ def test_the_folder_of_a_node_may_be_named_with_two_dots(tmp_path: Path) -> None
 
     assert "is not inside" not in answer["message"]
     assert (tmp_path / "here/site/n1").is_dir()
+
+
+def test_a_copy_of_the_wrapper_that_can_not_be_renamed_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "programs"
+    path.mkdir()
+    (path / "rm").symlink_to("/bin/rm")
+    monkeypatch.setenv("PATH", str(path))
+    site = Site("site", tmp_path / "nodes", tmp_path, tmp_path)
+
+    with pytest.raises(ship.CannotKeep, match="mv"):
+        open_link(Address("n1", "local"), site)
+
+    assert [*(tmp_path / "nodes").glob("site/n1/bin/*")] == []

@@ -9,7 +9,8 @@ from d0ctl.model import Address
 from d0ctl.nodes.transports.download import Limits
 
 __all__ = [
-    "CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "REFUSED", "Address", "Stream", "Transport", "refusal",
+    "CONNECT_TIMEOUT_S", "IO_TIMEOUT_S", "PATH_HINT", "REFUSED", "Address", "Stream", "Transport",
+    "refusal",
 ]  # fmt: skip
 
 CONNECT_TIMEOUT_S = 20.0
