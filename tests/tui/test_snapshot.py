@@ -4,9 +4,11 @@ import time
 
 from d0ctl_tui.read import snapshot
 from d0ctl_tui.read.snapshot import MOST_AGE_S, Snapshot
+from tests.cli.test_eta_suspended import BY_A_PERSON
+from tests.cli.test_pause import say
 from tests.cli.test_standing import drive
 from tests.support.building import job, line, package, production
-from tests.support.rows import insert, value
+from tests.support.rows import change, insert, value
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 from tests.tui.test_arranging import choose
@@ -55,6 +57,21 @@ def test_a_node_that_grows_lets_a_job_move_at_the_next_look(site: Site) -> None:
 
     assert is_read
     assert (len(first.stopped), len(after.stopped)) == (1, 0)
+
+
+def test_packages_queued_behind_those_that_a_person_suspended_need_a_person(site: Site) -> None:
+    drive(site)
+    for name in ("long", "q2"):
+        site.submit(production(name=name))
+    attempt = site.launch("long/1/1/1")
+    change(site.store, "node", {}, cpus=1)
+    for line_number in (1, 2, 3):
+        site.send(f"q2/1/{line_number}/1")
+    say(site, attempt, "suspended", 2, why=BY_A_PERSON)
+
+    after, _ = look(site, Snapshot(), time.time())
+
+    assert (len(after.stopped), after.needing[2]) == (2, {"starting": 3})
 
 
 def test_files_that_three_tries_could_not_transfer_are_counted_by_job(site: Site) -> None:

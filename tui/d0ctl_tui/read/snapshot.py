@@ -199,7 +199,8 @@ def _motionless(job: JobStanding) -> dict[str, int]:
     work = job.work
     stuck = [Phase.READY] + [Phase.COOLOFF, Phase.HELD] * (job.next_try is not None)
     stopped = {str(phase): work.counts[phase] for phase in stuck if work.counts.get(phase)}
-    motionless = dict(work.awaiting) | stopped
+    queued = {str(Phase.STARTING): work.behind} if work.behind else {}
+    motionless = dict(work.awaiting) | stopped | queued
     return motionless or {Phase.WAITING: work.counts.get(Phase.WAITING, 0)}
 
 
