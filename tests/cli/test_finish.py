@@ -32,6 +32,18 @@ def test_a_soft_finish_lets_running_packages_end(site: Site, d0ctl: Type) -> Non
     assert faults(site.store) == []
 
 
+def test_the_plan_of_a_finish_lets_several_packages_continue_to_their_ends(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    for line in (1, 2):
+        site.launch(f"prod/1/{line}/1")
+
+    plan = d0ctl("finish", "prod", "--dry-run").stdout
+
+    assert "2 running packages would continue to their ends" in plan
+
+
 def test_a_hard_finish_ends_running_packages(site: Site, d0ctl: Type) -> None:
     site.submit(production())
     site.launch("prod/1/1/1")

@@ -145,7 +145,8 @@ def describe(plan: FinishPlan) -> Iterator[str]:
             yield WAIT
         yield from undo.lasting(plan.undo, plan.before)
         return
-    ends = "be killed" if plan.request.options.hard else "continue to its end"
+    own_end = "its end" if plan.launched == 1 else "their ends"
+    ends = "be killed" if plan.request.options.hard else f"continue to {own_end}"
     running = f"; {count(plan.launched, 'running package')} would {ends}" if plan.launched else ""
     yield f"would finish {wording.jobs(plan)}: {_number(plan.packages)} would be canceled{running}"
     yield from describe_grace(plan.grace)
