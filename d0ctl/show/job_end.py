@@ -95,11 +95,11 @@ def _segment(store: Store, package: new_events.Incomplete) -> Segment:
 
 def remarks_on(store: Store, job: JobSummary) -> list[str]:
     """Say what its results lack, what is out of date, and which files from outside have changed."""
-    found = done_with_earlier(store, job.id)
+    found, stale = done_with_earlier(store, job.id), outdated(store, job)
     return [
         *shortfalls(job.name, short_packages(store, job.id, MOST_READ)),
         *read_from_outside(store, job),
         *partial_read(store, job),
-        *outdated(store, job),
-        *(earlier_readers(name, number) for name, number in found.items()),
+        *stale,
+        *(earlier_readers(*file, is_said=bool(stale)) for file in found.items()),
     ]

@@ -94,7 +94,8 @@ def test_a_package_that_is_out_of_date_anyway_is_named_if_its_input_was_made_aga
 
     said = d0ctl("results", "load").output
     assert "is out of date" in said
-    assert f"`raw` has changed since 1 finished package read it: {OF_READER}" in said
+    read = "`raw` has changed since 1 finished package read it"
+    assert f"{read}: `d0ctl update load --again` runs it again, too" in said
 
 
 def test_why_of_a_package_and_of_its_file_name_an_input_that_was_made_again(

@@ -109,7 +109,9 @@ def test_an_update_knows_what_ran_before_a_retry_read_the_changed_script(site: S
     script(site, "echo newest > $1.txt")
     for verb in ("results", "wait", "run"):
         told = site.d0ctl(verb, "edit").err
-        assert "has changed since 1 finished package" in told and "2 packages of" in told
+        assert "2 packages of `edit` are out of date" in told
+        too = "has changed since 1 finished package read it: `d0ctl update edit --again` runs it "
+        assert f"{too}again, too" in told
 
 
 def test_results_of_a_changed_script_are_accepted_until_it_changes_again(site: Site) -> None:

@@ -143,14 +143,18 @@ def earlier_read_by(store: Store, package: int) -> list[str]:
     return [row["name"] for row in rows]
 
 
-def earlier_readers(name: str, readers: EarlierReaders) -> str:
-    """Say that packages have succeeded with earlier contents of a file."""
-    update = f"d0ctl update {quote(readers.part)}"
+def earlier_readers(name: str, readers: EarlierReaders, *, is_said: bool = False) -> str:
+    """Say that packages have succeeded with earlier contents of a file.
+
+    If it `is_said` how packages of the job that are out of date run again, that does it for these.
+    """
     them, its = ("it", "its") if readers.packages == 1 else ("them", "their")
-    return (
-        f"`{name}` has changed since {count(readers.packages, 'finished package')} read it: "
-        f"`{update} --again` runs {them} again, `{update} --accept` keeps {its} results"
-    )
+    text = f"`{name}` has changed since {count(readers.packages, 'finished package')} read it: "
+    if is_said:
+        job = readers.part.partition("/")[0]
+        return f"{text}`d0ctl update {quote(job)} --again` runs {them} again, too"
+    update = f"d0ctl update {quote(readers.part)}"
+    return f"{text}`{update} --again` runs {them} again, `{update} --accept` keeps {its} results"
 
 
 def _is_edited(path: str, known: Row, most: int | None = None) -> bool:

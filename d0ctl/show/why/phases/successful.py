@@ -165,10 +165,10 @@ def remarks(store: Store, job: JobSummary, path: str = "") -> list[str]:
     """Return what a person should know of the files of a job; of a part, if they are outdated."""
     if path not in ("", job.name):
         return outdated(store, job, path)
-    earlier = done_before_replaced(store, job.id).items()
-    changed = [earlier_readers(name, readers) for name, readers in earlier]
+    earlier, stale = done_before_replaced(store, job.id).items(), outdated(store, job)
+    changed = [earlier_readers(*file, is_said=bool(stale)) for file in earlier]
     reads = [*read_from_outside(store, job), *partial_read(store, job)]
-    return [*not_kept(store, job), *reads, *outdated(store, job), *changed]
+    return [*not_kept(store, job), *reads, *stale, *changed]
 
 
 def add_outdated(
