@@ -46,6 +46,18 @@ def test_running_and_next_packages_are_counted_apart_on_all_screens(
     assert any("2/2 slots in use, 3 next" in text(line) for line in card.lines)
 
 
+def test_slots_of_suspended_packages_are_counted_on_all_screens(site: Site, d0ctl: Type) -> None:
+    work(site)
+    rows.change(site.store, "package", {"id": site.id_of("prod/1/1/1")}, phase="suspended")
+
+    (strip,) = strips.nodes(snapshot.nodes(site.store), {}, 100, NOW, UNICODE)
+
+    assert "2/2 in use, 1 suspended, 3 next" in d0ctl("node", "list").stdout
+    assert "`localhost` has 2/2 slots in use, 1 suspended" in d0ctl("why", "localhost").stdout
+    assert " 2/2, 1 suspended, 3 next " in d0ctl("top").stdout
+    assert " 2/2, 1 suspended, 3 next" in text(strip)
+
+
 def test_a_node_that_is_down_has_no_slots_in_use(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=6))
     site.up(cpus=2)

@@ -41,6 +41,8 @@ class NodeUse(Struct, frozen=True):
     """The CPUs given to packages that run, and how many packages wait for a slot, or for inputs."""
     next: int = 0
     staging: int = 0
+    suspended: float = 0.0
+    """The CPUs of packages that are suspended."""
 
 
 class PackageUse(Struct, frozen=True):
@@ -107,7 +109,9 @@ def draw(
 
 
 def _slots(node: NodeUse) -> str:
-    return slots(SlotUse(node.running, node.next, node.staging), node.cpus)
+    return slots(
+        SlotUse(node.running, node.next, node.staging, suspended=node.suspended), node.cpus
+    )
 
 
 def _taken(node: NodeUse) -> int | None:

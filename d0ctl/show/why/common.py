@@ -191,14 +191,16 @@ def usage(store: Store, row: NodeCapacity) -> str:
 
 
 def slots(use: "NodeUse", cpus: int, noun: str = "") -> str:
-    """Say how many slots of a node run packages, and how many packages there wait for a slot, or
-    for inputs: `4/4, 2 next, 1 staging`; of a node that does not answer, how many are on it.
+    """Say how many slots of a node run packages, in how many they are suspended, and how many
+    packages there wait for a slot, or for inputs: `4/4, 1 suspended, 2 next, 1 staging`; of a node
+    that does not answer, how many are on it.
     """
     waiting = (
         (use.ahead, "next"), (use.staging, "staging"), (use.unreachable, "unreachable"),
     )  # fmt: skip
     more = [f"{count(number)} {word}" for number, word in waiting if number]
-    return ", ".join([f"{use.used:g}/{cpus}{noun}", *more])
+    stopped = [f"{use.suspended:g} suspended"] if use.suspended else []
+    return ", ".join([f"{use.used:g}/{cpus}{noun}", *stopped, *more])
 
 
 def transfer_text(name: str, tries: int, last_error: str | None) -> str:

@@ -69,6 +69,7 @@ class FailureGroup(Struct, frozen=True):
 class NodeUse(Struct, frozen=True):
     """Slots of a node that run packages; packages there that wait for a slot, or for inputs.
 
+    In `suspended` ones of the slots packages are suspended.
     While a node does not answer, it runs none: its launched packages are `unreachable`.
     """
 
@@ -76,13 +77,16 @@ class NodeUse(Struct, frozen=True):
     ahead: int = 0
     staging: int = 0
     unreachable: int = 0
+    suspended: float = 0
 
 
 def node_use(store: Store) -> dict[int, NodeUse]:
     """Return how much of each node is in use; nodes without live packages are omitted."""
     rows = store.rows("outline_node_use")
     return {
-        row["node_id"]: NodeUse(row["used"], row["ahead"], row["staging"], row["unreachable"])
+        row["node_id"]: NodeUse(
+            row["used"], row["ahead"], row["staging"], row["unreachable"], row["suspended"]
+        )
         for row in rows
     }
 

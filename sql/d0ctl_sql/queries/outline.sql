@@ -151,12 +151,14 @@ select package.job_id, stage.seq as stage, line.seq as line, package.seq as pack
  where package.id = :package;
 
 -- name: outline_node_use
--- How many slots of each node run packages, by the part of their CPUs that they need, and how many
--- packages there wait for a slot or for inputs, or are unreachable; packages that started early and
+-- How many slots of each node run packages, by the part of their CPUs that they need, and in how many of
+-- these packages are suspended; how many packages there wait for a slot or for inputs, or are unreachable; packages that started early and
 -- wait for inputs, or only deliver outputs, take no slot. A node that is down runs none.
 select node_id,
        sum(case when staging = 0 and phase in ('running', 'suspended', 'killing') and state <> 'down'
                 then cpus * cpu / 100.0 else 0 end) as used,
+       sum(case when staging = 0 and phase = 'suspended' and state <> 'down'
+                then cpus * cpu / 100.0 else 0 end) as suspended,
        sum(staging = 0 and phase in ('assigned', 'starting')) as ahead,
        sum(staging = 1) as staging,
        sum(phase = 'unreachable') as unreachable

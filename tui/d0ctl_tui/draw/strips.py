@@ -219,7 +219,7 @@ def _node(node: NodeLine, name: str, columns: int, now: float, glyphs: Glyphs) -
     spans: list[Span] = [(f" {sign} ", role), (name, "strong"), (" ", "")]
     if columns >= 30:
         spans += signs.gauge(node.used / max(1, node.cpus), min(WIDEST, columns // 5), glyphs)
-    use = NodeUse(node.used, node.ahead, node.staging, node.unreachable)
+    use = NodeUse(node.used, node.ahead, node.staging, node.unreachable, node.suspended)
     spans.append((f" {slots(use, node.cpus)}", "plain"))
     if node.state != "up":
         spans.append((f" {signs.node_state(node.state, node.contact)}", role))

@@ -38,7 +38,8 @@ class NodeLine(Struct, frozen=True):
     """A node in the strip.
 
     `used` slots run packages; `ahead` counts packages that wait there for a slot, `staging` those
-    that wait for their inputs. Those of a node that does not answer are `unreachable`.
+    that wait for their inputs. Those of a node that does not answer are `unreachable`. In
+    `suspended` ones of the slots packages are suspended.
     """
 
     name: str
@@ -52,6 +53,7 @@ class NodeLine(Struct, frozen=True):
     note: str
     is_up: bool = True
     unreachable: int = 0
+    suspended: float = 0
 
 
 class Stopped(Struct, frozen=True):
@@ -225,6 +227,7 @@ def nodes(store: Store, *, is_past: bool = False) -> list[NodeLine]:
                 note,
                 row.state == "up",
                 use_of_node.unreachable,
+                use_of_node.suspended,
             )
         )
     return lines
