@@ -54,7 +54,8 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
         jobs.draw(page, shown_jobs, all_jobs, now, horizon, tasks)
         if shown_jobs:
             order = [job for job in shown_jobs if job.is_held_by_d0ctl and job.ended is None]
-            order += [job for job in shown_jobs if job.name in troubled]
+            order += sorted((job for job in shown_jobs if job.name in troubled),
+                            key=lambda job: bool(job.hold or job.pause))  # fmt: skip
             order += [job for job in shown_jobs if horizon.stragglers(job.id)]
             first = [*order, shown_jobs[0]][0].name
             _next(page, f"d0ctl status {first}", f"d0ctl why {first}")

@@ -218,3 +218,14 @@ def test_a_job_that_waits_for_a_retried_package_of_another_is_not_blocked(
         assert "blocked" not in d0ctl("why", name).stdout + d0ctl("status", name).stdout
     assert read(site.store, "resumed_job", "job_id", by="job_id") == []
     assert "alone" in d0ctl("status", "-q").stdout
+
+
+def test_the_overview_names_a_job_with_failures_before_one_that_a_person_paused(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    site.submit(production("later"))
+    d0ctl("pause", "later")
+
+    assert d0ctl("status").stdout.endswith("d0ctl status prod    d0ctl why prod\n")
