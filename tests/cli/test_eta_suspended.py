@@ -95,7 +95,7 @@ def test_why_of_a_ready_package_names_suspended_ones_that_have_its_cpus(
     assert f"- {fact}, e.g. `big/1/1/1`" in said
     assert "$ d0ctl resume big\n  $ d0ctl resume 'big:suspended'   # only these\n" in said
     assert "CPUs free in" not in said
-    assert "suspended" not in resumed
+    assert "suspended there" not in resumed and "d0ctl resume" not in resumed
 
 
 def test_a_job_stands_still_while_suspended_packages_have_all_cpus(site: Site, d0ctl: Type) -> None:
