@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -17,6 +17,10 @@ MOST_READ = 1_000_000
 
 MOST_LOOKED_AT = 1000
 """How many of the files that a package has read are looked at."""
+
+
+Edited = Mapping[int, str | None]
+"""Files that have other contents than the known ones, by their ids, and their present checksums."""
 
 
 class OutdatedCopy(NamedTuple):
@@ -57,9 +61,8 @@ def renew_copies(selected: Selection, *, now: float) -> None:
 
 def readers_of_earlier(store: Store, job: int) -> dict[int, tuple[str, ...]]:
     """Return the packages that have read earlier contents of files, and the names of these."""
-    edited = [row["id"] for row in store.rows("sources_of_job", job=job)
-              if _is_edited(row["name"], row)]  # fmt: skip
-    rows = store.rows("readers_of_earlier", job=job, files=json.dumps(edited))
+    edited = _edited(store.rows("sources_of_job", job=job), None)
+    rows = store.rows("readers_of_earlier", job=job, edited=json.dumps(edited))
     found = dict[int, tuple[str, ...]]()
     for row in rows:
         found[row["package_id"]] = (*found.get(row["package_id"], ()), row["name"])
@@ -113,24 +116,24 @@ def done_with_earlier(store: Store, job: int) -> dict[str, EarlierReaders]:
     return _done_with(store, job, edited_sources(store, job))
 
 
-def selected_with_earlier(selected: Selection, edited: Sequence[int]) -> dict[str, int]:
+def selected_with_earlier(selected: Selection, edited: Edited) -> dict[str, int]:
     """Return how many selected packages have succeeded with earlier contents of `edited` files."""
     rows = selected.rows("selected_with_earlier", edited=json.dumps(edited))
     return {row["name"]: row["packages"] for row in rows}
 
 
-def edited_sources(store: Store, job: int) -> list[int]:
+def edited_sources(store: Store, job: int) -> Edited:
     """Return the files from outside that were changed since packages of a job read them."""
-    return [row["id"] for row in store.rows("sources_of_job", job=job)
-            if _is_edited(row["name"], row, MOST_READ)]  # fmt: skip
+    return _edited(store.rows("sources_of_job", job=job), MOST_READ)
 
 
 def done_before_replaced(store: Store, job: int) -> dict[str, EarlierReaders]:
-    """Return the same for the changes that the database knows of, without a look at files."""
-    return _done_with(store, job, ())
+    """Return the same for the changes that the database knows of; no other files are looked at."""
+    rows = store.rows("sources_of_job", job=job)
+    return _done_with(store, job, _edited([row for row in rows if row["replaced"]], MOST_READ))
 
 
-def _done_with(store: Store, job: int, edited: Sequence[int]) -> dict[str, EarlierReaders]:
+def _done_with(store: Store, job: int, edited: Edited) -> dict[str, EarlierReaders]:
     rows = store.rows("done_with_earlier", job=job, edited=json.dumps(edited))
     return {row["name"]: EarlierReaders(row["packages"], row["part"]) for row in rows}
 
@@ -138,7 +141,7 @@ def _done_with(store: Store, job: int, edited: Sequence[int]) -> dict[str, Earli
 def earlier_read_by(store: Store, package: int) -> list[str]:
     """Return the files of which a package has succeeded with earlier contents, likewise."""
     sources = store.rows("sources_of_package", package=package, limit=MOST_LOOKED_AT)
-    edited = [row["id"] for row in sources if _is_edited(row["name"], row, MOST_READ)]
+    edited = _edited(sources, MOST_READ)
     rows = store.rows("earlier_read_by", package=package, edited=json.dumps(edited))
     return [row["name"] for row in rows]
 
@@ -155,6 +158,21 @@ def earlier_readers(name: str, readers: EarlierReaders, *, is_said: bool = False
         return f"{text}`d0ctl update {quote(job)} --again` runs {them} again, too"
     update = f"d0ctl update {quote(readers.part)}"
     return f"{text}`{update} --again` runs {them} again, `{update} --accept` keeps {its} results"
+
+
+def _edited(rows: Iterable[Row], most: int | None) -> dict[int, str | None]:
+    """Return which files have other contents than the known ones, and their checksums.
+
+    A checksum is None if it is not needed, as the file had no other contents before: then no
+    package has read the present ones.
+    """
+    found = {}
+    for row in rows:
+        if _is_edited(row["name"], row, most):
+            status = _status(row["name"])
+            is_read = row["has_former"] and status and (most is None or status.st_size <= most)
+            found[row["id"]] = _checksum(row["name"]) if is_read else None
+    return found
 
 
 def _is_edited(path: str, known: Row, most: int | None = None) -> bool:

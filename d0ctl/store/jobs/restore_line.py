@@ -76,7 +76,10 @@ def reruns_for(
         outdated = left_out.outdated(store.select([*again, *made]), restored=True).by_recipe
         makers = Listed(len(own) + others.number, tuple(first), outdated + others.outdated)
     anew, earlier = list[str](), dict[str, int]()
-    if edited := [file for job in jobs for file in edited_files.edited_sources(store, job)]:
+    edited = dict[int, str | None]()
+    for job in jobs:
+        edited |= edited_files.edited_sources(store, job)
+    if edited:
         anew = [*edited_files.selected_with_earlier(store.select(made), edited)]
         unmade = store.select({*packages} - {*made})
         earlier = edited_files.selected_with_earlier(unmade, edited)

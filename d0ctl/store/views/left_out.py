@@ -162,7 +162,7 @@ def needs_remarks(store: Store, job: int) -> bool:
     """Return whether packages of a job are out of date, or lack files that were not kept."""
     return bool(
         outdated_packages(store, job).packages
-        or store.row("done_with_earlier", job=job, edited="[]")
+        or store.row("done_with_earlier", job=job, edited="{}")
         or not_kept(store, job)
         or read_from_outside(store, job)
         or partial_read(store, job)

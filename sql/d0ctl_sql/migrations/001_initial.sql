@@ -1086,6 +1086,37 @@ create table outdated_package (
 -- Those of a job.
 create index outdated_package_of_job on outdated_package (job_id);
 
+-- The contents that a file had until others came or were made.
+create table former_content (
+    file_id  integer not null references file on delete cascade,
+    until    real not null,
+    size     integer,
+    checksum text not null,
+    primary key (file_id, until)
+) strict, without rowid;
+
+create trigger file_replaced after update of replaced on file
+when new.replaced is not null and old.checksum <> new.checksum
+begin
+    insert or replace into former_content (file_id, until, size, checksum)
+    values (new.id, new.replaced, old.size, old.checksum);
+end;
+
+-- The contents of files that packages have read with their last attempts.
+create view read_content as
+    select input.package_id, input.file_id,
+           coalesce((select former.checksum
+                       from former_content as former
+                      where former.file_id = input.file_id
+                        and former.until > iif(package.early, attempt.ended,
+                                               max(attempt.launched, coalesce(attempt.started, 0)))
+                      order by former.until limit 1), file.checksum) as checksum
+      from input
+      join file on file.id = input.file_id
+      join package on package.id = input.package_id
+      join attempt on attempt.id = package.attempt_id
+     where input.own = 0 and input.dropped = 0;
+
 -- Which packages have read earlier contents of files: from outside, or that were made again. A package
 -- whose results a person accepted counts again only after a later change.
 create view earlier_reader as
@@ -1098,8 +1129,14 @@ create view earlier_reader as
       left join outdated_copy on outdated_copy.file_id = file.id
                              and outdated_copy.cluster_id = node.cluster_id
      where input.own = 0 and input.dropped = 0
-       and (iif(package.early, attempt.ended, max(attempt.launched, coalesce(attempt.started, 0)))
-            < file.replaced
+       and ((iif(package.early, attempt.ended, max(attempt.launched, coalesce(attempt.started, 0)))
+             < file.replaced
+             and not exists (select 1 from read_content
+                              where read_content.package_id = package.id
+                                and read_content.file_id = file.id
+                                and read_content.checksum = file.checksum
+                                and exists (select 1 from former_content
+                                             where former_content.file_id = file.id)))
             or iif(package.early, attempt.ended, attempt.launched)
                < iif(outdated_copy.file_id is null, 0,
                      coalesce(abs(outdated_copy.renewed), 1e12)))

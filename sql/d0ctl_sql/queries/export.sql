@@ -152,7 +152,9 @@ select input.package_id, input.binary, file.id, job.name as job, file.name,
        file.package_id as maker, coalesce(file.size, input.size) as size,
        coalesce(file.checksum, input.checksum, file.checksum_asked) as checksum,
        coalesce(input.locator, file.locator) as locator, input.local,
-       iif(input.own, null, file.replaced) as replaced
+       iif(input.own, null, file.replaced) as replaced,
+       (select json_group_array(json_array(until, size, checksum))
+          from (select * from former_content where file_id = file.id order by until)) as earlier_contents
   from selected_package
   cross join input on input.package_id = selected_package.package_id
   join file on file.id = input.file_id

@@ -349,14 +349,16 @@ update file set size = :size, checksum = :checksum, replaced = :now
 
 -- name: sources_of_job
 -- The files from this machine that packages of a job have read, as they were last.
-select file.id, file.name, file.size, file.checksum, job.submitted
+select file.id, file.name, file.size, file.checksum, job.submitted, file.replaced,
+       exists (select 1 from former_content where file_id = file.id) as has_former
   from job join file on file.job_id = job.id
  where job.id = :job and file.package_id is null and file.locator is null
    and file.checksum > '';
 
 -- name: sources_of_package
 -- The first files from this machine that a package has read, as they were last.
-select file.id, file.name, file.size, file.checksum, job.submitted
+select file.id, file.name, file.size, file.checksum, job.submitted, file.replaced,
+       exists (select 1 from former_content where file_id = file.id) as has_former
   from input
   join file on file.id = input.file_id and file.package_id is null and file.locator is null
             and file.checksum > ''
@@ -365,48 +367,60 @@ select file.id, file.name, file.size, file.checksum, job.submitted
  limit :limit;
 
 -- name: earlier_read_by
--- The files of which a package has succeeded with earlier contents: those in `edited`, or others that
--- came or were made again; none if the package is known to be out of date, or not in the
--- job file any more.
+-- The files of which a package has succeeded with earlier contents than those in `edited`, or than the
+-- known ones; none if the package is known to be out of date, or not in the job file any more.
+with edited (file_id, checksum) as materialized (
+    select cast("key" as integer), value from json_each(:edited))
 select distinct file.name
   from package
   join line on line.id = package.line_id and line.named <> 2
   join input on input.package_id = package.id and input.dropped = 0 and input.own = 0
   join file on file.id = input.file_id
  where package.id = :package and package.phase = 'done'
-   and (file.id in (select value from json_each(:edited))
-        or exists (select 1 from earlier_reader
-                    where package_id = package.id and file_id = file.id))
+   and (exists (select 1
+                  from edited
+                  join read_content on read_content.package_id = package.id
+                                   and read_content.file_id = edited.file_id
+                                   and read_content.checksum is not edited.checksum
+                 where edited.file_id = file.id)
+        or (file.id not in (select file_id from edited)
+            and exists (select 1 from earlier_reader
+                         where package_id = package.id and file_id = file.id)))
    and not exists (select 1 from outdated_package where package_id = package.id)
  order by file.name;
 
 -- name: readers_of_earlier
--- The packages of a job that have read earlier contents of files: of these from outside, or of
--- files that came or were made again with other contents.
-select input.package_id, file.name
-  from json_each(:files) as edited
-  join file on file.id = edited.value
-  join input on input.file_id = file.id and input.dropped = 0
+-- The packages of a job that have read earlier contents of files than those in `edited`, or than the
+-- known ones of files that came or were made again.
+with edited (file_id, checksum) as materialized (
+    select cast("key" as integer), value from json_each(:edited))
+select read_content.package_id, file.name
+  from edited
+  join file on file.id = edited.file_id
+  join read_content on read_content.file_id = file.id
+                   and read_content.checksum is not edited.checksum
 union
 select earlier_reader.package_id, file.name
   from file
   join earlier_reader on earlier_reader.file_id = file.id
   join package as reader on reader.id = earlier_reader.package_id and reader.job_id = :job
  where file.job_id in (select :job union all select maker_id from need where job_id = :job)
-   and file.replaced is not null;
+   and file.replaced is not null and file.id not in (select file_id from edited);
 
 -- name: done_with_earlier
--- How many packages of a job have succeeded with earlier contents of files: of those from outside in
--- `edited`, or of one of this or another job that came or was made again with other contents. Packages known to be out of
--- date count only if a package has made the file again, and those that the job file has no more never
+-- How many packages of a job have succeeded with earlier contents of files: than those in `edited`, or
+-- than the known ones of one that came or was made again, of this or another job. Packages known to be
+-- out of date count only if a package has made the file again, and those that the job file has no more never
 -- do. The path is that of the only package, of their only stage, or of the job.
+with edited (file_id, checksum) as materialized (
+    select cast("key" as integer), value from json_each(:edited))
 select name, packages,
        case when packages = 1 then (select path from package_path where package_id = first)
             else (select name from job where id = :job) || iif(lowest = highest, '/' || lowest, '')
         end as part
   from (select file.name, count(*) as packages, min(package.id) as first,
                min(stage.seq) as lowest, max(stage.seq) as highest
-          from (select value as id from json_each(:edited)
+          from (select file_id as id from edited
                  union
                 select file.id
                   from file
@@ -419,9 +433,15 @@ select name, packages,
                       and package.job_id = :job
           join line on line.id = package.line_id and line.dropped is null and line.named <> 2
           join stage on stage.id = package.stage_id
-         where (file.id in (select value from json_each(:edited))
-                or exists (select 1 from earlier_reader
-                            where package_id = package.id and file_id = file.id))
+         where (exists (select 1
+                          from edited
+                          join read_content on read_content.package_id = package.id
+                                           and read_content.file_id = edited.file_id
+                                           and read_content.checksum is not edited.checksum
+                         where edited.file_id = file.id)
+                or (file.id not in (select file_id from edited)
+                    and exists (select 1 from earlier_reader
+                                 where package_id = package.id and file_id = file.id)))
            and (file.package_id is not null
                 or not exists (select 1 from outdated_package where package_id = package.id))
          group by file.id);
@@ -430,10 +450,10 @@ select name, packages,
 -- How many of the selected packages have succeeded with earlier contents of the `edited` files.
 select file.name, count(*) as packages
   from json_each(:edited) as edited
-  join file on file.id = edited.value
-  join input on input.file_id = file.id and input.dropped = 0 and input.own = 0
-  join selected_package on selected_package.package_id = input.package_id
-  join package on package.id = input.package_id and package.phase = 'done'
+  join file on file.id = cast(edited."key" as integer)
+  join read_content on read_content.file_id = file.id and read_content.checksum is not edited.value
+  join selected_package on selected_package.package_id = read_content.package_id
+  join package on package.id = read_content.package_id and package.phase = 'done'
  group by file.id;
 
 -- name: end_transfer

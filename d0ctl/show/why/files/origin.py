@@ -61,7 +61,8 @@ def add_origin(store: Store, explanation: Explanation, file: FileView, now: floa
 def _as_read(file: FileFacts, now: float) -> str:
     if file.earlier_of is None:
         return f"`{file.path}`{_checksum(file.checksum)}"
-    return f"an earlier version of `{file.path}`, which was replaced {moment(file.replaced, now)}"
+    version = f"an earlier version of `{file.path}`{_checksum(file.checksum)}"
+    return f"{version}, which was replaced {moment(file.replaced, now)}"
 
 
 def _checksum(text: str | None) -> str:

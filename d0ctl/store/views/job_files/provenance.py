@@ -28,8 +28,10 @@ class FileFacts(Struct, frozen=True):
     local: str | None = None
     replaced: float | None = None
     """When other contents of it came, or were made."""
+    earlier_contents: str | None = None
+    """The contents that it had before: until when, their size and checksum, as a JSON list."""
     earlier_of: str | None = None
-    """The run that read it when it had other contents, of which nothing is known."""
+    """The run that read it when it had other contents than now."""
 
     @property
     def path(self) -> str:
@@ -126,10 +128,17 @@ def _run(row: Row, read: list[FileFacts], made: list[FileFacts]) -> Run:
 
 
 def _as_read(file: FileFacts, run: Row) -> FileFacts:
-    """Return a file as a run has read it: without the facts of later contents."""
-    if file.replaced is None or file.replaced <= (run["read_until"] or 0.0):
+    """Return a file as a run has read it: with the facts of earlier contents if it had these."""
+    at = run["read_until"] or 0.0
+    if file.replaced is None or file.replaced <= at:
         return file
-    return replace(file, size=None, checksum=None, earlier_of=f"{run['path']}/{run['seq']}")
+    known = json.loads(file.earlier_contents or "[]")
+    found = next((each for each in known if each[0] > at), None)
+    until, size, checksum = found or (file.replaced, None, None)
+    if checksum is not None and checksum == file.checksum:
+        return file
+    return replace(file, size=size, checksum=checksum, replaced=until,
+                   earlier_of=f"{run['path']}/{run['seq']}")  # fmt: skip
 
 
 def _command(row: Row, read: list[FileFacts]) -> str | None:
