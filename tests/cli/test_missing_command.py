@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from d0ctl import Job
 from tests.support.jobs import binary, job, package
 from tests.support.site import Site
 
@@ -214,3 +215,57 @@ def test_a_file_that_is_an_input_or_not_beside_the_job_file_is_not_blamed(real_s
 
     assert "is beside the job file" not in answer
     assert "fix the cause, then `d0ctl retry one/1/1/1`" in answer
+
+
+@pytest.mark.parametrize(("name", "option"), [((), ""), (("--as", "one"), " and another `--as`")])
+def test_a_command_is_run_again_with_the_file_as_input(
+    real_site: Site, name: tuple[str, ...], option: str
+) -> None:
+    (real_site.jobs / "cuts.txt").write_text("1 50\n")
+
+    answer = real_site.d0ctl("run", *name, "--array", "1-2", "--", "cat cuts.txt; exit 3 # {n}").out
+
+    fact = "`cuts.txt` is in the folder of the command but is not an input, so it is not on the"
+    assert f"{fact} node: run the command again with `--input cuts.txt`{option}\n" in answer
+    assert "job file" not in answer
+
+
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        ("cd . && sim.sh", "write `./sim.sh` for the input, then run it again"),
+        ("cd . && geant9", "ship it as an input (`./geant9 ...` as the command)"),
+        ("cd . && lib/reco", "`lib/reco` is neither an input nor in the folder of the command: run "
+         "the command again with `--input FILE`"),
+        ("f=fit; ./$f.sh", "run the command again with `--input fit.sh`"),
+        ("cd . && python3 -c 'import mylib'", "run the command again with `--input mylib.py`"),
+    ],
+)  # fmt: skip
+def test_hints_for_a_command_name_no_job_file(real_site: Site, command: str, advice: str) -> None:
+    write(real_site.jobs / "sim.sh")
+    write(real_site.jobs / "fit.sh")
+    (real_site.jobs / "mylib.py").touch()
+    inputs = ("--input", "sim.sh") if "sim.sh" in command else ()
+
+    answer = real_site.d0ctl("run", *inputs, "--", command).out
+
+    assert advice in answer
+    assert "job file" not in answer
+
+
+def test_a_job_from_python_is_corrected_in_its_program(
+    real_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(real_site.jobs)
+    (real_site.jobs / "cuts.txt").write_text("1 50\n")
+    one = Job(job="one")
+    one.stage("cut").line(run="cat cuts.txt; exit 3")
+    with pytest.warns(UserWarning, match="not an input"):
+        one.submit(home=real_site.home.root)
+    real_site.drive("one")
+
+    answer = real_site.ok("why", "one/1/1/1")
+
+    assert "`cuts.txt` is in the folder of the job but is not an input" in answer
+    remedy = "add `inputs: cuts.txt` to the program that submitted it, then `update` the job there"
+    assert f"{remedy} and `d0ctl retry 'one:failed'`, or submit it under another name" in answer

@@ -10,8 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.model import Reason
+from d0ctl.show.why.causes.correction import correction_of
+from d0ctl.show.why.causes.missing_command import missing
 from d0ctl.show.why.common import Explanation
-from d0ctl.show.why.missing_command import again, missing
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.nodes.catalogue import requirement_of_package
@@ -35,7 +36,7 @@ ALIKE = ("reason", "binary", "exit_code", "signal")
 BY_JOB_FILE = frozenset({Reason.MISSING_OUTPUT, Reason.NO_INPUTS})
 """Reasons whose cause may be in the job file."""
 
-OLD_FILE = "a retry runs the job as it was submitted: if the job file is wrong, correct it, then "
+OLD_FILE = "a retry runs the job as it was submitted: "
 
 CHANGED_FILE = "the job file was changed since, and a retry runs the job as it was submitted: "
 
@@ -95,7 +96,7 @@ def advice(
     is_over = last is not None and package.phase == "failed" and not is_redefined(package, last)
     if is_over and is_changed_on_disk(store, package.job_id):
         fixes = [fix for fix in advised.fixes if not fix.startswith(OLD_FILE)]
-        changed = CHANGED_FILE + again(store, package)
+        changed = CHANGED_FILE + correction_of(store, package).again
         return replace(advised, fixes=(*fixes, changed))
     return advised
 
@@ -124,7 +125,9 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
         return Advice()
     if last.reason in BY_JOB_FILE:
         fix = _fix(target, is_certain=_fails_again(store, package, last))
-        return _against(fixes=(fix, OLD_FILE + again(store, package)))
+        correction = correction_of(store, package)
+        is_wrong = f"if the {correction.source} is wrong, correct it, then {correction.again}"
+        return _against(fixes=(fix, OLD_FILE + is_wrong))
     if is_deterministic(last.reason, last.exit_code):
         return _against(fixes=(_fix(target, is_certain=_fails_again(store, package, last)),))
     return Advice()

@@ -9,6 +9,7 @@ from shlex import quote
 from msgspec import Struct
 
 from d0ctl.jobfile.local_files import is_program
+from d0ctl.show.why.causes.correction import correction_of
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
@@ -58,35 +59,10 @@ class Missing(Struct, frozen=True):
     """The command that takes the corrected job file, if that is possible."""
 
 
-def again(store: Store, package: PackageView) -> str:
-    """Return what to do after the job file was corrected; a retry alone runs it as it was."""
-    if update := update_of(store, package):
-        return f"`{update}` and `d0ctl retry '{_job(package)}:failed'`"
-    from d0ctl.store.jobs.submission.submit import text_of  # much, and needed for few failures
-
-    known = text_of(store, package.job_id)
-    is_typed = known is not None and not known.has_file
-    run = "run it under another name" if is_typed else "`d0ctl run FILE --as NAME`"
-    return f"{run}, or remove the job and run it again"
-
-
-def update_of(store: Store, package: PackageView) -> str:
-    """Return the command that takes the corrected job file of a job, if the file still exists."""
-    from d0ctl.store.jobs.submission.submit import text_of  # much, and needed for few failures
-
-    known = text_of(store, package.job_id)
-    has_file = known and known.source not in (None, "-") and Path(str(known.source)).is_file()
-    return f"d0ctl update {_job(package)}" if has_file else ""
-
-
-def _job(package: PackageView) -> str:
-    return package.path.partition("/")[0]
-
-
 def missing(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
     """Say which command or file was missing; None for other failures."""
     if _TOO_LONG in (last.message or ""):
-        return Missing(f"correct the job file, then {again(store, package)}", may_retry=False)
+        return Missing(correction_of(store, package).advice, may_retry=False)
     is_not_run = last.exit_code in (126, 127) or _NOT_STARTED in (last.message or "")
     if not is_not_run and not last.exit_code:
         return None
@@ -123,7 +99,7 @@ def _has_windows_lines(path: Path, *, is_named: bool) -> bool:
 
 
 def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | None:
-    """Return a file beside the job file that is no input."""
+    """Return a file in the folder of the job that is no input."""
     names = {Path(file.name).name for file in one_package.inputs(store, package.id)}
     folder = browse.directory(store, package.job_id)
     for match in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
@@ -140,11 +116,11 @@ def _is_beside(folder: str, name: str) -> bool:
 def _no_input(store: Store, package: PackageView, name: str) -> Missing:
     name = posixpath.normpath(name)
     has_inputs = bool(one_package.inputs(store, package.id))
-    remedy = f"`{name}` to the `inputs` in" if has_inputs else f"`inputs: {name}` to"
+    correction = correction_of(store, package)
     return Missing(
-        f"`{name}` is beside the job file but is not an input, so it is not on the node: "
-        f"add {remedy} the job file, then {again(store, package)}", may_retry=False,
-        first=update_of(store, package),
+        f"`{name}` is {correction.folder} but is not an input, so it is not on the node: "
+        f"{correction.add_input(name, has_inputs=has_inputs)}", may_retry=False,
+        first=correction.update,
     )  # fmt: skip
 
 
@@ -178,7 +154,8 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
     if any(Path(file.name).name == name for file in one_package.inputs(store, package.id)):
         return Missing(
             f"`{name}` is searched on the PATH, which lacks the working directory: write "
-            f"`./{name}` for the input, then {again(store, package)}", may_retry=False,
+            f"`./{name}` for the input, then {correction_of(store, package).again}",
+            may_retry=False,
         )  # fmt: skip
     if _is_denied(last):
         return Missing(
@@ -186,7 +163,7 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
         )
     return Missing(
         f"`{name}` is not on the PATH of node `{last.node_name}`: install it there, "
-        f"name its full path, or ship it as an input (`inputs: {name}`, `run: ./{name} ...`); "
+        f"name its full path, or ship it as an input ({correction_of(store, package).ship(name)}); "
         "a PATH that was changed there counts after `d0ctl daemon restart`"
     )
 
@@ -225,5 +202,6 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
         )
     if _is_beside(folder, name):
         return _no_input(store, package, name)
-    return Missing(f"`{name}` is neither an input nor beside the job file: add it to `inputs`, "
-                   f"then {again(store, package)}", may_retry=False)  # fmt: skip
+    correction = correction_of(store, package)
+    return Missing(f"`{name}` is neither an input nor {correction.folder}: "
+                   f"{correction.add_unknown_input()}", may_retry=False)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Causes of failures that messages show, and how the job is corrected."""
