@@ -48,7 +48,7 @@ def draw(page: Sheet, store: Store, wanted: Selector | None, now: float) -> None
         shown_jobs = jobs_of(store, wanted)
         all_jobs = production(store, now=now)
         troubled = all_jobs.failures or {job.name for job in all_jobs.stopped}
-        troubled = {*troubled, *(task.name for task in all_jobs.tasks)}
+        troubled = {*troubled, *all_jobs.blocked, *(task.name for task in all_jobs.tasks)}
         horizon = _horizon(store, shown_jobs, now)
         tasks = site.ended_tasks(store, [job.id for job in shown_jobs])
         jobs.draw(page, shown_jobs, all_jobs, now, horizon, tasks)

@@ -116,6 +116,9 @@ def test_a_job_of_another_person_that_they_block_is_still_a_failure(
     assert (whole.exit_code, own.exit_code) == (1, 1)
     text = "failures: `lost` is blocked: it lacks files of other jobs"
     assert whole.stdout == f"{text}; 2 acknowledged failures in `prod`\n"
+    head, _, rows = d0ctl("status").stdout.partition("\n\n")
+    assert head == text.removeprefix("failures: ")
+    assert "d0ctl why lost" in rows
 
 
 def test_the_line_of_all_jobs_names_them(d0ctl: Type) -> None:

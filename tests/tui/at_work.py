@@ -2,7 +2,10 @@
 
 import time
 
-from d0ctl.store.nodes import leases
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
+from d0ctl.store.nodes import leases, placement
+from tests.support import building
 from tests.support.homes import equip_nodes, make_home
 from tests.support.site import Site
 
@@ -43,6 +46,21 @@ def drive(site: Site) -> None:
     """Let a daemon live, which does nothing."""
     with site.store.writing():
         leases.take_lease(site.store, leases.LEASE, now=time.time())
+
+
+def lacks_files(site: Site) -> None:
+    """Let a job `lost` lack the file of a failed package of `maker`, which is acknowledged."""
+    site.submit(building.job(("s", [building.line(building.package("all"))]), name="maker"))
+    site.fail("maker/1/1/1")
+    site.submit(
+        building.job(
+            ("s", [building.line(building.package("end", needs=["maker:all"]))]), name="lost"
+        )
+    )
+    with site.store.writing():
+        placement.end_jobs(site.store, now=time.time())
+    known = request("acknowledge", parse("maker:failed"))
+    apply(site.store, known, actor="tester", note=None, now=time.time())
 
 
 def put_to_work(site: Site) -> None:

@@ -19,7 +19,7 @@ from tests.support import rows
 from tests.support.building import job as build_job
 from tests.support.building import line, package, production
 from tests.support.site import Site
-from tests.tui.at_work import drive
+from tests.tui.at_work import drive, lacks_files
 from tests.tui.conftest import Desk, Open
 
 
@@ -225,6 +225,22 @@ def test_a_job_that_ended_with_failures_is_on_the_wall_until_they_are_acknowledg
         selector = parse("broken/1/1/1")
         apply(site.store, request("acknowledge", selector), actor="you", note="", now=time.time())
         await desk.misses("broken")
+
+    dashboard(script, size=(120, 36))
+
+
+def test_a_job_that_lacks_files_of_other_jobs_has_a_tile_that_says_so(
+    site: Site, dashboard: Open
+) -> None:
+    for name in "abcd":
+        site.submit(build_job(("s", [line(package(f"x-{name}"))]), name=name))
+    lacks_files(site)
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("⊗ 1 blocked")
+        await desk.press("Z")
+        await desk.sees("wall  4 active jobs", "lost ⊗ blocked", "✘ it lacks files of other jobs")
+        assert desk.lines("wall")[0].startswith("lost")
 
     dashboard(script, size=(120, 36))
 

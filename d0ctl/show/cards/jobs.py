@@ -12,7 +12,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark, until
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import Span
-from d0ctl.show.why.production import Obstacle, job_obstacles, obstacles
+from d0ctl.show.why.production import Obstacle, blocked_jobs, job_obstacles, obstacles
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files.eta import at
 from d0ctl.store.views.shapes import JobSettings, JobSummary, LineSummary, StageSummary
@@ -58,8 +58,9 @@ def draw(
         sheet.say(NO_JOBS)
         return
     stop(sheet, obstacles(production, now))
-    alone = [obstacle.text for obstacle in job_obstacles(production, now).values()]
-    most_urgent = [*_held_by_d0ctl(jobs), *alone][:MOST_OBSTACLES]
+    alone = {**job_obstacles(production, now), **blocked_jobs(production)}
+    texts = [obstacle.text for obstacle in alone.values()]
+    most_urgent = [*_held_by_d0ctl(jobs), *texts][:MOST_OBSTACLES]
     for text in most_urgent:
         sheet.say(text, "warn")
     if most_urgent:

@@ -12,9 +12,9 @@ from d0ctl.schedule.standstill import Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
 from d0ctl.show.forecast import eta
-from d0ctl.show.usage.site_check import LACKS_FILES, by_rules, is_by_person, packages_held
+from d0ctl.show.usage.site_check import by_rules, is_by_person, packages_held
 from d0ctl.show.why import stopped_job
-from d0ctl.show.why.production import job_obstacles, stop_of_all
+from d0ctl.show.why.production import LACKS_FILES, job_obstacles, stop_of_all
 from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.awaited import Awaited

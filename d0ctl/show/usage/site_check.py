@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause, is_alarming
-from d0ctl.show.why.production import job_obstacles, nodes_away, standstill
+from d0ctl.show.why.production import blocked_jobs, job_obstacles, nodes_away, standstill
 from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back, stay_suspended
 from d0ctl.store.nodes.standstill import JobStanding, Production
 from d0ctl.units import count, moment
@@ -114,10 +114,8 @@ def _stopped(production: Production, now: float) -> dict[str, str]:
 
 def _blocked(production: Production) -> dict[str, str]:
     """Return by job that other jobs do not make files that it needs, a few."""
-    return {name: f"`{name}` is blocked: {LACKS_FILES}" for name in production.blocked[:MOST]}
-
-
-LACKS_FILES = "it lacks files of other jobs"
+    texts = {name: obstacle.text for name, obstacle in blocked_jobs(production).items()}
+    return dict(list(texts.items())[:MOST])
 
 
 def packages_held(job: JobStanding) -> str:

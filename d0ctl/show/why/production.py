@@ -233,6 +233,15 @@ def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:
     return obstacles_by_job
 
 
+LACKS_FILES = "it lacks files of other jobs"
+
+
+def blocked_jobs(production: Production) -> dict[str, Obstacle]:
+    """Return by job that other jobs do not make files that it needs."""
+    return {name: Obstacle(f"`{name}` is blocked: {LACKS_FILES}", (f"d0ctl why {name}",))
+            for name in production.blocked}  # fmt: skip
+
+
 def stop_of_all(production: Production, now: float) -> Obstacle | None:
     """Return what stops every job, such as a missing daemon; None if nothing does."""
     if production.cause not in SITEWIDE:

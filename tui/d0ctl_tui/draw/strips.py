@@ -33,8 +33,6 @@ NAME, WIDEST = 18, 32
 LEAST_NOTE = 10
 """How many columns of a node's note are worth showing."""
 
-WORDS = {"failed": "failed", "held": "held", "unreachable": "unreachable"}
-
 
 def header(
     snapshot: Snapshot,
@@ -87,9 +85,9 @@ def _needs(snapshot: Snapshot) -> Iterator[tuple[str, int, str, str]]:
 
     The short word is empty where the glyph says enough.
     """
-    for phase, word in WORDS.items():
-        if number := snapshot.needing_a_person(phase):
-            yield phase, number, word, ""
+    for state in ("failed", "held", "unreachable", "blocked"):
+        if number := snapshot.needing_a_person(state):
+            yield state, number, state, ""
     if number := len(snapshot.stragglers):
         yield signs.STRAGGLER, number, "straggler" if number == 1 else "stragglers", ""
     if number := len(snapshot.stopped):

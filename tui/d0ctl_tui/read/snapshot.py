@@ -67,6 +67,9 @@ class Stopped(Struct, frozen=True):
     causes: Mapping[int, Cause] = field(default_factory=dict)
     """What stops jobs, whether alone, by the site or by a person."""
 
+    blocked: Collection[str] = ()
+    """The names of ended jobs for which other jobs do not make files."""
+
 
 class Snapshot(Struct, frozen=True):
     """A snapshot of the whole site."""
@@ -103,9 +106,16 @@ class Snapshot(Struct, frozen=True):
         """What stops jobs, by their ids, if neither a person nor a missing daemon does."""
         return {id: text for id, (_, text) in self.stopped_jobs.jobs.items()}
 
-    def needing_a_person(self, phase: str) -> int:
-        """Return how many packages of all jobs are in a phase that needs a person."""
-        return sum(counts.get(phase, 0) for counts in self.needing.values())
+    def needing_a_person(self, state: str) -> int:
+        """Return how many packages of all jobs are in a state that needs a person.
+
+        Those that wait for others are `blocked`, unless their job stands still and counts itself.
+        """
+        if state != "blocked":
+            return sum(counts.get(state, 0) for counts in self.needing.values())
+        return sum(self.needing[job].get(Phase.WAITING, 0)
+                   for job, phases in self.needing_phases.items()
+                   if phases == (Phase.WAITING,) and job not in self.stopped_jobs.jobs)  # fmt: skip
 
     @property
     def needing_phases(self) -> dict[int, tuple[Phase, ...]]:
@@ -185,7 +195,7 @@ def _stopped(store: Store, before: Stopped, now: float) -> Stopped:
     of_all = stop_of_all(production, now) if unexpected else None
     why = of_all.text if of_all else ""
     jobs = {job.id: (job, own_obstacle(job, now) or why) for job in unexpected}
-    return Stopped(jobs, signature, now, causes)
+    return Stopped(jobs, signature, now, causes, production.blocked)
 
 
 def _with_stopped(

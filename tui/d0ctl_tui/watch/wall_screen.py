@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import NO_HORIZON
 from d0ctl.show.drawing.spans import Line, fit
+from d0ctl.show.why.production import LACKS_FILES
 from d0ctl.store.connection import Store
 from d0ctl.store.views import activity, browse
 from d0ctl.store.views.activity import StageRate
@@ -95,11 +96,11 @@ class WallScreen(SubScreen):
         found = [(path, row) for path in ((number,) for number in range(len(source.jobs)))
                  if isinstance(row := source.row(path), JobSummary)]  # fmt: skip
         found.sort(key=lambda pair: pair[1].ended or math.inf, reverse=True)
-        open_jobs = sorted((pair for pair in found if _is_open(pair[1])),
+        open_jobs = sorted((pair for pair in found if self._is_open(pair[1])),
                            key=lambda pair: pair[1].id not in source.stopped
                            and not source.stragglers.of(pair[1].id)
                            and not _needs_a_person(pair[1]))  # fmt: skip
-        closed = [pair for pair in found if not _is_open(pair[1])]
+        closed = [pair for pair in found if not self._is_open(pair[1])]
         shown = [*open_jobs, *closed[: max(0, MOST_ENDED - len(open_jobs))]][:MOST]
         now, none = source.at or time.time(), dict[int, Facts]()
         rows = [row for _, row in shown]
@@ -108,13 +109,25 @@ class WallScreen(SubScreen):
         self.jobs = [
             WallJob(row, task_rows.status(row, source.job_hold(path)), source.progress(path),
                     *facts.get(row.id, (None, None, (), None)), row.id in source.followed,
-                    task_rows.fault(row) or source.stopped.get(row.id, ""),
+                    task_rows.fault(row) or self._obstacle(row),
                     source.stragglers.of(row.id))
             for path, row in shown
         ]  # fmt: skip
         for band in self.bands:
             band.renew()
         self.page.renew()
+
+    def _is_open(self, job: JobSummary) -> bool:
+        """Return whether a job is active, or has ended with something for a person to look at."""
+        is_blocked = job.name in self.dashboard.snapshot.stopped_jobs.blocked
+        return job.ended is None or _has_failed(job) or is_blocked or task_rows.is_in_vain(job)
+
+    def _obstacle(self, job: JobSummary) -> str:
+        """Return what stops a job; empty if nothing does, or its failures do."""
+        stopped = self.dashboard.snapshot.stopped_jobs
+        if job.name in stopped.blocked:
+            return LACKS_FILES
+        return self.dashboard.source.stopped.get(job.id, "")
 
     def _draw(self, columns: int) -> list[Line]:
         rows = self.page.size.height
@@ -142,11 +155,6 @@ def _facts(store: Store, jobs: list[JobSummary], now: float, *, has_ends: bool) 
             trouble = next(iter(browse.failures(store, job.id, 1)), None)
         found[job.id] = (rate, end, nodes_down, trouble)
     return found
-
-
-def _is_open(job: JobSummary) -> bool:
-    """Return whether a job is active, or has ended with something for a person to look at."""
-    return job.ended is None or _has_failed(job) or task_rows.is_in_vain(job)
 
 
 def _has_failed(job: JobSummary) -> bool:
