@@ -19,7 +19,7 @@ from d0ctl.jobfile.spec import BinarySpec, Disposition, OutputSpec, PackageSpec
 from d0ctl.model import Address
 from d0ctl.sitefile.defaults import RESERVE
 from d0ctl.store import Store
-from d0ctl.store.clusters import capacity
+from d0ctl.store.clusters import capacity, disk_forecast
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import placement, registry
 from tests.support import rows
@@ -39,11 +39,11 @@ def farm(store: Store) -> Site:
     return site
 
 
-def files(farm: Site, *sizes: int, disposition: Disposition) -> None:
-    """Files of a done job in the cache."""
+def files(farm: Site, *sizes: int, disposition: Disposition, first: int = 0) -> None:
+    """Files of done jobs in the cache: of j0, j1 and so on."""
     made = OutputSpec("f", dispositions=frozenset([disposition]))
     spec = PackageSpec("1", (BinarySpec("tool", script="tool", outputs=(made,)),))
-    for number, size in enumerate(sizes):
+    for number, size in enumerate(sizes, first):
         farm.submit(job(("make", [line(spec)]), name=f"j{number}"))
         farm.launch(f"j{number}/1/1/1", "n1")
         farm.end(f"j{number}/1/1/1", outputs=[{
@@ -55,7 +55,7 @@ def files(farm: Site, *sizes: int, disposition: Disposition) -> None:
 def counted(farm: Site) -> list[capacity.FullCache]:
     """Caches with too many bytes."""
     with farm.store.writing():
-        return capacity.count(farm.store)
+        return capacity.count(farm.store, now=time.time())
 
 
 def test_packages_go_only_where_the_cache_has_room_for_them(farm: Site) -> None:
@@ -159,6 +159,40 @@ def test_copies_that_a_person_removes_leave_space_at_once(
 
     (node,) = placement.nodes(farm.store)
     assert node.disk_free == 60 * MB
+
+
+@pytest.mark.parametrize("is_unneeded", [True, False], ids=["unneeded", "file purge"])
+def test_files_that_came_after_the_last_count_are_not_subtracted_from_it(
+    farm: Site, is_unneeded: bool
+) -> None:
+    files(farm, 50, disposition=Disposition.RETAIN_INDEF)
+    counted(farm)
+    files(farm, 20, disposition=Disposition.RETAIN_TEMP, first=1)
+    with farm.store.writing():
+        unneeded_files.clean_up(farm.store, now=time.time())
+
+    if is_unneeded:
+        node = registry.named(farm.store, "n1").id
+        with farm.store.writing():
+            unneeded_files.make_space(farm.store, node, 1, now=time.time())
+    else:
+        apply(farm, actions.request("file purge", FileChoice("j1", "f")))
+
+    assert rows.read(farm.store, "location", "path", by="path") == [("/tmp/base/cache/1/f",)]
+    assert rows.value(farm.store, "cluster", "cached", name="n1") == 50 * MB
+
+
+def test_all_screens_show_how_much_more_than_its_capacity_a_cache_has(farm: Site) -> None:
+    files(farm, 50, 60, disposition=Disposition.RETAIN_INDEF)
+    counted(farm)
+
+    room = next(row for row in registry.capacities(farm.store) if row.name == "n1")
+    assert room.disk is not None and room.disk_free is not None
+    assert room.disk - room.disk_free == 110 * MB
+    profiles = disk_forecast.forecast(farm.store, now=time.time())
+    assert {profile.cache.name: profile.cache.used for profile in profiles}["n1"] == 110 * MB
+    (node,) = placement.nodes(farm.store)
+    assert node.disk_free == 0
 
 
 def test_the_files_of_a_cache_are_counted_when_it_gets_a_capacity(farm: Site) -> None:

@@ -169,7 +169,9 @@ class NodeSample(TypedDict):
     at: Time
     load: float | None
     rss: Annotated[int | None, Meta(description="Bytes of memory of its packages.")]
-    disk_free: int | None
+    disk_free: Annotated[
+        int | None, Meta(description="Below 0 if its cache exceeds the capacity of the cluster.")
+    ]
 
 
 class PackageSample(TypedDict):

@@ -1172,7 +1172,9 @@ create table cluster (
     capacity integer,                      -- bytes of cache for this site
     software_share real not null default 0 check (software_share between 0 and 1),
                                            -- part of it that is for software
-    cached   integer,                      -- bytes of files in its cache, when last counted
+    cached   integer,                      -- bytes of files in its cache, when last counted, but
+                                           -- for those of them that were removed since then
+    counted  real,                         -- when that was
     services text not null default '[]',
     pilots   text,                         -- of a batch system: how its allocations are asked for,
                                            -- as JSON; its nodes are in clusters of their own
@@ -1185,9 +1187,11 @@ create table cluster (
 
 insert into cluster (id, name) values (1, 'control');
 
--- The size of a cluster's cache in bytes, and how many more it may take; none without a capacity.
+-- The size of a cluster's cache in bytes, how much of it is left, which is below 0 if there is more,
+-- and how many bytes it may take; none without a capacity.
 create view cluster_space as
     select id as cluster_id, cast(capacity * (1 - software_share) as integer) as bytes,
+           cast(capacity * (1 - software_share) as integer) - coalesce(cached, 0) as rest,
            max(0, cast(capacity * (1 - software_share) as integer) - coalesce(cached, 0)) as free
       from cluster
      where capacity is not null;
@@ -1272,8 +1276,9 @@ create table node_sample (
 ) strict, without rowid;
 
 -- The size of the disk of a node, and its free space: as the node reports, and no more than the
--- capacity of its cluster; the bytes that stay free on the disk (`reserve`, at most 5 % of it), how
--- many of these are in use, and the free space that packages may use.
+-- capacity of its cluster, below 0 if its cache has more than that; the bytes that stay free on the
+-- disk (`reserve`, at most 5 % of it), how many of these are in use, and the free space that packages
+-- may use.
 create view node_space as
     with space as (
         select node.id as node_id, node.facts ->> 'disk_free' as on_disk,
@@ -1283,13 +1288,13 @@ create view node_space as
                case when cluster_space.bytes < (node.facts ->> 'disk_total')
                       or node.facts ->> 'disk_total' is null then cluster_space.bytes
                     else node.facts ->> 'disk_total' end as disk,
-               case when cluster_space.free < (node.facts ->> 'disk_free')
-                      or node.facts ->> 'disk_free' is null then cluster_space.free
+               case when cluster_space.rest < (node.facts ->> 'disk_free')
+                      or node.facts ->> 'disk_free' is null then cluster_space.rest
                     else node.facts ->> 'disk_free' end as disk_free
           from node left join cluster_space on cluster_space.cluster_id = node.cluster_id)
     select node_id, disk, disk_free, disk_reserve,
            max(0, disk_reserve - coalesce(on_disk, disk_reserve)) as disk_short,
-           min(disk_free, coalesce(on_disk - disk_reserve, disk_free)) as disk_spare
+           min(max(0, disk_free), coalesce(on_disk - disk_reserve, max(0, disk_free))) as disk_spare
       from space;
 
 -- What the live packages of a node use there: CPUs, and those of packages whose inputs are in

@@ -269,8 +269,8 @@ select coalesce(sum(coalesce(file.size, 0)), 0)
  where location.cluster_id = :cluster and location.node_id is not null;
 
 -- name: keep_cached
--- Record the number of bytes.
-update cluster set cached = :bytes where id = :cluster and cached is not :bytes;
+-- Record the number of bytes, and when they were counted.
+update cluster set cached = :bytes, counted = :now where id = :cluster;
 
 -- name: software_room
 -- How many bytes of software a cluster may have, and how many of archives are there already, except

@@ -139,14 +139,16 @@ select 1 from location
  where file_id = :file and cluster_id = 1 and node_id is null and path = :path;
 
 -- name: count_unneeded
--- The unneeded copies are no longer counted in caches with a capacity.
+-- The unneeded copies are no longer counted in caches with a capacity; those that arrived after the
+-- last count never were.
 update cluster
    set cached = max(0, cached - gone.bytes)
   from (select location.cluster_id, sum(coalesce(file.size, 0)) as bytes
           from unneeded
           join location on location.file_id = unneeded.file_id and location.node_id is not null
           join file on file.id = unneeded.file_id
-         where exists (select 1 from cluster where capacity is not null)
+          join cluster on cluster.id = location.cluster_id and location.made <= cluster.counted
+         where cluster.capacity is not null
          group by location.cluster_id) as gone
  where cluster.id = gone.cluster_id and cluster.cached is not null;
 
@@ -244,7 +246,7 @@ select distinct location.node_id, location.path
                                          and gone.cluster_id = other.cluster_id));
 
 -- name: count_given_up
--- They are no longer counted in caches with a capacity.
+-- They are no longer counted in caches with a capacity, if they were.
 update cluster
    set cached = max(0, cached - gone.bytes)
   from (select location.cluster_id, sum(coalesce(file.size, 0)) as bytes
@@ -252,6 +254,7 @@ update cluster
           join location on location.file_id = transit_copy.file_id
                        and location.cluster_id = transit_copy.cluster_id
           join file on file.id = transit_copy.file_id
+          join cluster on cluster.id = location.cluster_id and location.made <= cluster.counted
          group by location.cluster_id) as gone
  where cluster.id = gone.cluster_id and cluster.cached is not null;
 
