@@ -174,7 +174,7 @@ class _Check:
         output = self._patterns_of.get(name, name)
         made = self.outputs.numbers.get(output)
         if made is None:
-            origin = self.outside.origin(recipe, name, values)
+            origin = self.outside.origin(recipe, name, values, number)
             if recipe.is_constant and origin != Origin.WRONG:
                 self._outside_origins[recipe] = origin
             return origin

@@ -1,7 +1,7 @@
 """The numbers of a job's packages, from 0, in the order of stages and lines."""
 
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from msgspec import Struct
 
@@ -58,6 +58,13 @@ class Layout:
         part = self.ranges[at - 1]
         each = len(part.line.packages)
         return part.first_package + (line - part.first_line) * each - 1 if each else None
+
+    def earlier_than(self, number: int) -> Callable[[int], bool]:
+        """Return whether a package is elsewhere than a loop with `number`, or earlier in a line."""
+        part, _, index = self._locate(number)
+        first, each = part.first_package, len(part.line.packages)
+        loop = range(first, first + each * part.line.loop.size)
+        return lambda maker: maker not in loop or (maker - first) % each < index
 
     def of_stages(self, stages: Collection[int]) -> list[range]:
         """Return the packages of some stages."""

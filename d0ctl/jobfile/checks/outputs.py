@@ -1,8 +1,8 @@
 """The outputs of a job: which package makes each, and in which stage."""
 
 from array import array
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 
 from d0ctl.jobfile.checks.layout import Layout, PackageRange
 from d0ctl.jobfile.checks.package import outputs_of
@@ -11,7 +11,7 @@ from d0ctl.jobfile.language.file_names import is_pattern, output_name, takes
 from d0ctl.jobfile.language.placeholders import LoopValues
 from d0ctl.jobfile.recipe import JobRecipe, OutputRecipe
 from d0ctl.jobfile.sections.late_outputs import check_late_pattern
-from d0ctl.jobfile.yaml.faults import Faults, Position, shown
+from d0ctl.jobfile.yaml.faults import NAMES_SEARCHED, Faults, Position, shown
 from d0ctl.units import listed
 
 
@@ -62,6 +62,16 @@ class Outputs:
     def maker(self, name: str) -> int:
         """Return the number of the package that makes an output."""
         return self._makers[self.numbers[name]]
+
+    def readable_by(self, reader: int) -> Iterator[str]:
+        """Iterate over the outputs that a package may read, among the first of a long list.
+
+        Those of itself and of later packages of its line are not there when it starts. Those of
+        other lines of a loop are left out too, as they differ from its own only in the values.
+        """
+        is_earlier = self._layout.earlier_than(reader)
+        outputs = zip(self.numbers, self._makers, strict=True)
+        return (name for name, maker in islice(outputs, NAMES_SEARCHED) if is_earlier(maker))
 
     def name(self, output: OutputRecipe, values: LoopValues) -> str | None:
         """Return the name of an output; None if it is faulty."""

@@ -31,8 +31,11 @@ class OutsideInputs(Struct, frozen=True):
     others: set[str] = field(default_factory=set)
     """The files of other jobs that were named."""
 
-    def origin(self, recipe: InputRecipe, name: str, values: LoopValues) -> Origin:
-        """Return where such an input comes from; record a fault if it can't exist."""
+    def origin(self, recipe: InputRecipe, name: str, values: LoopValues, reader: int) -> Origin:
+        """Return where such an input comes from; record a fault if it can't exist.
+
+        `reader` is the number of the package that reads it.
+        """
         of_job = foreign(name)
         if of_job is not None:
             self.others.add(name)
@@ -46,7 +49,7 @@ class OutsideInputs(Struct, frozen=True):
             return Origin.PRESENT
         is_directory = local_files.is_directory(local_files.absolute(self.directory, name))
         if is_directory is None:
-            return self._absent(recipe, name, acquire is not None, fields)
+            return self._absent(recipe, name, acquire is not None, fields, reader)
         if is_directory is name.endswith("/"):
             return Origin.FETCHED
         kinds = ("a directory", f"{name}/") if is_directory else ("a file", name.rstrip("/"))
@@ -71,7 +74,12 @@ class OutsideInputs(Struct, frozen=True):
         return Origin.FAR
 
     def _absent(
-        self, recipe: InputRecipe, name: str, explicit: bool, fields: Mapping[str, Any]
+        self,
+        recipe: InputRecipe,
+        name: str,
+        explicit: bool,
+        fields: Mapping[str, Any],
+        reader: int,
     ) -> Origin:
         """Check a file that is not on this host."""
         if "locator" in fields:
@@ -79,20 +87,24 @@ class OutsideInputs(Struct, frozen=True):
         if name.startswith("/") and not explicit:
             return Origin.PRESENT
         if name.startswith("/") or not self.faults.hidden.may_have(name):
-            self.faults.add_similar(recipe.position, "absent", lambda: self._absence(name, recipe))
+            self.faults.add_similar(
+                recipe.position, "absent", lambda: self._absence(name, recipe, reader)
+            )
         return Origin.WRONG
 
-    def _absence(self, name: str, recipe: InputRecipe) -> str:
+    def _absence(self, name: str, recipe: InputRecipe, reader: int) -> str:
         if name.startswith("/"):
             return f"there is no file {shown(name)} on this host to pre-fetch"
         if is_pattern(name):
             ways = f"`from: STAGE` with `match: {name}`, or `glob: {name}` {self.faults.beside}"
             return f"{shown(name)} is a pattern, which `file` does not take: write {ways}"
-        hint = did_you_mean(name, self._names_near(name), cutoff=0.75)
+        hint = did_you_mean(name, self._names_near(name, reader), cutoff=0.75)
         listed = f", which {shown(recipe.listed_in)} names" if recipe.listed_in else ""
         here = self.faults.beside
         return f"no package makes {shown(name)}{listed}, and it is not {here}{hint}"
 
-    def _names_near(self, name: str) -> Iterator[str]:
-        yield from self.outputs.numbers
-        yield from local_files.beside(self.directory, name)
+    def _names_near(self, name: str, reader: int) -> Iterator[str]:
+        yield from self.outputs.readable_by(reader)
+        for beside in local_files.beside(self.directory, name):
+            if beside not in self.outputs.numbers:
+                yield beside

@@ -18,7 +18,7 @@ MAX_SHOWN = 80
 MAX_SAID = 1000
 """The number of characters of a fault, which may quote words of the file."""
 
-_NAMES_SEARCHED = 5000
+NAMES_SEARCHED = 5000
 
 FOR_HINTS, FOR_SLIPS = 10_000_000, 40_000_000
 """How much words are compared with names for one file, in steps of about 20 ns."""
@@ -177,10 +177,10 @@ def near(word: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
         return None
     comparing = COMPARING.get()
     if comparing is None:
-        return _nearest(word, cutoff, tuple(islice(names, _NAMES_SEARCHED)))
+        return _nearest(word, cutoff, tuple(islice(names, NAMES_SEARCHED)))
     if comparing.for_hints < 0:
         return None
-    candidates = tuple(islice(names, _NAMES_SEARCHED))
+    candidates = tuple(islice(names, NAMES_SEARCHED))
     comparing.for_hints -= VISIT * len(candidates)
     question = (word, cutoff, candidates)
     if question not in comparing.found:
