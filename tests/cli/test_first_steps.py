@@ -201,12 +201,23 @@ def test_a_job_file_that_was_corrected_after_a_failure_is_named_with_its_update(
 
 @pytest.mark.parametrize("verb", ["run", "submit", "validate"])
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("sim.sh", "echo hi\n"), ("sim", "#!/bin/sh\nif true; then\n  echo: hi\nfi\n")],
-    ids=["by its name", "by its first line"],
+    ("name", "text", "command"),
+    [
+        ("sim.sh", "echo hi\n", "bash sim.sh"),
+        ("sim", "#!/bin/sh\nif true; then\n  echo: hi\nfi\n", "./sim"),
+        ("sim.py", "#!/usr/bin/python3\nx = 1\n", "./sim.py"),
+        ("my sim.py", "x: int = 1\ny: int = x\nd = {'a': 1}\n", "python3 'my sim.py'"),
+        ("fit.C", "void fit() {\n  int x = 1;\n}\n", "root -l -b -q fit.C"),
+    ],
 )
 def test_a_script_in_place_of_a_job_file_is_answered_with_the_command_that_runs_it(
-    d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, name: str, text: str
+    d0ctl: Type,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+    name: str,
+    text: str,
+    command: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(text)
@@ -214,7 +225,7 @@ def test_a_script_in_place_of_a_job_file_is_answered_with_the_command_that_runs_
     result = d0ctl(verb, name)
 
     assert (result.exit_code, result.stderr) == (
-        2, f"d0ctl: `{name}` is a script, not a job file\nd0ctl run -- ./{name}\n",
+        2, f"d0ctl: `{name}` is a script, not a job file\nd0ctl run -- {command}\n",
     )  # fmt: skip
 
 

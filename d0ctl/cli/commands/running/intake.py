@@ -73,6 +73,13 @@ def read(request: SubmitRequest) -> tuple[SubmitRequest, JobSpec]:
     return replace(request, options=replace(options, spec=spec)), spec
 
 
+_PROGRAMS = {
+    ".sh": "bash", ".bash": "bash", ".py": "python3", ".pl": "perl", ".R": "Rscript",
+    ".C": "root -l -b -q",
+}  # fmt: skip
+"""The programs that run scripts without a first line `#!`, by the ending of the name."""
+
+
 def _refuse_script(file: str, error: BadJobFile) -> None:
     """Raise BadUsage if a file with faults is a script, which runs after `--`.
 
@@ -81,15 +88,20 @@ def _refuse_script(file: str, error: BadJobFile) -> None:
     from d0ctl.importers import formats  # seldom needed
 
     path = Path(file)
-    is_yaml = path.suffix in (".yaml", ".yml", ".json") or not path.is_file()
-    if not is_yaml and (path.suffix == ".sh" or path.read_bytes()[:2] == b"#!"):
-        with path.open(errors="replace") as script:
-            other = formats.other_way(script.read(formats.MOST_READ), path)
-        if other is not None:
-            raise BadUsage(clean(other)) from error
-        command = file if "/" in file else f"./{file}"
-        raise BadUsage(f"`{file}` is a script, not a job file",
-                       hint=f"d0ctl run -- {quote(command)}") from error  # fmt: skip
+    if path.suffix in (".yaml", ".yml", ".json") or not path.is_file():
+        return
+    program, has_line = _PROGRAMS.get(path.suffix), path.read_bytes()[:2] == b"#!"
+    if not has_line and program is None:
+        return
+    with path.open(errors="replace") as script:
+        other = formats.other_way(script.read(formats.MOST_READ), path)
+    if other is not None:
+        raise BadUsage(clean(other)) from error
+    by_itself = quote(file if "/" in file else f"./{file}")
+    command = by_itself if has_line else f"{program} {quote(file)}"
+    raise BadUsage(
+        f"`{file}` is a script, not a job file", hint=f"d0ctl run -- {command}"
+    ) from error
 
 
 def warn(spec: JobSpec, file: str) -> None:
