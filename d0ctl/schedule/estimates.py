@@ -5,8 +5,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from d0ctl.schedule.quota import Limit
 
 HALF_RUNS = 16
 """A run counts half as much as one that came this many runs later."""
@@ -49,6 +53,14 @@ class Range(Struct, frozen=True):
         """Return the same values, but none below this."""
         return Range(max(self.low, least), max(self.middle, least), max(self.high, least))
 
+    def no_earlier(self, *others: "Range") -> "Range":
+        """Return when this and the others have ended."""
+        all_of = (self, *others)
+        return Range(
+            max(of.low for of in all_of), max(of.middle for of in all_of),
+            max(of.high for of in all_of),
+        )  # fmt: skip
+
 
 class Sizes(Struct, frozen=True):
     """Bytes that a package is expected to take: memory, outputs, and files that it removes again.
@@ -81,6 +93,53 @@ def _larger(bounds: Range | None, other: Range | None) -> Range | None:
 NO_SIZES = Sizes()
 
 NOTHING = Range(0.0, 0.0, 0.0)
+
+
+class StageLeft(Struct, frozen=True):
+    """What is left of a stage: its packages that have not begun, and the CPU seconds of each on a
+    standard node. `runs` is how many packages that is based on; if it is unknown,
+    `seconds` is None.
+    """
+
+    seq: int
+    packages: int
+    seconds: Range | None
+    runs: int = 0
+    rank: float = 0.0
+    """Seconds of the longest chain that begins in it."""
+    sizes: Sizes = NO_SIZES
+    """The memory and disk of one of its packages."""
+    unmeasured: str | None = None
+    """A package at a position of its chains at which none has succeeded, while others have; empty
+    if that is in later lines."""
+    stuck: int = 0
+    """How many more of its packages wait for failed, canceled or held ones."""
+    held: int = 0
+    """How many more of its packages are held: only a release runs them."""
+    running: float = 0.0
+    """In how many seconds the last of its packages on nodes that take more ends."""
+    cpus: float = 1.0
+    """The most CPUs that one of its packages takes."""
+    limits: Sequence["Limit"] = ()
+    """Limits for its packages alone."""
+    cooling: float = 0.0
+    """Seconds until its packages that cool off, or wait for such, could have ended."""
+    alone: Range = NOTHING
+    """In how many seconds its packages on nodes that take no more have ended."""
+
+    @property
+    def last_end(self) -> Range:
+        """In how many seconds its packages on nodes have ended."""
+        assert self.seconds is not None
+        end = self.seconds.times(self.running / max(self.seconds.middle, 1e-9))
+        return end.no_earlier(self.alone)
+
+    @property
+    def work(self) -> Range:
+        """CPU seconds of its packages together, which vary less than those of one."""
+        if self.seconds is None or not self.packages:
+            return NOTHING
+        return self.seconds.sum_of(self.packages, self.runs)
 
 
 def guess(value: float) -> Range:

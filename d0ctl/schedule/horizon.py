@@ -7,60 +7,17 @@ from itertools import takewhile
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes
+from d0ctl.schedule.estimates import NOTHING, Range, StageLeft
 from d0ctl.schedule.quota import Capacity, Limit
 
 AT_ONCE_S = 120.0
 """An end that is estimated sooner is unknown while stragglers run, which may take any time."""
 
 
-class StageLeft(Struct, frozen=True):
-    """What is left of a stage: its packages that have not begun, and the CPU seconds of each on a
-    standard node. `runs` is how many packages that is based on; if it is unknown,
-    `seconds` is None.
-    """
-
-    seq: int
-    packages: int
-    seconds: Range | None
-    runs: int = 0
-    rank: float = 0.0
-    """Seconds of the longest chain that begins in it."""
-    sizes: Sizes = NO_SIZES
-    """The memory and disk of one of its packages."""
-    unmeasured: str | None = None
-    """A package at a position of its chains at which none has succeeded, while others have; empty
-    if that is in later lines."""
-    stuck: int = 0
-    """How many more of its packages wait for failed, canceled or held ones."""
-    held: int = 0
-    """How many more of its packages are held: only a release runs them."""
-    running: float = 0.0
-    """In how many seconds the last of its packages on nodes ends."""
-    cpus: float = 1.0
-    """The most CPUs that one of its packages takes."""
-    limits: Sequence[Limit] = ()
-    """Limits for its packages alone."""
-    cooling: float = 0.0
-    """Seconds until its packages that cool off, or wait for such, could have ended."""
-
-    @property
-    def last_end(self) -> Range:
-        """In how many seconds its packages on nodes have ended."""
-        assert self.seconds is not None
-        return self.seconds.times(self.running / max(self.seconds.middle, 1e-9))
-
-    @property
-    def work(self) -> Range:
-        """CPU seconds of its packages together, which vary less than those of one."""
-        if self.seconds is None or not self.packages:
-            return NOTHING
-        return self.seconds.sum_of(self.packages, self.runs)
-
-
 class JobLeft(Struct, frozen=True):
     """What is left of a job. `begun` are the CPU seconds on a standard node of the packages that
-    are on nodes, `chain` is the longest chain that begins now, in seconds of a standard node.
+    are on nodes that take more, `chain` is the longest chain that begins now, in seconds of a
+    standard node.
     """
 
     name: str
@@ -80,6 +37,8 @@ class JobLeft(Struct, frozen=True):
     """How many packages a person suspended, or a guard for long: nobody knows when it ends."""
     is_on_nodes: bool = False
     """Whether packages are on nodes, even if the ends that they reported have passed."""
+    alone: float = 0.0
+    """The CPU seconds of packages on nodes that take no more: they need no CPUs of others."""
 
     @property
     def has_any(self) -> bool:
@@ -181,9 +140,12 @@ class Horizon(Struct, frozen=True):
     def _going(self, job: int) -> JobLeft | None:
         """Return what is left of a job that goes on; None if it has ended or nobody knows when."""
         job_left = self.jobs.get(job)
-        if job_left is None or job_left.is_halted or not (self.capacity.power and job_left.has_any):
+        if job_left is None or job_left.is_halted or not job_left.has_any:
             return None
-        return None if job_left.suspended or job_left.nodes_down else job_left
+        needs_nodes = job_left.begun.middle or any(of.packages for of in job_left.stages)
+        if job_left.suspended or job_left.nodes_down:
+            return None
+        return job_left if self.capacity.power or not needs_nodes else None
 
     def _whole(self, job: int, job_left: JobLeft) -> Range:
         """Return in how many seconds all known work of a job is done.
@@ -193,7 +155,8 @@ class Horizon(Struct, frozen=True):
         of both (Graham, 1969).
         """
         whole = self._busy(job, job_left, job_left.stages, job_left.longest_chain)
-        return whole.at_least(job_left.cooling)
+        alone = (of.alone for of in job_left.stages)
+        return whole.at_least(job_left.cooling).no_earlier(*alone)
 
     def stage_end(self, job: int, stage: int) -> Range | None:
         """Return in how many seconds a stage of a job ends.
@@ -205,7 +168,7 @@ class Horizon(Struct, frozen=True):
         own = next((of for of in job_left.stages if of.seq == stage), None) if job_left else None
         if job_left is None or own is None or own.held or own.seconds is None:
             return None
-        if not (self._is_known(job, own.rank) if own.packages else own.running):
+        if not (self._is_known(job, own.rank) if own.packages else own.last_end.high):
             return None
         end = own.last_end
         if own.packages:
@@ -213,6 +176,7 @@ class Horizon(Struct, frozen=True):
             after = 0.0 if is_last else max(0.0, own.rank - own.seconds.middle)
             until = [of for of in job_left.stages if of.rank >= own.rank]
             end = self._busy(job, job_left, until, max(0.0, job_left.longest_chain - after))
+            end = end.no_earlier(own.alone)
         return _unless_late(end.at_least(own.cooling), self.stragglers(job, stage))
 
     def _busy(
@@ -249,11 +213,16 @@ class Horizon(Struct, frozen=True):
         shared = job_left.limits if limits is None else limits
         widest = max((of.cpus for of in job_left.stages), default=1.0)
         seconds = job_left.begun.middle / self.capacity.usable(widest, math.inf, shared)
+        stages = list(stages)
         for of in stages:
             if of.seconds is not None and (work := of.work.middle):
                 each = (*shared, *of.limits) if limits is None else shared
                 seconds += work / self.capacity.usable(of.cpus, of.seconds.middle, each)
-        return seconds
+        # on nodes that take no more they count only for how many may be on nodes at once
+        least = min((of.power(widest, math.inf, self.capacity.mean_speed) for of in shared),
+                    default=math.inf)  # fmt: skip
+        work = job_left.begun.middle + job_left.alone + sum(of.work.middle for of in stages)
+        return max(seconds, work / least)
 
     def nodes_down(self, job: int) -> Sequence[str]:
         """Return the nodes that have to come back before anybody knows when a job ends."""
@@ -268,7 +237,7 @@ class Horizon(Struct, frozen=True):
         `before` it; if that is unknown, a part of them.
         """
         job_left = self._going(job)
-        if job_left is None or not self._is_known(job, rank):
+        if job_left is None or not (self.capacity.power and self._is_known(job, rank)):
             return None
         whole = self._whole(job, job_left)
         longer = [of for of in job_left.stages if of.seq != stage and of.rank > rank]

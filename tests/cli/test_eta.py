@@ -250,3 +250,20 @@ def test_of_a_job_that_is_blocked_the_estimate_says_so_and_names_why(
     assert refused.exit_code == 4
     said = "d0ctl: job `prod` can't continue by itself: 1 package is blocked\nd0ctl why prod\n"
     assert refused.stderr == said
+
+
+def test_packages_on_a_drained_node_end_there_although_no_node_takes_others(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "one.yaml").write_text("job: one\nstages: [{lines: [{run: x, runtime: 10m}]}]\n")
+    drive(site)
+    d0ctl("submit", str(tmp_path / "one.yaml"))
+    before = d0ctl("eta", "one").stdout
+    site.launch("one/1/1/1")
+
+    d0ctl("node", "drain", "localhost")
+
+    head, *rows = d0ctl("eta", "one").stdout.splitlines()
+    assert head.startswith("one  ends about")
+    assert "on other nodes" not in before
+    assert any(row.split()[:3] == ["on", "other", "nodes"] for row in rows)

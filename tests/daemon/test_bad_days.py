@@ -10,7 +10,7 @@ from d0ctl.jobfile.spec import BinarySpec, InputSpec
 from d0ctl.select import parse
 from d0ctl.show.why.package import package as why_package
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files.eta import audit
+from d0ctl.store.views.job_files.eta_audit import audit
 from tests.daemon.contact import turn_until
 from tests.support.jobs import binary, job, package, phases, simple, submitted
 from tests.support.rows import read

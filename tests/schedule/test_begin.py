@@ -1,7 +1,7 @@
 """When a package begins, by the work that comes before it."""
 
-from d0ctl.schedule.estimates import Range
-from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
+from d0ctl.schedule.estimates import Range, StageLeft
+from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.schedule.quota import Capacity
 
 

@@ -5,8 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from d0ctl.schedule import estimates
-from d0ctl.schedule.estimates import MOST_RUNS, Range, guess, merged, run_time
-from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
+from d0ctl.schedule.estimates import MOST_RUNS, Range, StageLeft, guess, merged, run_time
+from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.schedule.quota import Capacity, Limit, LimitedNode
 from d0ctl.schedule.rehearsal.records import Task
 from d0ctl.schedule.rehearsal.run import LAUNCH_S, rehearse

@@ -10,7 +10,7 @@ from d0ctl.store.clusters import throttles
 from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.jobs.submission.urgency import urgency
 from d0ctl.store.nodes import placement
-from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.job_files import eta, eta_audit
 from tests.store.catalogue import entry, keep
 from tests.store.test_urgency import timed
 from tests.support.jobs import NOW, binary, job, line, package, stage, submitted
@@ -133,7 +133,9 @@ def test_an_audit_compares_launches_with_ends_and_counts_the_range(
     run(site, 40.0)
     run(site, 90.0)
 
-    (found,) = [estimate for estimate in eta.audit(store, None, 99) if estimate.kind == "stage"]
+    (found,) = [
+        estimate for estimate in eta_audit.audit(store, None, 99) if estimate.kind == "stage"
+    ]
     assert (found.name, found.within) == ("one/stage", 1)
     assert found.pairs == [pytest.approx((40.0, 90.0), rel=0.01), (30.0, 40.0)]
 

@@ -10,7 +10,7 @@ from d0ctl.show.why import group
 from d0ctl.store import Store
 from d0ctl.store.nodes import contact, registry
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.job_files import eta, eta_audit
 from tests.show.asking import why
 from tests.support.jobs import binary, job, package
 from tests.support.rows import change, read, value
@@ -124,7 +124,9 @@ def test_an_audit_compares_what_was_reserved_with_what_was_taken(learned: Site) 
     end(learned, "next/1/1/1", disk=GB)
 
     (found,) = [
-        estimate for estimate in eta.audit(learned.store, None, 99) if estimate.kind == "memory"
+        estimate
+        for estimate in eta_audit.audit(learned.store, None, 99)
+        if estimate.kind == "memory"
     ]
 
     ((reserved, taken),) = found.pairs
@@ -141,7 +143,7 @@ def test_an_audit_counts_work_files_from_the_size_on_from_which_they_are_reserve
     site.launch("makes/1/1/1")
     end(site, "makes/1/1/1", disk=10 + work)
 
-    (found,) = [audit for audit in eta.audit(site.store, None, 99) if audit.kind == "disk"]
+    (found,) = [audit for audit in eta_audit.audit(site.store, None, 99) if audit.kind == "disk"]
 
     assert found.pairs == [(16, taken)]
     assert found.within == (taken <= 16)

@@ -6,7 +6,7 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.store import Store
 from d0ctl.store.attempts.history.estimates import Program, samples
 from d0ctl.store.nodes import placement
-from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.job_files import eta, eta_audit
 from tests.store.telling import apply, more, progress
 from tests.store.test_urgency import timed
 from tests.support.jobs import NOW, job, submitted
@@ -100,7 +100,7 @@ def test_suspended_time_is_no_run_time_to_learn_from(running: Store) -> None:
 
     assert list(samples(running, Program("stage", "1"))["seconds"]) == [40.0]
     assert applied.durations == {1: [(40.0, 1.0)]}
-    (found,) = eta.audit(running, None, 9)
+    (found,) = eta_audit.audit(running, None, 9)
     assert list(found.pairs) == [(30.0, 40.0)]
 
 

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from d0ctl.model import Counts
-from d0ctl.schedule import estimates
-from d0ctl.schedule.estimates import Range, Sizes
-from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
+from d0ctl.schedule.estimates import Range, Sizes, StageLeft
+from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.drawing.signs import estimate
-from d0ctl.store.views.job_files.eta import Audit, PackageTimes, at
+from d0ctl.store.views.job_files.eta import PackageTimes, at
 from d0ctl.units import count, duration, listed, size
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ LATE = "late"
 """Said of the end of jobs and stages that wait for stragglers."""
 
 UNDRIVEN = "no estimate of its end: no daemon is running, so nothing new starts"
-NO_ESTIMATES = "no job or package with an estimate has ended"
 
 
 def end(interval: Range | None, now: float) -> str:
@@ -113,7 +111,11 @@ def draw(
     interval = of.end(job) if driven else None
     sheet.head(left.name, verdict(of, job, left, interval, names, now) if driven else UNDRIVEN)
     if left.has_any:
-        sheet.table([[("left of it", "faint"), _work(left)], *_limits(of, job, interval)])
+        rows: list[list[Cell]] = [[("left of it", "faint"), _work(left)]]
+        if alone := max((stage.alone.middle for stage in left.stages), default=0.0):
+            until = f"in {duration(alone)} its packages on nodes that take no new ones have ended"
+            rows.append([("on other nodes", "faint"), until])
+        sheet.table([*rows, *_limits(of, job, interval)])
     if left.held or left.stuck:
         sheet.say(f"not counted: {_not_counted(left)}")
     stages: list[list[Cell]] = [
@@ -259,42 +261,3 @@ def _not_counted(left: JobLeft) -> str:
         others = "failed, canceled or held ones"
         texts.append(f"{count(left.stuck, 'package waits', 'packages wait')} for {others}")
     return ", ".join(texts)
-
-
-def audit(sheet: Sheet, audits: Sequence[Audit]) -> None:
-    """Draw how estimates compare with what happened."""
-    if not audits:
-        sheet.say(NO_ESTIMATES)
-        return
-    for kind, title in (("job", "jobs, as estimated at submission"),
-                        ("stage", "packages, as estimated at launch"),
-                        ("memory", "memory of packages, as reserved at launch"),
-                        ("disk", "disk of packages, as reserved at launch")):  # fmt: skip
-        rows = [[audit.name, *_compared(audit)] for audit in audits if audit.kind == kind]
-        if rows:
-            sheet.head(title)
-            sheet.table(rows)
-    pairs = [pair for audit in audits if audit.kind == "stage" for pair in audit.pairs]
-    inside = sum(audit.within for audit in audits if audit.kind == "stage")
-    if (off := estimates.error(pairs)) is not None:
-        sheet.say(f"half of {count(len(pairs), 'package')} were off by less than a factor of "
-                  f"{off:.2f}; {inside / len(pairs):.0%} ended within their range")  # fmt: skip
-
-
-def _compared(audit: Audit) -> list[Cell]:
-    expected = sum(pair[0] for pair in audit.pairs) / len(audit.pairs)
-    happened = sum(pair[1] for pair in audit.pairs) / len(audit.pairs)
-    if audit.kind in ("memory", "disk"):
-        comparison = f"reserved {size(expected)}, took {size(happened)} on average"
-        return [
-            comparison,
-            f"{audit.within / len(audit.pairs):.0%} of {count(len(audit.pairs))} within it",
-        ]
-    off = estimates.error(audit.pairs)
-    comparison = f"expected {duration(expected)}, took {duration(happened)}"
-    if audit.kind == "job":
-        return [comparison, "within its range" if audit.within else "outside its range", ""]
-    within = (
-        f"{audit.within / len(audit.pairs):.0%} of {count(len(audit.pairs))} within their range"
-    )
-    return [f"{comparison} on average", f"off by {off:.2f}" if off else "", within]

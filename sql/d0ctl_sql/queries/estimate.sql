@@ -113,8 +113,9 @@ delete from estimate where kind = 'stage' and name = cast(:stage as text);
 
 -- name: eta_nodes
 -- The nodes that take packages, or will once they are contacted: their CPUs without those of packages
--- that a person suspended, these, and their speeds.
-select node.name, max(0.0, node.cpus - coalesce(paused.cpus, 0.0)) as cpus,
+-- that a person suspended, these, and their speeds. Those with a full disk take none, nor do those
+-- with an allocation that ends before any ready package would.
+select node.id, node.name, max(0.0, node.cpus - coalesce(paused.cpus, 0.0)) as cpus,
        coalesce(paused.cpus, 0.0) as suspended, node.speed
   from node
   left join (select package.node_id, sum(requirement.cpus * requirement.cpu / 100.0) as cpus
@@ -124,7 +125,15 @@ select node.name, max(0.0, node.cpus - coalesce(paused.cpus, 0.0)) as cpus,
               where package.is_live = 1 and package.node_id in (select id from node)
                 and package.is_paused
               group by package.node_id) as paused on paused.node_id = node.id
- where node.state <> 'down' and node.drained = 0;
+ where node.state <> 'down' and node.drained = 0
+   and not exists (select 1 from node_outage
+                    where node_outage.node_name = node.name and node_outage.kind = 'full'
+                      and node_outage.ended is null)
+   and not exists (select 1 from pilot
+                    where pilot.node_id = node.id and pilot.state <> 'ended'
+                      and (pilot.ends - :now) * node.speed
+                          < (select min(coalesce(seconds, 0.0))
+                               from requirement indexed by requirement_ready where ready > 0));
 
 -- name: eta_jobs
 -- Jobs that have not ended, in the order of the scheduler.
@@ -206,7 +215,7 @@ select job_id, seq,
 -- name: eta_live
 -- The packages on nodes, and how long they may still take; those that were suspended count as begun
 -- so much later. Nobody knows how long those take that a person suspended, or a guard for long.
-select package.id, package.job_id,
+select package.id, package.job_id, package.node_id, node.cpus as node_cpus,
        (select seq from stage where stage.id = package.stage_id) as stage,
        requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
        coalesce(node.speed, 1.0) as speed, null as spread,

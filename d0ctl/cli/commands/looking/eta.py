@@ -15,10 +15,11 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.model import Phase
 from d0ctl.schedule import horizon
 from d0ctl.schedule.estimates import error
+from d0ctl.show.forecast import estimate_audit
 from d0ctl.show.forecast import eta as card
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files import eta
+from d0ctl.store.views.job_files import eta, eta_audit
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import count
 
@@ -119,10 +120,10 @@ def estimated(store: Store, job: JobSummary, now: float) -> "estimates.Eta":
 
 
 def _audit(store: Store, job: int | None, json: bool) -> None:
-    audited = eta.audit(store, job, MOST_AUDITED)
+    audited = eta_audit.audit(store, job, MOST_AUDITED)
     if not json:
         page = sheet()
-        card.audit(page, audited)
+        estimate_audit.audit(page, audited)
         show(page)
         return
     document: estimates.Audit = {

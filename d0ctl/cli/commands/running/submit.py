@@ -18,8 +18,7 @@ from d0ctl.cli.commands.running import forecast, intake
 from d0ctl.cli.terminal.output import emit, emit_json, is_terminal, say
 from d0ctl.errors import BadUsage, NotFound
 from d0ctl.jobfile.spec import JobSpec
-from d0ctl.schedule.estimates import Range
-from d0ctl.schedule.horizon import StageLeft
+from d0ctl.schedule.estimates import Range, StageLeft
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.submission.submit import last_from
 from d0ctl.store.nodes import fitting

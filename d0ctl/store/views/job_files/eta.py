@@ -3,13 +3,12 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, sizes_of, work_of
-from d0ctl.schedule.horizon import Horizon, JobLeft, StageLeft
+from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, StageLeft, sizes_of
+from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.schedule.quota import Capacity
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.due_times import doubt, left_s
@@ -69,6 +68,9 @@ def horizon(store: Store, *, now: float) -> Horizon:
     running: dict[tuple[int, int], float] = defaultdict(float)
     suspended: Counter[int] = Counter()
     on_nodes = set[int]()
+    nodes = store.rows("eta_nodes", now=now)
+    capacity, takers = _capacity(nodes), {node["id"] for node in nodes}
+    closed: list[Row] = []
     for counted in store.rows("eta_live", now=now, long=SUSPENDED_S):
         on_nodes.add(counted["job_id"])
         if counted["is_stopped"]:
@@ -78,6 +80,9 @@ def horizon(store: Store, *, now: float) -> Horizon:
             late[counted["job_id"]][counted["stage"]] += 1
             if (counted["eta"] or 0.0) <= now:
                 continue
+        if counted["node_id"] not in takers:
+            closed.append(counted)
+            continue
         key, seconds = (counted["job_id"], counted["stage"]), left_s(counted, now)
         running[key] = max(running[key], seconds)
         rest = seconds * counted["speed"]
@@ -87,7 +92,6 @@ def horizon(store: Store, *, now: float) -> Horizon:
         begun[counted["job_id"]] += Range(rest / factor, rest, rest * factor).times(counted["cpus"])
         after = max(0.0, counted["rank"] - (counted["seconds"] or 0.0))
         chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
-    capacity = _capacity(store.rows("eta_nodes"))
     cooling: dict[tuple[int, int], float] = defaultdict(float)
     cools_until: dict[int, float] = defaultdict(float)
     for late_stage in store.rows("eta_cooling", now=now, speed=capacity.mean_speed):
@@ -111,11 +115,15 @@ def horizon(store: Store, *, now: float) -> Horizon:
         for row in of_jobs
     }  # fmt: skip
     found = Horizon(capacity, jobs)
+    if closed:
+        from d0ctl.store.views.job_files import eta_closed  # late: most nodes take packages
+
+        found = eta_closed.with_ends(found, closed, counts, now)
     if not throttle_rules(store) and not any(row["max_running"] for row in (*of_jobs, *counts)):
         return found
     from d0ctl.store.views.job_files import eta_limits  # late: most sites and jobs have no limits
 
-    return eta_limits.within(store, found, of_jobs, counts)
+    return eta_limits.within(store, found, of_jobs, counts, nodes)
 
 
 def nodes_down(store: Store) -> dict[int, list[str]]:
@@ -236,57 +244,6 @@ def _end_of_running(row: Row, whole: Range, now: float) -> Range:
             max(now + (end - now) * factor, began + whole.high),
         )  # fmt: skip
     return (Range(began, began, began) + whole).at_least(now)
-
-
-class Audit(Struct, frozen=True):
-    """The quality of the estimates for packages of a stage, or for a job.
-
-    It has pairs of the expected and the actual value, in seconds; for memory and disk pairs of the
-    reserved and the used bytes.
-    """
-
-    kind: Literal["job", "stage", "memory", "disk"]
-    name: str
-    pairs: Sequence[tuple[float, float]]
-    within: int
-    """How many ended within the range, or used no more than was reserved."""
-
-
-def audit(store: Store, job: int | None, limit: int) -> list[Audit]:
-    """Return how the latest estimates compare with the actual values: of jobs, and of packages."""
-    audited = []
-    for row in store.rows("audit_jobs", job=job, limit=limit):
-        pair = (row["expected"], row["happened"])
-        audited.append(Audit("job", row["name"], [pair], int(_is_within(row))))
-    stages: dict[str, list[Row]] = defaultdict(list)
-    for row in store.rows("audit_packages", job=job, limit=limit):
-        stages[f"{row['job']}/{row['stage']}"].append(row)
-    for name, rows in stages.items():
-        pairs = [(row["expected"], row["happened"]) for row in rows]
-        audited.append(Audit("stage", name, pairs, sum(_is_within(row) for row in rows)))
-    return [*audited, *_sizes(store, job, limit)]
-
-
-def _sizes(store: Store, job: int | None, limit: int) -> list[Audit]:
-    """Return pairs of reserved and used memory and disk of packages."""
-    pairs: dict[tuple[Literal["memory", "disk"], str], list[tuple[float, float]]]
-    pairs = defaultdict(list)
-    for row in store.rows("audit_sizes", job=job, limit=limit):
-        stage = f"{row['job']}/{row['stage']}"
-        if row["memory_expected"] and row["rss"] is not None:
-            pairs["memory", stage].append((row["memory_expected"], row["rss"]))
-        if row["space_expected"] and row["peak"] is not None:
-            output = row["output"] or 0
-            taken = output + work_of(row["peak"], output)
-            pairs["disk", stage].append((row["space_expected"], taken))
-    return [
-        Audit(kind, name, of_stage, sum(taken <= reserved for reserved, taken in of_stage))
-        for (kind, name), of_stage in pairs.items()
-    ]
-
-
-def _is_within(row: Row) -> bool:
-    return bool(row["low"] <= row["happened"] <= row["high"])
 
 
 def keep_first(store: Store, job: int, *, now: float) -> None:

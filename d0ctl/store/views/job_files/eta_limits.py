@@ -13,7 +13,13 @@ from d0ctl.store.nodes.catalogue import researcher_of
 from d0ctl.store.nodes.site import setting, throttle_rules
 
 
-def within(store: Store, found: Horizon, jobs: Sequence[Row], stages: Iterable[Row]) -> Horizon:
+def within(
+    store: Store,
+    found: Horizon,
+    jobs: Sequence[Row],
+    stages: Iterable[Row],
+    nodes: Iterable[Row],
+) -> Horizon:
     """Return what is left of jobs, with the limits of their packages."""
     throttles = throttle_rules(store)
     of_jobs = _of_jobs(store, jobs, throttles)
@@ -27,21 +33,21 @@ def within(store: Store, found: Horizon, jobs: Sequence[Row], stages: Iterable[R
         return replace(left, stages=stages, limits=of_jobs[id])
 
     return Horizon(
-        _capacity(store, found.capacity, throttles),
+        _capacity(nodes, found.capacity, throttles),
         {id: limited(id, left) for id, left in found.jobs.items()},
     )
 
 
-def _capacity(store: Store, capacity: Capacity, throttles: Sequence[Throttle]) -> Capacity:
+def _capacity(nodes: Iterable[Row], capacity: Capacity, throttles: Sequence[Throttle]) -> Capacity:
     """Return the nodes that take packages, with their throttles."""
     if all(throttle.kind != "node" for throttle in throttles):
         return capacity
-    nodes = [
+    limited = [
         LimitedNode(row["cpus"], row["speed"], limits)
-        for row in store.rows("eta_nodes")
+        for row in nodes
         if (limits := _matching(throttles, "node", row["name"]))
     ]
-    return replace(capacity, limited=nodes)
+    return replace(capacity, limited=limited)
 
 
 def _of_jobs(
