@@ -10,6 +10,7 @@ from d0ctl.select import quoted
 from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.files.remakes import Remade, Remakes
 from d0ctl.store.jobs.retry import Listed
+from d0ctl.store.views.job_files.forecast import Unmade
 from d0ctl.units import count, listed, size
 
 MOST_NAMED = 10
@@ -83,6 +84,15 @@ def run_again(found: Remakes) -> str:
     ]
     again = listed(map(_remade, found.packages))
     return f"{again} will run again, as {listed(causes)}{_put_back(found)}"
+
+
+def unmade(found: Unmade) -> str:
+    """Say that inputs will not be made, as the job that makes them has ended."""
+    file = f"{found.job}:{found.first}"
+    are = (
+        f"`{file}` is" if found.files == 1 else f"{count(found.files, 'file')} such as `{file}` are"
+    )
+    return f"{are} not made, and job `{found.job}` has ended: d0ctl why {shlex.quote(file)}"
 
 
 def _put_back(found: Remakes) -> str:

@@ -134,3 +134,29 @@ def test_history_and_status_tell_that_packages_ran_again_and_for_which_job(
         if action["verb"] == "remake"
     ]  # fmt: skip
     assert (action["actor"], action["packages"]) == ("d0ctl", 1)
+
+
+@pytest.mark.parametrize("words", [["validate"], ["submit", "--dry-run"], ["submit"]])
+@pytest.mark.parametrize(
+    ("names", "absent"),
+    [
+        ("'load:all'", "`load:all` is not made"),
+        ("'load:raw', 'load:all', 'load:sum'", "2 files such as `load:all` are not made"),
+    ],
+    ids=["one", "several"],
+)
+def test_a_file_that_a_job_did_not_make_before_it_ended_is_named_with_a_warning(
+    site: Site, reader: Path, d0ctl: Type, words: list[str], names: str, absent: str
+) -> None:
+    lines = [line(package(name, needs=["raw"])) for name in ("all", "sum")]
+    site.submit(job(("make", [line(package("raw"))]), ("merge", lines), name="load"))
+    site.finish("load/1/1/1")
+    reader.write_text(READER % names)
+    assert "has ended" not in d0ctl("validate", str(reader)).output
+    for path in ("load/2/1/1", "load/2/2/1"):
+        site.fail(path)
+    change(site.store, "job", ended=time.time())
+
+    said = d0ctl(*words, str(reader)).stderr
+
+    assert f"{reader}: warning: {absent}, and job `load` has ended: d0ctl why load:all\n" in said

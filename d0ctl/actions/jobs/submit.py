@@ -22,6 +22,7 @@ from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.nodes.registry import LOCAL
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
+from d0ctl.store.views.job_files.forecast import unmade
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
 
@@ -108,7 +109,7 @@ def read(
     spec = _checked(store, file, values, submitter, name)
     if store is None:
         return spec
-    warnings = [*spec.warnings, *run_again(store, spec, file.brief)]
+    warnings = [*spec.warnings, *of_other_jobs(store, spec, file.brief)]
     if entries := setting(store, "stores"):
         from d0ctl.nodes.storage import asking  # only sites with stores pay for it
 
@@ -116,11 +117,13 @@ def read(
     return changed(spec, warnings=tuple(warnings))
 
 
-def run_again(store: Store, spec: JobSpec, source: str) -> Iterator[str]:
-    """Warn if packages of other jobs run again because this one reads their files."""
+def of_other_jobs(store: Store, spec: JobSpec, source: str) -> Iterator[str]:
+    """Warn if packages of other jobs run again for files that this one reads, or do not run."""
     found = remakes(store, spec.others) if spec.others else None
     if found is not None:
         yield f"{source}: warning: {wording.run_again(found)}"
+    for absent in unmade(store, spec.others):
+        yield f"{source}: warning: {wording.unmade(absent)}"
 
 
 def _checked(

@@ -273,6 +273,18 @@ select count(*)
                     where job.name = :job and job.visible = 1 and file.present = 1
                       and file.package_id is not null);
 
+-- name: unmade_files
+-- How many of these files the packages of a job that has ended did not make, and the first by name.
+select min(file.name) as first, count(*) as files
+  from job
+  cross join json_each(:names) as wanted
+  join file on file.job_id = job.id and file.name = wanted.value and file.present = 0
+  join package on package.id = file.package_id and package.phase <> 'done'
+ where job.name = :job and job.visible = 1 and job.ended is not null
+   and exists (select 1 from stage join stage_count on stage_count.stage_id = stage.id
+                where stage.job_id = job.id and stage_count.phase <> 'done' and stage_count.n > 0)
+having count(*) > 0;
+
 -- name: hidden_jobs
 -- Jobs whose rows are still being inserted, or were left behind.
 select id, name, submitter from job where visible = 0;

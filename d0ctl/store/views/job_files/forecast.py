@@ -1,9 +1,11 @@
 """Facts about a job before it is submitted: files of other jobs, and its run times."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.store.connection import Store
 
 
@@ -31,3 +33,22 @@ def absent(store: Store, job: str, names: Iterable[str]) -> int:
     """Return how many of these files of another job do not exist."""
     wanted = json.dumps(list(names))
     return int(store.value("absent_files", job=job, names=wanted))
+
+
+class Unmade(NamedTuple):
+    """How many files a job that has ended did not make, and the first of them."""
+
+    job: str
+    first: str
+    files: int
+
+
+def unmade(store: Store, files: Iterable[str]) -> Iterator[Unmade]:
+    """Look up which of these files, `JOB:NAME`, jobs that have ended did not make."""
+    names = defaultdict(list)
+    for named in filter(None, map(foreign, files)):
+        names[named[0]].append(named[1])
+    for job in sorted(names):
+        row = store.row("unmade_files", job=job, names=json.dumps(names[job]))
+        if row is not None:
+            yield Unmade(job, row["first"], row["files"])
