@@ -104,24 +104,23 @@ class Choice:
         """
         if len(self._capacities) == 1:
             only = self._capacities[0]
-            is_full = self._with_room and not only.has_room(
-                self._requirement, is_brought=only.brings(files)
-            )
-            return (None, NO_COST) if is_full else (only, self._cost(only, places, files))
+            is_open = self._takes(only, files)
+            return (only, self._cost(only, places, files)) if is_open else (None, NO_COST)
         if self._size is None:
             self._size = max(places.values(), default=0) if self._links.rates else 0
         near = self._near(places)
         first = self._first(files is not None and files.files > 0)
+        if first is not None and not first.takes_inputs(files):
+            first = self._first_with_space(files)
         if not near:
             return first, self._cost(first, places, files)
         best: NodeCapacity | None = None
         best_cost: Cost = NO_COST
         best_rank: Rank | None = None
         for capacity in [*near, first] if first is not None else near:
-            brings = capacity.brings(files)
-            if self._with_room and not capacity.has_room(self._requirement, is_brought=brings):
+            if not self._takes(capacity, files):
                 continue
-            cost = self._cost(capacity, places, files)
+            brings, cost = capacity.brings(files), self._cost(capacity, places, files)
             rank = self._rank(capacity, cost, places.get(capacity.node.cluster, 0), brings)
             if best_rank is None or rank < best_rank:
                 best, best_cost, best_rank = capacity, cost, rank
@@ -142,6 +141,7 @@ class Choice:
             (self._rank_of(other, places, files), other.node.name)
             for other in rivals * bool(near)
             if other.has_room(self._requirement, is_brought=other.brings(files))
+            and other.takes_inputs(files)
         ]
         mine = self._rank_of(best, places, files)
         if not others:
@@ -151,13 +151,22 @@ class Choice:
             others = [
                 (self._rank_without(other, brings), other.node.name)
                 for other in far
-                if other is not best and other.has_room(self._requirement, is_brought=brings)
+                if other is not best
+                and other.has_room(self._requirement, is_brought=brings)
+                and other.takes_inputs(files)
             ]
         found = NodeChoice(self._requirement.id, best.node.id, ONLY, len(self._capacities), fits)
         if not others:
             return found
         rule, rival, ours, theirs = between(mine, others)
         return replace(found, rule=rule, rival=rival, mine=ours, theirs=theirs)
+
+    def _takes(self, capacity: NodeCapacity, files: InputCopies | None) -> bool:
+        """Return whether a node can take a package, now or later."""
+        has_room = not self._with_room or capacity.has_room(
+            self._requirement, is_brought=capacity.brings(files)
+        )
+        return has_room and capacity.takes_inputs(files)
 
     def _near(self, places: Mapping[int, int]) -> list[NodeCapacity]:
         """Return the nodes of the clusters that have inputs."""
@@ -208,6 +217,11 @@ class Choice:
             else:
                 return capacity
         return None
+
+    def _first_with_space(self, files: InputCopies | None) -> NodeCapacity | None:
+        """Return the first of those whose caches have space for the inputs of a package."""
+        able = [capacity for capacity in self._capacities if self._takes(capacity, files)]
+        return min(able, key=lambda capacity: self._rank_without(capacity, True), default=None)
 
     def _rank_without(self, capacity: NodeCapacity, brings: bool) -> Rank:
         transfer_s = (

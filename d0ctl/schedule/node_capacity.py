@@ -30,9 +30,27 @@ class Busy(Struct, frozen=True):
 
 
 class Disk(Struct):
-    """The free space of the cache of a cluster, which its nodes share, in bytes."""
+    """The free space of the cache of a cluster, which its nodes share, in bytes.
+
+    `brought` are the inputs of the packages of this pass, each copied once, `inputs` their bytes.
+    """
 
     free: int
+    brought: set[int] = field(default_factory=set)
+    inputs: int = 0
+
+    def takes(self, absent: Mapping[int, int]) -> bool:
+        """Return whether these inputs fit, beside those of other packages of the pass."""
+        more = self._more(absent)
+        return not more or self.inputs + more <= self.free
+
+    def bring(self, absent: Mapping[int, int]) -> None:
+        """Account for the inputs of a package."""
+        self.inputs += self._more(absent)
+        self.brought.update(absent)
+
+    def _more(self, absent: Mapping[int, int]) -> int:
+        return sum(size for file, size in absent.items() if file not in self.brought)
 
 
 class NodeCapacity(Struct):
@@ -129,6 +147,13 @@ class NodeCapacity(Struct):
             and self.holds(requirement) > 0
         )  # fmt: skip
 
+    def takes_inputs(self, files: InputCopies | None) -> bool:
+        """Return whether its cache has space for the inputs of a package that it lacks."""
+        if files is None or self.disk is None:
+            return True
+        absent = files.absent.get(self.node.cluster)
+        return not absent or self.disk.takes(absent)
+
     def brings(self, files: InputCopies | None) -> bool:
         """Return whether an input would have to be copied."""
         return files is not None and files.lacks(self.node.cluster)
@@ -196,7 +221,7 @@ class NodeCapacity(Struct):
         self.rest -= promised
         return promised
 
-    def take(self, requirement: Requirement, is_brought: bool) -> None:
+    def take(self, requirement: Requirement, files: InputCopies | None) -> None:
         """Give a package to the node."""
         self.rest -= requirement.load
         if not requirement.is_short:
@@ -206,7 +231,9 @@ class NodeCapacity(Struct):
         self.gpus -= requirement.gpus
         if self.disk is not None:
             self.disk.free -= requirement.space_expected or requirement.space or 0
-        if not is_brought:
+            if files is not None:
+                self.disk.bring(files.absent.get(self.node.cluster, {}))
+        if not self.brings(files):
             self.free -= requirement.load
         if requirement.stage in self.bounds:
             self.bounds[requirement.stage] -= 1

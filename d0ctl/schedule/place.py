@@ -231,7 +231,7 @@ class _Pass(Struct):
             node = capacity.node
             if (why := reasons.get(node.id)) is None:
                 why = reasons[node.id] = now.reason(capacity, places, files, fits)
-            capacity.take(requirement, capacity.brings(files))
+            capacity.take(requirement, files)
             capacity.occupy(requirement, cost)
             self.quota.take(requirement.stage, requirement.job, requirement.load)
             carried = max(places.values(), default=0) - places.get(node.cluster, 0)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -154,10 +155,14 @@ class Requirement(Struct, frozen=True):
 
 
 class InputCopies(Struct, frozen=True):
-    """How many inputs of a package may have to be copied, and how many each cluster has."""
+    """How many inputs of a package may have to be copied, and how many each cluster has.
+
+    `absent` has the sizes of those that must be brought to a cluster with a `capacity`, by file.
+    """
 
     files: int
     there: Mapping[int, int]
+    absent: Mapping[int, Mapping[int, int]] = MappingProxyType({})
 
     def lacks(self, cluster: int) -> bool:
         """Return whether an input would have to be copied to this cluster."""

@@ -1,6 +1,8 @@
 """Caches with a capacity: what fits, what is removed, and how much of it is for software."""
 
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +23,8 @@ from d0ctl.sitefile.defaults import RESERVE
 from d0ctl.store import Store
 from d0ctl.store.clusters import capacity, disk_forecast
 from d0ctl.store.jobs import unneeded_files
-from d0ctl.store.nodes import placement, registry
+from d0ctl.store.nodes import leases, placement, registry
+from tests.show.asking import why
 from tests.support import rows
 from tests.support.building import job, line, package
 from tests.support.site import Site
@@ -69,6 +72,49 @@ def test_packages_go_only_where_the_cache_has_room_for_them(farm: Site) -> None:
     assert (node.disk, node.disk_free) == (80 * MB, 30 * MB)
     (decision,) = decide(farm.store, now=time.time())
     assert decision.package == farm.id_of("small/1/1/1")
+
+
+def test_packages_go_only_where_the_cache_has_room_for_their_inputs_from_outside(
+    farm: Site, tmp_path: Path
+) -> None:
+    files(farm, 50, disposition=Disposition.RETAIN_INDEF)
+    counted(farm)
+    for name, size in (("large", 40), ("small", 20)):
+        path = tmp_path / name
+        path.touch()
+        os.truncate(path, size * MB)
+        farm.submit(job(("a", [line(package("a", needs=[str(path)]))]), name=name))
+
+    (decision,) = decide(farm.store, now=time.time())
+
+    assert decision.package == farm.id_of("small/1/1/1")
+    with farm.store.writing():
+        leases.take_lease(farm.store, "daemon", now=time.time())
+    facts = why(farm, "large/1/1/1").facts
+    assert "node `n1` has 30 MB of its cache of 80 MB left, its inputs need 40 MB" in facts
+
+
+def test_a_script_to_bring_keeps_no_package_from_a_full_cache(farm: Site, tmp_path: Path) -> None:
+    files(farm, 90, disposition=Disposition.RETAIN_INDEF)
+    counted(farm)
+    script = tmp_path / "merge.sh"
+    script.write_text("echo")
+    farm.submit(job(("a", [line(package("a", needs=[str(script)]))]), name="merge"))
+
+    assert len(decide(farm.store, now=time.time())) == 1
+
+
+def test_inputs_on_their_way_to_a_cache_are_not_brought_again(farm: Site, tmp_path: Path) -> None:
+    path = tmp_path / "raw"
+    path.touch()
+    os.truncate(path, 60 * MB)
+    lines = [line(package(f"f{number}", needs=[str(path)])) for number in range(2)]
+    farm.submit(job(("a", lines), name="read"))
+    counted(farm)
+    farm.assign("read/1/1/1", "n1")
+    rows.change(farm.store, "cluster", {"name": "n1"}, cached=60 * MB)
+
+    assert len(decide(farm.store, now=time.time())) == 1
 
 
 def test_a_disk_smaller_than_the_capacity_counts_without_its_reserve(farm: Site) -> None:

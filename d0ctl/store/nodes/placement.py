@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
+from d0ctl.jobfile.local_files import size_of
 from d0ctl.schedule.costs import Links, queued
 from d0ctl.schedule.node_capacity import Busy
 from d0ctl.schedule.quota import Quota
@@ -21,6 +22,11 @@ from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 if TYPE_CHECKING:
     from d0ctl.schedule.choice import Decision, NodeChoice
     from d0ctl.schedule.standstill import NodeState
+
+LEAST_BROUGHT = 1_000_000
+"""With fewer bytes of inputs, a package is not kept from a full cache: it may need only a script to
+read the files there, which are removed after it.
+"""
 
 SAME_CHOICE_S = 600.0
 """For this time later packages with a requirement share the row of a node and a rule."""
@@ -130,7 +136,39 @@ def input_copies(store: Store, packages: Sequence[int]) -> Mapping[int, InputCop
     counted: dict[int, Counter[int]] = {package: Counter() for package in packages}
     for row in store.rows("brought_files"):
         counted[row["package_id"]][row["cluster_id"]] += row["files"]
-    return {package: InputCopies(there.pop(0, 0), there) for package, there in counted.items()}
+    absent = absent_inputs(store, packages)
+    return {
+        package: InputCopies(there.pop(0, 0), there, absent.get(package, {}))
+        for package, there in counted.items()
+    }
+
+
+def absent_inputs(
+    store: Store, packages: Sequence[int]
+) -> Mapping[int, Mapping[int, Mapping[int, int]]]:
+    """Return the inputs of known size that packages need in each cluster with a capacity.
+
+    They are the sizes by package, cluster and file; without those of packages that need less than
+    LEAST_BROUGHT. Files of this machine are as large as they are now; a directory has no known
+    size.
+    """
+    found: dict[int, dict[int, dict[int, int]]] = {}
+    sizes: dict[int, int] = {}
+    for row in store.rows("absent_inputs", packages=as_json(packages)):
+        if (file := row["file_id"]) not in sizes:
+            sizes[file] = (row["size"] if row["path"] is None else _size_of(row["path"])) or 0
+        if sizes[file]:
+            of_package = found.setdefault(row["package_id"], {})
+            of_package.setdefault(row["cluster_id"], {})[file] = sizes[file]
+    return {
+        package: {cluster: files for cluster, files in of_package.items()
+                  if sum(files.values()) >= LEAST_BROUGHT}
+        for package, of_package in found.items()
+    }  # fmt: skip
+
+
+def _size_of(path: str) -> int | None:
+    return None if path.endswith("/") else size_of(path)
 
 
 def assign(store: Store, decisions: "Sequence[Decision]", *, now: float) -> int:

@@ -290,6 +290,23 @@ select input.package_id, 1, count(distinct input.file_id)
   join file on file.id = input.file_id and file.package_id is null and file.locator is null
  group by input.package_id;
 
+-- name: absent_inputs
+-- The inputs of packages that clusters with a capacity lack, and that are not on their way there;
+-- those with a declared size count as space of the package. The path of one on this machine.
+select input.package_id, cluster_space.cluster_id, file.id as file_id, file.size,
+       iif(file.package_id is null and file.locator is null, file.name, null) as path
+  from cluster_space
+  cross join json_each(:packages) as wanted
+  join input on input.package_id = wanted.value and input.own = 0 and input.dropped = 0
+            and input.acquire = 'pre-fetch' and input.size is null
+  join file on file.id = input.file_id
+ where not exists (select 1 from location
+                    where location.file_id = file.id
+                      and location.cluster_id = cluster_space.cluster_id)
+   and not exists (select 1 from transfer
+                    where transfer.file_id = file.id and transfer.result = 0
+                      and transfer.cluster_id = cluster_space.cluster_id);
+
 -- name: assign_packages
 -- ready -> assigned, as decided.
 update package

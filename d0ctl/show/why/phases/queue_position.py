@@ -43,8 +43,10 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     if (share := standing(subject)) is not None:
         explanation.facts.append(share)
     has_disk = any(has_space(requirement, row.disk_spare, row.disk_short) for row in fits)
+    absent = placement.absent_inputs(subject.store, [package.id]).get(package.id, {})
     lacks = {row.name: lack for row in fits
-             if (lack := _lacks(row, requirement, is_last_resort=not has_disk))}  # fmt: skip
+             if (lack := _lacks(row, requirement, is_last_resort=not has_disk)
+                 or _lacks_inputs(row, sum(absent.get(row.cluster, {}).values())))}  # fmt: skip
     lacking = {name: lack.text for name, lack in lacks.items()}
     allowed = allowances(subject, fits)
     has_slot = {row.name for row in fits if row.cpus - row.used >= requirement.load}
@@ -185,6 +187,16 @@ def _lacks(row: NodeCapacity, requirement: Requirement, *, is_last_resort: bool)
         text = f"has {size(space - missing)} of {disk} left, {verb} {size(space)}"
         return Lack("disk", text, missing)
     return None
+
+
+def _lacks_inputs(row: NodeCapacity, brought: int) -> Lack | None:
+    """Return whether the inputs that are to be brought fit into the cache of a node."""
+    free = None if row.disk_spare is None else max(0, row.disk_spare - row.disk_used)
+    if free is None or brought <= free:
+        return None
+    disk = "disk" if row.cache is None else f"its cache of {size(row.cache)}"
+    text = f"has {size(free)} of {disk} left, its inputs need {size(brought)}"
+    return Lack("disk", text, brought - free)
 
 
 def standing(subject: Subject) -> str | None:
