@@ -4,6 +4,7 @@ import threading
 import time
 from functools import partial
 
+import pytest
 from textual.widgets import Input
 
 from d0ctl.actions import apply, request
@@ -13,7 +14,7 @@ from d0ctl_tui.screens.dialogs.search_box import Choice, Finder, Results
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.support.waiting import PATIENCE_S
-from tests.tui.at_work import drive
+from tests.tui.at_work import drive, lacks_files
 from tests.tui.conftest import Desk, Open
 
 
@@ -157,6 +158,29 @@ def test_the_walk_finds_a_job_in_which_nothing_moves_though_nothing_failed(
         await desk.until(lambda: desk.main.tree_view.selector == "one/2/1/1", "the stalled one")
 
     dashboard(script)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "shown"),
+    [
+        ("lost", "person", ("⊗ blocked", "waits for file `all` of `maker/1/1/1`")),
+        ("prod", "waiting", ("⊗ blocked", "· waiting", "waits for package `prod/1/1/1` before it")),
+    ],
+)
+def test_a_list_says_what_blocked_packages_wait_for(
+    site: Site, dashboard: Open, name: str, typed: str, shown: tuple[str, ...]
+) -> None:
+    lacks_files(site)
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("f")
+        await desk.type(typed)
+        await desk.press("enter")
+        await desk.until(lambda: all(map("\n".join(desk.lines("tree")).__contains__, shown)), typed)
+
+    dashboard(script, start=name, size=(240, 40))
 
 
 def test_the_walk_and_the_first_line_have_a_job_that_no_node_can_take(

@@ -117,6 +117,7 @@ def _about(row: PackageRow, context: RowContext, *, with_node: bool) -> list[str
     elif row.request and row.phase != Phase.KILLING:
         remarks.append(f"({row.request})")
     remarks.append(note)
+    remarks.append(context.waits_for)
     return [foreign(word) for word in remarks if word]
 
 

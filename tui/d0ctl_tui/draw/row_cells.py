@@ -16,7 +16,8 @@ class RowContext(Struct, frozen=True):
     """How a row is displayed: its indent, whether it is expanded, marked; the clock; the glyphs.
 
     `nodes` has the short names of nodes, `late` is the number of stragglers below it,
-    `estimate` when it ends, `least` when the last of its stages does that has an estimate.
+    `waits_for` says that of a blocked package in a list, `estimate` when it ends, `least` when the
+    last of its stages does that has an estimate.
     """
 
     depth: int
@@ -26,6 +27,7 @@ class RowContext(Struct, frozen=True):
     marked: bool = False
     with_path: bool = False
     blocked: bool = False
+    waits_for: str = ""
     late: int = 0
     estimate: float | None = None
     least: float | None = None

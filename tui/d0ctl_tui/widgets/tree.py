@@ -10,7 +10,6 @@ from textual.widget import Widget
 from d0ctl.select import Selector
 from d0ctl.show.drawing.signs import Glyphs
 from d0ctl.show.drawing.spans import Line
-from d0ctl.store.views import outline as store_outline
 from d0ctl.store.views.activity import RunningProgress
 from d0ctl.store.views.shapes import JobSummary, PackageRow
 from d0ctl.store.views.shapes.of_package import BinaryView
@@ -23,6 +22,7 @@ from d0ctl_tui.draw.row_cells import RowContext
 from d0ctl_tui.draw.tree_rows import Row
 from d0ctl_tui.read.marks import Marks
 from d0ctl_tui.read.outline import Outline, Path
+from d0ctl_tui.read.package_pages import NO_PACKAGES, PackagePage, read_page
 from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import PAGE, Source
 from d0ctl_tui.terminal import CHOICES
@@ -58,7 +58,7 @@ class Tree(Marking):
         self.filter_name = self.order = ""
         self.filtered: array[int] | None = None
         self.now = time.time()
-        self._found: dict[int, dict[int, PackageRow]] = {}
+        self._found: dict[int, PackagePage] = {}
         self._estimates = Estimates(source)
         self._ids: list[int] = []
         self._need = Need()
@@ -88,8 +88,10 @@ class Tree(Marking):
 
     def _row_context(self, number: int) -> tuple[Row | None, RowContext]:
         if self.filtered is not None:
-            package = self.package_at(number)
+            package, page = self.package_at(number), self._package_page(number)
+            reason = page.blocked.get(package.id) if package else None
             context = RowContext(0, self.glyphs, self.now, False, self._is_marked(number), True,
+                                 blocked=reason is not None, waits_for=reason or "",
                                  late=self.source.stragglers.below(package),
                                  nodes=self._node_names)  # fmt: skip
             return package, context
@@ -206,13 +208,14 @@ class Tree(Marking):
         """Return a package of the filter."""
         if self.filtered is None or number >= len(self.filtered):
             return None
+        return self._package_page(number).rows.get(self.filtered[number])
+
+    def _package_page(self, number: int) -> PackagePage:
         page = number // PAGE
         if page not in self._found:
-            ids = self.filtered[page * PAGE : (page + 1) * PAGE]
-            self._found[page] = self.source.ask(
-                lambda store: store_outline.packages_by_id(store, ids), {}
-            )
-        return self._found[page].get(self.filtered[number])
+            ids = (self.filtered or ())[page * PAGE : (page + 1) * PAGE]
+            self._found[page] = self.source.ask(lambda store: read_page(store, ids), NO_PACKAGES)
+        return self._found[page]
 
     def reveal(self, path: Path) -> None:
         """Expand all parents of a row, and go to it."""
