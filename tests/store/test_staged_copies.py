@@ -1,6 +1,7 @@
 """Copies that a wrapper brings or stores by itself."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from d0ctl.jobfile.spec import Acquire, Disposition, InputSpec
 from d0ctl.store import Store
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
+from d0ctl.store.clusters import capacity
 from d0ctl.store.jobs import unneeded_files
 from tests.store.bad_nodes import StillSite
 from tests.store.copying import copies, made, purged, work
@@ -123,6 +125,32 @@ def test_a_copy_that_jobs_share_goes_with_the_last_of_them(store: Store) -> None
     with store.writing():
         unneeded_files.clean_up(store, now=NOW)
     assert purged(store) == ["/localhost/cache/in/u-1/raw"]
+
+
+def test_a_copy_that_jobs_share_counts_once_in_a_cache_until_the_last_of_them(store: Store) -> None:
+    for name in ("one", "other"):
+        submitted(store, job(name, [simple(inputs=[url("raw")])]))
+    site = Site.of(store, cpus=2)
+    first, second = launched(site, "localhost")
+    with store.writing():
+        change(store, "cluster", capacity=100)
+    staged(site, "localhost", first["attempt"])
+    with store.writing():
+        store.connection.execute(
+            "insert into location (file_id, cluster_id, path, node_id, made, shared)"
+            " select (select max(id) from file), cluster_id, path, node_id, made, 1 from location"
+        )
+    counted = []
+    for launch in (None, second):
+        if launch is not None:
+            staged(site, "localhost", launch["attempt"])
+        with store.writing():
+            capacity.count(store, now=time.time())
+            counted.append(value(store, "cluster", "cached", id=1))
+            unneeded_files.clean_up(store, now=NOW)
+            counted.append(value(store, "cluster", "cached", id=1))
+
+    assert counted == [7, 7, 7, 0]
 
 
 def test_the_site_says_how_long_a_transfer_may_take(store: Store) -> None:

@@ -263,10 +263,18 @@ select cluster.id, cluster.name, cluster_space.bytes, min(node.id) as node_id
  group by cluster.id;
 
 -- name: count_cached
--- How many bytes of files are in the cache of a cluster.
-select coalesce(sum(coalesce(file.size, 0)), 0)
-  from location join file on file.id = location.file_id
- where location.cluster_id = :cluster and location.node_id is not null;
+-- How many bytes of files are in the cache of a cluster; a copy that several jobs share counts once.
+select coalesce(sum(bytes), 0)
+  from (select coalesce(file.size, 0) as bytes
+          from location join file on file.id = location.file_id
+         where location.cluster_id = :cluster and location.node_id is not null
+           and location.shared = 0
+         union all
+        select max(coalesce(file.size, 0))
+          from location indexed by location_shared join file on file.id = location.file_id
+         where location.cluster_id = :cluster and location.node_id is not null
+           and location.shared = 1
+         group by location.path);
 
 -- name: keep_cached
 -- Record the number of bytes, and when they were counted.

@@ -143,13 +143,23 @@ select 1 from location
 -- last count never were.
 update cluster
    set cached = max(0, cached - gone.bytes)
-  from (select location.cluster_id, sum(coalesce(file.size, 0)) as bytes
-          from unneeded
-          join location on location.file_id = unneeded.file_id and location.node_id is not null
-          join file on file.id = unneeded.file_id
-          join cluster on cluster.id = location.cluster_id and location.made <= cluster.counted
-         where cluster.capacity is not null
-         group by location.cluster_id) as gone
+  from (select cluster_id, sum(bytes) as bytes
+          from (select location.cluster_id, max(coalesce(file.size, 0)) as bytes
+                  from unneeded
+                  join location on location.file_id = unneeded.file_id
+                               and location.node_id is not null
+                  join file on file.id = unneeded.file_id
+                  join cluster on cluster.id = location.cluster_id
+                              and location.made <= cluster.counted
+                 where cluster.capacity is not null
+                   and (location.shared = 0
+                        or not exists (select 1 from location as other
+                                        where other.cluster_id = location.cluster_id
+                                          and other.path = location.path and other.shared = 1
+                                          and other.file_id not in
+                                              (select file_id from unneeded)))
+                 group by location.cluster_id, iif(location.shared, location.path, file.id))
+         group by cluster_id) as gone
  where cluster.id = gone.cluster_id and cluster.cached is not null;
 
 -- name: forget_unneeded
@@ -249,13 +259,23 @@ select distinct location.node_id, location.path
 -- They are no longer counted in caches with a capacity, if they were.
 update cluster
    set cached = max(0, cached - gone.bytes)
-  from (select location.cluster_id, sum(coalesce(file.size, 0)) as bytes
-          from transit_copy
-          join location on location.file_id = transit_copy.file_id
-                       and location.cluster_id = transit_copy.cluster_id
-          join file on file.id = transit_copy.file_id
-          join cluster on cluster.id = location.cluster_id and location.made <= cluster.counted
-         group by location.cluster_id) as gone
+  from (select cluster_id, sum(bytes) as bytes
+          from (select location.cluster_id, max(coalesce(file.size, 0)) as bytes
+                  from transit_copy
+                  join location on location.file_id = transit_copy.file_id
+                               and location.cluster_id = transit_copy.cluster_id
+                  join file on file.id = transit_copy.file_id
+                  join cluster on cluster.id = location.cluster_id
+                              and location.made <= cluster.counted
+                 where location.shared = 0
+                    or not exists (select 1 from location as other
+                                    where other.cluster_id = location.cluster_id
+                                      and other.path = location.path and other.shared = 1
+                                      and not exists (select 1 from transit_copy as gone
+                                                       where gone.file_id = other.file_id
+                                                         and gone.cluster_id = other.cluster_id))
+                 group by location.cluster_id, iif(location.shared, location.path, file.id))
+         group by cluster_id) as gone
  where cluster.id = gone.cluster_id and cluster.cached is not null;
 
 -- name: forget_given_up
