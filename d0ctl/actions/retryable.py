@@ -10,7 +10,7 @@ from d0ctl.select.condense import by_state
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
-from d0ctl.store.jobs.restore_line import line_launched_without
+from d0ctl.store.jobs.restore_line import line_launched_without, lines_to_restore
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
 from d0ctl.units import count, listed
@@ -61,11 +61,14 @@ def _no_node(nodes: Nodes, catalogue: Catalogue, asked: Mapping[str, Any], job: 
 
 def restoring(selected: Selection, target: Selector) -> str:
     """Return the command that restores the dropped line of the selected packages."""
-    line = "/".join(target.path.split("/")[:3])
-    return _restore(selected.store, [line], lifecycle.line_ids(selected))
+    own = lifecycle.line_ids(selected)
+    found = [line for each in own for line in lines_to_restore(selected.store, each)]
+    paths = [line.path for line in found] or ["/".join(target.path.split("/")[:3])]
+    return restore_command(selected.store, dict.fromkeys(paths), own)
 
 
-def _restore(store: Store, paths: Sequence[str], lines: Iterable[int]) -> str:
+def restore_command(store: Store, paths: Iterable[str], lines: Iterable[int]) -> str:
+    """Return the command that restores lines by their paths, with these and others by their ids."""
     readers = [line_launched_without(store, line) for line in lines]
     more = ["--again"] * any(reader and reader["phase"] == Phase.DONE for reader in readers)
     return undo.command("restore-line", paths, *more)
@@ -79,7 +82,7 @@ def dropped_readers(selected: Selection) -> str:
     stay = count(found.number, "line that reads their files stays",
                  "lines that read their files stay")  # fmt: skip
     more = "" if found.number == len(found.first) else " ..."
-    return f"{stay} dropped: `{_restore(selected.store, found.first, lines)}{more}`"
+    return f"{stay} dropped: `{restore_command(selected.store, found.first, lines)}{more}`"
 
 
 def waits_for(ended: Sequence[tuple[str, str]], packages: int) -> str:

@@ -136,6 +136,7 @@ def test_packages_dropped_with_their_input_come_back_with_it(site: Site, d0ctl: 
 
     assert refused.exit_code == 4
     assert "was dropped because of another line" in refused.stderr
+    assert refused.stderr.splitlines()[1].startswith("d0ctl restore-line prod/1/")
     assert site.phase("prod/2/1/1") == "waiting"
     assert site.phase("prod/3/1/1") == "waiting"
     site.finish("prod/1/1/1")

@@ -56,8 +56,8 @@ class UpdatePlan(Plan):
     """Whether the job has this job file already."""
     requests: Counter[tuple[RequestChange, ...]]
     """The requests that change, and of how many packages."""
-    without_file: bool
-    """Whether it follows the job and not its job file, which was taken back."""
+    is_taken_back: bool
+    """Whether the job file was taken back, so that only an update without options takes it."""
     retried: RetryParameters | None
     """With which parameters of a retry packages ran that are out of date by their recipe."""
     is_blocked: bool
@@ -67,7 +67,8 @@ class UpdatePlan(Plan):
 def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     """Say what happens to which packages; `named` before it does, with their paths."""
     outline, found, job = plan.outline, plan.outline.found, plan.name
-    if plan.without_file:
+    options = plan.request.options
+    if plan.is_taken_back and (options.again or options.accept):
         yield f"as `--previous` left it; `d0ctl update {job}` takes the job file as it is"
     yield from plan.settings
     old = (*found.outdated, *outline.accepted)
@@ -154,6 +155,8 @@ def _options(plan: UpdatePlan) -> Iterator[str]:
     yield from ["--previous"] * options.previous
     if options.file is not None:
         yield from ("--file", options.file)
+    elif plan.is_taken_back and not (options.again or options.accept):
+        yield from ("--file", options.spec.source)
     for text in write_pairs(options.parameters):
         yield from ("--set", text)
 

@@ -88,7 +88,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         retried=left_out.retry_parameters_of(
             store.select(comparison.outdated.keys() - comparison.earlier)
         ),
-        without_file=_follows_job(options) and is_taken_back(store, job.id),
+        is_taken_back=not (options.previous or options.file) and is_taken_back(store, job.id),
     )  # fmt: skip
 
 

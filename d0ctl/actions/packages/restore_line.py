@@ -18,6 +18,7 @@ from d0ctl.actions.action import (
 )
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.packages.kill_line import check_level
+from d0ctl.actions.retryable import restore_command
 from d0ctl.actions.selection import jobs_of, rows
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
@@ -81,8 +82,9 @@ def plan_restore_line(
     selected = selection.choose(store, request.target, now=now)
     is_dropped = bool(lifecycle.lines(selected)["dropped"])
     is_canceled = Phase.CANCELED in lifecycle.phases(selected)
+    lines_asked = lifecycle.line_ids(selected) if is_dropped else ()
     if not restore_line.keep_named(selected):
-        raise _not_restorable(request, is_dropped, is_canceled)
+        raise _not_restorable(store, request, lines_asked, is_canceled)
     _check_not_ending(selected, request)
     own = lifecycle.phases(selected)
     own_paths, requested = {row.path for row in rows(selected)}, lifecycle.line_ids(selected)
@@ -132,10 +134,11 @@ def _plan(
 
 
 def _not_restorable(
-    request: Request[RestoreLineOptions], is_dropped: bool, is_canceled: bool
+    store: Store, request: Request[RestoreLineOptions], lines: Sequence[int], is_canceled: bool
 ) -> Refused:
+    """Return why nothing can be restored: of these dropped lines, or as none is dropped."""
     target = request.target
-    if not is_dropped:
+    if not lines:
         what = (
             f"line `{target.brief}` is not" if target.is_one else f"no line of `{target.brief}` is"
         )
@@ -144,10 +147,12 @@ def _not_restorable(
         return Refused(f"{what} dropped, so it can't be restored",
                        hint=retry if is_canceled else f"d0ctl status {quote(part)}")  # fmt: skip
     what = f"line `{target.brief}` was" if target.is_one else f"the lines `{target.brief}` were"
+    causes = [cause.path for line in lines for cause in restore_line.lines_to_restore(store, line)]
     return Refused(
         f"{what} dropped because of another line, and can only be restored with it",
-        hint=f"`d0ctl history {target.job}` lists the dropped lines",
-    )
+        hint=restore_command(store, dict.fromkeys(causes), lines) if causes
+        else f"`d0ctl history {target.job}` lists the dropped lines",
+    )  # fmt: skip
 
 
 def _check_not_ending(selected: Selection, request: Request[RestoreLineOptions]) -> None:

@@ -166,7 +166,7 @@ def _dropped(about: _AboutFile) -> None:
         f"`{file.maker}` stays {phase_word(file.maker_phase)}, but no package reads its outputs"
     )
     package = browse.package(about.store, parse(file.maker or ""))
-    dropped_line.add(about.store, explanation, package.line_id, line, package.line_named, about.now)
+    dropped_line.add_restoring(about.store, explanation, package.line_id, about.now)
 
 
 def _missing(about: _AboutFile) -> None:

@@ -77,14 +77,9 @@ def line(
         explanation = Explanation(path, summary.status, sentence)
         others = "its successful packages stay successful"
         explanation.facts.append(f"its files are removed from all input lists; {others}")
-        if summary.named:
-            from d0ctl.show.why.phases import dropped_line  # late: few lines are dropped
+        from d0ctl.show.why.phases import dropped_line  # late: few lines are dropped
 
-            dropped_line.add(store, explanation, summary.id, path, summary.named, now)
-        else:
-            why = "an input that it needs was dropped; it is restored with the line that makes it"
-            explanation.facts.append(why)
-            explanation.commands.append(f"d0ctl history {of.name}")
+        dropped_line.add_restoring(store, explanation, summary.id, now)
         return explanation
     return _explain(store, part, now)
 

@@ -28,6 +28,22 @@ def keep_named(selected: Selection) -> bool:
     return bool(selected.count())
 
 
+class RestorableLine(NamedTuple):
+    """A line that can be restored; `named` says whether a person or an update dropped it."""
+
+    id: int
+    named: int
+    path: str
+
+
+def lines_to_restore(store: Store, line: int) -> list[RestorableLine]:
+    """Return the lines to restore for a dropped line: itself, or those because of which it was
+    dropped.
+    """
+    return [RestorableLine(row["id"], row["named"], f"{row['job']}/{row['stage']}/{row['line']}")
+            for row in store.rows("lines_to_restore", line=line)]  # fmt: skip
+
+
 def regaining_inputs(selected: Selection) -> list[Row]:
     """Return the packages that get inputs back."""
     return selected.rows("gaining")

@@ -124,6 +124,26 @@ select package.id, package_path.path, package.phase
   join package_path on package_path.package_id = package.id
  order by package.id;
 
+-- name: lines_to_restore
+-- The lines that were dropped by name, or by an update, with which a dropped line comes back: itself, or
+-- those that made its dropped inputs.
+with recursive above (line_id) as (
+    values (:line)
+    union
+    select maker.line_id
+      from above
+      join line on line.id = above.line_id and line.named = 0
+      join package on package.line_id = line.id
+      join input on input.package_id = package.id and input.own = 0
+      join file on file.id = input.file_id and file.dropped = 1
+      join package as maker on maker.id = file.package_id)
+select line.id, line.named, place.job, place.stage, place.line
+  from above
+  join line on line.id = above.line_id and line.named <> 0 and line.dropped is not null
+  join package on package.line_id = line.id and package.seq = 1
+  join package_path as place on place.package_id = package.id
+ order by line.id;
+
 -- name: line_launched_without
 -- A package that was launched, or has succeeded, without files of a line or of what was dropped
 -- with it.

@@ -45,6 +45,17 @@ def suggest(
     explanation.commands.append(shlex.join(["d0ctl", "kill-line", *dropped, "--drop-outputs"]))
 
 
+def add_restoring(store: Store, explanation: Explanation, line_id: int, now: float) -> None:
+    """Add the commands that restore a line, or those because of which it was dropped."""
+    lines = restore_line.lines_to_restore(store, line_id)
+    if any(line.id != line_id for line in lines):
+        explanation.facts.append(
+            "an input that it needs was dropped; it is restored with the line that makes it"
+        )
+    for line in lines[:MOST]:
+        add(store, explanation, line.id, line.path, line.named, now)
+
+
 def add(
     store: Store, explanation: Explanation, line_id: int, path: str, named: int, now: float
 ) -> None:
