@@ -40,7 +40,7 @@ def advised(text: str) -> Iterator[list[str]]:
 
 
 class Researcher:
-    """Somebody who edits scripts and a job file, and types commands, by chance."""
+    """A user who edits scripts and a job file, and types commands, by chance."""
 
     def __init__(self, site: Site, seed: int) -> None:
         self.site, self.chance = site, random.Random(seed)
