@@ -283,9 +283,7 @@ def test_a_job_that_has_slots_itself_waits_for_no_others(site: Site) -> None:
     assert "1 package of `prod`" in (slots.taken(site.store, "other", NOW) or "")
 
 
-def test_a_package_whose_input_was_dropped_says_so_beside_the_reason_of_a_person(
-    site: Site,
-) -> None:
+def test_a_package_without_its_input_says_so_beside_the_reason_of_a_person(site: Site) -> None:
     raw, reco = make("raw"), make("reco", needs=["raw"])
     site.submit(job(("make", [line(raw)]), ("reco", [line(reco)]), name="prod"))
 
@@ -297,4 +295,5 @@ def test_a_package_whose_input_was_dropped_says_so_beside_the_reason_of_a_person
 
     answer = why(site, "prod/2/1/1")
     assert answer.answer.endswith(": bad run")
-    assert "an input that it needs was dropped" in answer.facts
+    assert answer.facts[0].startswith("an input that it needs was dropped; it is restored with ")
+    assert answer.commands[0] == "d0ctl restore-line prod/1/1"

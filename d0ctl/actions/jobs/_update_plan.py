@@ -41,6 +41,11 @@ class UpdateOptions(Options):
     before: Reading | None = None
     """The job before the change; `prepare` reads it, so that other writers need not wait."""
 
+    @property
+    def follows_job(self) -> bool:
+        """Whether packages run again, or are accepted, by no other job file than the job has."""
+        return (self.again or self.accept) and not (self.previous or self.file)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdatePlan(Plan):
@@ -68,7 +73,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     """Say what happens to which packages; `named` before it does, with their paths."""
     outline, found, job = plan.outline, plan.outline.found, plan.name
     options = plan.request.options
-    if plan.is_taken_back and (options.again or options.accept):
+    if plan.is_taken_back and options.follows_job:
         yield f"as `--previous` left it; `d0ctl update {job}` takes the job file as it is"
     yield from plan.settings
     old = (*found.outdated, *outline.accepted)
@@ -155,7 +160,7 @@ def _options(plan: UpdatePlan) -> Iterator[str]:
     yield from ["--previous"] * options.previous
     if options.file is not None:
         yield from ("--file", options.file)
-    elif plan.is_taken_back and not (options.again or options.accept):
+    elif plan.is_taken_back and not options.follows_job:
         yield from ("--file", options.spec.source)
     for text in write_pairs(options.parameters):
         yield from ("--set", text)

@@ -39,14 +39,9 @@ def prepare(store: Store, request: Request[UpdateOptions], now: float) -> Reques
         raise Refused(f"the packages of job `{job.name}` are made by its task, not by a job file",
                       hint=f"d0ctl task why {job.name}")  # fmt: skip
     spec = corrected_spec.read(store, job, options.file, options.previous, options.parameters,
-                               follows_job=_follows_job(options))  # fmt: skip
+                               follows_job=options.follows_job)  # fmt: skip
     before = planning.read_before(store, job.id, spec, accept=options.accept)
     return replace(request, options=replace(options, spec=spec, before=before))
-
-
-def _follows_job(options: UpdateOptions) -> bool:
-    """Return whether what is out of date runs again, or is accepted, by no other job file."""
-    return (options.again or options.accept) and not (options.previous or options.file)
 
 
 def _job(store: Store, request: Request[UpdateOptions]) -> JobSummary:

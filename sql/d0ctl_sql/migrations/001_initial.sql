@@ -1102,20 +1102,23 @@ begin
     values (new.id, new.replaced, old.size, old.checksum);
 end;
 
--- The contents of files that packages have read with their last attempts.
+-- The contents of files that packages have read with their last attempts; `replaced_checksum` if these
+-- were replaced since.
 create view read_content as
-    select input.package_id, input.file_id,
-           coalesce((select former.checksum
-                       from former_content as former
-                      where former.file_id = input.file_id
-                        and former.until > iif(package.early, attempt.ended,
+    select package_id, file_id, replaced_checksum,
+           coalesce(replaced_checksum, checksum) as checksum
+      from (select input.package_id, input.file_id, file.checksum,
+                   (select content.checksum
+                      from former_content as content
+                     where content.file_id = input.file_id
+                       and content.until > iif(package.early, attempt.ended,
                                                max(attempt.launched, coalesce(attempt.started, 0)))
-                      order by former.until limit 1), file.checksum) as checksum
-      from input
-      join file on file.id = input.file_id
-      join package on package.id = input.package_id
-      join attempt on attempt.id = package.attempt_id
-     where input.own = 0 and input.dropped = 0;
+                     order by content.until limit 1) as replaced_checksum
+              from input
+              join file on file.id = input.file_id
+              join package on package.id = input.package_id
+              join attempt on attempt.id = package.attempt_id
+             where input.own = 0 and input.dropped = 0);
 
 -- Which packages have read earlier contents of files: from outside, or that were made again. A package
 -- whose results a person accepted counts again only after a later change.
@@ -1134,9 +1137,7 @@ create view earlier_reader as
              and not exists (select 1 from read_content
                               where read_content.package_id = package.id
                                 and read_content.file_id = file.id
-                                and read_content.checksum = file.checksum
-                                and exists (select 1 from former_content
-                                             where former_content.file_id = file.id)))
+                                and read_content.replaced_checksum = file.checksum))
             or iif(package.early, attempt.ended, attempt.launched)
                < iif(outdated_copy.file_id is null, 0,
                      coalesce(abs(outdated_copy.renewed), 1e12)))

@@ -28,15 +28,13 @@ select node.id, node.name, node.cluster_id as cluster, node.cpus, node.memory, n
   join node_space on node_space.node_id = node.id
   left join bad_node on bad_node.node_id = node.id
   left join node_use as live on live.node_id = node.id
-  left join (select node_id, sum(cpus) as cpus, sum(iif(pace <= 0.3, cpus, 0.0)) as short
+  left join (select node_id, sum(cpus) as cpus, sum(iif(pace <= :short, cpus, 0.0)) as short
                from (select package.node_id, requirement.pace,
                             requirement.cpus * requirement.cpu / 100.0 as cpus
-                       from job
-                       join package indexed by package_in_phase
-                         on package.job_id = job.id and package.phase = 'suspended'
+                       from package indexed by package_live
                        join requirement on requirement.id = package.requirement_id
                                        and requirement.stay is null
-                      where job.ended is null and package.is_paused)
+                      where package.is_live = 1 and package.is_paused)
               group by node_id) as paused on paused.node_id = node.id
  where node.state = 'up'
    and (node.drained = 0

@@ -48,10 +48,9 @@ def suggest(
 def add_restoring(store: Store, explanation: Explanation, line_id: int, now: float) -> None:
     """Add the commands that restore a line, or those because of which it was dropped."""
     lines = restore_line.lines_to_restore(store, line_id)
-    if any(line.id != line_id for line in lines):
-        explanation.facts.append(
-            "an input that it needs was dropped; it is restored with the line that makes it"
-        )
+    if all(line.id != line_id for line in lines):
+        restored = "; it is restored with the line that makes it" if lines else ""
+        explanation.facts.append(f"an input that it needs was dropped{restored}")
     for line in lines[:MOST]:
         add(store, explanation, line.id, line.path, line.named, now)
 

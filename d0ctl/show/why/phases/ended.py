@@ -187,7 +187,7 @@ def canceled(subject: Subject) -> None:
         Remark.REPACKAGED,
         Remark.OUTDATED_MERGE,
     ):
-        subject.fact("an input that it needs was dropped")
+        dropped_line.add_restoring(subject.store, subject.explanation, package.line_id, subject.now)
     if package.phase == "canceled":
         waiting.add_ended(subject)
         targets = waiting.retry_targets(subject.store, package.id, package.path)
