@@ -19,6 +19,7 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import BinarySpec, Disposition, OutputSpec, PackageSpec
 from d0ctl.model import Address
+from d0ctl.select import parse
 from d0ctl.sitefile.defaults import RESERVE
 from d0ctl.store import Store
 from d0ctl.store.clusters import capacity, disk_forecast
@@ -190,8 +191,10 @@ def apply(farm: Site, request: AnyRequest[Any, Any]) -> None:
     [
         actions.request("node free", NodeName("n1"), wanted=40 * MB),
         actions.request("file purge", FileChoice("j0", "f")),
+        actions.request("remove", parse("j0")),
+        actions.request("set-status", parse("j0"), status="unscheduled"),
     ],
-    ids=["node free", "file purge"],
+    ids=["node free", "file purge", "remove", "set-status"],
 )
 def test_copies_that_a_person_removes_leave_space_at_once(
     farm: Site, request_to_remove: AnyRequest[Any, Any]

@@ -133,7 +133,6 @@ def give_up(store: Store, node: int, copies: Iterable[RemovableCopy], *, now: fl
     store.empty("transit_copy")
     store.change_many("give_up_copy", ((copy.file, copy.cluster) for copy in copies))
     store.change("purge_given_up")
-    store.change("count_given_up")
     store.change("forget_given_up")
     store.empty("unneeded")
     store.change("lack_given_up")
@@ -204,7 +203,6 @@ def _remove(store: Store, cause: Cause, now: float) -> list[str]:
     cache = f"{store.home.cache}/"
     store.change("purge_copies")
     here = [row["path"] for row in store.rows("unneeded_here", cache=cache)]
-    store.change("count_unneeded")
     store.change("forget_unneeded", cache=cache)
     store.change("keep_results", results=f"{store.home.results}/", now=now)
     _end(store, cause, now)

@@ -2584,6 +2584,23 @@ begin
     select id from file where new.phase <> 'dropped' and package_id = new.id;
 end;
 
+-- A copy that is removed is no longer counted in a cache with a capacity, a shared one with the last
+-- file that has it; one that arrived after the last count never was.
+create trigger copy_removed after delete on location
+when old.node_id is not null
+    and exists (select 1 from cluster
+                 where id = old.cluster_id and capacity is not null and cached is not null
+                   and counted >= old.made)
+    and not (old.shared = 1
+             and exists (select 1 from location as other
+                          where other.cluster_id = old.cluster_id and other.path = old.path
+                            and other.shared = 1))
+begin
+    update cluster
+       set cached = max(0, cached - coalesce((select size from file where id = old.file_id), 0))
+     where id = old.cluster_id;
+end;
+
 -- A package that has succeeded, or was canceled or dropped, needs no files of its old attempts.
 create trigger package_cleaned after update of phase on package
 when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped'

@@ -138,30 +138,6 @@ select location.path
 select 1 from location
  where file_id = :file and cluster_id = 1 and node_id is null and path = :path;
 
--- name: count_unneeded
--- The unneeded copies are no longer counted in caches with a capacity; those that arrived after the
--- last count never were.
-update cluster
-   set cached = max(0, cached - gone.bytes)
-  from (select cluster_id, sum(bytes) as bytes
-          from (select location.cluster_id, max(coalesce(file.size, 0)) as bytes
-                  from unneeded
-                  join location on location.file_id = unneeded.file_id
-                               and location.node_id is not null
-                  join file on file.id = unneeded.file_id
-                  join cluster on cluster.id = location.cluster_id
-                              and location.made <= cluster.counted
-                 where cluster.capacity is not null
-                   and (location.shared = 0
-                        or not exists (select 1 from location as other
-                                        where other.cluster_id = location.cluster_id
-                                          and other.path = location.path and other.shared = 1
-                                          and other.file_id not in
-                                              (select file_id from unneeded)))
-                 group by location.cluster_id, iif(location.shared, location.path, file.id))
-         group by cluster_id) as gone
- where cluster.id = gone.cluster_id and cluster.cached is not null;
-
 -- name: forget_unneeded
 -- The unneeded copies are no copies any more; a file in results/ is one.
 delete from location
@@ -254,29 +230,6 @@ select distinct location.node_id, location.path
                       and not exists (select 1 from transit_copy as gone
                                        where gone.file_id = other.file_id
                                          and gone.cluster_id = other.cluster_id));
-
--- name: count_given_up
--- They are no longer counted in caches with a capacity, if they were.
-update cluster
-   set cached = max(0, cached - gone.bytes)
-  from (select cluster_id, sum(bytes) as bytes
-          from (select location.cluster_id, max(coalesce(file.size, 0)) as bytes
-                  from transit_copy
-                  join location on location.file_id = transit_copy.file_id
-                               and location.cluster_id = transit_copy.cluster_id
-                  join file on file.id = transit_copy.file_id
-                  join cluster on cluster.id = location.cluster_id
-                              and location.made <= cluster.counted
-                 where location.shared = 0
-                    or not exists (select 1 from location as other
-                                    where other.cluster_id = location.cluster_id
-                                      and other.path = location.path and other.shared = 1
-                                      and not exists (select 1 from transit_copy as gone
-                                                       where gone.file_id = other.file_id
-                                                         and gone.cluster_id = other.cluster_id))
-                 group by location.cluster_id, iif(location.shared, location.path, file.id))
-         group by cluster_id) as gone
- where cluster.id = gone.cluster_id and cluster.cached is not null;
 
 -- name: forget_given_up
 -- They are no copies any more.
