@@ -73,7 +73,7 @@ def test_a_node_that_is_down_has_no_slots_in_use(site: Site, d0ctl: Type) -> Non
     assert "0/2 in use, 3 unreachable" in d0ctl("node", "list").stdout
     said = d0ctl("why", "localhost").stdout
     assert "`localhost` has 0/2 slots in use, 3 unreachable: 3 packages of `prod`" in said
-    assert " 0/2" in d0ctl("top").stdout
+    assert " 0/2, 3 unreachable " in d0ctl("top").stdout
 
 
 def test_packages_that_need_a_part_of_their_cpus_take_parts_of_slots(

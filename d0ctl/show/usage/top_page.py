@@ -43,6 +43,8 @@ class NodeUse(Struct, frozen=True):
     staging: int = 0
     suspended: float = 0.0
     """The CPUs of packages that are suspended."""
+    unreachable: int = 0
+    """How many packages are on it while it does not answer."""
 
 
 class PackageUse(Struct, frozen=True):
@@ -110,7 +112,7 @@ def draw(
 
 def _slots(node: NodeUse) -> str:
     return slots(
-        SlotUse(node.running, node.next, node.staging, suspended=node.suspended), node.cpus
+        SlotUse(node.running, node.next, node.staging, node.unreachable, node.suspended), node.cpus
     )
 
 

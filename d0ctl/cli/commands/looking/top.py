@@ -118,4 +118,5 @@ def _node(
     used, disk, free = (room.used, room.disk, room.disk_free) if room else (0, None, None)
     return NodeUse(row.name, state, row.cpus, used, sum(cores) if cores else None,
                    sum(rss) if rss else None, row.memory, len(here), disk, free,
-                   use.used, use.ahead, use.staging, use.suspended)  # fmt: skip
+                   use.used, use.ahead, use.staging, use.suspended,
+                   use.unreachable)  # fmt: skip
