@@ -186,3 +186,27 @@ def test_a_line_that_was_restored_is_not_dropped_again_before_it_was_tried(site:
 
     assert phases(site.store)["prod/1/10/1"] == "dropped"
     assert phases(site.store)["prod/2/1/1"] == "ready"
+
+
+def test_a_restored_line_stays_until_it_was_retried_even_if_others_of_its_stage_run_again(
+    site: Site,
+) -> None:
+    site.submit(merge(0.8))
+    end_all(site, failing=2)
+    go_on(site.store)
+    site.finish("prod/2/1/1")
+
+    restored = request("restore-line", parse("prod/1/9"), again=True)
+    apply(site.store, restored, actor="me", note=None, now=time.time())
+    again = request("set-status", parse("prod/1/1"), status="unscheduled")
+    apply(site.store, again, actor="me", note=None, now=time.time())
+    go_on(site.store)
+    site.finish("prod/1/1/1")
+    go_on(site.store)
+
+    assert site.phase("prod/1/9/1") == "failed"
+    apply(site.store, request("retry", parse("prod/1/9")), actor="me", note=None, now=time.time())
+    go_on(site.store)
+    site.fail("prod/1/9/1")
+    go_on(site.store)
+    assert site.phase("prod/1/9/1") == "dropped"

@@ -31,13 +31,20 @@ select 1
  limit 1;
 
 -- name: choose_unsuccessful
--- Choose the lines of a stage that have not fully succeeded.
+-- Choose the lines of a stage that have not fully succeeded, without those that were restored and
+-- have not been retried since.
 insert or ignore into selected_package (package_id)
 select mate.id
   from package indexed by package_in_phase
   join package as mate on mate.line_id = package.line_id
  where package.job_id = :job and package.phase in ('failed', 'canceled', 'waiting')
-   and package.stage_id = :stage;
+   and package.stage_id = :stage
+   and not exists (select 1
+                     from package as restored
+                    where restored.line_id = package.line_id
+                      and restored.phase in ('failed', 'canceled')
+                      and (select old from event where event.package_id = restored.id
+                            order by event.id desc limit 1) = 'dropped');
 
 -- name: spare_lines
 -- Omit lines that no stage reads, or from which a stage reads that requires more.
