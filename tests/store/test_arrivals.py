@@ -1,5 +1,7 @@
 """Copies that have arrived, many at once."""
 
+from itertools import groupby
+
 from d0ctl.store import Store
 from d0ctl.store.files import copies
 from d0ctl.store.files.copies import Arrival
@@ -55,7 +57,7 @@ def test_a_batch_of_known_files_takes_a_few_statements_however_large(store: Stor
                 store.connection.set_trace_callback(statements.append)
                 copies.arrive(store, batch, now=NOW)
                 store.connection.set_trace_callback(None)
-            counts.append(len(statements))
+            counts.append(len([*groupby(statements)]))  # a trigger shows its statement again
 
     assert counts[3] <= counts[2]
     assert counts[2] <= 10 + 15

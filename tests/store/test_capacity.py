@@ -59,7 +59,7 @@ def files(farm: Site, *sizes: int, disposition: Disposition, first: int = 0) -> 
 def counted(farm: Site) -> list[capacity.FullCache]:
     """Caches with too many bytes."""
     with farm.store.writing():
-        return capacity.count(farm.store, now=time.time())
+        return capacity.count(farm.store)
 
 
 def test_packages_go_only_where_the_cache_has_room_for_them(farm: Site) -> None:
@@ -211,7 +211,7 @@ def test_copies_that_a_person_removes_leave_space_at_once(
 
 
 @pytest.mark.parametrize("is_unneeded", [True, False], ids=["unneeded", "file purge"])
-def test_files_that_came_after_the_last_count_are_not_subtracted_from_it(
+def test_files_that_come_and_go_between_two_counts_change_nothing(
     farm: Site, is_unneeded: bool
 ) -> None:
     files(farm, 50, disposition=Disposition.RETAIN_INDEF)
@@ -229,6 +229,18 @@ def test_files_that_came_after_the_last_count_are_not_subtracted_from_it(
 
     assert rows.read(farm.store, "location", "path", by="path") == [("/tmp/base/cache/1/f",)]
     assert rows.value(farm.store, "cluster", "cached", name="n1") == 50 * MB
+
+
+def test_files_count_from_their_arrival_on(farm: Site) -> None:
+    counted(farm)
+
+    files(farm, 50, 20, disposition=Disposition.RETAIN_INDEF)
+
+    (node,) = placement.nodes(farm.store)
+    assert node.disk_free == 10 * MB
+    assert counted(farm) == []
+    (node,) = placement.nodes(farm.store)
+    assert node.disk_free == 10 * MB
 
 
 def test_all_screens_show_how_much_more_than_its_capacity_a_cache_has(farm: Site) -> None:

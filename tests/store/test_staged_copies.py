@@ -1,7 +1,6 @@
 """Copies that a wrapper brings or stores by itself."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -145,7 +144,7 @@ def test_a_copy_that_jobs_share_counts_once_in_a_cache_until_the_last_of_them(st
         if launch is not None:
             staged(site, "localhost", launch["attempt"])
         with store.writing():
-            capacity.count(store, now=time.time())
+            capacity.count(store)
             counted.append(value(store, "cluster", "cached", id=1))
             unneeded_files.clean_up(store, now=NOW)
             counted.append(value(store, "cluster", "cached", id=1))

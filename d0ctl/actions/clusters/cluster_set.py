@@ -33,7 +33,7 @@ def change(store: Store, plan: SetPlan, by: Author) -> None:
     row = site_comparison.known_clusters(store)[entry.name]
     site_changes.keep_cluster(store, entry, applied=bool(row.applied))
     if entry.capacity is not None:
-        capacity.count(store, now=by.now)
+        capacity.count(store)
     store.forget()
 
 

@@ -54,7 +54,7 @@ def keep_capacities(desk: Desk, turn: Turn) -> None:
     began = time.monotonic()
     if began < desk.capacity_due:
         return
-    for full in capacity.count(desk.store, now=turn.now):
+    for full in capacity.count(desk.store):
         purged = unneeded_files.make_space(desk.store, full.node, full.excess, now=turn.now)
         if purged:
             copies = count(len(purged), "copy", "copies")

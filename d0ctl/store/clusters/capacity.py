@@ -21,12 +21,12 @@ class FullCache(Struct, frozen=True):
     excess: int
 
 
-def count(store: Store, *, now: float) -> list[FullCache]:
+def count(store: Store) -> list[FullCache]:
     """Count the files in each cache with a capacity; return those that have too many."""
     full = []
     for row in store.rows("bounded_clusters"):
         cached = int(store.value("count_cached", cluster=row["id"]))
-        store.change("keep_cached", cluster=row["id"], bytes=cached, now=now)
+        store.change("keep_cached", cluster=row["id"], bytes=cached)
         if cached > row["bytes"]:
             full.append(FullCache(row["name"], row["node_id"], cached - row["bytes"]))
     return full

@@ -1173,9 +1173,7 @@ create table cluster (
     capacity integer,                      -- bytes of cache for this site
     software_share real not null default 0 check (software_share between 0 and 1),
                                            -- part of it that is for software
-    cached   integer,                      -- bytes of files in its cache, when last counted, but
-                                           -- for those of them that were removed since then
-    counted  real,                         -- when that was
+    cached   integer,                      -- bytes of files in its cache, if it has a capacity
     services text not null default '[]',
     pilots   text,                         -- of a batch system: how its allocations are asked for,
                                            -- as JSON; its nodes are in clusters of their own
@@ -2584,13 +2582,44 @@ begin
     select id from file where new.phase <> 'dropped' and package_id = new.id;
 end;
 
--- A copy that is removed is no longer counted in a cache with a capacity, a shared one with the last
--- file that has it; one that arrived after the last count never was.
+-- A cache with a capacity counts each copy from its arrival to its removal, by the size that is known
+-- of its file; a shared one from the first file that has it to the last.
+create trigger copy_arrived before insert on location
+when new.node_id is not null
+    and exists (select 1 from cluster
+                 where id = new.cluster_id and capacity is not null and cached is not null)
+    and not exists (select 1 from location
+                     where file_id = new.file_id and cluster_id = new.cluster_id
+                       and node_id is not null)
+    and not (new.shared = 1
+             and exists (select 1 from location as other
+                          where other.cluster_id = new.cluster_id and other.path = new.path
+                            and other.shared = 1))
+begin
+    update cluster
+       set cached = cached + coalesce((select size from file where id = new.file_id), 0)
+     where id = new.cluster_id;
+end;
+
+create trigger copy_measured after update of size on file
+when old.size is not new.size
+begin
+    update cluster
+       set cached = max(0, cached + coalesce(new.size, 0) - coalesce(old.size, 0))
+     where capacity is not null and cached is not null
+       and id in (select cluster_id from location
+                   where file_id = new.id and node_id is not null
+                     and not (shared = 1
+                              and exists (select 1 from location as other
+                                           where other.cluster_id = location.cluster_id
+                                             and other.path = location.path and other.shared = 1
+                                             and other.file_id <> location.file_id)));
+end;
+
 create trigger copy_removed after delete on location
 when old.node_id is not null
     and exists (select 1 from cluster
-                 where id = old.cluster_id and capacity is not null and cached is not null
-                   and counted >= old.made)
+                 where id = old.cluster_id and capacity is not null and cached is not null)
     and not (old.shared = 1
              and exists (select 1 from location as other
                           where other.cluster_id = old.cluster_id and other.path = old.path

@@ -58,7 +58,8 @@ values (:name, :platform, :private, :capacity, :software_share, :services, :pilo
 on conflict (name) do update
    set platform = excluded.platform, private = excluded.private, capacity = excluded.capacity,
        software_share = excluded.software_share, services = excluded.services,
-       pilots = excluded.pilots, applied = excluded.applied;
+       pilots = excluded.pilots, applied = excluded.applied,
+       cached = iif(cluster.capacity is null, null, cluster.cached);
 
 -- name: keep_node
 -- The site file's settings of a node besides its address; else its own facts count.
@@ -277,8 +278,8 @@ select coalesce(sum(bytes), 0)
          group by location.path);
 
 -- name: keep_cached
--- Record the number of bytes, and when they were counted.
-update cluster set cached = :bytes, counted = :now where id = :cluster;
+-- Record the number of bytes.
+update cluster set cached = :bytes where id = :cluster and cached is not :bytes;
 
 -- name: software_room
 -- How many bytes of software a cluster may have, and how many of archives are there already, except
