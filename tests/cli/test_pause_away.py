@@ -94,16 +94,20 @@ def test_a_package_is_suspended_once_its_node_is_back(
     assert regain(site, attempt) == {attempt: "pause"}
 
 
-def test_the_check_of_a_paused_job_says_of_no_package_that_it_will_run_elsewhere(
+def test_of_no_package_of_a_paused_job_is_it_said_that_it_will_run_elsewhere(
     site: Site, d0ctl: Type, attempt: int
 ) -> None:
     lose(site)
-    assert "to run elsewhere from" in d0ctl("status", "prod", "--check").stdout
+    questions = [("status", "prod", "--check"), ("status", "--check"), ("why", "prod"),
+                 ("why", "prod/1/1/1")]  # fmt: skip
+    assert all("elsewhere" in d0ctl(*question).stdout for question in questions)
 
     d0ctl("pause", "prod")
 
-    said = d0ctl("status", "prod", "--check").stdout
-    assert "1 unreachable (`localhost` down)" in said and "elsewhere" not in said
+    part, whole, *why = [d0ctl(*question).stdout for question in questions]
+    assert "1 unreachable (`localhost` down)" in part and "elsewhere" not in part
+    assert "1 package unreachable in `prod`" in whole and "elsewhere" not in whole
+    assert all("it counts as lost" in text and "it runs elsewhere" not in text for text in why)
 
 
 def test_packages_that_a_person_suspended_in_a_job_that_is_not_paused_are_named(

@@ -131,12 +131,22 @@ def is_by_person(job: JobStanding) -> bool:
 
 
 def _unreachable(production: Production, given_up: float | None, now: float) -> str:
-    """Count packages on nodes that do not answer, and say from when on they run elsewhere."""
-    jobs = {job.name: job.work.silent for job in production.jobs if job.work.silent}
-    if not jobs or given_up is None:
+    """Count packages on nodes that do not answer, and say from when on they run elsewhere.
+
+    Those of jobs that are held or paused do not.
+    """
+    if given_up is None:
         return ""
-    packages = f"{count(sum(jobs.values()), 'package')} unreachable in {in_quotes(jobs)}"
-    return f"{packages}, to run elsewhere from {moment(given_up, now)} on"
+    may_start, stay = dict[str, int](), dict[str, int]()
+    for job in production.jobs:
+        if job.work.silent:
+            is_kept_back = job.work.held or job.work.paused
+            (stay if is_kept_back else may_start)[job.name] = job.work.silent
+    later = f", to run elsewhere from {moment(given_up, now)} on"
+    return "; ".join(
+        f"{count(sum(jobs.values()), 'package')} unreachable in {in_quotes(jobs)}{when}"
+        for jobs, when in ((may_start, later), (stay, "")) if jobs
+    )  # fmt: skip
 
 
 def _undriven(production: Production) -> str:

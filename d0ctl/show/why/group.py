@@ -219,7 +219,7 @@ def _moving(
         for row in part.sample([Phase.UNREACHABLE], 1):
             first = part.explain(row.path)
             explanation.add(f"{lost} unreachable: {first.answer}", first.commands)
-            explanation.facts.append(continues_there(store, row.changed, now))
+            explanation.facts.append(continues_there(store, part.job, row.changed, now))
 
 
 def _stay_suspended(store: Store, job: str, explanation: Explanation) -> None:

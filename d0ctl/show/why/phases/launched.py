@@ -7,6 +7,7 @@ from d0ctl.show.why.common import (
     Explanation,
     GroupPart,
     for_time,
+    kept_back,
     paused_job,
     straggler,
     stragglers,
@@ -23,7 +24,7 @@ from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.job_files import eta
-from d0ctl.store.views.shapes import PackageRow
+from d0ctl.store.views.shapes import JobSummary, PackageRow
 from d0ctl.store.views.shapes.of_package import PackageView
 from d0ctl.units import count, moment
 from d0ctl_wrapper.protocol.text import PAUSED
@@ -133,10 +134,11 @@ def killing(subject: Subject) -> None:
     subject.command(f"d0ctl why {package.node}")
 
 
-def continues_there(store: Store, since: float, now: float) -> str:
-    """Say what becomes of a package on a node that is down since then."""
+def continues_there(store: Store, job: JobSummary, since: float, now: float) -> str:
+    """Say what becomes of a package of a job on a node that is down since then."""
     until = until_given_up(store, since, now)
-    return f"it may continue there; if the node does not answer before {until}, it runs elsewhere"
+    then = "runs elsewhere" if kept_back(job, now) is None else "counts as lost"
+    return f"it may continue there; if the node does not answer before {until}, it {then}"
 
 
 def until_given_up(store: Store, since: float, now: float) -> str:
@@ -153,7 +155,7 @@ def unreachable(subject: Subject) -> None:
     )
     if package.note:
         subject.fact(f"because: {remark(package.note)}")
-    subject.fact(continues_there(subject.store, package.changed, subject.now))
+    subject.fact(continues_there(subject.store, subject.job, package.changed, subject.now))
     subject.explanation.commands += [
         f"d0ctl node check {package.node}",
         f"d0ctl kill {package.path}   # gives it up now; a retry then runs it elsewhere",
