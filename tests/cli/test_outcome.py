@@ -193,6 +193,7 @@ def test_waiting_ends_when_the_job_that_makes_an_input_is_held(site: Site, d0ctl
 
     assert waited.exit_code == 1
     assert "it waits for files of `raw`, which is held or paused" in waited.stdout
+    assert "d0ctl why raw" in d0ctl("why", "prod").stdout
 
 
 def test_waiting_can_end_after_a_time(site: Site, d0ctl: Type) -> None:

@@ -80,7 +80,9 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
         explanation.add(text, _retries(job.work.retrying, job.next_try.path, part))
         return
     explanation.add(text, [])
-    if standing.cause is Cause.SUSPENDED:
+    if standing.cause is Cause.OTHER_JOB:
+        explanation.commands += [f"d0ctl why {name}" for name in (job.halted or job.others)[:MOST]]
+    elif standing.cause is Cause.SUSPENDED:
         for row in part.sample([Phase.READY], 1):
             explanation.commands += part.explain(row.path).commands
         if not part.counts.get(Phase.READY):

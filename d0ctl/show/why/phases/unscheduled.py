@@ -113,6 +113,7 @@ def held(subject: Subject) -> None:
         if tries:
             subject.command(f"d0ctl logs {package.path}")
         subject.command(f"d0ctl policy show {package.path}")
+    job_hold(subject)
 
 
 def assigned(subject: Subject) -> None:

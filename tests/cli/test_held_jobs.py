@@ -1,4 +1,4 @@
-"""What commands say of a job that d0ctl itself holds."""
+"""What commands say of jobs that d0ctl itself or a person holds."""
 
 import pytest
 
@@ -40,3 +40,13 @@ def test_a_second_hold_names_no_code(held: Site, d0ctl: Type) -> None:
 
     assert refused.exit_code == 4
     assert "by d0ctl" in refused.stderr and "remark" not in refused.stderr
+
+
+def test_why_a_held_package_of_a_held_job_names_both_holds(site: Site, d0ctl: Type) -> None:
+    site.submit(production(), hold=True)
+    d0ctl("hold", "prod/1/1/1")
+
+    why = d0ctl("why", "prod/1/1/1").stdout
+
+    assert "d0ctl release prod/1/1/1" in why
+    assert "job `prod` has been held by me" in why
