@@ -126,6 +126,8 @@ class StageLeft(Struct, frozen=True):
     """Seconds until its packages that cool off, or wait for such, could have ended."""
     alone: Range = NOTHING
     """In how many seconds its packages on nodes that take no more have ended."""
+    unfit: int = 0
+    """How many of its packages are ready, and no node takes them."""
 
     @property
     def last_end(self) -> Range:

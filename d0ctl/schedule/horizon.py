@@ -51,6 +51,11 @@ class JobLeft(Struct, frozen=True):
         return sum(stage.held for stage in self.stages)
 
     @property
+    def unfit(self) -> int:
+        """How many packages no node takes, so that nobody knows when it ends."""
+        return sum(stage.unfit for stage in self.stages)
+
+    @property
     def stuck(self) -> int:
         """How many packages wait until a person retries or releases others."""
         return sum(stage.stuck for stage in self.stages)
@@ -130,10 +135,11 @@ class Horizon(Struct, frozen=True):
     def end(self, job: int) -> Range | None:
         """Return in how many seconds a job ends; None if unknown, or if nothing is left of it.
 
-        It is unknown if packages are held, or if not much more than stragglers is left.
+        It is unknown if packages are held, if no node takes some, or if not much more than
+        stragglers is left.
         """
         job_left = self._going(job)
-        if job_left is None or job_left.held or not self._is_known(job):
+        if job_left is None or job_left.held or job_left.unfit or not self._is_known(job):
             return None
         return _unless_late(self._whole(job, job_left), self.stragglers(job))
 
@@ -169,6 +175,8 @@ class Horizon(Struct, frozen=True):
         if job_left is None or own is None or own.held or own.seconds is None:
             return None
         if not (self._is_known(job, own.rank) if own.packages else own.last_end.high):
+            return None
+        if any(of.unfit for of in job_left.stages if of.rank >= own.rank):
             return None
         end = own.last_end
         if own.packages:

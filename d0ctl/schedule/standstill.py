@@ -261,7 +261,7 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
     if not work.lacking:
         return Cause.NEXT_TRY if work.retrying and not work.silent else None
     serving = [(requirement, node) for requirement in work.requirements
-               for node in nodes if _serves(node, requirement)]  # fmt: skip
+               for node in nodes if serves(node, requirement)]  # fmt: skip
     if serving or work.behind:
         has_cpus = any(node.leaves(requirement) for requirement, node in serving)
         return None if has_cpus else Cause.SUSPENDED
@@ -278,7 +278,7 @@ def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
     return may_return or work.open > work.ready or cause is Cause.SUSPENDED
 
 
-def _serves(node: NodeState, requirement: Requirement) -> bool:
+def serves(node: NodeState, requirement: Requirement) -> bool:
     """Return whether a node takes, or is about to take, packages with a requirement."""
     return (node.takes or node.is_coming) and node.misfit(requirement) is None
 

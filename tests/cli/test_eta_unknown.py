@@ -108,3 +108,20 @@ def test_packages_that_end_later_than_they_reported_are_left_to_run(
     assert running.startswith("prod  ends later than estimated\n")
     waits = "some of its packages or inputs are on `localhost`, which is down"
     assert unreachable.startswith(f"prod  no estimate of its end: {waits}\n")
+
+
+def test_a_job_with_packages_that_no_node_takes_has_no_end(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    site.launch("mc/1/1/1")
+    assert "ends" in d0ctl("status", "mc").stdout
+
+    change(site.store, "requirement", {"id": 1}, cpus=64)
+
+    head, *rows = d0ctl("eta", "mc").stdout.splitlines()
+    assert head == "mc  no estimate of its end: no node takes 19 packages of it"
+    assert "ends" not in d0ctl("status", "mc").stdout + "".join(rows)
+    assert document(d0ctl("status", "mc", "--json").stdout)["estimated_end"] is None

@@ -239,6 +239,8 @@ def verdict(
     if not of.capacity.power:
         taken = "suspended packages have all CPUs" if of.capacity.suspended else ""
         return f"no estimate of its end: {taken or 'no node takes packages'}"
+    if left.unfit:
+        return f"no estimate of its end: no node takes {count(left.unfit, 'package')} of it"
     if left.is_known() and (ahead := of.unknown_ahead(job)) is not None:
         first = f"{unknown_packages(ahead)}, and comes before it"
         return f"no estimate of its end: job `{ahead.name}` has {first}"

@@ -161,6 +161,19 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
  where job.visible = 1 and job.ended is null
  group by stage.id;
 
+-- name: eta_requests
+-- Requirements with ready packages of jobs that go on, if some nodes may not meet them.
+select requirement.*, stage.seq
+  from job
+  join requirement on requirement.job_id = job.id and requirement.ready > 0
+  join stage on stage.id = requirement.stage_id
+ where job.visible = 1 and job.ended is null and job.hold = 0 and job.pause = 0
+   and (requirement.cpus > 1 or requirement.memory is not null or requirement.gpus > 0
+        or requirement.space is not null or requirement.platform is not null
+        or requirement.nodes <> '[]' or requirement.exclude_nodes <> '[]'
+        or requirement.software <> '[]' or requirement.needs <> '[]' or requirement.stay is not null
+        or exists (select 1 from cluster where private = 1));
+
 -- name: eta_stuck
 -- How many packages of the stages of these jobs wait for files of failed, canceled or held packages,
 -- found from some of these.

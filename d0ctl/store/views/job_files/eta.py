@@ -115,6 +115,10 @@ def horizon(store: Store, *, now: float) -> Horizon:
         for row in of_jobs
     }  # fmt: skip
     found = Horizon(capacity, jobs)
+    if requests := store.rows("eta_requests"):
+        from d0ctl.store.views.job_files import eta_unfit  # late: most packages fit any node
+
+        found = eta_unfit.within(store, found, requests, now)
     if closed:
         from d0ctl.store.views.job_files import eta_closed  # late: most nodes take packages
 
