@@ -210,16 +210,20 @@ def changed_sources(names: Sequence[str]) -> Iterator[str]:
         yield from few(names, len(names))
 
 
-def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """Say which jobs of retried packages start nothing until a person releases or resumes them,
-    and of which more packages will be canceled.
-    """
-    held = [job.name for job in jobs if job.is_held and not job.is_held_by_d0ctl]
-    paused = [job.name for job in jobs if job.is_paused]
+def start_nothing(held: Sequence[str], paused: Sequence[str]) -> Iterator[str]:
+    """Say which jobs start nothing until a person releases or resumes them."""
     for verb, state, names in (("release", "held", held), ("resume", "paused", paused)):
         if names:
             are = f"job `{names[0]}` is" if len(names) == 1 else f"{len(names):,} jobs are"
             yield f"{are} {state}: nothing starts until `{undo.command(verb, names)}`"
+
+
+def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """Say which jobs of retried packages start nothing, and of which more packages will be
+    canceled.
+    """
+    yield from start_nothing([job.name for job in jobs if job.is_held and not job.is_held_by_d0ctl],
+                             [job.name for job in jobs if job.is_paused])  # fmt: skip
     for job, number in killing:
         are = count(number, f"package of `{job}` is", f"packages of `{job}` are")
         ended = "it has ended" if number == 1 else "they have ended"

@@ -83,6 +83,10 @@ class PausePlan(Plan):
     """Whether what is resumed was paused with its running packages."""
     guarded: Mapping[str, int] = field(default_factory=dict)
     """How many packages stay suspended after a resume, by the cause on their nodes."""
+    held: tuple[str, ...] = ()
+    """The jobs that stay held after a resume."""
+    paused: tuple[str, ...] = ()
+    """The jobs of resumed packages that stay paused themselves."""
 
 
 def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
 from d0ctl.actions.option import Options
-from d0ctl.actions.packages.hold import of_jobs, of_packages
-from d0ctl.actions.selection import is_whole_job, jobs_of
+from d0ctl.actions.packages.hold import of_jobs
+from d0ctl.actions.selection import changeable, is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
+from d0ctl.store.attempts.alike_failures import stopped_jobs
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.views import browse
@@ -23,12 +24,20 @@ class ReleasePlan(Plan):
 
     edited: tuple[str, ...] = ()
     """The jobs held by d0ctl whose job files were changed since."""
+    held: tuple[str, ...] = ()
+    """The jobs of released packages that stay held themselves."""
+    paused: tuple[str, ...] = ()
+    """The jobs that stay paused."""
 
 
-def plan(store: Store, request: Request[Options], now: float) -> Plan:
+def plan(store: Store, request: Request[Options], now: float) -> ReleasePlan:
     """Plan to clear the flag of whole jobs, or to release the held packages of a part of one."""
     if not is_whole_job(request.target):
-        return of_packages(store, request, frozenset({Phase.HELD}), "released", now)
+        split = changeable(store, request.target, frozenset({Phase.HELD}), "released", now)
+        stopped = stopped_jobs(split.selected)
+        return ReleasePlan(request=request, packages=split.packages, **split._asdict(),
+                           held=tuple(job.name for job in stopped if job.is_held),
+                           paused=tuple(job.name for job in stopped if job.is_paused))  # fmt: skip
     jobs = jobs_of(store, request.target)
     held = [job for job in jobs if job.hold]
     if not held and len(jobs) == 1:
@@ -43,8 +52,9 @@ def plan(store: Store, request: Request[Options], now: float) -> Plan:
     released = of_jobs(request, held, "released")
     edited = tuple(job.name for job in held
                    if job.is_held_by_d0ctl and is_changed_on_disk(store, job.id))  # fmt: skip
+    paused = tuple(job.name for job in held if job.pause)
     return ReleasePlan(request=request, jobs=released.jobs, packages=released.packages,
-                       edited=edited)  # fmt: skip
+                       edited=edited, paused=paused)  # fmt: skip
 
 
 def release(store: Store, plan: Plan, by: Author) -> None:
@@ -61,13 +71,20 @@ def describe(plan: Plan) -> Iterator[str]:
         yield f"would release {wording.jobs(plan)}: {count(plan.packages, 'package')} could start"
     else:
         yield from wording.describe_packages(plan, "release")
+    yield from _stays_stopped(plan)
     yield from _edited(plan)
 
 
 def report(plan: Plan) -> Iterator[str]:
     """Say what was released."""
     yield from wording.report_both(plan, "release", "released")
+    yield from _stays_stopped(plan)
     yield from _edited(plan)
+
+
+def _stays_stopped(plan: Plan) -> Iterator[str]:
+    if isinstance(plan, ReleasePlan) and plan.packages:
+        yield from wording.start_nothing(plan.held, plan.paused)
 
 
 def _edited(plan: Plan) -> Iterator[str]:

@@ -21,6 +21,7 @@ from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
+from d0ctl.store.attempts.alike_failures import stopped_jobs
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
 from d0ctl.store.views.shapes import JobSummary
@@ -37,8 +38,11 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
             if whole:
                 refusal.hint = f"the whole job is paused: d0ctl resume {quote(whole[0])}"
             raise
+        stopped = stopped_jobs(part.selection)
         return replace(part, with_running=part.phases.keys() != {Phase.HELD},
-                       guarded=pauses.guarded(part.selection))  # fmt: skip
+                       guarded=pauses.guarded(part.selection),
+                       held=tuple(job.name for job in stopped if job.is_held),
+                       paused=tuple(job.name for job in stopped if job.is_paused))  # fmt: skip
     jobs = jobs_of(store, request.target)
     paused = [job for job in jobs if job.pause]
     if not paused:
@@ -58,6 +62,7 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
         with_running=all(job.pause_running for job in paused),
         left=_left(paused, now),
         guarded=pauses.guarded(lifecycle.choose_launched(store, [job.id for job in paused])),
+        held=tuple(job.name for job in paused if job.hold),
     )
 
 
@@ -90,8 +95,15 @@ def describe(plan: PausePlan) -> Iterator[str]:
         yield f"would resume {wording.jobs(plan)}: {idle} could start{rest}"
     else:
         yield from wording.describe_packages(plan, "resume")
+    yield from _stays_stopped(plan)
     yield from out_of_reach(plan, "continues", "continue")
     yield from _stays(plan)
+
+
+def _stays_stopped(plan: PausePlan) -> Iterator[str]:
+    """Say which jobs start nothing for another reason, if they have packages to start."""
+    if plan.packages if plan.jobs else plan.phases.get(Phase.HELD):
+        yield from wording.start_nothing(plan.held, plan.paused)
 
 
 def _stays(plan: PausePlan) -> Iterator[str]:
@@ -105,6 +117,7 @@ def _stays(plan: PausePlan) -> Iterator[str]:
 def report(plan: PausePlan) -> Iterator[str]:
     """Say what was resumed, and what does not continue yet."""
     yield from report_both(plan, "resume", "resumed", "resumed")
+    yield from _stays_stopped(plan)
     yield from out_of_reach(plan, "continues", "continue")
     yield from _stays(plan)
 
