@@ -1,9 +1,21 @@
 """`why` of packages that failed lines block: their causes, and the lines to drop."""
 
+import time
+from typing import Any
+
+from d0ctl import actions
+from d0ctl.actions import request
+from d0ctl.select import parse
 from tests.show.asking import why
 from tests.support.building import job, line, production
 from tests.support.building import package as make
 from tests.support.site import Site
+
+
+def act(site: Site, verb: str, path: str, **options: Any) -> None:
+    """A person acts."""
+    wanted = request(verb, parse(path), **options)
+    actions.apply(site.store, wanted, actor="emmy", note=None, now=time.time())
 
 
 def test_the_only_line_of_a_stage_is_not_to_be_dropped(site: Site) -> None:
@@ -56,3 +68,40 @@ def test_the_causes_of_a_merge_of_failed_lines_add_up_and_its_command_drops_all_
         site.fail(f"prod/1/{seed}/1")
     assert why(site, "prod/2/1/1").commands[1:] == [
         "d0ctl kill-line prod/1/1-13 prod/1/15 prod/1/17 prod/1/19 --drop-outputs"]  # fmt: skip
+
+
+def test_lines_that_are_no_neighbours_are_both_named_as_those_to_drop(site: Site) -> None:
+    site.submit(production(lines=4))
+    for seed in (1, 3):
+        site.fail(f"prod/1/{seed}/1")
+
+    facts = why(site, "prod/2/1/1").facts
+
+    assert ("lines `prod/1/1` and `prod/1/3` can be dropped: packages that can run without them "
+            "do so") in facts  # fmt: skip
+
+
+def test_a_successful_package_of_a_dropped_line_is_said_to_be_of_one(site: Site) -> None:
+    files = ["x1", "x2"]
+    lines = [line(make(file)) for file in files]
+    site.submit(job(("make", lines), ("merge", [line(make("all", needs=files))])))
+    site.finish("prod/1/1/1")
+    act(site, "kill-line", "prod/1/1", drop_outputs=True)
+
+    answer = why(site, "prod/1/1/1")
+
+    assert answer.status == "successful"
+    assert any(text.startswith("its line was dropped ") for text in answer.facts)
+    assert "d0ctl restore-line prod/1/1" in answer.commands
+
+
+def test_a_package_that_is_being_killed_has_no_estimated_start(site: Site) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    act(site, "kill", "prod/1/2/1")
+
+    answer = why(site, "prod/1/2/1")
+
+    assert answer.phase == "killing"
+    assert not [text for text in answer.facts if "begins" in text or "expected to take" in text]

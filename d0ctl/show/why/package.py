@@ -42,7 +42,8 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     begins = known is not None and known.start is not None
     if times and _may_begin(explanation) and not (begins and not any_driver(store)):
         explanation.facts.append(times)
-    _expected_sizes(store, view, explanation)
+    if view.phase != Phase.KILLING:
+        _expected_sizes(store, view, explanation)
     if where := one_package.destination(store, view.id):
         explanation.facts.append(f"its task merges at `{where[0]}`: {where[1]}")
     if view.request and not _says_itself(view):

@@ -400,7 +400,7 @@ select package.job_id, stage.seq as stage, requirement.rank, requirement.seconds
   left join attempt on attempt.id = package.attempt_id
   left join progress on progress.package_id = package.id
  where package.id = :package and package.phase not in (select name from phase where is_final = 1)
-   and package.phase <> 'transferring';
+   and package.phase not in ('transferring', 'killing');
 
 -- name: count_ready_before
 -- How many packages with the same requirement are ready before a package; null: it is not ready.

@@ -39,8 +39,9 @@ def suggest(
     if not is_whole or len(dropped) > MOST:
         states = ",".join(sorted({phase for _, phase in packages}))
         dropped = [f"{stage}/*:{states}" for stage in stages]
-    are = f"line `{lines[0]}`" if dropped == lines else f"lines {listed(f'`{d}`' for d in dropped)}"
-    them = "it" if dropped == lines else "them"
+    is_one = dropped == lines[:1]
+    are = f"line `{lines[0]}`" if is_one else f"lines {listed(f'`{d}`' for d in dropped)}"
+    them = "it" if is_one else "them"
     explanation.facts.append(f"{are} can be dropped: packages that can run without {them} do so")
     explanation.commands.append(shlex.join(["d0ctl", "kill-line", *dropped, "--drop-outputs"]))
 

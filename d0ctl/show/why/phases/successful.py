@@ -40,11 +40,23 @@ def done(subject: Subject) -> None:
         subject.fact(
             f"it took {count(len(tries), 'attempt')}" + (f" ({failures})" if failures else "")
         )
+    _dropped(subject)
     add_outdated(subject.store, subject.explanation, subject.package, "it")
     _made_again(subject, tries)
     _overruled(subject, tries)
     _accepted(subject, tries)
     subject.command(f"d0ctl status {subject.package.path}")
+
+
+def _dropped(subject: Subject) -> None:
+    """Say that its line was dropped, and how that comes back."""
+    package = subject.package
+    if package.line_dropped is not None:
+        subject.fact(f"its line was dropped {moment(package.line_dropped, subject.now)}: "
+                     "its files are removed from all input lists")  # fmt: skip
+        from d0ctl.show.why.phases import dropped_line  # late: few lines are dropped
+
+        dropped_line.add_restoring(subject.store, subject.explanation, package.line_id, subject.now)
 
 
 def _took(attempt: AttemptView) -> str:
