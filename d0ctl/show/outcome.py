@@ -9,7 +9,7 @@ from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.show.drawing.spans import cut
 from d0ctl.store.connection import Store
-from d0ctl.store.files.selected_files import CONTROL, RESIZED, WRITTEN_AGAIN, FileRow
+from d0ctl.store.files.selected_files import CONTROL, OF_OTHERS, RESIZED, WRITTEN_AGAIN, FileRow
 from d0ctl.store.nodes.standstill import JobStanding, node_views
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.units import clean, count, duration, listed, size
@@ -159,6 +159,7 @@ CHANGED = {
     "": "",
     RESIZED: " (it has another size now: it was changed after its delivery)",
     WRITTEN_AGAIN: " (it was written again after its delivery; `doctor --checksums` compares)",
+    OF_OTHERS: " (of a later job of this name: earlier ones have `results/JOB.1` and so on)",
 }
 """What is said of a result that may not be the one that was delivered."""
 

@@ -181,3 +181,16 @@ def test_a_result_that_was_written_again_with_the_same_size_is_made_again_for_a_
 
     assert (site.home.root / "results/reader/copy.txt").read_text() == before
     assert path.read_text() == before
+
+
+def test_results_of_a_later_job_are_not_shown_as_those_of_an_archived_one(site: Site) -> None:
+    run(site, 1)
+    site.ok("archive", "fix", "--as", "old", "--yes")
+    assert "later job" not in site.ok("results", "fix", "--archive", "old")
+    run(site, 2)
+
+    assert "(of a later job of this name" in site.ok("results", "fix", "--archive", "old")
+    assert "later job" not in site.ok("results", "fix")
+    (site.home.results / "fix/1.txt").write_text("other\n")
+    answer = site.d0ctl("results", "fix", "--archive", "old", "--copy", str(site.home.root / "out"))
+    assert "d0ctl --archive old why fix:1.txt" in answer.err

@@ -130,7 +130,7 @@ def is_missing(home: Home, row: FileRow) -> bool:
     return bool(is_delivered) and not os.path.lexists(home.result(row.job, row.name))
 
 
-RESIZED, WRITTEN_AGAIN = "resized", "written again"
+RESIZED, WRITTEN_AGAIN, OF_OTHERS = "resized", "written again", "of others"
 """How a file in results/ can differ from the one delivered, as far as its metadata shows."""
 
 
@@ -142,6 +142,10 @@ def difference(home: Home, row: FileRow) -> str:
         return ""
     if not row.present or row.partial or not stat.S_ISREG(status.st_mode):
         return ""
+    if home.archive:  # has no record of deliveries, but they were before it was written
+        archived = home.archive_file(home.archive).stat().st_mtime
+        is_other = row.size not in (None, status.st_size) or status.st_mtime > archived
+        return OF_OTHERS if is_other else ""
     if row.size not in (None, status.st_size):
         return RESIZED
     is_newer = row.delivered is not None and status.st_mtime > row.delivered

@@ -18,6 +18,7 @@ from d0ctl.cli.terminal.output import emit, emit_json, refuse_both, say, table
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
 from d0ctl.show import outcome
+from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.store.connection import Store
 from d0ctl.store.files.selected_files import FileRow, FileTotals, difference, local_path
@@ -162,7 +163,8 @@ def _copy(
         for why, names in _alike(failed).items():
             say(outcome.not_copied(names, why))
             if names[0] in lacking:
-                say(outcome.ask_why(f"{job.name}:{names[0]}"))
+                why_command = outcome.ask_why(f"{job.name}:{names[0]}")
+                say(in_archive(why_command, session.settings.archive))
     return ExitCode.FAILED if failed else ExitCode.DONE
 
 
