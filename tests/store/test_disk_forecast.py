@@ -12,6 +12,7 @@ from d0ctl.daemon.turn import Turn
 from d0ctl.jobfile.spec import BinarySpec, Disposition, InputSpec, JobSpec, OutputSpec, PackageSpec
 from d0ctl.model import Address
 from d0ctl.schedule.disk_profile import Profile
+from d0ctl.show.usage.site_check import check
 from d0ctl.show.why import node as why_node
 from d0ctl.show.why.production import obstacles
 from d0ctl.store import Store
@@ -120,6 +121,7 @@ def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -
         assert "115 MB" in obstacle.text and "it holds 100 MB" in obstacle.text
         assert obstacle.commands == ("d0ctl report disk n1",)
         assert obstacle.text in why_node.node(farm.store, "n1", time.time()).facts
+        assert f"; {obstacle.text}" in check(found, time.time()).headline
         late = obstacles(found, found.overflows[0].at + 3600)
         assert any(
             "the cache of `n1` has too little room: 115 MB by" in obstacle.text for obstacle in late

@@ -7,7 +7,13 @@ from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
 from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause, is_alarming
-from d0ctl.show.why.production import blocked_jobs, job_obstacles, nodes_away, standstill
+from d0ctl.show.why.production import (
+    blocked_jobs,
+    job_obstacles,
+    nodes_away,
+    overflow,
+    standstill,
+)
 from d0ctl.show.why.stopped_job import MOST, in_quotes, kept_back, stay_suspended
 from d0ctl.store.nodes.standstill import JobStanding, Production
 from d0ctl.units import count, moment
@@ -31,9 +37,10 @@ def check(
 ) -> Check:
     """Check whether production moves: 0 moving or idle, 1 failures, 5 standstill.
 
-    The line also names nodes that are down, full or drained, and counts the stragglers of jobs,
-    acknowledged failures, packages that a person `suspended` in jobs that are not paused, and
-    unreachable ones, which are `given_up` from then on. These change neither word nor exit code.
+    The line also names nodes that are down, full or drained, and caches that are too small, and
+    counts the stragglers of jobs, acknowledged failures, packages that a person `suspended` in jobs
+    that are not paused, and unreachable ones, which are `given_up` from then on. These change
+    neither word nor exit code.
     """
     result = by_rules(production, now)
     stay = [stay_suspended(*entry) for entry in list((suspended or {}).items())[:MOST]]
@@ -42,6 +49,7 @@ def check(
                                      _undriven(production),
                                      _down(production, result.headline, now),
                                      _full(production, result.headline),
+                                     *_caches(production, now),
                                      _drained(production, result.headline)]))  # fmt: skip
     if others:
         result = replace(result, headline=f"{result.headline}; {others}")
@@ -170,6 +178,11 @@ def _full(production: Production, said: str) -> str:
     if not names:
         return ""
     return f"{'disk' if len(names) == 1 else 'disks'} of {in_quotes(names)} full"
+
+
+def _caches(production: Production, now: float) -> list[str]:
+    """Name caches that are or will be too small, as a daemon knows."""
+    return [overflow(cache, now).text for cache in production.overflows[:MOST] if production.driven]
 
 
 def _drained(production: Production, said: str) -> str:

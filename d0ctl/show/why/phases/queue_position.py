@@ -10,21 +10,18 @@ from d0ctl.schedule.node_capacity import has_space
 from d0ctl.schedule.place import WORTH
 from d0ctl.schedule.quota import Allowance, Allowances
 from d0ctl.schedule.resources import Requirement
+from d0ctl.show.why import more_space
 from d0ctl.show.why.common import MOST, named, speed, usage
 from d0ctl.show.why.phases import throttle_limits
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters import throttles
-from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.nodes.site import default
 from d0ctl.store.views import dependencies
 from d0ctl.store.views.dependencies import LongerChains, ReadyBefore
-from d0ctl.units import count, duration, format_size, listed, size
-
-STEP = 1_000_000
-"""A suggested size is a multiple of this many bytes."""
+from d0ctl.units import count, duration, listed, size
 
 
 class Lack(NamedTuple):
@@ -137,7 +134,8 @@ def _none_free(
     if held:
         texts.append(f"throttles hold it back on {named(held[:MOST], 'and')}")
     if short := [row for row in fits if row.name in lacks and row.name not in at_limit]:
-        subject.explanation.commands += _free(subject, short, lacks)
+        missing = {row.id: lacks[row.name].missing for row in short}
+        subject.explanation.commands += more_space.commands(subject.store, short, missing)
         resources = listed(dict.fromkeys(lacks[row.name].resource for row in short), "or")
         texts.append(f"it waits for {resources} on {named(short[:MOST], 'or')}")
     return listed(texts)
@@ -153,16 +151,6 @@ def _limit(subject: Subject) -> str | None:
     if quota.jobs.get(row["job_id"], 1) <= 0:
         return f"its job runs {count(row['job'], 'package')} at once, its `max-running`"
     return None
-
-
-def _free(subject: Subject, fits: Sequence[NodeCapacity], lacks: Mapping[str, Lack]) -> list[str]:
-    """Return the command that frees space on the first node with copies to remove, if any."""
-    for row in fits:
-        lack = lacks.get(row.name)
-        if lack and lack.missing and unneeded_files.has_spare(subject.store, row.id):
-            wanted = -(-lack.missing // STEP) * STEP
-            return [f"d0ctl node free {row.name} {format_size(wanted)}"]
-    return []
 
 
 def _lacks(row: NodeCapacity, requirement: Requirement, *, is_last_resort: bool) -> Lack | None:
