@@ -39,6 +39,8 @@ class JobLeft(Struct, frozen=True):
     """Whether packages are on nodes, even if the ends that they reported have passed."""
     alone: float = 0.0
     """The CPU seconds of packages on nodes that take no more: they need no CPUs of others."""
+    halted_makers: Sequence[str] = ()
+    """Jobs that are held or paused and make files that it waits for: nobody knows when it ends."""
 
     @property
     def has_any(self) -> bool:
@@ -149,7 +151,7 @@ class Horizon(Struct, frozen=True):
         if job_left is None or job_left.is_halted or not job_left.has_any:
             return None
         needs_nodes = job_left.begun.middle or any(of.packages for of in job_left.stages)
-        if job_left.suspended or job_left.nodes_down:
+        if job_left.suspended or job_left.nodes_down or job_left.halted_makers:
             return None
         return job_left if self.capacity.power or not needs_nodes else None
 

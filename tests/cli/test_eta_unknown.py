@@ -11,6 +11,12 @@ from tests.support.building import package as make
 from tests.support.rows import change
 from tests.support.site import Site
 
+READER = """
+job: sum
+stages: [{lines: [{run: "cat {inputs} > sum.txt", inputs: {from: mc/gen}, outputs: sum.txt,
+                   runtime: 10m}]}]
+"""
+
 
 def test_packages_of_unknown_run_time_are_no_part_of_the_work_that_is_left(
     site: Site, d0ctl: Type, tmp_path: Path
@@ -125,3 +131,35 @@ def test_a_job_with_packages_that_no_node_takes_has_no_end(
     assert head == "mc  no estimate of its end: no node takes 19 packages of it"
     assert "ends" not in d0ctl("status", "mc").stdout + "".join(rows)
     assert document(d0ctl("status", "mc", "--json").stdout)["estimated_end"] is None
+
+
+def test_a_job_that_waits_for_files_of_a_held_job_has_no_end(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    (tmp_path / "sum.yaml").write_text(READER)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"), "--hold")
+    d0ctl("submit", str(tmp_path / "sum.yaml"))
+
+    head, *_ = d0ctl("eta", "sum").stdout.splitlines()
+
+    assert (
+        head == "sum  no estimate of its end: it waits for files of `mc`, which is held or paused"
+    )
+    assert "begins" not in d0ctl("why", "sum/1/1/1").stdout
+    d0ctl("release", "mc")
+    assert "ends" in d0ctl("eta", "sum").stdout.splitlines()[0]
+    assert "begins" in d0ctl("why", "sum/1/1/1").stdout
+
+
+def test_nobody_knows_when_packages_on_a_node_that_is_down_have_ended(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB)
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    site.launch("mc/1/1/1")
+    down(site, "localhost")
+
+    assert "on other nodes" not in d0ctl("eta", "mc").stdout

@@ -5,7 +5,7 @@ import pytest
 from d0ctl.store import lifecycle
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
 WORDS = "4 packages of `prod` failed, and its `max-failures` is 4"
@@ -50,3 +50,13 @@ def test_why_a_held_package_of_a_held_job_names_both_holds(site: Site, d0ctl: Ty
 
     assert "d0ctl release prod/1/1/1" in why
     assert "job `prod` has been held by me" in why
+
+
+def test_why_a_reader_of_a_job_that_d0ctl_holds_does_not_advise_to_release_that(
+    held: Site, d0ctl: Type
+) -> None:
+    held.submit(job(("read", [line(package("b", needs=["prod:all"]))]), name="reader"))
+
+    why = d0ctl("why", "reader/1/1/1").stdout
+
+    assert "d0ctl why prod" in why and "d0ctl release" not in why

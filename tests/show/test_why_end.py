@@ -141,8 +141,8 @@ def test_an_unreachable_package_says_that_it_goes_on(site: Site) -> None:
 
     assert answer.answer.endswith(f" on `localhost`, which has been down since {moment(NOW, NOW)}")
     assert "because: it closed the connection" in answer.facts
-    unsure = "it may continue there; if the node does not answer"
-    goes_on = f"{unsure} before {moment(NOW + 3600, NOW)}, it runs elsewhere"
+    unsure = f"it may continue there; if the node does not answer before {moment(NOW + 3600, NOW)}"
+    goes_on = f"{unsure}, it runs elsewhere, if another node can take it"
     assert goes_on in answer.facts
     assert goes_on in group.job(site.store, browse.job(site.store, "prod"), NOW).facts
 

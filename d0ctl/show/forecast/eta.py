@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ENDED = frozenset({"done", "failed", "canceled", "dropped"})
 """The phases of packages that have ended."""
 
-MOST_NODES = 3
-"""How many nodes that are down a text names; it counts the rest."""
+MOST_NAMED = 3
+"""How many nodes or jobs a text names; it counts the rest."""
 
 LEAST_ENDS, SPREAD = 5, 1.28
 """How many ends an estimate by their rate needs, and its range in standard deviations."""
@@ -45,10 +45,14 @@ def waits(nodes: Sequence[str]) -> str:
     """Say which nodes have to come back before anybody knows when a job ends; empty if none."""
     if not nodes:
         return ""
-    names = [f"`{name}`" for name in nodes[:MOST_NODES]]
-    more = [f"{len(nodes) - MOST_NODES:,} more"] if len(nodes) > MOST_NODES else []
-    verb = "is" if len(nodes) == 1 else "are"
-    return f"some of its packages or inputs are on {listed(names + more)}, which {verb} down"
+    return f"some of its packages or inputs are on {_named(nodes)} down"
+
+
+def _named(names: Sequence[str]) -> str:
+    """Begin what is said of nodes or jobs: `n1` and `n2`, which are."""
+    first = [f"`{name}`" for name in names[:MOST_NAMED]]
+    more = [f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
+    return f"{listed(first + more)}, which {'is' if len(names) == 1 else 'are'}"
 
 
 def rate(stage_rate: "StageRate | None") -> str:
@@ -112,7 +116,12 @@ def draw(
     sheet.head(left.name, verdict(of, job, left, interval, names, now) if driven else UNDRIVEN)
     if left.has_any:
         rows: list[list[Cell]] = [[("left of it", "faint"), _work(left)]]
-        if alone := max((stage.alone.middle for stage in left.stages), default=0.0):
+        alone = (
+            0.0
+            if left.nodes_down
+            else max((stage.alone.middle for stage in left.stages), default=0.0)
+        )
+        if alone:
             until = f"in {duration(alone)} its packages on nodes that take no new ones have ended"
             rows.append([("on other nodes", "faint"), until])
         sheet.table([*rows, *_limits(of, job, interval)])
@@ -236,6 +245,9 @@ def verdict(
         return f"no estimate of its end: {suspended} suspended"
     if left.nodes_down:
         return f"no estimate of its end: {waits(left.nodes_down)}"
+    if left.halted_makers:
+        makers = _named(left.halted_makers)
+        return f"no estimate of its end: it waits for files of {makers} held or paused"
     if not of.capacity.power:
         taken = "suspended packages have all CPUs" if of.capacity.suspended else ""
         return f"no estimate of its end: {taken or 'no node takes packages'}"

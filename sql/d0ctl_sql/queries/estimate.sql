@@ -161,6 +161,20 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
  where job.visible = 1 and job.ended is null
  group by stage.id;
 
+-- name: eta_halted_makers
+-- Jobs that are held or paused and are to make files that packages of other jobs wait for.
+select need.job_id, maker.name
+  from job as maker
+  join need on need.maker_id = maker.id
+  join job as reader on reader.id = need.job_id and reader.visible = 1 and reader.ended is null
+ where maker.visible = 1 and maker.ended is null and (maker.hold = 1 or maker.pause = 1)
+   and exists (select 1
+                 from package indexed by package_in_phase
+                 join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
+                 join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+                          and file.job_id = maker.id and file.package_id is not null
+                where package.job_id = reader.id and package.phase = 'waiting');
+
 -- name: eta_requests
 -- Requirements with ready packages of jobs that go on, if some nodes may not meet them.
 select requirement.*, stage.seq
@@ -412,8 +426,8 @@ select (select count(*)
   from package where package.id = :package and package.phase = 'ready';
 
 -- name: needs_person
--- Whether a package is held, or needs a file of a held, failed or canceled one, found among some
--- before it.
+-- Whether a package is held, or needs a file of a held, failed or canceled one, or of one of another
+-- job that is held or paused, found among some before it.
 with recursive maker (id) as (
     select :package
      union
@@ -427,7 +441,10 @@ with recursive maker (id) as (
      limit 1000)
 select 1 as needs_person
   from maker
-  join package on package.id = maker.id and package.phase in ('held', 'failed', 'canceled')
+  join package on package.id = maker.id
+  join job on job.id = package.job_id
+ where package.phase in ('held', 'failed', 'canceled')
+    or ((job.hold = 1 or job.pause = 1) and package.phase in ('waiting', 'ready', 'cooloff'))
  limit 1;
 
 -- name: stragglers

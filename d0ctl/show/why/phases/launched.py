@@ -137,7 +137,9 @@ def killing(subject: Subject) -> None:
 def continues_there(store: Store, job: JobSummary, since: float, now: float) -> str:
     """Say what becomes of a package of a job on a node that is down since then."""
     until = until_given_up(store, since, now)
-    then = "runs elsewhere" if kept_back(job, now) is None else "counts as lost"
+    then = "counts as lost"
+    if kept_back(job, now) is None:
+        then = "runs elsewhere, if another node can take it"
     return f"it may continue there; if the node does not answer before {until}, it {then}"
 
 

@@ -91,9 +91,10 @@ def _held_makers(subject: Subject, makers: list[Prerequisite]) -> None:
              if maker.maker and maker.phase in NOT_LAUNCHED]  # fmt: skip
     others = (name for name in dict.fromkeys(names) if name != subject.job.name)
     for name in islice(others, MOST):
-        if why := kept_back(browse.job(subject.store, name), subject.now):
+        job = browse.job(subject.store, name)
+        if why := kept_back(job, subject.now):
             subject.fact(why[0])
-            subject.command(why[1])
+            subject.command(f"d0ctl why {name}" if job.is_held_by_d0ctl else why[1])
 
 
 def _retry_canceled(subject: Subject, causes: list[Prerequisite]) -> None:

@@ -105,12 +105,16 @@ def horizon(store: Store, *, now: float) -> Horizon:
     for counted in store.rows("eta_ready"):
         chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
     down = nodes_down(store)
+    makers: dict[int, list[str]] = defaultdict(list)
+    for row in store.rows("eta_halted_makers"):
+        makers[row["job_id"]].append(row["name"])
     of_jobs = store.rows("eta_jobs")
     jobs = {
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
             bool(row["hold"] or row["pause"]), down[row["id"]], cools_until[row["id"]],
             late[row["id"]], suspended=suspended[row["id"]], is_on_nodes=row["id"] in on_nodes,
+            halted_makers=makers[row["id"]],
         )
         for row in of_jobs
     }  # fmt: skip
