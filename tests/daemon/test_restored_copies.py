@@ -42,6 +42,19 @@ def test_a_copy_that_is_missing_after_a_restore_was_removed_by_nobody_else(desk:
     assert fact.startswith("1 copy was removed, but not by d0ctl, ")
 
 
+def test_a_copy_reported_after_the_restore_may_have_been_removed_before_it(desk: Desk) -> None:
+    former = made(desk, is_read=False)
+    desk.site = replace(desk.site, restored=time.time())
+    change(desk.store, "location", made=time.time())
+    change(desk.store, "node", surveyed=None)
+
+    former.unlink()
+    list_again(desk)
+
+    (fact,) = facts(desk)
+    assert fact.startswith("1 copy was removed or changed after the backup that was restored, ")
+
+
 def test_a_cache_in_doubt_after_a_restore_says_that_the_files_may_have_been_removed_before(
     desk: Desk,
 ) -> None:

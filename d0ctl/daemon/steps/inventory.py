@@ -146,8 +146,9 @@ def _finding(
 ) -> CacheFinding | None:
     """Return what is wrong with a copy; nothing for one recorded after the list was requested.
 
-    Copies from before `restored`, the time of a restore since the last inventory, may have been
-    removed or made again by d0ctl itself, of which the backup knows nothing.
+    Copies written before `restored`, the time of a restore since the last inventory, may have been
+    removed or made again by d0ctl itself, of which the backup knows nothing; also those of packages
+    that the backup has as running.
     """
     start = f"{row.base}/"
     name = copy.path.removeprefix(start)
@@ -157,11 +158,11 @@ def _finding(
     if listed.survey.is_unsettled(name):
         return None
     if name not in listed.survey.files:
-        how = SINCE_BACKUP if copy.made < restored else "vanished"
+        how = SINCE_BACKUP if copy.written < restored else "vanished"
         return CacheFinding(row.id, copy.path, how, copy.file_id, now)
     seen = listed.survey.copies.get(name)
     if seen is not None and is_another(copy, seen):
-        how = SINCE_BACKUP if copy.made < restored else "changed"
+        how = SINCE_BACKUP if copy.written < restored else "changed"
         return CacheFinding(row.id, copy.path, how, copy.file_id, now)
     return None
 

@@ -100,6 +100,7 @@ class CachedCopy(Struct, frozen=True, gc=False):
     mtime: int | None
     made: float
     size: int | None
+    written: float
 
 
 def page(store: Store, node: int, after: int) -> list[CachedCopy]:

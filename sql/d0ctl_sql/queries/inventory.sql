@@ -1,7 +1,13 @@
 -- name: copies_of_node
--- A page of the recorded copies in the cache of a node.
+-- A page of the recorded copies in the cache of a node; `written` is when an attempt there ended that
+-- made them, if that was before they were recorded, as if its message came after a restore.
 select location.file_id, location.cluster_id, location.path, location.inode, location.mtime,
-       location.made, file.size
+       location.made, file.size,
+       min(location.made, coalesce((select attempt.ended
+                                      from package
+                                      join attempt on attempt.id = package.attempt_id
+                                                  and attempt.node_id = location.node_id
+                                     where package.id = file.package_id), location.made)) as written
   from location
   join file on file.id = location.file_id
  where location.node_id = :node and location.file_id > :after
