@@ -252,6 +252,8 @@ def test_a_package_waits_while_its_stage_or_job_runs_as_many_as_it_may(site: Sit
 
     assert why(site, "one/1/2/1").answer.endswith(said.format("job"))
     assert why(site, "two/1/2/1").answer.endswith(said.format("stage"))
+    site.up(cpus=1)  # full now, which is not what the job waits for
+    assert why(site, "one/1/2/1").answer.endswith(said.format("job"))
 
 
 def test_packages_of_a_higher_priority_come_first_in_their_job(site: Site) -> None:

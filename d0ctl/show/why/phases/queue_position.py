@@ -63,6 +63,8 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         explanation.facts.append(_longer(chains))
     costs = compare(subject, fits, requirement)
     first = dependencies.ready_before(subject.store, package.id)
+    if limit := _limit(subject) or of_job(subject, allowed):
+        return limit
     if not free:
         explanation.details["is_no_node_free"] = True
         if share is None:  # shares may let packages of a younger job start first
@@ -70,8 +72,6 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         if first and first.job_id != subject.job.id:
             explanation.facts.append(_other_job(subject, first))
         return _none_free(subject, fits, lacks, at_limit)
-    if limit := _limit(subject) or of_job(subject, allowed):
-        return limit
     if first:
         is_alone = first.is_own or package.priority is not None
         if first.priority < 100:
