@@ -163,3 +163,18 @@ def test_nobody_knows_when_packages_on_a_node_that_is_down_have_ended(
     down(site, "localhost")
 
     assert "on other nodes" not in d0ctl("eta", "mc").stdout
+
+
+def test_packages_that_wait_for_failed_ones_of_an_ended_job_are_not_counted(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(make("x")), line(make("z"))]), name="raw"))
+    readers = [line(make(f"{name}2", needs=[f"raw:{name}"])) for name in "xz"]
+    site.submit(job(("a", readers), name="sum"))
+    drive(site)
+    site.finish("raw/1/1/1")
+    site.fail("raw/1/2/1")
+
+    page = d0ctl("eta", "sum").stdout
+
+    assert "not counted: 1 package waits for failed, canceled or held ones" in page

@@ -190,7 +190,7 @@ select requirement.*, stage.seq
 
 -- name: eta_stuck
 -- How many packages of the stages of these jobs wait for files of failed, canceled or held packages,
--- found from some of these.
+-- also of other jobs, found from some of these.
 with recursive stuck (id) as (
     select id
       from (select package.id
@@ -203,6 +203,15 @@ with recursive stuck (id) as (
                              join stage_count on stage_count.stage_id = stage.id
                             where stage.job_id = job.id and stage_count.phase = 'waiting'
                               and stage_count.n > 0)
+             limit 1000)
+     union
+    select id
+      from (select package.id
+              from job as reader
+              join need on need.job_id = reader.id
+              join package indexed by package_in_phase
+                on package.job_id = need.maker_id and package.phase in ('failed', 'canceled', 'held')
+             where reader.visible = 1 and reader.ended is null
              limit 1000)
      union
     select reader.id
