@@ -216,3 +216,26 @@ def test_a_question_stays_open_and_says_what_is_wrong_with_the_answer(
         await desk.misses("is not a time")
 
     dashboard(script, start="prod", size=(80, 24))
+
+
+def test_a_refused_action_offers_its_other_way_only_if_that_is_possible(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=2))
+    site.finish("prod/1/1/1")
+    site.launch("prod/1/2/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("K")
+        await desk.sees("`prod/1/1/1` is successful, so it can't be killed", "enter close")
+        await desk.misses("^o")
+        await desk.press("ctrl+o")
+        await desk.misses("--partial")
+        await desk.press("enter", "slash")
+        await desk.type("prod/1/2/1")
+        await desk.press("enter", "S")
+        await desk.sees("is running, so it can't be paused", "^o suspend running packages, too")
+        await desk.press("ctrl+o")
+        await desk.sees("$ d0ctl pause prod/1/2/1 --running", "would pause 1 package", "do it")
+
+    dashboard(script, start="prod/1/1/1", size=(100, 40))

@@ -75,6 +75,13 @@ class PlannedAction(Struct, frozen=True):
         ways, now = self.request.action.ways, self.request.way
         return ways[(ways.index(now) + 1) % len(ways)] if now in ways else None
 
+    def way_out(self, home: Home) -> Way | None:
+        """Return its next way, if that is not refused as the present one is."""
+        with suppress(D0Error):
+            self.switched().preview(home)
+            return self.next_way
+        return None
+
     def switched(self) -> "PlannedAction":
         """Return the same action in its next way."""
         way = self.next_way

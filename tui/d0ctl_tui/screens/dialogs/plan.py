@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widgets import Input
 
-from d0ctl.actions.action import Conflict, NeedsOption, Target
+from d0ctl.actions.action import Conflict, NeedsOption, Target, Way
 from d0ctl.errors import D0Error
 from d0ctl.show.drawing.spans import Line
 from d0ctl_tui.app_events import ThreadResult
@@ -17,6 +17,7 @@ from d0ctl_tui.commands import UNDO, Command, bindings
 from d0ctl_tui.run_action import Done, Lines, PlannedAction, latest
 from d0ctl_tui.screens.dialogs import plan_fields, plan_text
 from d0ctl_tui.screens.dialogs.dialog import Dialog
+from d0ctl_tui.screens.dialogs.plan_text import Said
 from d0ctl_tui.widgets.choice_lines import Choice, ChoiceLines
 from d0ctl_tui.widgets.status_lines import Page
 
@@ -56,6 +57,7 @@ class PlanDialog(Dialog[bool]):
         self.result = Done(())
         self._passed_on: list[events.Key] = []
         self.instead: tuple[Target, str] | None = None
+        self.way = action.next_way
         self.page = Page("words", self._draw, dashboard.glyphs)
         self.keys = ChoiceLines("keys", self._choices, self._carry_out, dashboard.glyphs)
         self.set_class(action.destroys, "-danger")
@@ -167,7 +169,7 @@ class PlanDialog(Dialog[bool]):
         was_refused = self.state == "refused"
         if was_refused and self.instead is not None:
             self.action = self.action.aimed_at(self.instead[0])
-        elif self.state in PLANNED and self.action.next_way:
+        elif self.state in PLANNED and self.way:
             self.action = self.action.switched()
         else:
             return
@@ -205,10 +207,7 @@ class PlanDialog(Dialog[bool]):
             state = "empty" if plan.is_empty or action.lacks_values else "planned"
             return plan.lines
 
-        lines, error = plan_text.sentences(preview)
-        state = state if error is None else "refused"
-        result = ThreadResult(partial(self._finish, action, lines, state, error))
-        self.dashboard.post_message(result)
+        self._hand_over(action, plan_text.sentences(preview), state)  # that sets the state
 
     @work(thread=True, exclusive=True)
     def _act(self) -> None:
@@ -219,20 +218,23 @@ class PlanDialog(Dialog[bool]):
             self.result = action.apply(home, actor, reason, seen, time.time())
             return self.result.lines
 
-        lines, error = plan_text.sentences(do)
-        state = "done" if error is None else "refused"
+        said = plan_text.sentences(do)
         if new := self.result.job:
             self.dashboard.post_message(ThreadResult(partial(self.dashboard.go_to, new)))
-        result = ThreadResult(partial(self._finish, action, lines, state, error))
-        self.dashboard.post_message(result)
+        self._hand_over(action, said, "done")
 
-    def _finish(
-        self, action: PlannedAction, lines: Lines, state: str, error: D0Error | None
-    ) -> None:
+    def _hand_over(self, action: PlannedAction, said: Said, state: str) -> None:
+        """In a thread: if it is refused, see whether its next way is, too; have it shown."""
+        is_refused = said[1] is not None
+        way = action.way_out(self.dashboard.home) if is_refused else action.next_way
+        state = "refused" if is_refused else state
+        self.dashboard.post_message(ThreadResult(partial(self._finish, action, said, state, way)))
+
+    def _finish(self, action: PlannedAction, said: Said, state: str, way: Way | None) -> None:
         """Show a plan or what was done, unless its values have changed since."""
         if action is not self.action or self.state not in ("planning", "acting"):
             return
-        self.lines, self.state = lines, state
+        (self.lines, error), self.state, self.way = said, state, way
         self.instead = error.instead if isinstance(error, Conflict) else None
         if not self.is_mounted:
             return
@@ -289,8 +291,7 @@ class PlanDialog(Dialog[bool]):
         return self.dashboard.with_keys([UNDO])[0]
 
     def _other_way(self) -> list[Choice]:
-        way = self.action.next_way
-        title = self.instead[1] if self.instead is not None else way and way.title
+        title = self.instead[1] if self.instead is not None else self.way and self.way.title
         return [("^o", title, "plain")] if title else []
 
     @property

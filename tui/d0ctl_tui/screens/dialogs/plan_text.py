@@ -10,6 +10,9 @@ from d0ctl_tui.widgets.choice_lines import Choice
 READ_ONLY = "read-only: nothing is changed from here"
 ANY = "any other key closes it and acts"
 
+Said = tuple[Lines, D0Error | None]
+"""The sentences of an action, or why it is refused, and the error that says so."""
+
 LONGEST = 600
 """How many characters of a command are shown."""
 
@@ -34,7 +37,7 @@ def _command(typed: str, columns: int) -> list[Line]:
     return lines
 
 
-def sentences(do: Callable[[], Lines]) -> tuple[Lines, D0Error | None]:
+def sentences(do: Callable[[], Lines]) -> Said:
     """Return the sentences of an action, or why it is refused, and the error that says so."""
     try:
         return do(), None
