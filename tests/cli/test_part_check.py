@@ -189,3 +189,17 @@ def test_a_job_whose_packages_only_wait_for_files_of_a_node_that_is_down_names_i
 
     assert "; some of its packages or inputs are on `far`, which is down\n" in said.stdout
     assert said.exit_code == 0
+
+
+def test_a_part_that_waits_names_what_stops_its_job_as_that_of_its_job(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.up(cpus=1)
+    big = ("a", [line(package("x", cpus=64))])
+    site.submit(job(big, ("b", [line(package("y", takes=["x"]))])))
+
+    first, second = (d0ctl("status", part, "--check").stdout for part in ("prod/1", "prod/2"))
+
+    assert "; its job: no node can take 1 package: " in second
+    assert "no node can take 1 package: " in first and "its job" not in first

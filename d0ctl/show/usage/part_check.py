@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
 from d0ctl.model import Group, Phase, by_status
-from d0ctl.schedule.standstill import Cause
+from d0ctl.schedule.standstill import SITEWIDE, Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
 from d0ctl.show.forecast import eta
@@ -47,7 +47,10 @@ def check(production: Production, part: Awaited, now: float) -> PartCheck:
         stops = not by_status(part.counts)["launched"]  # these continue
     elif is_by_person(found):
         stops = False
-    return PartCheck(status or part.state, stops, _why(alone, name, now), code)
+    why = _why(alone, name, now)
+    is_of_job = stops and not is_whole and found.work.counts != part.counts
+    why = f"its job: {why}" if why and is_of_job and alone.cause not in SITEWIDE else why
+    return PartCheck(status or part.state, stops, why, code)
 
 
 def _failures(part: Awaited) -> int:
