@@ -121,6 +121,7 @@ def test_packages_that_a_person_suspended_in_a_job_that_is_not_paused_are_named(
 
     said = [d0ctl("status", "--check"), d0ctl("status", "prod", "--check"), d0ctl("why", "prod")]
     assert [stays in answer.stdout for answer in said] == [True] * 3
+    assert said[1].stdout.startswith("`prod` is suspended: ")
     d0ctl("resume", "prod:suspended")
     assert stays not in d0ctl("status", "--check").stdout
 

@@ -120,8 +120,12 @@ def in_one_line(
     late = f", {count(stragglers, 'straggler')}" if stragglers else ""
     is_old = name == part.job.name and part.job.is_outdated
     old = f", {signs.SOME_OUTDATED}" if is_old else ""
-    is_silent = found.state == Group.RUNNING and unreachable == totals["launched"] > 0
-    state = outcome.stays(Phase.UNREACHABLE if is_silent else found.state, part.counts)
+    alike = [
+        phase
+        for phase in (Phase.UNREACHABLE, Phase.SUSPENDED)
+        if found.state == Group.RUNNING and part.counts.get(phase) == totals["launched"] > 0
+    ]
+    state = outcome.stays(alike[0] if alike else found.state, part.counts)
     why = f"; {clean(found.why)}" if found.why else ""
     away = _suspended(part, suspended)
     away += silent.in_words(unreachable, may_start=not (part.job.hold or part.job.pause))
