@@ -158,11 +158,6 @@ class Work(Struct, frozen=True):
         """How many packages wait for a later try: cooling off, or held by the policy."""
         return self._moving(Phase.COOLOFF) + self.releases * self.counts.get(Phase.HELD, 0)
 
-    @property
-    def left(self) -> int:
-        """How many packages have not ended and do not wait for files."""
-        return self.open or self.counts.get(Phase.HELD, 0) or sum(self.awaiting.values())
-
     def _moving(self, *phases: Phase) -> int:
         return sum(self.counts.get(phase, 0) - self.awaiting.get(phase, 0) for phase in phases)
 

@@ -62,7 +62,7 @@ def test_work_without_a_daemon_is_a_standstill(site: Site, d0ctl: Type) -> None:
 
     assert result.exit_code == 5
     assert result.stdout == (
-        "stands still: no daemon is running, so nothing new starts; 3 packages to run\n"
+        "stands still: no daemon is running, so nothing new starts; 8 packages have not ended\n"
     )
 
 
@@ -80,7 +80,9 @@ def test_launched_packages_without_a_reachable_node_are_a_standstill(
 
     assert result.exit_code == 5
     assert result.stdout.startswith("stands still: 0 of 2 nodes up: `localhost` down since ")
-    assert "(connection refused); `far` drained (new disk); 3 packages to run" in result.stdout
+    assert (
+        "(connection refused); `far` drained (new disk); 8 packages have not ended" in result.stdout
+    )
 
 
 def test_a_node_that_a_person_drained_is_no_obstacle_while_others_take_packages(
@@ -213,7 +215,7 @@ def test_doctor_says_first_that_production_stands_still(site: Site, d0ctl: Type)
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0] == (
         "! production stands still: no daemon is running, so nothing new starts; "
-        "3 packages to run: d0ctl daemon start"
+        "8 packages have not ended: d0ctl daemon start"
     )
     assert "no problems found" not in result.stdout
     assert result.stdout.splitlines()[1].startswith("  nothing else found: ")

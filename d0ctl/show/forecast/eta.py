@@ -122,8 +122,8 @@ def draw(
             else max((stage.alone.middle for stage in left.stages), default=0.0)
         )
         if alone:
-            until = f"in {duration(alone)} its packages on nodes that take no new ones have ended"
-            rows.append([("on other nodes", "faint"), until])
+            until = f"packages on nodes that take no new ones end in {duration(alone)}"
+            rows.append([("already there", "faint"), until])
         sheet.table([*rows, *_limits(of, job, interval)])
     if left.held or left.stuck:
         sheet.say(f"not counted: {_not_counted(left)}")

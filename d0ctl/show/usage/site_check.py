@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
+from d0ctl.model import Phase
 from d0ctl.schedule.standstill import DELIBERATE, SITEWIDE, Cause, is_alarming
 from d0ctl.show.why.production import (
     blocked_jobs,
@@ -128,7 +129,7 @@ def _blocked(production: Production) -> dict[str, str]:
 
 def packages_held(job: JobStanding) -> str:
     """Count the packages of a job of which only held ones are left."""
-    return f"{count(job.work.left, 'package is', 'packages are')} held"
+    return f"{count(job.work.counts.get(Phase.HELD, 0), 'package is', 'packages are')} held"
 
 
 def is_by_person(job: JobStanding) -> bool:

@@ -252,8 +252,10 @@ def stop_of_all(production: Production, now: float) -> Obstacle | None:
 def standstill(production: Production, now: float) -> Obstacle:
     """Return the main cause of a standstill; how many packages it stops, if that is all."""
     if sitewide := stop_of_all(production, now):
-        left = count(sum(job.work.left for job in production.stopped), "package")
-        return Obstacle(f"{sitewide.text}; {left} to run", sitewide.commands)
+        totals = [by_status(job.work.counts) for job in production.stopped]
+        number = sum(of["unscheduled"] + of["scheduled"] + of["launched"] for of in totals)
+        left = count(number, "package has not ended", "packages have not ended")
+        return Obstacle(f"{sitewide.text}; {left}", sitewide.commands)
     jobs = [job for job in production.stopped if job.standing.cause is production.cause]
     own = own_obstacle(jobs[0], now)
     text = f"`{jobs[0].name}`: {own}" if own else str(production.cause)
