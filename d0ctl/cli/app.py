@@ -37,6 +37,8 @@ HINTS = {"compare": _COMPARE, "diff": _COMPARE, "open": "d0ctl results JOB --ope
 """What people type that is no command here, and how it is done."""
 
 REMARKS = {
+    "drop": "   # --drop-outputs: a merge runs without its files",
+    "skip": "   # --drop-outputs: a merge runs without its files",
     "share": "   # shares are in the site file; `d0ctl site apply FILE` changes them",
     "shares": "   # shares are in the site file; `d0ctl site apply FILE` changes them",
 }
@@ -70,6 +72,7 @@ def _hint(name: str, more: list[str]) -> str:
 
     If groups have a command of this name, these are meant: `node free` by `free`.
     """
+    from d0ctl.select.unknown_words import is_file  # late, as the next
     from d0ctl.show.not_here import ELSEWHERE  # late: only an error needs these
     from d0ctl.units import listed
 
@@ -82,6 +85,8 @@ def _hint(name: str, more: list[str]) -> str:
         verb, remark = OF_JOBS[name]
         return shlex.join(["d0ctl", verb, *targets]) + remark.format(shlex.quote(targets[0]))
     groups = [group for group, names in completion_table.COMMANDS.items() if name in names]
+    if ELSEWHERE.get(name) == "logs" and targets and is_file(targets[0]):
+        return f"d0ctl why {shlex.quote(targets[0])}   # says where it is"
     if ours := ELSEWHERE.get(name) or (f"{groups[0]} {name}" if len(groups) == 1 else None):
         same = targets if targets == more and " " not in ours else []
         return " ".join(["d0ctl", ours, *map(shlex.quote, same)]) + REMARKS.get(name, "")

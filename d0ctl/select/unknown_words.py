@@ -11,6 +11,11 @@ _FILE = r"([^:/]+)[^:]*:([^:]*[*?./][^:]*)"
 """A job or a part of it, and a name or pattern that can only be that of a file."""
 
 
+def is_file(text: str) -> bool:
+    """Return whether a word names files of a job, as in `reco001:all.root`."""
+    return re.fullmatch(_FILE, text) is not None
+
+
 def no_job_name(word: str, text: str) -> BadUsage:
     """Return the fault of a word that can't be a job's name; it may be a job file."""
     if text.endswith((".yaml", ".yml")):
@@ -25,8 +30,9 @@ def no_state(word: str, text: str, known: Sequence[str]) -> BadUsage:
     """Return the fault of a word that is no state; a pattern after a job is one of its files."""
     fault = f"`{word}` is neither a status nor a phase"
     if not near(word, known) and (file := re.fullmatch(_FILE, text)):
+        verb = "file list" if re.search(r"[*?[]", file[2]) else "why"
         named = shlex.quote(f"{file[1]}:{file[2]}")
-        return BadUsage(fault, hint=f"for files: d0ctl file list {named}")
+        return BadUsage(fault, hint=f"for files: d0ctl {verb} {named}")
     return unknown(word, known, fault)
 
 

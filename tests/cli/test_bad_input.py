@@ -94,7 +94,7 @@ def test_a_node_that_was_removed_is_said_to_have_been(d0ctl: Type) -> None:
      (["prod:failed"], "no package matches `prod:failed`", "`prod` has"),
      (["prod:faild"], "neither a status nor a phase", "did you mean `failed`?"),
      (["prod:*.txt"], "neither a status nor a phase", "for files: d0ctl file list 'prod:*.txt'"),
-     (["prod/1:out.txt"], "neither a status nor a", "for files: d0ctl file list prod:out.txt"),
+     (["prod/1:out.txt"], "neither a status nor a", "for files: d0ctl why prod:out.txt"),
      (["prod:soon"], "neither a status nor a phase", "one of unscheduled, scheduled, launched,"),
      (["prod", "--failed-for", "exit-cod"], "`exit-cod`", "did you mean `exit-code`?"),
      (["prod", "--failed-for", "exit-code"], "no package matches", "none of its packages"),
@@ -199,3 +199,9 @@ def test_a_misspelt_option_is_guessed_only_if_it_is_near(d0ctl: Type) -> None:
         assert d0ctl(*words).stderr == (
             f"d0ctl: no such option `{words[-1]}`\nd0ctl {words[0]} --help\n"
         )
+
+
+def test_reading_a_file_of_a_job_is_led_to_where_it_is(d0ctl: Type) -> None:
+    for word in ("cat", "less", "head"):
+        said = d0ctl(word, "mc:all.txt").stderr
+        assert said.endswith("d0ctl why mc:all.txt   # says where it is\n")

@@ -60,10 +60,8 @@ def test_work_without_a_daemon_is_a_standstill(site: Site, d0ctl: Type) -> None:
 
     result = d0ctl("status", "--check")
 
-    assert result.exit_code == 5
-    assert result.stdout == (
-        "stands still: no daemon is running, so nothing new starts; 8 packages have not ended\n"
-    )
+    stops = "stands still: no daemon is running, so nothing new starts; 8 packages have not ended\n"
+    assert (result.exit_code, result.stdout) == (5, stops)
 
 
 def test_launched_packages_without_a_reachable_node_are_a_standstill(

@@ -188,3 +188,24 @@ def test_a_parameter_that_names_outputs_is_not_changed_by_a_retry(
     assert "another job: `cuts/1/2/1` would read or make other files" in refused.stderr
     assert "d0ctl update cuts --set cut=7 --dry-run" in refused.stderr
     assert site.phase("cuts/1/2/1") == "failed"
+
+
+def test_what_was_made_of_files_of_such_a_retry_names_the_ways_of_the_job(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    file = tmp_path / "cuts.yaml"
+    merge = "  - {name: m, lines: [{run: merge, inputs: {from: stage1}, outputs: all.txt}]}\n"
+    file.write_text(JOB + merge)
+    assert d0ctl("submit", str(file)).exit_code == 0
+    site.fail("cuts/1/2/1")
+    d0ctl("retry", "cuts:failed", "--set", "cut=7")
+    for path in ("cuts/1/1/1", "cuts/1/2/1", "cuts/1/3/1", "cuts/2/1/1"):
+        site.finish(path)
+
+    for of in ("cuts/2/1/1", "cuts:all.txt", "cuts/2"):
+        said = d0ctl("why", of).stdout
+        assert "`d0ctl update cuts --accept` keeps the results, " in said
+        assert "`d0ctl update cuts --set cut=7` changes the job" in said
+        assert "update cuts/2" not in said  # it would run again with the same files
+    d0ctl("update", "cuts", "--set", "cut=7")
+    assert "out of date" in d0ctl("why", "cuts/1/1/1").stdout

@@ -55,7 +55,7 @@ def test_results_of_fewer_lines_than_the_job_has_are_called_out_of_date(site: Si
         (["status", "grow/2/1/1"], BY_RECIPE), (["why", "grow/2"], BY_RECIPE),
     ):  # fmt: skip
         assert f"out of date, {why}" in (answer := site.ok(*words)), answer
-        assert "d0ctl update grow/" in answer and "--again" in answer
+        assert "d0ctl update grow" in answer and "--again" in answer
     assert "out of date" not in site.ok("why", "grow/1/1/1") + site.ok("why", "grow/1")
     assert "s-3.txt" not in results.out
 

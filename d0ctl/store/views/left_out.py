@@ -116,14 +116,15 @@ class Outdated(NamedTuple):
     """How many successful packages are out of date.
 
     Those `by_recipe` ran with another recipe or other inputs than the job has now; the others have
-    read files that were changed since, or that such packages made. A person can accept the results
-    of `acceptable` ones; `unacceptable` ones would read or make other files now.
+    read files that were changed since, or that such packages made (`by_makers`). A person can
+    accept the results of `acceptable` ones; `unacceptable` ones would read or make other files now.
     """
 
     packages: int
     by_recipe: int
     acceptable: int
     unacceptable: int
+    by_makers: int
 
 
 class RetryParameters(NamedTuple):

@@ -257,10 +257,18 @@ insert into outdated_package (package_id, job_id, by_recipe, acceptable) values 
 
 -- name: count_outdated
 -- How many successful packages of a job, or of a stage or line, are out of date, how many of them by
--- their recipe, and how many results may be accepted or not.
+-- their recipe, how many results may be accepted or not, and how many are made of outdated files.
 select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
        coalesce(sum(acceptable), 0) as acceptable,
-       coalesce(sum(acceptable = 0), 0) as unacceptable
+       coalesce(sum(acceptable = 0), 0) as unacceptable,
+       coalesce(sum(by_recipe = 0
+                    and exists (select 1
+                                  from input
+                                  join file on file.id = input.file_id
+                                  join outdated_package as maker
+                                       on maker.package_id = file.package_id
+                                 where input.package_id = package.id and input.own = 0
+                                   and input.dropped = 0)), 0) as by_makers
   from outdated_package
   join package on package.id = outdated_package.package_id and package.phase = 'done'
   join line on line.id = package.line_id and line.dropped is null
@@ -269,11 +277,20 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
    and (:stage is null or stage.seq = :stage) and (:line is null or line.seq = :line);
 
 -- name: count_outdated_of_selected
--- How many of the selected packages are out of date, how many of them by their recipe, and how many
--- results may be accepted or not; also those of dropped lines if these come back.
+-- How many of the selected packages are out of date, how many of them by their recipe, how many
+-- results may be accepted or not, and how many are made of outdated files; also those of dropped lines
+-- if these come back.
 select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
        coalesce(sum(acceptable), 0) as acceptable,
-       coalesce(sum(acceptable = 0), 0) as unacceptable
+       coalesce(sum(acceptable = 0), 0) as unacceptable,
+       coalesce(sum(by_recipe = 0
+                    and exists (select 1
+                                  from input
+                                  join file on file.id = input.file_id
+                                  join outdated_package as maker
+                                       on maker.package_id = file.package_id
+                                 where input.package_id = package.id and input.own = 0
+                                   and input.dropped = 0)), 0) as by_makers
   from selected_package
   join outdated_package on outdated_package.package_id = selected_package.package_id
   join package on package.id = selected_package.package_id

@@ -111,6 +111,8 @@ def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:
         return []
     are = "is" if found.packages == 1 else "are"
     text = f"{count(found.packages, 'package')} of `{path}` {are} {_out_of_date(found)}"
+    if found.by_makers and numbers:  # the part alone would run again with the same files
+        return [text, *outdated(store, job)]
     some = "results whose files have the same names" if found.unacceptable else "the results"
     keeps = f"; --accept instead of --again keeps {some}" if found.acceptable else ""
     too = "packages whose outputs were removed (--dry-run counts them)"
@@ -187,7 +189,13 @@ def add_outdated(
     store: Store, explanation: Explanation, package: PackageView, subject: str
 ) -> None:
     """Add that a successful package is out of date, or that files have changed since it ran."""
-    if (found := left_out.outdated(store.select([package.id]))).packages:
+    found = left_out.outdated(store.select([package.id]))
+    if found.by_makers:  # it alone would run again with the same files
+        job = browse.job(store, package.path.partition("/")[0])
+        explanation.facts += [f"{subject} is {_out_of_date(found)}", *outdated(store, job)]
+        explanation.commands.append(f"d0ctl why {quote(job.name)}")
+        return
+    if found.packages:
         explanation.facts.append(f"{subject} is {_out_of_date(found)}")
     elif earlier := earlier_read_by(store, package.id):
         names = [f"`{name}`" for name in earlier[:MOST]]
