@@ -5,9 +5,11 @@ import pytest
 from d0ctl.show.cards.package import Package, draw
 from d0ctl.show.cards.part import Part
 from d0ctl.show.drawing.sheet import Sheet
+from d0ctl.show.drawing.spans import text
 from d0ctl.show.history import past_cards
 from d0ctl.store.views import activity
 from tests.store.test_past import as_of, spread_out
+from tests.support import rows
 from tests.support.building import production
 from tests.support.site import Site
 
@@ -69,3 +71,23 @@ def test_a_card_of_the_past_leaves_out_requests_which_were_not_recorded(site: Si
 
     assert "prod/1/1/1" in text and "1 attempt" in text
     assert "requests" not in text
+
+
+def test_a_card_of_the_past_counts_no_later_restart(site: Site) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", reason="lost", detail="its wrapper is gone")
+    site.launch("prod/1/1/1")
+    moments = [event.at for event in activity.events(site.store, 0, 99) if event.new == "running"]
+    rows.change(site.store, "attempt", {"number": 1}, ended=max(moments) - 1e-6)
+
+    shown = []
+    for at in sorted(moments):
+        with as_of(site, at) as store:
+            card = past_cards.about(store, "prod/1/1/1", at)
+        assert isinstance(card, Package)
+        sheet = Sheet(100)
+        draw(sheet, card, at)
+        shown.append("\n".join(text(line) for line in sheet.lines))
+
+    assert "1 attempt\n" in shown[0]
+    assert "2 attempts, 1 restart\n" in shown[1]

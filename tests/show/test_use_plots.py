@@ -50,6 +50,23 @@ def test_a_node_shows_load_memory_and_disk_over_time(site: Site) -> None:
     assert "750 MB of 1.0 GB, most 750 MB" in shown
 
 
+def test_the_load_that_a_node_reported_last_is_in_its_plot(site: Site) -> None:
+    site.submit(production())
+    now, id = 100_000, rows.value(site.store, "node", "id")
+    rows.change(site.store, "node", state="up", contact=now - 5, load=3.5, cpus=4)
+    for minute in (1, 2, 3):
+        rows.insert(site.store, "node_sample", node_id=id, at=now - 60 * minute, load=1.0)
+
+    card = about_node(site.store, "localhost", float(now))
+    assert isinstance(card, Node)
+    sheet = Sheet(100)
+    node.draw(sheet, card, float(now))
+    shown = "\n".join(map(text, sheet.lines))
+
+    assert "load 3.5 then" in shown
+    assert "3.5 of 4, most 3.5" in shown
+
+
 def test_a_running_package_shows_its_cpus_between_reports(site: Site) -> None:
     site.submit(production())
     attempt = site.launch("prod/1/1/1")

@@ -57,7 +57,8 @@ def draw(sheet: Sheet, node: Node, now: float) -> None:
     sheet.say("; ".join(str(word) for word in details if word), "faint")
     sheet.add(signs.gauge(node.use.used / max(1, row.cpus), min(40, sheet.columns), sheet.glyphs))
     explain(sheet, node.why)
-    use_plots.node(sheet, node.samples, row.cpus, row.memory, node.disk, now)
+    last = None if row.contact is None or row.load is None else (row.contact, row.load)
+    use_plots.node(sheet, node.samples, row.cpus, row.memory, node.disk, now, last)
     sheet.head("running here", count(len(node.live), "package"))
     packages(sheet, node.live, now, late=node.late)
 

@@ -45,14 +45,20 @@ def node(
     memory: int | None,
     disk: int | None,
     now: float,
+    last_load: Point | None = None,
 ) -> None:
-    """Draw load, memory and disk of a node in the last hours; nothing if there are no samples."""
+    """Draw load, memory and disk of a node in the last hours; nothing if there are no samples.
+
+    The last load may have come after them: they are a minute apart.
+    """
     if len(samples) < LEAST:
         return
     begin = max(samples[0].at - 60.0, now - PERIOD_S)
     full = disk or 0
+    loads: list[Point] = [(sample.at, sample.load) for sample in samples]
+    loads += [last_load] if last_load and last_load[0] > samples[-1].at else []
     _draw(sheet, begin, now, GAP_S, [
-        Resource("load", [(sample.at, sample.load) for sample in samples], cpus, _cores),
+        Resource("load", loads, cpus, _cores),
         Resource("memory", [(sample.at, sample.rss) for sample in samples], memory, size),
         Resource("disk", [(sample.at, None if sample.disk_free is None or not disk
                            else max(0, full - sample.disk_free))

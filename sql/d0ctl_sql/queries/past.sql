@@ -57,10 +57,12 @@ update temp.attempt
  where ended > (select at from moment);
 update temp.attempt set started = null where started > (select at from moment);
 update temp.package
-   set (phase, changed, node_id, attempt_id, actor, note, request, attempts) =
+   set (phase, changed, node_id, attempt_id, actor, note, request, attempts, restarts) =
        (select first.old, coalesce(prior.at, temp.job.submitted), prior.node_id,
                prior.attempt_id, prior.actor, prior.note, null,
-               (select count(*) from temp.attempt where package_id = package.id)
+               (select count(*) from temp.attempt where package_id = package.id),
+               (select count(*) from temp.attempt
+                 where package_id = package.id and answer = 'restart')
           from temp.later
           join main.event as first on first.id = temp.later.id
           join temp.job on temp.job.id = package.job_id
