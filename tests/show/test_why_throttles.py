@@ -10,8 +10,10 @@ from d0ctl.show.why import group
 from d0ctl.show.why import node as why_node
 from d0ctl.store.nodes import registry
 from d0ctl.store.views import browse
+from d0ctl.units import moment
 from tests.show.asking import why
 from tests.support.jobs import job, simple
+from tests.support.rows import change
 from tests.support.site import Site
 
 LIFT = "d0ctl throttle set {} --max-running none --max-launches none"
@@ -59,6 +61,20 @@ def test_a_throttle_of_launches_says_when_the_next_may_be(site: Site) -> None:
         "its job starts no more packages now: 4 packages in the last 1 h 00 min, the most"
         " that throttle `job *` allows; the next in 39 min"
     ) in why(site, "prod/1/3/1").answer
+
+
+def test_a_package_begins_no_sooner_than_the_throttle_allows_its_launch(site: Site) -> None:
+    throttled(site, "job *", max_launches="4/1h")
+    change(site.store, "stage", is_timed=1)
+    change(site.store, "requirement", seconds=60.0)
+    now = time.time()
+    with site.store.writing():  # in steps of a minute
+        site.store.change("count_launches", throttle="job *", name="prod", n=4, at=now - 600)
+
+    answer = why(site, "prod/1/3/1", now)
+
+    said = next(fact for fact in answer.facts if fact.startswith("`prod/1/3/1` begins "))
+    assert any(moment(now + 3000 + more, now) in said for more in range(120))
 
 
 def test_why_of_a_job_says_how_many_ready_packages_wait_for_a_throttle(site: Site) -> None:

@@ -38,6 +38,8 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     if view.node is not None or view.status in (Status.SUCCESSFUL, Status.FAILED):
         _chosen_node(store, view, explanation, now)
     known = views_eta.package_times(store, view.id, now=now)
+    if known is not None and (wait := explanation.details.get("next_launch")):
+        known = known.later(wait)
     times = eta.of_package(view.path, known, now)
     begins = known is not None and known.start is not None
     if times and _may_begin(explanation) and not (begins and not any_driver(store)):

@@ -219,6 +219,8 @@ def of_job(subject: Subject, allowed: Allowances) -> str | None:
     if allowance is None:
         return None
     subject.explanation.details["throttle"] = allowance.throttle.name
+    wait = throttle_limits.next_launch(subject.store, allowance, subject.now)
+    subject.explanation.details["next_launch"] = wait
     throttle_limits.add_commands(subject.explanation, allowance.throttle)
     whose = "its job" if allowance.throttle.kind == "job" else f"researcher `{allowance.name}`"
     reached = throttle_limits.reached(subject.store, allowance, subject.now)

@@ -60,13 +60,20 @@ def on_node(store: Store, allowance: Allowance, now: float) -> str:
     return f"takes no more packages now: {reached(store, allowance, now)}"
 
 
+def next_launch(store: Store, allowance: Allowance, now: float) -> float | None:
+    """Return in how many seconds a spent throttle allows the next launch; None if ends matter."""
+    most = allowance.throttle.max_running
+    if most is not None and allowance.running >= most:
+        return None
+    return throttles.next_launch(store, allowance, now=now)
+
+
 def reached(store: Store, allowance: Allowance, now: float) -> str:
     """Say which limit of a throttle is reached."""
     rule, name = allowance.throttle, f"throttle `{allowance.throttle.name}`"
-    if rule.max_running is not None and allowance.running >= rule.max_running:
+    if (wait := next_launch(store, allowance, now)) is None:
         on_nodes = count(allowance.running, "package is", "packages are")
         return f"{on_nodes} on nodes, and {name} allows {rule.max_running:,}"
-    wait = throttles.next_launch(store, allowance, now=now)
     return (f"{count(allowance.launched, 'package')} in the last {duration(rule.per_s)}, the most "
             f"that {name} allows; the next in {duration(wait)}")  # fmt: skip
 

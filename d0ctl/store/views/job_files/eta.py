@@ -205,6 +205,11 @@ class PackageTimes(Struct, frozen=True):
     wall_time: float | None = None
     """The seconds after which it is ended, if it would take longer."""
 
+    def later(self, seconds: float) -> "PackageTimes":
+        """Return the times of a package that begins so much later."""
+        begin = None if self.start is None else at(self.start, seconds)
+        return PackageTimes(begin, self.end + Range(seconds, seconds, seconds), self.wall_time)
+
 
 def package_times(store: Store, package: int, *, now: float) -> PackageTimes | None:
     """Return when a package begins and ends; None if that is unknown, or it has ended.
