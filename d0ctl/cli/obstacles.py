@@ -8,7 +8,7 @@ from d0ctl.actions.action import Plan, Target
 from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.model import Group
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.holder import drives
 from d0ctl.store.views import browse
 
 OVER = frozenset({Group.SUCCESSFUL, Group.FAILED, Group.CANCELED})
@@ -32,7 +32,7 @@ def sentence(store: Store, plan: Plan) -> str:
             return ""
         by_d0ctl = all(job.is_held_by_d0ctl and job.counts.get("failed") for job in held)
         return outcome.held([job.name for job in held], by_d0ctl=by_d0ctl)
-    if any_driver(store):
+    if all(drives(store, job.id) for name in jobs for job in browse.jobs(store, name)):
         return ""
     from d0ctl.show.cards.daemon import no_daemon
 

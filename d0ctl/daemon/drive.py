@@ -139,7 +139,7 @@ def _drive_until(
 def _drive_without_daemon(
     home: Home, job: int, is_done: Callable[[Store], bool], stop: threading.Event
 ) -> None:
-    with driving(home, job) as desk:
+    with driving(home, job) as desk, _leased(desk.store, leases.job_lease(job)):
         loop = Loop(desk)
         while not stop.is_set():
             loop.turn(stop)
@@ -148,6 +148,19 @@ def _drive_without_daemon(
             if is_done(desk.store):
                 break
         _end_pilots(desk, loop, stop)
+
+
+@contextmanager
+def _leased(store: Store, name: str) -> Iterator[None]:
+    """Hold a lease, by which others see what this process drives."""
+    with store.writing():
+        leases.take_lease(store, name, now=time.time())
+    try:
+        yield
+    finally:
+        if store.is_in_place():
+            with store.writing():
+                leases.give_lease(store, name)
 
 
 def _end_pilots(desk: Desk, loop: Loop, stop: threading.Event) -> None:

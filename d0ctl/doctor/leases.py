@@ -30,7 +30,8 @@ def holders(store: Store) -> Iterator[Finding]:
     is_missed = activity.has_work(store)
     names = {f"node {row.id}": f"node `{row.name}`" for row in registry.nodes(store)}
     for row in leases(store):
-        unnamed = "a removed node" if row["name"].startswith("node ") else row["name"]
+        kind = row["name"].partition(" ")[0]
+        unnamed = {"node": "a removed node", "job": "a job of `run`"}.get(kind, row["name"])
         name, pid = names.get(row["name"], unnamed), process_id(row["holder"])
         if is_dead(row["holder"]) and is_missed:
             yield repaired_at_start("lease", name, f"is held by process {pid}, which is gone")

@@ -15,6 +15,8 @@ class Cause(enum.StrEnum):
 
     NO_DAEMON = "no-daemon"
     """No process drives packages."""
+    OTHER_RUN = "other-run"
+    """No daemon runs, and a `run` drives only another job."""
     NO_NODE = "no-node"
     """No node is registered."""
     NO_NODE_UP = "no-node-up"
@@ -47,6 +49,9 @@ def is_alarming(cause: Cause | None) -> bool:
     """Return whether nothing moves, and not only because jobs or packages are held or paused."""
     return cause is not None and cause not in DELIBERATE
 
+
+UNDRIVEN = frozenset({Cause.NO_DAEMON, Cause.OTHER_RUN})
+"""Causes by which no process starts packages of a job."""
 
 LACKS_NODE = frozenset({Cause.NO_NODE_UP, Cause.NO_FITTING_NODE})
 """Causes that end when a node comes back."""
@@ -234,8 +239,7 @@ def _alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
     cause = _cause(work, nodes, unfit, driven=driven)
     if cause is None:
         return Standing(True, unfit=unfit, why_unfit=why)
-    returns = driven and _returns(work, nodes, cause)
-    return Standing(False, cause, returns, unfit, why)
+    return Standing(False, cause, driven and _returns(work, nodes, cause), unfit, why)
 
 
 def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) -> Cause | None:
@@ -258,8 +262,7 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
     serving = [(requirement, node) for requirement in work.requirements
                for node in nodes if serves(node, requirement)]  # fmt: skip
     if serving or work.behind:
-        has_cpus = any(node.leaves(requirement) for requirement, node in serving)
-        return None if has_cpus else Cause.SUSPENDED
+        return None if any(node.leaves(need) for need, node in serving) else Cause.SUSPENDED
     return Cause.IMPOSSIBLE if unfit >= work.ready else Cause.NO_FITTING_NODE
 
 

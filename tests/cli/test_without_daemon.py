@@ -6,6 +6,7 @@ from d0ctl.actions import apply, request
 from d0ctl.actions.action import NodeName
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, leases, registry
+from d0ctl.store.views import browse
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package
 from tests.support.site import Site
@@ -49,3 +50,28 @@ def test_a_drain_is_not_blamed_while_other_nodes_are_being_contacted(
 
     assert "control host" not in starting and "node resume" not in starting
     assert "0 of 2 nodes up: `far` down" in down and "control host" in down
+
+
+def test_jobs_beside_the_one_of_a_run_stand_still(site: Site, d0ctl: Type) -> None:
+    for name in ("own", "other", "held"):
+        site.submit(job(("a", [line(package("x"))]), name=name))
+    d0ctl("hold", "held", "--yes")
+    site.up()
+    with site.store.writing():
+        for lease in ("node 1", leases.job_lease(browse.job(site.store, "own").id)):
+            leases.take_lease(site.store, lease, now=time.time())
+
+    said = "no daemon is running, and the `run` of another job starts none of its packages"
+    checked = d0ctl("status", "--check")
+    assert (checked.exit_code, checked.stdout) == (
+        1,
+        f"failures: `other`: {said}; `held` is held\n",
+    )
+    explained = d0ctl("why", "other").stdout
+    assert explained.startswith(f"job `other` stands still: {said}\n  $ d0ctl daemon start\n")
+    assert "no daemon is running" in d0ctl("why", "other/1/1/1").stdout
+    assert "no daemon is running" in d0ctl("eta", "other").stdout
+    part = d0ctl("status", "other/1", "--check")
+    assert (part.exit_code, said in part.stdout) == (5, True)
+    assert "no daemon" not in d0ctl("why", "own").stdout + d0ctl("why", "own/1/1/1").stdout
+    assert d0ctl("status", "own", "--check").exit_code == 0

@@ -251,8 +251,8 @@ class Check(TypedDict):
     cause: Annotated[
         str | None,
         Meta(
-            description="no-daemon, no-node, no-node-up, suspended, held, paused, no-fitting-node, "
-            "impossible, other-job, no-input or no-copy; of a job also next-try."
+            description="no-daemon, other-run, no-node, no-node-up, suspended, held, paused, "
+            "no-fitting-node, impossible, other-job, no-input or no-copy; of a job also next-try."
         ),
     ]
     daemon: bool

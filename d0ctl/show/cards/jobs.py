@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from d0ctl.model import Counts, Group, Phase, by_status
 from d0ctl.schedule.horizon import NO_HORIZON, Horizon
-from d0ctl.schedule.standstill import Cause
+from d0ctl.schedule.standstill import UNDRIVEN, Cause
 from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import remark, until
 from d0ctl.show.drawing.sheet import ENDLESS, Cell, Sheet, cell_width
@@ -213,7 +213,7 @@ def state(job: JobSummary, cause: Cause | None) -> str:
         return "held"
     if job.ended is None and job.pause:
         return "paused"
-    runs_on = cause is Cause.NO_DAEMON and job.status == Group.RUNNING
+    runs_on = cause in UNDRIVEN and job.status == Group.RUNNING
     return STANDS_STILL if cause is not None and not runs_on else word(job.status, job.counts)
 
 

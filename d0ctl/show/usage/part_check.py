@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from d0ctl.errors import ExitCode
 from d0ctl.model import Group, Phase, by_status
-from d0ctl.schedule.standstill import SITEWIDE, Cause
+from d0ctl.schedule.standstill import SITEWIDE, UNDRIVEN, Cause
 from d0ctl.show import outcome
 from d0ctl.show.drawing import signs
 from d0ctl.show.forecast import eta
@@ -43,7 +43,7 @@ def check(production: Production, part: Awaited, now: float) -> PartCheck:
     status = next((task.status for task in tasks if task.status), None)
     code, found = by_rules(alone, now).code, part.found
     stops = found.standing.stands_still
-    if found.standing.cause is Cause.NO_DAEMON:
+    if found.standing.cause in UNDRIVEN:
         stops = not by_status(part.counts)["launched"]  # these continue
     elif is_by_person(found):
         stops = False

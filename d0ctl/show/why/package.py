@@ -12,7 +12,7 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.holder import drives
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
 from d0ctl.store.views.left_out import shortfall
@@ -42,7 +42,7 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
         known = known.later(wait)
     times = eta.of_package(view.path, known, now)
     begins = known is not None and known.start is not None
-    if times and _may_begin(explanation) and not (begins and not any_driver(store)):
+    if times and _may_begin(explanation) and not (begins and not drives(store, job.id)):
         explanation.facts.append(times)
     if view.phase != Phase.KILLING:
         _expected_sizes(store, view, explanation)

@@ -34,6 +34,8 @@ def own_obstacle(job: JobStanding, now: float) -> str | None:
     if standing.cause is Cause.SUSPENDED:
         need = count(job.work.lacking, "package needs", "packages need")
         return f"suspended packages have the CPUs that its {need}"
+    if standing.cause is Cause.OTHER_RUN:
+        return "no daemon is running, and the `run` of another job starts none of its packages"
     if standing.cause is Cause.OTHER_JOB:
         return _other_jobs(job)
     if standing.cause is Cause.NO_INPUT:
@@ -80,7 +82,9 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
         explanation.add(text, _retries(job.work.retrying, job.next_try.path, part))
         return
     explanation.add(text, [])
-    if standing.cause is Cause.OTHER_JOB:
+    if standing.cause is Cause.OTHER_RUN:
+        explanation.commands.append("d0ctl daemon start")
+    elif standing.cause is Cause.OTHER_JOB:
         explanation.commands += [f"d0ctl why {name}" for name in (job.halted or job.others)[:MOST]]
     elif standing.cause is Cause.SUSPENDED:
         for row in part.sample([Phase.READY], 1):

@@ -99,6 +99,17 @@ def any_driver(store: Store) -> bool:
     return any(not is_dead(row["holder"]) for row in store.rows("leases"))
 
 
+def job_lease(job: int) -> str:
+    """Return the name of the lease of a process that drives only one job."""
+    return f"job {job}"
+
+
+def drives(store: Store, job: int) -> bool:
+    """Return whether some process drives a job now: a daemon, or a `run` of it."""
+    names = (LEASE, job_lease(job))
+    return any(row["name"] in names and not is_dead(row["holder"]) for row in store.rows("leases"))
+
+
 def dead_holders(store: Store) -> set[str]:
     """Return the holders of leases that are certainly gone."""
     holders = {row["holder"] for row in store.rows("leases")}

@@ -3,6 +3,7 @@
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.holder import LEASE as LEASE
 from d0ctl.store.nodes.holder import holder, is_dead
+from d0ctl.store.nodes.holder import job_lease as job_lease
 
 
 def leases(store: Store) -> list[Row]:

@@ -11,13 +11,12 @@ from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import LIVE, Counts, Phase
 from d0ctl.schedule.resources import Requirement
-from d0ctl.schedule.standstill import Cause, NextTry, NodeState, Standing, Work, standing
+from d0ctl.schedule.standstill import UNDRIVEN, Cause, NextTry, NodeState, Standing, Work, standing
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.nodes import makers, registry, site
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
-from d0ctl.store.nodes.holder import abandoned, any_driver, is_daemon_outdated
-from d0ctl.store.nodes.site import Fault, Overflow, default, faults, overflows
+from d0ctl.store.nodes.holder import abandoned, any_driver, drives, is_daemon_outdated
 from d0ctl.store.rows import make
 from d0ctl.units import duration
 
@@ -76,8 +75,8 @@ class Production(Struct, frozen=True):
     jobs: list[JobStanding]
     failures: dict[str, int] = field(default_factory=dict)
     acknowledged: dict[str, int] = field(default_factory=dict)  # other failed packages, by job
-    overflows: list[Overflow] = field(default_factory=list)
-    faults: dict[str, Fault] = field(default_factory=dict)
+    overflows: list[site.Overflow] = field(default_factory=list)
+    faults: dict[str, site.Fault] = field(default_factory=dict)
     wrong_tokens: int = 0
     outdated: bool = False
     full_home: DatabaseUnavailable | None = None
@@ -106,20 +105,16 @@ class Production(Struct, frozen=True):
 
 
 def production(
-    store: Store,
-    *,
-    now: float,
-    driven: bool | None = None,
-    jobs: list[JobStanding] | None = None,
+    store: Store, *, now: float, driven: bool | None = None, jobs: list[JobStanding] | None = None
 ) -> Production:
     """Return the standing of all jobs, or of those; a process that drives them itself says so."""
     nodes = node_views(store, now=now)
-    driven = any_driver(store) if driven is None else driven
     jobs = _jobs(store, None, nodes, driven=driven) if jobs is None else jobs
+    driven = any_driver(store) if driven is None else driven
     moving = {job.id for job in jobs if job.standing.moves}
     return Production(
-        driven, nodes, jobs, *site.failures_by_job(store),
-        overflows(store), faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
+        driven, nodes, jobs, *site.failures_by_job(store), site.overflows(store),
+        site.faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
         site.needing_a_person(store), site.suspected(store, moving),
         None if driven else site.other_home(store), site.blocked_by_others(store))  # fmt: skip
@@ -145,12 +140,14 @@ def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
     return of_job(store, job, views).standing.is_settled
 
 
-def job_standing(store: Store, job: int, *, now: float, driven: bool = True) -> JobStanding:
+def job_standing(store: Store, job: int, *, now: float, driven: bool | None = True) -> JobStanding:
     """Return the standing of one job, by default if it is driven; one that has ended is idle."""
     return of_job(store, job, node_views(store, now=now), driven=driven)
 
 
-def of_job(store: Store, job: int, views: list[NodeView], *, driven: bool = True) -> JobStanding:
+def of_job(
+    store: Store, job: int, views: list[NodeView], *, driven: bool | None = True
+) -> JobStanding:
     """Return the same; the nodes have been read."""
     standings = _jobs(store, job, views, driven=driven)
     return standings[0] if standings else JobStanding(job, "", Work({}), Standing(False))
@@ -158,7 +155,7 @@ def of_job(store: Store, job: int, views: list[NodeView], *, driven: bool = True
 
 def node_views(store: Store, *, now: float = 0.0) -> list[NodeView]:
     """Return all nodes; with the time also which have been gone for too long."""
-    patience_s = float(default(store, "unreachable-after"))
+    patience_s = float(site.default(store, "unreachable-after"))
     rows = store.rows("standing_nodes", abandoned=as_json(sorted(abandoned(store))))
     return [_view(row, patience_s, now) for row in rows]
 
@@ -204,7 +201,7 @@ def _lost_clusters(views: Sequence[NodeView]) -> set[int]:
 
 
 def _jobs(
-    store: Store, job: int | None, views: list[NodeView], *, driven: bool
+    store: Store, job: int | None, views: list[NodeView], *, driven: bool | None
 ) -> list[JobStanding]:
     counts: dict[int, dict[str, int]] = {}
     for row in store.rows("standing_counts", job=job):
@@ -219,7 +216,8 @@ def _jobs(
         work = _work(store, row, of_job, requirements.get(row["id"], []), nodes)
         if stranded := _stranded(store, row["id"], of_job, lost):
             work = replace(work, awaiting={**work.awaiting, Phase.ASSIGNED: stranded})
-        jobs.append(_judge(store, row, work, nodes, driven=driven))
+        is_driven = drives(store, row["id"]) if driven is None else driven
+        jobs.append(_judge(store, row, work, nodes, driven=is_driven))
     return jobs
 
 
@@ -255,14 +253,17 @@ def _judge(
     store: Store, job: Row, work: Work, nodes: Sequence[NodeState], *, driven: bool
 ) -> JobStanding:
     """Decide the standing of a job; read other jobs only if it depends on them."""
-    state = standing(work, nodes, driven=driven)
+    is_beside = not driven and any_driver(store)  # a `run` of another job
+    state = standing(work, nodes, driven=driven or is_beside)
+    if is_beside and not state.is_settled:
+        state = replace(state, moves=False, returns=False, cause=Cause.OTHER_RUN)
     alone = JobStanding(job["id"], job["name"], work, state)
     if state.is_settled and store.value("open_task_of_job", job=job["id"]):
         return replace(alone, standing=replace(state, returns=True))
     if state.cause is Cause.NEXT_TRY and (first := next_try(store, job["id"])):
         return replace(alone, next_try=first)
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
-    if not waits or not state.is_settled or state.cause is Cause.NO_DAEMON:
+    if not waits or not state.is_settled or state.cause in UNDRIVEN:
         return alone
     if stage_order.jobs_with_open_lines(store, job["id"]):
         return replace(alone, standing=replace(state, cause=None, returns=True))

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import Counts, Group, roll_up
-from d0ctl.schedule.standstill import Cause, of_part
+from d0ctl.schedule.standstill import UNDRIVEN, Cause, of_part
 from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
@@ -56,7 +56,9 @@ class Awaited(Struct, frozen=True):
         return "paused" if self.job.pause else status
 
 
-def read(store: Store, wanted: Selector, now: float, *, driven: bool = True) -> list[Awaited]:
+def read(
+    store: Store, wanted: Selector, now: float, *, driven: bool | None = True
+) -> list[Awaited]:
     """Return each selected job, with the counts of the selected part, and its standing.
 
     By default, that is as if the jobs were driven.
@@ -86,7 +88,7 @@ def _by_job(store: Store, wanted: Selector) -> dict[str, list[Selector]]:
 
 
 def _part(
-    store: Store, job: JobSummary, wanted: Selector, name: str, now: float, *, driven: bool
+    store: Store, job: JobSummary, wanted: Selector, name: str, now: float, *, driven: bool | None
 ) -> Awaited:
     if wanted.level == "stage" and wanted.is_one:
         stage = browse.stage(store, job, wanted)
@@ -100,7 +102,13 @@ def _part(
 
 
 def _standing(
-    store: Store, job: int, counts: Counts, part: int | Selection, *, now: float, driven: bool
+    store: Store,
+    job: int,
+    counts: Counts,
+    part: int | Selection,
+    *,
+    now: float,
+    driven: bool | None,
 ) -> JobStanding:
     """Return the standing of a part with these counts: a stage, or selected packages."""
     views = node_views(store, now=now)
@@ -119,7 +127,9 @@ def _standing(
         behind = placement.queued_behind(store, job, part, nodes)
     work = replace(whole.work, counts=counts, requirements=requirements, awaiting={}, outside=None,
                    behind=behind)  # fmt: skip
-    own = of_part(work, whole.standing, nodes, driven=driven)
+    own = of_part(work, whole.standing, nodes, driven=whole.standing.cause not in UNDRIVEN)
+    if own.cause is Cause.NO_DAEMON:
+        own = replace(own, cause=whole.standing.cause)
     if own is whole.standing:
         return whole
     first = next_try(store, job, part) if own.cause is Cause.NEXT_TRY else None

@@ -68,12 +68,12 @@ def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
     if json:
         emit_json(estimated(store, job, now))
         return
-    from d0ctl.store.nodes.holder import any_driver
+    from d0ctl.store.nodes.holder import drives
 
     found = _horizon(store, job, now)
     page = sheet()
     names = {stage.seq: stage.name for stage in browse.stages(store, job)}
-    card.draw(page, found, job.id, names, now, driven=any_driver(store))
+    card.draw(page, found, job.id, names, now, driven=drives(store, job.id))
     show(page)
 
 

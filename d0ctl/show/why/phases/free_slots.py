@@ -18,7 +18,7 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
-from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.holder import drives
 from d0ctl.units import format_size, listed, with_unit
 
 REQUESTS: Mapping[str, dict[str, Any]] = {
@@ -51,7 +51,7 @@ def why_not_taken(subject: Subject) -> str:
     if not rows and not coming:
         explanation.commands.append("d0ctl node add NAME [user@]host")
         return "there are no nodes"
-    if not any_driver(subject.store):
+    if not drives(subject.store, subject.job.id):
         explanation.commands += ["d0ctl daemon start", f"d0ctl run {subject.package.job}"]
         return "no daemon is running"
     if not fits and coming:

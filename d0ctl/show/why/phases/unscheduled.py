@@ -11,7 +11,7 @@ from d0ctl.show.why.phases.node_pauses import has_room
 from d0ctl.show.why.subject import Subject, continue_job, job_hold
 from d0ctl.store.files import links
 from d0ctl.store.lifecycle import PackageRequest
-from d0ctl.store.nodes.holder import any_driver
+from d0ctl.store.nodes.holder import drives
 from d0ctl.store.nodes.registry import capacities
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
@@ -140,7 +140,7 @@ def assigned(subject: Subject) -> None:
     else:
         explanation.answer = f"{subject.name} will run on `{package.node}` and is launched next"
         _archives(subject)
-    if not any_driver(subject.store):
+    if not drives(subject.store, subject.job.id):
         subject.fact("no daemon is running, so nothing launches it")
         subject.command("d0ctl daemon start")
     subject.command(f"d0ctl why {package.node}")

@@ -10,7 +10,7 @@ from d0ctl.errors import D0Error, ExitCode
 from d0ctl.show.usage.site_check import Check, check
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause
-from d0ctl.store.nodes import holder, registry, site, standstill
+from d0ctl.store.nodes import registry, site, standstill
 from d0ctl.store.nodes.standstill import Production
 from d0ctl.store.views.job_files import eta
 from d0ctl.units import clean
@@ -32,10 +32,9 @@ def run_on(selector: str) -> ExitCode:
     code = ExitCode.DONE
     wanted, now = select.parse_all([selector]), time.time()
     with session.reader() as store, store.reading():
-        driven = holder.any_driver(store)
-        parts = awaited.read(store, wanted, now, driven=driven)
+        parts = awaited.read(store, wanted, now, driven=None)
         standings = [part.found for part in parts]
-        state = standstill.production(store, now=now, driven=driven, jobs=standings)
+        state = standstill.production(store, now=now, jobs=standings)
         suspended = pause.left_suspended(store)
         silent = part_check.Silent(registry.down_with_packages(store), _given_up(store, state), now)
         for part in parts:
