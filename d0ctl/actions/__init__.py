@@ -61,10 +61,17 @@ def apply(
             lifecycle.reopen_readers(store)
             lifecycle.keep_action(
                 store, verb=action.name, target=str(request.target), actor=actor,
-                note="; ".join(filter(None, (note, logged(request.options)))) or None,
+                note="; ".join(filter(None, (note, _options(request)))) or None,
                 packages=plan.packages, now=now, undo=plan.undo,
             )  # fmt: skip
     return action.follow(store, plan, now) or plan
+
+
+def _options(request: AnyRequest[Any, Any]) -> str:
+    """Return what the history records of the options, those that select packages included."""
+    target = request.target
+    filters = target.arguments[len(target.parts) :] if isinstance(target, Selector) else []
+    return " ".join(filter(None, (*filters, logged(request.options))))
 
 
 def describe(plan: Plan) -> list[str]:

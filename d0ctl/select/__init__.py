@@ -230,14 +230,14 @@ def union(selectors: Iterable[Selector]) -> Selector:
     return replace(first, also=tuple(others))
 
 
-def brief(target: str) -> str:
+def brief(target: str, most: int = MOST_NAMED) -> str:
     """The text of a selection for a sentence: its first parts, and how many more there are."""
     parts = target.split(" ")
-    return _brief(parts[:MOST_NAMED], len(parts))
+    return _brief(parts[:most], len(parts))
 
 
 def _brief(first: list[str], number: int) -> str:
-    more = f" and {number - MOST_NAMED:,} more" if number > MOST_NAMED else ""
+    more = f" and {number - len(first):,} more" if number > len(first) else ""
     return " ".join(first) + more
 
 

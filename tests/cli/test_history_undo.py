@@ -125,6 +125,19 @@ def test_the_history_has_no_undo_of_an_acknowledgement_by_reason_that_was_withdr
     assert undo not in undoes(d0ctl, "prod")
 
 
+def test_the_history_has_all_that_was_selected(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=5))
+    site.fail("prod/1/2/1")
+    lines = [f"prod/1/{number}" for number in (1, 3, 4, 5)]
+    d0ctl("kill-line", *lines, "--yes")
+    d0ctl("retry", "prod:failed", "--failed-for", "exit-code", "--memory", "2GB")
+
+    for words in ([], ["prod"]):
+        said = " ".join(d0ctl("history", *words).stdout.split())
+        assert " ".join(lines) in said
+        assert "--failed-for exit-code --memory 2GB" in said
+
+
 def test_the_history_has_no_undo_of_drops_whose_lines_are_back(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=4))
     d0ctl("kill-line", "prod/1/1-2", "--drop-outputs", "--yes")

@@ -17,6 +17,9 @@ from d0ctl.units import count, moment
 NO_ACTIONS = "no actions"
 NO_FAILURES = "no failures"
 
+MOST_TARGETS = 20
+"""How many parts of the selection of an action are listed."""
+
 LATE_S = 60.0
 """An end that was recorded later than this is shown with both times."""
 
@@ -54,9 +57,14 @@ def draw(
     sheet.table([_failure(failure, now) for failure in failures])
 
 
+def parts(target: str) -> str:
+    """Return the parts of the selection of an action."""
+    return brief(target, MOST_TARGETS)
+
+
 def _action(action: ActionView, reason: str, now: float) -> list[Cell]:
     packages = count(action.packages, "package") if action.packages else ""
-    return [moment(action.at, now), action.actor, action.verb, brief(action.target), packages,
+    return [moment(action.at, now), action.actor, action.verb, parts(action.target), packages,
             reason]  # fmt: skip
 
 

@@ -19,10 +19,10 @@ from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.cli.terminal.periods import length
 from d0ctl.errors import BadUsage
 from d0ctl.model import Phase, phase_word
-from d0ctl.select import Selector, brief
+from d0ctl.select import Selector
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
-from d0ctl.show.history.logbook_page import LATE_S
+from d0ctl.show.history.logbook_page import LATE_S, parts
 from d0ctl.show.history.undo_commands import PastAction, action_reasons, undo_at
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
@@ -168,7 +168,7 @@ def _draw(document: documents.History, now: float) -> None:
         part, _, below = document["selector"].partition("/")
         page.head(f"actions of people{f' on job `{part}`' * bool(below and not document['now'])}")
         page.table([
-            [_when(action["at"], now), action["actor"], action["verb"], brief(action["target"]),
+            [_when(action["at"], now), action["actor"], action["verb"], parts(action["target"]),
              count(action["packages"], "package") if action["packages"] else "",
              reason]
             for action, reason in reversed(list(zip(document["actions"], reasons, strict=True)))
