@@ -212,6 +212,20 @@ def test_failures_of_several_packages_are_no_accident_until_a_package_succeeds(
     assert all(PERHAPS in text for text in (*others, *after))
 
 
+def test_of_several_failures_nothing_surer_is_said_than_of_each(site: Site, d0ctl: Type) -> None:
+    site.submit(lines(3))
+    site.finish("prod/1/3/1")
+    site.fail("prod/1/2/1", exit_code=12)
+    site.fail("prod/1/1/1", exit_code=3)
+    d0ctl("retry", "prod/1/1/1")
+    site.fail("prod/1/1/1", exit_code=3)
+
+    both, twice, once = answers(d0ctl, "prod", "prod/1/1/1", "prod/1/2/1")
+
+    assert [CERTAIN in text for text in (both, twice, once)] == [False, True, False]
+    assert PERHAPS in both and PERHAPS in once
+
+
 def test_a_package_that_waits_after_a_full_disk_says_when_there_is_room(
     site: Site, d0ctl: Type
 ) -> None:

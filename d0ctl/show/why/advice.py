@@ -40,6 +40,9 @@ OLD_FILE = "a retry runs the job as it was submitted: "
 
 CHANGED_FILE = "the job file was changed since, and a retry runs the job as it was submitted: "
 
+CERTAIN = "would most likely fail again"
+"""What is said of a retry if there is evidence for it."""
+
 GROWTH = 1.5
 """Suggested increase of a resource that ran out, as a factor of its use or limit."""
 
@@ -167,8 +170,12 @@ def _failed_as(last: AttemptView, attempt: AttemptView) -> bool:
     return all(getattr(attempt, name) == getattr(last, name) for name in ALIKE)
 
 
+def _is_certain(advised: Advice) -> bool:
+    return any(CERTAIN in fix for fix in advised.fixes)
+
+
 def _fix(target: str, *, is_certain: bool = True) -> str:
-    again = "would most likely fail again" if is_certain else "may fail again"
+    again = CERTAIN if is_certain else "may fail again"
     return f"a plain retry {again}: fix the cause, then `d0ctl retry {target}`"
 
 
@@ -229,7 +236,8 @@ def _unfit(
 def for_alike(store: Store, target: str, paths: Sequence[str]) -> Advice:
     """Advise one retry of the target: packages that failed for a reason; `paths` are some of them.
 
-    It has the largest of the resources that are advised for them.
+    It has the largest of the resources that are advised for them, and is no surer of another
+    failure than the advice for each.
     """
     from d0ctl.select import parse
 
@@ -238,7 +246,7 @@ def for_alike(store: Store, target: str, paths: Sequence[str]) -> Advice:
             for package in packages]  # fmt: skip
     retries = [single for single in each if single.may_retry]
     if not retries:
-        return each[0]
+        return each[0] if each[0].facts else min(each, key=_is_certain)
     return Advice(more=max((single.more for single in retries if single.more),
                            key=attrgetter("amount"), default=None))  # fmt: skip
 
