@@ -211,6 +211,14 @@ def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | Non
     selected.change("reopen_jobs")
 
 
+def drop_with_lines(selected: Selection, *, actor: str | None, note: str | None,
+                    now: float) -> None:  # fmt: skip
+    """Drop those of the selected packages whose lines are dropped."""
+    selected.change("keep_of_dropped_lines")
+    if selected.count():
+        drop(selected, actor=actor, note=note, now=now)
+
+
 def reopen_readers(store: Store) -> None:
     """Let jobs go on that wait for files of jobs that go on, and jobs that wait for theirs."""
     while rows := store.rows("resumed_jobs"):

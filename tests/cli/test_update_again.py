@@ -1,5 +1,6 @@
 """update --again: what is out of date runs again, and nothing else."""
 
+import re
 import time
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from d0ctl.store.checks.check import faults
 from d0ctl.store.files import copies
 from tests.cli.conftest import Type
-from tests.support.rows import change, read
+from tests.support.rows import change, insert, read
 from tests.support.site import Site
 
 CHAIN = """\
@@ -130,3 +131,98 @@ def test_a_changed_file_is_not_said_to_matter_for_lines_that_were_removed(
 
     assert "has changed since 2 finished packages read it" in removed
     assert "7 packages of `prod` are out of date" in " ".join(back.split())
+
+
+TWO = CHAIN.replace(
+    """        run: "true"
+        inputs: "gen-{n}"
+        outputs: "sel-{n}"
+""",
+    """        packages:
+          - {run: "true", inputs: "gen-{n}", outputs: "sel-{n}"}
+          - {run: "true", inputs: "sel-{n}", outputs: "fit-{n}"}
+""",
+)
+"""The same with a second package in the lines of `select`."""
+
+
+def counted(text: str) -> int:
+    """The number of packages that run again, as the last sentence on it says."""
+    found = re.findall(r"^(?:in all: )?([0-9]+) packages? to run again", text, re.MULTILINE)
+    return int(found[-1])
+
+
+def test_packages_added_to_a_dropped_line_are_dropped_and_nothing_runs_for_them(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    d0ctl("kill-line", "prod/2/2", "--drop-outputs")
+    file.write_text(TWO)
+
+    planned = d0ctl("update", "prod", "--again", "--dry-run").stdout
+    d0ctl("update", "prod", "--again")
+
+    assert site.phase("prod/2/2/2") == "dropped"
+    assert waiting(site) == [f"prod/{path}/1" for path in ("1/1", "1/3", "2/1", "2/3", "3/1")]
+    assert counted(planned) == len(waiting(site))
+    assert faults(site.store) == []
+    d0ctl("restore-line", "prod/2/2", "--again")
+    assert site.phase("prod/2/2/2") == "waiting"
+    assert faults(site.store) == []
+
+
+def test_no_package_runs_again_for_files_that_others_will_make(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    file.write_text(TWO)
+    d0ctl("update", "prod", "--again")
+    for path in (*(f"{stage}/{line}/1" for stage in (1, 2) for line in (1, 2, 3)),
+                 "2/1/2", "2/2/2", "2/3/2", "3/1/1"):  # fmt: skip
+        site.finish(f"prod/{path}")
+    made = [file for file, name in read(site.store, "file", "id", "name") if name != "all"]
+    with site.store.writing():
+        copies.lose(site.store, [(file, 1) for file in made], now=time.time())
+    file.write_text(CHAIN)
+
+    planned = d0ctl("update", "prod", "--again", "--dry-run").stdout
+    d0ctl("update", "prod", "--again")
+
+    assert waiting(site) == ["prod/1/1/1", "prod/1/2/1", "prod/1/3/1", "prod/3/1/1"]
+    assert counted(planned) == len(waiting(site))
+
+
+def test_packages_that_run_again_with_a_changed_file_are_not_called_out_of_date(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path, tool = tmp_path / "prod.yaml", tmp_path / "gen.sh"
+    text = CHAIN.replace('run: "true", outputs: "gen', 'run: "true", inputs: gen.sh, outputs: "gen')
+    tool.write_text("one")
+    path.write_text(text)
+    d0ctl("submit", str(path))
+    for package in ("1/1/1", "1/2/1", "1/3/1", "2/1/1", "2/2/1", "2/3/1", "3/1/1"):
+        site.finish(f"prod/{package}")
+    change(site.store, "file", {"name": str(tool)}, checksum="sha256:1", size=3)
+    gone = [file for file, name in read(site.store, "file", "id", "name") if name == "gen-1"]
+    with site.store.writing():
+        copies.lose(site.store, [(file, 1) for file in gone], now=time.time())
+    tool.write_text("other")
+    path.write_text(text + "  - {name: new, lines: [{run: 'true', inputs: gen-1, outputs: new}]}\n")
+
+    planned = d0ctl("update", "prod").stdout
+
+    assert "1 package to run again, because their outputs were removed: 1 successful\n" in planned
+    assert "2 packages out of date, run with files that were changed or dropped" in planned
+    assert "out of date, too: 4 packages that have read their files\n" in planned
+    assert "6 packages of `prod` are out of date" in " ".join(
+        d0ctl("status", "prod").stdout.split()
+    )
+
+
+def test_an_update_ends_a_remark_that_is_out_of_date_itself(
+    site: Site, d0ctl: Type, file: Path
+) -> None:
+    insert(site.store, "outdated_package", package_id=site.id_of("prod/1/1/1"), job_id=1,
+           by_recipe=0)  # fmt: skip
+
+    d0ctl("update", "prod", "--again")
+
+    assert "out of date" not in d0ctl("status", "prod").stdout

@@ -84,7 +84,8 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     rewritten = [package for key, package in found.rewritten.items() if key not in outline.again]
     accepts, acceptable = plan.request.options.accept, count(len(outline.acceptable), "package")
     stale = {key: package for key, package in found.outdated.items()
-             if key not in outline.again and key not in found.rewritten}  # fmt: skip
+             if key not in outline.again and key not in found.rewritten
+             and not (key in found.earlier and key in outline.remade)}  # fmt: skip
     asked = outline.again - outline.renewed.keys()
     made_again = {**outline.remade, **outline.renewed}
     accepted = [(key in found.earlier, package) for key, package in outline.accepted.items()]
@@ -121,7 +122,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         yield (f"{packages} retried with other parameters, which the job does not have; to change "
                f"the job instead: {undo.command('update', [job], *sets)}")  # fmt: skip
     yield from _requests(plan)
-    again, stays = outline.readers & asked, outline.readers - outline.again
+    again, stays = outline.readers & asked, outline.readers & outline.outdated
     for which, readers in (("to run again", again), ("out of date", stays)):
         if readers:
             read = count(len(readers), "package that has", "packages that have")

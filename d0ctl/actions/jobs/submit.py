@@ -10,6 +10,7 @@ from msgspec.structs import replace as changed
 
 from d0ctl.actions import wording
 from d0ctl.actions.action import Action, AnyRequest, Author, Plan
+from d0ctl.actions.jobs._command_warnings import of_a_command
 from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values, write_pairs
 from d0ctl.errors import BadJobFile, BadUsage, Refused
 from d0ctl.jobfile.site_names import KnownNames
@@ -17,12 +18,13 @@ from d0ctl.jobfile.spec import JobSpec, without_file
 from d0ctl.model import Group
 from d0ctl.store.connection import Store
 from d0ctl.store.files.remakes import remakes
+from d0ctl.store.jobs.submission.insertion import dropped
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.nodes.registry import LOCAL
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.views import browse
-from d0ctl.store.views.job_files.forecast import unmade
+from d0ctl.store.views.job_files.forecast import dropped_inputs, unmade
 from d0ctl.store.views.job_files.known_names import known_names
 from d0ctl.units import count
 
@@ -147,37 +149,19 @@ def _checked(
     except BadJobFile as error:  # a generated file
         first, *more = error.faults
         raise BadUsage(first, details=more) from error
-    return without_file(changed(spec, warnings=(*spec.warnings, *_of_a_command(spec))))
-
-
-OWN_OPTIONS = ("--array", "--each-line", "--stdin", "--memory", "--cpus", "--wall-time", "--hold",
-               "--wait", "--dry-run")  # fmt: skip
-"""Options that few programs have, and that many users write after a command."""
-
-
-def _of_a_command(spec: JobSpec) -> Iterator[str]:
-    """Yield the warnings for a command only."""
-    lines = iter(spec.stages[0].lines)
-    first, second = next(lines).packages[0].binaries[0], next(lines, None)
-    if not first.outputs:
-        yield "only its log is kept: name the files that it makes with --output"
-    if (
-        second
-        and (again := second.packages[0].binaries[0]).argv == first.argv
-        and again.script == first.script
-    ):
-        yield "the command is the same each time: write {n} or {line} where it should differ"
-    for word in (first.argv or ())[-2:]:
-        if word in OWN_OPTIONS:
-            yield f"`{word}` is a part of the command: options of d0ctl stand before `--`"
+    return without_file(changed(spec, warnings=(*spec.warnings, *of_a_command(spec))))
 
 
 def warnings(store: Store | None, spec: JobSpec, file: str, now: float) -> list[str]:
-    """Return the warnings of a job file, with those for packages that no node can ever take."""
-    misfits = fitting.misfits_of_spec(store, spec, now=now) if store is not None else []
-    unfit = [f"{file}: warning: no node can ever take some of its packages: {line}"
-             for line in fitting.lines(misfits)]  # fmt: skip
-    return [*spec.warnings, *unfit]
+    """Return the warnings of a job file, with those for what `submit` refuses."""
+    if store is None:
+        return [*spec.warnings]
+    refused = [
+        *(f"no node can ever take some of its packages: {line}"
+          for line in fitting.lines(fitting.misfits_of_spec(store, spec, now=now))),
+        *(str(dropped(name)) for name in sorted(dropped_inputs(store, spec.others))),
+    ]  # fmt: skip
+    return [*spec.warnings, *(f"{file}: warning: {text}" for text in refused)]
 
 
 Preparing: TypeAlias = Callable[[Store, Any, float], Any]
@@ -209,6 +193,8 @@ def plan(store: Store, request: SubmitRequest, now: float) -> SubmitPlan:
     check_name(store, options.name, spec)
     if not options.force:
         fitting.refuse(fitting.misfits_of_spec(store, spec, now=now))
+    if gone := dropped_inputs(store, spec.others):
+        raise dropped(min(gone))
     name = options.name or (spec.name if spec.named else free_name(store, spec.name))
     return SubmitPlan(request=request, packages=spec.packages, spec=spec, job=name)
 

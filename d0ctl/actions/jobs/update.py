@@ -77,7 +77,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
         request=request, job=job.id, name=job.name, outline=outline, settings=settings,
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
         is_empty=not (packages or settings or comparison.outdated or comparison.edited)
-        and _is_same(store, job, spec),
+        and not left_out.outdated_packages(store, job.id).packages and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
         requests=changed_requests(store, spec, outline), is_blocked=job.blocked,
         retried=left_out.retry_parameters_of(

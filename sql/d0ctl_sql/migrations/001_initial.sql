@@ -2411,7 +2411,7 @@ begin
     delete from outdated_package where package_id = new.id and by_recipe = 0;
 end;
 
--- A package that succeeds with files of outdated ones is out of date, too.
+-- A package that succeeds with files of outdated ones of its job is out of date, too.
 
 create trigger package_of_outdated after update of phase on package
 when new.phase = 'done' and exists (select 1 from outdated_package where job_id = new.job_id)
@@ -2422,6 +2422,7 @@ begin
                      from input
                      join file on file.id = input.file_id
                      join outdated_package on outdated_package.package_id = file.package_id
+                                          and outdated_package.job_id = new.job_id
                     where input.package_id = new.id and input.own = 0 and input.dropped = 0);
 end;
 

@@ -122,6 +122,13 @@ select reader.id
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
   join package as reader on reader.id = input.package_id and reader.phase = 'done';
 
+-- name: leave_without_use
+-- Remove packages of lines that are dropped, or that their job file has no more.
+delete from selected_package
+ where (select line.dropped is not null or line.named = 2
+          from package join line on line.id = package.line_id
+         where package.id = selected_package.package_id);
+
 -- name: choose_makers_of_absent
 -- Add to the selection packages that have made these files, or those of a pattern, now removed.
 insert or ignore into selected_package (package_id)

@@ -184,6 +184,12 @@ update package
                 join file on file.package_id = selected_package.package_id
                 join input on input.file_id = file.id);
 
+-- name: keep_of_dropped_lines
+-- Keep only selected packages of dropped lines.
+delete from selected_package
+ where (select line.dropped is null from package join line on line.id = package.line_id
+         where package.id = selected_package.package_id);
+
 -- name: drop_inputs
 -- Remove the outputs of the selected packages from the lists of all packages that have not begun.
 update input
@@ -220,7 +226,8 @@ update file set dropped = 1
 -- name: outdate_readers
 -- Packages that have succeeded with outputs of the selected ones are out of date, and so are,
 -- recursively, the readers of their files in the same job; those of another job are once these files
--- have been made again. Only the results of the former may be accepted.
+-- have been made again. Only the results of the former may be accepted. Those that the job file of
+-- their job has no more never are.
 insert or ignore into outdated_package (package_id, job_id, by_recipe, acceptable)
 with recursive outdated (package_id, job_id, acceptable) as (
     select package.id, package.job_id, 1
@@ -228,13 +235,15 @@ with recursive outdated (package_id, job_id, acceptable) as (
       join file on file.package_id = selected_package.package_id
       join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
       join package on package.id = input.package_id and package.phase = 'done'
+      join line on line.id = package.line_id and line.named <> 2
     union
     select package.id, package.job_id, null
       from outdated
       join file on file.package_id = outdated.package_id
       join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
       join package on package.id = input.package_id and package.phase = 'done'
-                  and package.job_id = outdated.job_id)
+                  and package.job_id = outdated.job_id
+      join line on line.id = package.line_id and line.named <> 2)
 select package_id, job_id, 0, max(acceptable)
   from outdated
  where package_id not in (select package_id from selected_package)

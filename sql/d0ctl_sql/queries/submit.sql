@@ -203,6 +203,7 @@ select file.id, job.name as job, file.name, file.present, file.size, file.checks
   from json_each(:files) as wanted
   join job on job.name = wanted.value ->> 0 and job.visible = 1
   join file on file.job_id = job.id and file.name = wanted.value ->> 1 and file.late = 0
+       and file.dropped = 0
   join package on package.id = file.package_id and package.phase = 'done'
   left join location as here on here.file_id = file.id and here.cluster_id = 1
  order by file.id;
@@ -273,12 +274,22 @@ select count(*)
                     where job.name = :job and job.visible = 1 and file.present = 1
                       and file.package_id is not null);
 
+-- name: dropped_files
+-- Those of these files of a job that are dropped.
+select file.name
+  from job
+  cross join json_each(:names) as wanted
+  join file on file.job_id = job.id and file.name = wanted.value and file.dropped = 1
+ where job.name = :job and job.visible = 1
+ order by file.id;
+
 -- name: unmade_files
 -- How many of these files the packages of a job that has ended did not make, and the first by name.
 select min(file.name) as first, count(*) as files
   from job
   cross join json_each(:names) as wanted
   join file on file.job_id = job.id and file.name = wanted.value and file.present = 0
+       and file.dropped = 0
   join package on package.id = file.package_id and package.phase <> 'done'
  where job.name = :job and job.visible = 1 and job.ended is not null
    and exists (select 1 from stage join stage_count on stage_count.stage_id = stage.id

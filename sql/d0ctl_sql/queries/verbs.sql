@@ -513,8 +513,11 @@ select count(*) over () as number, package_path.path
 
 -- name: readers_done
 -- How many other packages have succeeded with files of the selected ones, recursively, and the first
--- ones.
+-- ones; not those of lines that are dropped, or that their job file has no more.
 select count(*) over () as number, package_path.path
-  from selected_package_reader join package_path on package_path.package_id = selected_package_reader.package_id
+  from selected_package_reader
+  join package on package.id = selected_package_reader.package_id
+  join line on line.id = package.line_id and line.dropped is null and line.named <> 2
+  join package_path on package_path.package_id = package.id
  order by selected_package_reader.package_id
  limit 10;

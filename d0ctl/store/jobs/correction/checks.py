@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Set
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import foreign
-from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec
+from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, PackageSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.comparison import Comparison, NewLine
 from d0ctl.store.jobs.correction.revision import Known
+from d0ctl.store.jobs.submission.insertion import dropped
+from d0ctl.store.views.job_files.forecast import dropped_inputs
 
 
 def check(
@@ -33,6 +35,7 @@ def check(
         for number, wanted in enumerate(of.packages):
             if (package := line.package(number)) is None or package in written:
                 _check_inputs(wanted, is_made)
+    check_foreign(store, spec, comparison, written)
     _check_elsewhere(store, job, comparison, known, written)
 
 
@@ -44,6 +47,7 @@ def check_dropped(
     It needs those that it requires, and one at least of those of other packages; files of `dropped`
     packages are left out.
     """
+    check_foreign(store, spec, found, again)
     for line, of in pairs(spec, found) if dropped else ():
         for number, wanted in enumerate(of.packages):
             package = line.package(number)
@@ -54,12 +58,32 @@ def check_dropped(
             others = [entry for entry in read if entry[1] != package]
             absent = [entry for entry in others if entry[1] in dropped]
             if any(required for required, _, _ in absent) or (absent and absent == others):
-                path = str(store.value("path_of", package=package))
-                line_path = path.rpartition("/")[0]
-                raise Refused(
-                    f"`{path}` would run again without `{absent[0][2]}`, which is dropped",
-                    hint=f"d0ctl kill-line {line_path} --drop-outputs",
-                )
+                raise _without(store, package, absent[0][2])
+
+
+def check_foreign(store: Store, spec: JobSpec, found: Comparison, running: Set[int]) -> None:
+    """Raise Refused if an added package, or one of these, would read a dropped file of another job.
+
+    Packages of lines that stay dropped may.
+    """
+    names = dropped_inputs(store, spec.others)
+    for line, of in pairs(spec, found) if names else ():
+        if line.stays_dropped:
+            continue
+        for number, wanted in enumerate(of.packages):
+            package = line.package(number)
+            for entry in _inputs(wanted):
+                if entry.file in names and (package is None or package in running):
+                    raise _without(store, package, entry.file)
+
+
+def _without(store: Store, package: int | None, file: str) -> Refused:
+    """Refuse that a package, or an added one, reads a dropped file."""
+    if package is None:
+        return dropped(file)
+    path = str(store.value("path_of", package=package))
+    return Refused(f"`{path}` would run again without `{file}`, which is dropped",
+                   hint=f"d0ctl kill-line {path.rpartition('/')[0]} --drop-outputs")  # fmt: skip
 
 
 def pairs(spec: JobSpec, found: Comparison) -> Iterator[tuple[NewLine, LineSpec]]:
@@ -80,13 +104,19 @@ def _check_makers(
 
 
 def _check_inputs(package: PackageSpec, is_made: Callable[[str], bool]) -> None:
-    wrapper = [package.wrapper] if package.wrapper else []
-    for entry in [*(entry for each in package.binaries for entry in each.inputs), *wrapper]:
+    for entry in _inputs(package):
         if entry.made and not (is_made(entry.file) or foreign(entry.file)):
             raise Refused(
                 f"`{entry.file}` is to be made by a package that has already made other files",
                 hint="--again reruns it, unless it is running",
             )
+
+
+def _inputs(package: PackageSpec) -> Iterator[InputSpec]:
+    for each in package.binaries:
+        yield from each.inputs
+    if package.wrapper:
+        yield package.wrapper
 
 
 def _check_elsewhere(

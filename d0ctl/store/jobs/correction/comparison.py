@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct, field
 
-from d0ctl.jobfile.spec import JobSpec, LineSpec, StageSpec
+from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.files import edited_files
@@ -24,6 +24,11 @@ class NewLine(Struct):
     seq: int
     definitions: list[Definition]
     old: StandingLine | None = None
+
+    @property
+    def stays_dropped(self) -> bool:
+        """Whether it is dropped, and not only as an earlier job file lacked it."""
+        return self.old is not None and self.old.is_dropped and not self.old.is_left
 
     def package(self, number: int) -> int | None:
         """Return the id of a package, by its number from 0; None if it is new."""
@@ -138,19 +143,18 @@ def read(store: Store, job: int, spec: JobSpec, *, only_late: bool = False) -> S
         new.append([])
         for line in () if stage.name in left else stage.lines:
             new[-1].append((line.name, of_line(line)))
-            reads.update(made_inputs(line))
+            reads.update(name for package in line.packages for name in made_inputs(package))
     edited = {} if only_late else edited_files.readers_of_earlier(store, job)
     cut = frozenset[int]() if only_late else standing.readers_of_dropped(store, job)
     return Sides(standing.read(store, job, left), new, left, reads, edited, cut)
 
 
-def made_inputs(line: LineSpec) -> Iterator[str]:
-    """Iterate over the files that the packages of a line read and packages make."""
-    for package in line.packages:
-        for binary in package.binaries:
-            yield from (entry.file for entry in binary.inputs if entry.made)
-        if package.wrapper is not None and package.wrapper.made:
-            yield package.wrapper.file
+def made_inputs(package: PackageSpec) -> Iterator[str]:
+    """Iterate over the files that a package reads and packages make."""
+    for binary in package.binaries:
+        yield from (entry.file for entry in binary.inputs if entry.made)
+    if package.wrapper is not None and package.wrapper.made:
+        yield package.wrapper.file
 
 
 def compare(sides: Sides, spec: JobSpec) -> Comparison:
@@ -211,7 +215,7 @@ def _sort_stage(comparison: Comparison, stage: NewStage) -> None:
         old = line.old
         if old is None:
             comparison.added_lines += 1
-        is_back = bool(old and old.is_left and old.is_dropped)
+        is_back = bool(old and old.is_dropped and not line.stays_dropped)
         comparison.back += [old] if old and is_back else []
         before = old.packages if old else []
         for number, definition in enumerate(line.definitions, 1):

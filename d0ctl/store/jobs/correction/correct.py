@@ -39,8 +39,7 @@ def correct(
     acceptance.keep_recipes(store, outline.found, outline.accepted)
     Correction(
         store, job, spec, outline.found, outline.again | outline.redefined, outline.written, actor,
-        note, now,
-        known_files(store, job), unread=outline.unread,
+        note, now, known_files(store, job), unread=outline.unread,
     ).apply()  # fmt: skip
     acceptance.accept(store, outline.accepted, outline.contents, now=now)
     store.change("forget_outdated_packages", job=job)
@@ -234,6 +233,7 @@ class Correction(Struct):
 
     def _count(self) -> None:
         """Count again what packages wait for, and set them waiting or ready."""
+        lifecycle.drop_with_lines(self.store.select(self.touched - self.written), **self._by)
         count_anew(self.store, self.touched).change("wait_corrected", **self._by)
         self.store.select(self.written).change("end_cooloff_of_selected", **self._by)
 

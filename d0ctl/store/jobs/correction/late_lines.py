@@ -183,7 +183,11 @@ class _Making(Struct):
         return (
             not spec.after
             and not spec.early_start
-            and all(revision.knows(name) or foreign(name) for name in made_inputs(spec))
+            and all(
+                revision.knows(name) or foreign(name)
+                for of in spec.packages
+                for name in made_inputs(of)
+            )
             and not any(
                 revision.knows(name) for definition in line.definitions for name in definition.makes
             )

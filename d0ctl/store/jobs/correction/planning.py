@@ -140,12 +140,12 @@ def plan(
     check_dropped(store, spec, comparison_result, rerun, dropped, known)
     remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
     written |= (accepted.keys() - comparison_result.earlier) | comparison_result.returned.keys()
-    outdated = _outdated(comparison_result).difference(rerun, written)
+    anew = gone & comparison_result.earlier  # by the files as they are now
+    outdated = _outdated(comparison_result).difference(rerun, written, anew)
     by_recipe = frozenset(outdated - comparison_result.earlier)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
-    outdated.update(_readers_done(store, outdated), readers - rerun)
-    outdated &= own
-    outdated -= gone & comparison_result.earlier
+    outdated.update(_readers_done(store, outdated), readers - rerun - gone)
+    outdated = (outdated & own) - anew
     again_reads = _reads(spec, comparison_result, outdated, known) if outdated else ()
     lacking = _makers_of_absent(store, again_reads, outdated)
     aside = acceptance.outdated_if_restored(comparison_result)
@@ -187,16 +187,25 @@ def _outdated(found: Comparison) -> set[int]:
 def _reads(
     spec: JobSpec, found: Comparison, running: Container[int | None], known: Known
 ) -> Iterable[int]:
-    """Return the files of the job that the `running` packages read; added ones are None."""
+    """Return the files of the job that the `running` packages read; added ones are None.
+
+    Those of packages that the job file has no more are left out: others will make them.
+    """
     names = _names_read(spec, found, running)
-    return {files[name] for name in names for files in (known.ids, known.late) if name in files}
+    files = {of[name] for name in names for of in (known.ids, known.late) if name in of}
+    return {file for file in files if known.makers[file] not in found.unlisted}
 
 
 def _names_read(spec: JobSpec, found: Comparison, running: Container[int | None]) -> set[str]:
-    """Return the names of the files of the job that lines with such packages read."""
-    lines = (of for line, of in pairs(spec, found)
-             if any(line.package(at) in running for at in range(len(of.packages))))  # fmt: skip
-    return {name for line in lines for name in made_inputs(line)}
+    """Return the names of the files of the job that such packages read."""
+    return {
+        name
+        for line, of in pairs(spec, found)
+        if not line.stays_dropped
+        for at, package in enumerate(of.packages)
+        if line.package(at) in running
+        for name in made_inputs(package)
+    }
 
 
 def _makers_of_absent(store: Store, files: Iterable[int], apart: Iterable[int]) -> frozenset[int]:
@@ -219,9 +228,11 @@ def _readers_done(store: Store, packages: Iterable[int]) -> list[int]:
 
 
 def _listed(store: Store, packages: Collection[int]) -> Listed:
-    """Count packages, with the paths of the first."""
-    found = lifecycle.paths(store.select(packages), MOST_LISTED) if packages else []
-    return Listed(len(packages), tuple(path for path, _ in found))
+    """Count packages, with the paths of the first; not those that never run again."""
+    selected = store.select(packages)
+    selected.change("leave_without_use")
+    found = lifecycle.paths(selected, MOST_LISTED) if packages else []
+    return Listed(selected.count(), tuple(path for path, _ in found))
 
 
 def declared_results(spec: JobSpec) -> list[str]:

@@ -98,6 +98,7 @@ class Revision(Intake):
 class Rewriting(Insertion):
     """The rows of added lines and of changed packages on their way into the database."""
 
+    takes_dropped: bool = True
     known: Known = field(default_factory=Known)
     written: frozenset[int] = frozenset()
     """Packages that have rows."""

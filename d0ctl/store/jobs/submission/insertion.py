@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from shlex import quote
 
 from msgspec import Struct, field
 
@@ -29,6 +30,12 @@ REQUIREMENT = (
 """The fields of a requirement, in the order of the intake."""
 
 
+def dropped(file: str) -> Refused:
+    """Refuse to read a file of another job, `JOB:NAME`, that is dropped."""
+    return Refused(f"`{file}` was dropped, so nothing can read it",
+                   hint=f"d0ctl why {quote(file)}")  # fmt: skip
+
+
 class Insertion(Struct):
     """The rows of one job on their way into the database."""
 
@@ -39,6 +46,8 @@ class Insertion(Struct):
     """The number of lines of each stage."""
     absent: set[int] = field(default_factory=set)
     """Files of other jobs that do not exist: not yet, or no more."""
+    takes_dropped: bool = False
+    """Whether packages may read dropped files of other jobs, as those of dropped lines do."""
 
     def reserve(self, table: str, count: int) -> int:
         """Reserve ids of a table for this job; return the first."""
@@ -113,8 +122,8 @@ class Insertion(Struct):
             row = self.store.row("file_of_job", job=job, name=name)
             if row is None:
                 raise Refused(f"job `{job}` makes no file `{name}` any more")
-            if row["dropped"]:
-                raise Refused(f"file `{name}` of job `{job}` was dropped, so nothing can read it")
+            if row["dropped"] and not self.takes_dropped:
+                raise dropped(f"{job}:{name}")
             if not row["present"]:
                 self.absent.add(row["id"])
                 absent[package] += 1

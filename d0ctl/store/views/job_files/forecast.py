@@ -45,10 +45,22 @@ class Unmade(NamedTuple):
 
 def unmade(store: Store, files: Iterable[str]) -> Iterator[Unmade]:
     """Look up which of these files, `JOB:NAME`, jobs that have ended did not make."""
-    names = defaultdict(list)
-    for named in filter(None, map(foreign, files)):
-        names[named[0]].append(named[1])
-    for job in sorted(names):
-        row = store.row("unmade_files", job=job, names=json.dumps(names[job]))
+    for job, names in _by_job(files):
+        row = store.row("unmade_files", job=job, names=json.dumps(names))
         if row is not None:
             yield Unmade(job, row["first"], row["files"])
+
+
+def dropped_inputs(store: Store, files: Iterable[str]) -> frozenset[str]:
+    """Return those of these files, `JOB:NAME`, that are dropped: no package can read them."""
+    return frozenset(f"{job}:{row['name']}" for job, names in _by_job(files)
+                     for row in store.rows("dropped_files", job=job, names=json.dumps(names))
+                     )  # fmt: skip
+
+
+def _by_job(files: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Sort the names of files, `JOB:NAME`, by their jobs."""
+    found = defaultdict(list)
+    for named in filter(None, map(foreign, files)):
+        found[named[0]].append(named[1])
+    yield from sorted(found.items())

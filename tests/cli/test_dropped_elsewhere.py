@@ -1,0 +1,128 @@
+"""Jobs that read files of dropped lines of other jobs."""
+
+from pathlib import Path
+
+import pytest
+
+from d0ctl.store.checks.check import faults
+from tests.cli.conftest import Type
+from tests.support.building import production
+from tests.support.site import Site
+
+READER = """\
+job: use
+stages:
+  - name: use
+    lines:
+      - for: {n: [1, 2]}
+        run: cat sim-{n} > use-{n}
+        inputs: "prod:sim-{n}"
+        outputs: "use-{n}"
+  - {name: merge, lines: [{run: "cat {inputs} > all", inputs: {from: use}, outputs: all}]}
+"""
+PACKAGES = ("1/1/1", "1/2/1", "2/1/1")
+
+
+@pytest.fixture
+def file(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
+    """The job file of a job that reads files of another job."""
+    site.submit(production(lines=2))
+    path = tmp_path / "use.yaml"
+    path.write_text(READER)
+    assert d0ctl("submit", str(path)).exit_code == 0
+    return path
+
+
+def succeed(site: Site) -> None:
+    """Let both jobs succeed, but for the plot of the first."""
+    for package in ("1/1/1", "1/1/2", "1/2/1", "1/2/2", "2/1/1"):
+        site.finish(f"prod/{package}")
+    for package in PACKAGES:
+        site.finish(f"use/{package}")
+
+
+def test_a_plan_is_refused_like_the_update_if_a_package_would_run_again_without_a_dropped_file(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    succeed(site)
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+
+    for more in ([], ["--dry-run"]):
+        refused = d0ctl("update", "use", "--again", *more)
+        said = "d0ctl: `use/1/2/1` would run again without `prod:sim-2`, which is dropped"
+        assert refused.exit_code == 4
+        assert refused.stderr.splitlines() == [said, "d0ctl kill-line use/1/2 --drop-outputs"]
+    assert d0ctl("kill-line", "use/1/2", "--drop-outputs").exit_code == 0
+    assert d0ctl("update", "use", "--again").exit_code == 0
+
+    assert [site.phase(f"use/{package}") for package in PACKAGES] == ["done", "done", "ready"]
+    assert faults(site.store) == []
+
+
+def test_a_job_is_updated_although_a_line_was_dropped_with_one_of_another_job(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    file.write_text(READER.replace("cat sim", "cat -n sim"))
+
+    updated = d0ctl("update", "use")
+    restored = d0ctl("restore-line", "prod/1/2", "--again")
+
+    assert (updated.exit_code, restored.exit_code) == (0, 0)
+    assert "2 packages changed, with the new definition from now on: 1 waiting, 1 dropped" in (
+        updated.stdout
+    )
+    for package in ("1/1/1", "1/1/2", "1/2/1", "1/2/2"):
+        site.finish(f"prod/{package}")
+    assert [site.phase(f"use/{package}") for package in PACKAGES] == ["ready", "ready", "waiting"]
+    assert faults(site.store) == []
+
+
+def test_a_job_that_reads_a_dropped_file_is_refused_before_it_is_submitted(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    error = "`prod:sim-2` was dropped, so nothing can read it"
+
+    for more in ([], ["--dry-run"]):
+        refused = d0ctl("submit", str(file), "--as", "other", *more)
+        assert refused.exit_code == 4
+        assert refused.stderr.splitlines() == [f"d0ctl: {error}", "d0ctl why prod:sim-2"]
+    assert f"{file}: warning: {error}\n" in d0ctl("validate", str(file)).stderr
+    assert "d0ctl restore-line prod/1/2" in d0ctl("why", "prod:sim-2").stdout
+
+
+def test_a_line_that_the_job_file_no_longer_has_is_not_out_of_date_by_a_drop(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    succeed(site)
+    file.write_text(READER.replace("[1, 2]", "[1]"))
+    d0ctl("update", "use", "--accept")
+    d0ctl("update", "use", "--again")
+    site.finish("use/2/1/1")
+
+    dropped = d0ctl("kill-line", "prod/1/2", "--drop-outputs").stdout
+
+    assert "update use" not in dropped
+    assert "out of date" not in d0ctl("status", "use").stdout
+
+
+def test_a_package_that_reads_outdated_files_of_another_job_is_not_out_of_date(
+    site: Site, file: Path, d0ctl: Type
+) -> None:
+    succeed(site)
+    file.write_text(READER.replace("cat sim", "cat -n sim"))
+    d0ctl("update", "use")
+    last = file.with_name("last.yaml")
+    last.write_text(
+        "job: last\nstages: [{lines: [{for: {n: [1, 2]}, run: 'cat all > {n}', inputs: 'use:all', "
+        "outputs: '{n}'}]}]\n"
+    )
+    d0ctl("submit", str(last))
+    site.finish("last/1/1/1")
+    last.write_text(last.read_text().replace("cat all", "cat -n all"))
+    d0ctl("update", "last")
+
+    site.finish("last/1/2/1")
+
+    assert "1 package of `last` is out of date" in " ".join(d0ctl("status", "last").stdout.split())
