@@ -178,3 +178,6 @@ def test_packages_that_wait_for_failed_ones_of_an_ended_job_are_not_counted(
     page = d0ctl("eta", "sum").stdout
 
     assert "not counted: 1 package waits for failed, canceled or held ones" in page
+    site.finish("sum/1/1/1")
+    site.submit(job(("a", [line(make("y", needs=["sum:z2"]))]), name="last"))
+    assert d0ctl("eta", "last").stdout.startswith("last  no estimate of its end\n")

@@ -233,7 +233,7 @@ def verdict(
     if interval is not None:
         return end(interval + Range(now, now, now), now)
     if not (left.has_any or left.held):
-        return "nothing is left to run"
+        return "no estimate of its end" if left.stuck else "nothing is left to run"
     if of.is_late(job):
         return f"{LATE}: {count(of.stragglers(job), 'straggler')}"
     if left.is_halted:
