@@ -6,7 +6,7 @@ import pytest
 
 from d0ctl.store.attempts.launching import launches
 from d0ctl.store.jobs import pause
-from d0ctl.store.nodes import contact
+from d0ctl.store.nodes import contact, leases
 from d0ctl_wrapper.protocol.text import PAUSED
 from tests.cli.conftest import Type
 from tests.cli.test_pause import say
@@ -135,3 +135,19 @@ def test_a_paused_job_that_is_finished_lets_its_suspended_packages_end(
     d0ctl("finish", "prod")
 
     assert launches.requested(site.store, 1) == {attempt: "resume"}
+
+
+def test_why_of_a_package_behind_suspended_ones_of_its_job_names_them(
+    site: Site, d0ctl: Type, attempt: int
+) -> None:
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    d0ctl("limit", "prod", "--max-running", "1")
+    d0ctl("pause", "prod/1/1/1", "--running")
+    suspend(site, attempt)
+    site.up(cpus=8)
+
+    why = d0ctl("why", "prod/1/2/1").stdout
+
+    assert "its job runs 1 package at once, its `max-running`" in why
+    assert "1 package of `prod` stays suspended until `d0ctl resume prod:suspended`" in why

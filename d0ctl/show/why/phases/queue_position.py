@@ -13,9 +13,11 @@ from d0ctl.schedule.resources import Requirement
 from d0ctl.show.why import more_space
 from d0ctl.show.why.common import MOST, named, speed, usage
 from d0ctl.show.why.phases import throttle_limits
+from d0ctl.show.why.stopped_job import resume_suspended, stay_suspended
 from d0ctl.show.why.subject import Subject
 from d0ctl.store.attempts.history import share_usage
 from d0ctl.store.clusters import throttles
+from d0ctl.store.jobs import pause
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.catalogue import room_of
 from d0ctl.store.nodes.site import default
@@ -64,6 +66,9 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
     costs = compare(subject, fits, requirement)
     first = dependencies.ready_before(subject.store, package.id)
     if limit := _limit(subject) or of_job(subject, allowed):
+        if number := pause.left_suspended(subject.store).get(subject.job.name):
+            explanation.facts.append(stay_suspended(subject.job.name, number))
+            explanation.commands.append(resume_suspended(subject.job.name))
         return limit
     if not free:
         explanation.details["is_no_node_free"] = True
