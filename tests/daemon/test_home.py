@@ -244,6 +244,17 @@ def test_a_driver_reads_at_once_the_messages_that_came_before_it(tmp_path: Path)
         assert desk.wake.is_set()
 
 
+def test_a_daemon_that_could_not_start_again_is_not_stopped(site: Site) -> None:
+    site.ok("daemon", "start")
+    site.home.key.rename(site.home.key.with_suffix(".aside"))
+
+    refused = site.d0ctl("daemon", "restart")
+
+    assert refused.code == 5 and "site.key` is missing" in refused.err
+    assert "running for" in site.ok("daemon", "status")
+    site.ok("daemon", "stop")
+
+
 def test_a_restarted_daemon_is_a_new_process(site: Site) -> None:
     first = site.start_daemon()
 

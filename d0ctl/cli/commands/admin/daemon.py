@@ -65,10 +65,12 @@ def stop() -> None:
 @app.command()
 def restart() -> None:
     """Stop the daemon and start it again; packages continue."""
+    from d0ctl import site_key
     from d0ctl.daemon import background
 
     with session.open_or_create():
         pass
+    site_key.read(session.home())  # without the key it could not start again
     if background.stop(session.home()):
         emit(daemon.STOPPED)
     emit(daemon.started(background.start(session.home()), was_running=False))
