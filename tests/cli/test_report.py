@@ -89,6 +89,8 @@ def test_a_report_without_failures_is_empty_and_an_unknown_selector_an_error(
     site.submit(production())
 
     assert d0ctl("report", "failures").stdout == "nothing has failed\n"
+    filtered = d0ctl("report", "failures", "--since", "2h").stdout
+    assert filtered == "no failure matches these options\n"
     assert d0ctl("report", "failures", "pord").exit_code == 3
 
 

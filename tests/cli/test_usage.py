@@ -170,6 +170,8 @@ def test_csv_has_a_row_for_each_name_of_each_group(d0ctl: Type, site: Site) -> N
 
 def test_people_read_tables_or_that_nothing_has_ended(d0ctl: Type, site: Site) -> None:
     assert d0ctl("report", "usage").stdout == "no attempt has ended\n"
+    recent = d0ctl("report", "usage", "--since", "2h").stdout
+    assert recent == "no attempt has ended in the last 2 h 00 min\n"
 
     used(site)
 

@@ -19,10 +19,12 @@ WIDEST = 90
 """How many characters of a message are shown."""
 
 
-def draw(page: Sheet, report: Report, selector: str | None, now: float) -> None:
+def draw(
+    page: Sheet, report: Report, selector: str | None, now: float, *, is_filtered: bool = False
+) -> None:
     """Add how many packages failed, what is to blame, and the groups of alike failures."""
     if not report.count:
-        page.say(NOTHING_FAILED)
+        page.say("no failure matches these options" if is_filtered else NOTHING_FAILED)
         return
     page.say(f"{count(report.count, 'failure')} of {count(report.packages, 'package')}, "
              f"{count(report.failed)} failed now, {count(report.again)} tried again by d0ctl, "

@@ -25,7 +25,11 @@ WASTED = ("wasted: CPU time of failed and lost attempts, or their run time if th
           "not known")  # fmt: skip
 """What the figure of that name counts."""
 
-NOTHING = "no attempt has ended"
+
+def nothing(selector: str | None, period: float | None) -> str:
+    """Say that no attempt has ended, or none of those that were asked for."""
+    of = "" if selector is None else f" of `{selector}`"
+    return f"no attempt{of} has ended{'' if period is None else f' in the last {duration(period)}'}"
 
 
 def wrote(file: Path) -> str:

@@ -90,7 +90,8 @@ def failures(
         emit_json({"selector": None if wanted is None else str(wanted), **_document(report)})
     else:
         page = sheet()
-        failures_page.draw(page, report, selector, now)
+        is_filtered = any(filters) or period is not None
+        failures_page.draw(page, report, selector, now, is_filtered=is_filtered)
         show(page)
         if selector is None:
             mention_archives(began)

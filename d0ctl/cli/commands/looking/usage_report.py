@@ -76,7 +76,7 @@ def usage(
     elif csv:
         _print_csv(report, groups)
     elif not report.whole.attempts:
-        emit(figures.NOTHING)
+        emit(figures.nothing(selector, period))
     else:
         page = sheet()
         figures.draw(page, report, groups)
