@@ -204,3 +204,16 @@ def test_a_log_that_is_saved_before_it_is_read_has_the_name_of_the_stream_that_i
     dashboard(script, start="prod/1/1/1", size=(200, 40))
 
     assert (tmp_path / "prod-1-1-1.1.1.out").read_text() == "no calibration\n"
+
+
+def test_all_lines_of_a_pasted_reason_are_kept(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("S")
+        await desk.sees("would pause", "do it")
+        await desk.type("see ")
+        desk.app.post_message(events.Paste("mail of Ada:\n  disk\nis full\n"))
+        await desk.sees("--reason 'see mail of Ada: disk is full'")
+
+    dashboard(script, start="prod")
