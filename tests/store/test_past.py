@@ -183,6 +183,16 @@ def test_a_stop_of_a_job_is_seen_in_the_past_after_its_end(
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("begin", ["hold", "pause"])
+def test_a_stop_that_a_finish_ended_is_seen_in_the_past(site: Site, begin: str) -> None:
+    site.submit(production())
+    at = time.time() + 1
+    for verb, now in ((begin, at), ("finish", at + 10)):
+        apply(site.store, request(verb, parse("prod")), actor="me", note="quiet", now=now)
+
+    assert [stops(site, at + second) for second in (5, 15)] == [[(begin, at, "me", "quiet")], []]
+
+
 def test_a_pause_is_seen_in_the_past_before_it_suspended_running_packages(site: Site) -> None:
     site.submit(production())
     at = time.time() + 1

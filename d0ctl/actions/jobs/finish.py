@@ -113,6 +113,8 @@ def finish(store: Store, plan: FinishPlan, by: Author) -> None:
         jobs = [browse.job(store, name) for name in plan.jobs]
         # it ends their pauses, and packages that these suspended would never end
         pauses.resume_jobs(store, [job.id for job in jobs if job.pause], **by._asdict())
+        for job in jobs:
+            lifecycle.release_job(store, job.id, now=by.now)
         selected = finish_jobs(store, [job.id for job in jobs], hard=options.hard, **by._asdict())
     else:
         selected = plan.selection

@@ -24,6 +24,9 @@ LONGEST_UNDO = 300
 ENDS = {"acknowledge": frozenset({"acknowledge", "kill-line", "retry", "set-status"})}
 """What ends an acknowledgement, unless it was undone; the verb of its undo ends anything else."""
 
+CANCELS = frozenset({"finish", "kill", "kill-line", "set-status"})
+"""Actions after which packages are not held any more; of whole jobs only `finish` ends a stop."""
+
 REMOVES = frozenset({"archive", "node remove", "remove"})
 """Actions that no undo of an earlier action on the same thing can follow."""
 
@@ -90,6 +93,8 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
     if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
         return True
     changed = sum(other.packages for other in ending)
+    if _stops_jobs(action) and any(other.verb == "finish" for other in ending):
+        changed = action.packages  # a finish ends the stop, whatever is left by then
     return changed >= action.packages and all(
         any(_covers(other, target) for other in ending) for target in _targets(action)
     )
@@ -101,7 +106,22 @@ def _ends(other: PastAction, action: PastAction) -> bool:
         is_same = other.verb == action.verb and _withdraws(other) == _withdraws(action)
         return other.verb in REMOVES | ENDS[action.verb] and not is_same
     is_undo = other.verb != action.verb and f"{action.undo} ".startswith(f"d0ctl {other.verb} ")
-    return is_undo or other.verb in REMOVES
+    return is_undo or other.verb in REMOVES or other.verb in _canceling(action)
+
+
+def _canceling(action: PastAction) -> frozenset[str]:
+    """Return the actions that end a hold or a pause without a release or a resume."""
+    if action.verb not in ("hold", "pause"):
+        return frozenset()
+    if _stops_jobs(action):
+        return frozenset({"finish"})
+    return CANCELS if action.verb == "hold" else CANCELS - {"finish"}
+
+
+def _stops_jobs(action: PastAction) -> bool:
+    """Return whether an action holds or pauses whole jobs, and not some of their packages."""
+    named = [_selector(target) for target in _targets(action)]
+    return action.verb in ("hold", "pause") and all(name and name.names_jobs for name in named)
 
 
 def _is_restored(action: PastAction, later: Sequence[PastAction]) -> bool:

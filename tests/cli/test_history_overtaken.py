@@ -1,0 +1,61 @@
+"""Holds and pauses that other actions ended: `history` does not list what undoes them."""
+
+import pytest
+
+from tests.cli.conftest import Type
+from tests.cli.test_history_undo import undoes
+from tests.support.building import production
+from tests.support.site import Site
+
+
+@pytest.mark.parametrize("stop", [("hold",), ("pause",), ("pause", "--running")])
+def test_a_finish_ends_the_hold_or_pause_of_a_job(
+    site: Site, d0ctl: Type, stop: tuple[str, ...]
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    assert d0ctl(stop[0], "prod", *stop[1:]).exit_code == 0
+    d0ctl("kill", "prod/2/1", "--yes")
+    before = undoes(d0ctl, "prod")
+
+    d0ctl("finish", "prod", "--yes")
+
+    back = {"hold": "release", "pause": "resume"}[stop[0]]
+    assert before[0] == f"d0ctl {back} prod"
+    assert not [command for command in undoes(d0ctl, "prod") if f" {back} " in command]
+
+
+@pytest.mark.parametrize("stop", ["hold", "pause"])
+@pytest.mark.parametrize(
+    "end", [("kill", "prod/1/1/1"), ("kill", "prod"), ("kill-line", "prod/1/1", "--drop-outputs")]
+)
+def test_a_kill_ends_the_hold_or_pause_of_packages(
+    site: Site, d0ctl: Type, stop: str, end: tuple[str, ...]
+) -> None:
+    site.submit(production())
+    d0ctl(stop, "prod/1/1/1")
+
+    assert d0ctl(*end, "--yes").exit_code == 0
+
+    back = {"hold": "release", "pause": "resume"}[stop]
+    assert not [command for command in undoes(d0ctl, "prod") if f" {back} " in command]
+
+
+def test_a_kill_of_packages_does_not_end_the_hold_of_their_job(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("hold", "prod")
+
+    d0ctl("kill", "prod", "--yes")
+
+    assert undoes(d0ctl, "prod")[0] == "d0ctl release prod"
+
+
+def test_a_restored_line_is_still_held(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("hold", "prod/1/1/1")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes")
+
+    d0ctl("restore-line", "prod/1/1")
+
+    assert site.phase("prod/1/1/1") == "held"
+    assert undoes(d0ctl, "prod") == ["d0ctl release prod/1/1/1"]
