@@ -5,7 +5,7 @@ import time
 from d0ctl.model import Address
 from d0ctl.store.nodes import leases, registry
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change, insert, value
 from tests.support.site import Site
 
@@ -50,6 +50,20 @@ def test_a_node_with_a_full_disk_is_named_beside_one_that_works(site: Site, d0ct
     site.up("farm01", disk_free=1_400_000, disk_total=63_000_000)
 
     assert d0ctl("status", "-q").stdout == "moving: 1 job; disk of `farm01` full\n"
+
+
+def test_a_job_for_a_node_with_a_full_disk_is_not_said_to_lack_one_that_is_up(
+    site: Site, d0ctl: Type
+) -> None:
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.submit(job(("make", [line(package("a", nodes=("farm01",)))]), name="prod"))
+    site.up()
+    registry.add(site.store, Address("farm01", "ssh", "farm01"), cpus=2)
+    site.up("farm01", disk_free=1_400_000, disk_total=63_000_000)
+
+    text = "stands still: `prod`: no node that takes packages now can take its 1 package; "
+    assert d0ctl("status", "-q").stdout == f"{text}disk of `farm01` full\n"
 
 
 def test_files_that_can_not_be_transferred_need_a_person(site: Site, d0ctl: Type) -> None:

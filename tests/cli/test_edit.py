@@ -99,7 +99,7 @@ def test_why_of_a_job_names_the_drained_node_that_fits_before_an_edit_of_its_rea
     commands = suggested(d0ctl, "why", "prod")
 
     assert answer.startswith(
-        "job `prod` stands still: no node that is up and not drained can take its 1 package\n"
+        "job `prod` stands still: no node that takes packages now can take its 1 package\n"
     )
     assert "node `localhost` is ruled out: 4.0 GB of memory" in answer
     assert "node `far` is drained" in answer

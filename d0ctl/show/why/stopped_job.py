@@ -30,7 +30,7 @@ def own_obstacle(job: JobStanding, now: float) -> str | None:
     if job.next_try is not None:
         return _next_try(job, job.next_try, now)
     if standing.cause is Cause.NO_FITTING_NODE:
-        return f"no node that is up and not drained can take its {ready}"
+        return f"no node that takes packages now can take its {ready}"
     if standing.cause is Cause.SUSPENDED:
         need = count(job.work.lacking, "package needs", "packages need")
         return f"suspended packages have the CPUs that its {need}"
