@@ -2631,6 +2631,23 @@ begin
      where id = old.cluster_id;
 end;
 
+-- So do outputs that stay on a node because of `keep-failed`.
+create trigger outputs_left after update of left_size on attempt when old.left_size is not new.left_size
+begin
+    update cluster
+       set cached = max(0, cached + coalesce(new.left_size, 0) - coalesce(old.left_size, 0))
+     where id = (select cluster_id from node where id = new.node_id)
+       and capacity is not null and cached is not null;
+end;
+
+create trigger left_outputs_forgotten after delete on attempt when old.left_size is not null
+begin
+    update cluster
+       set cached = max(0, cached - old.left_size)
+     where id = (select cluster_id from node where id = old.node_id)
+       and capacity is not null and cached is not null;
+end;
+
 -- A package that has succeeded, or was canceled or dropped, needs no files of its old attempts.
 create trigger package_cleaned after update of phase on package
 when (new.phase = 'transferring' or new.phase = 'done' or new.phase = 'dropped'

@@ -264,7 +264,8 @@ select cluster.id, cluster.name, cluster_space.bytes, min(node.id) as node_id
  group by cluster.id;
 
 -- name: count_cached
--- How many bytes of files are in the cache of a cluster; a copy that several jobs share counts once.
+-- How many bytes of files are in the cache of a cluster, with outputs that failed packages left; a
+-- copy that several jobs share counts once.
 select coalesce(sum(bytes), 0)
   from (select coalesce(file.size, 0) as bytes
           from location join file on file.id = location.file_id
@@ -275,7 +276,11 @@ select coalesce(sum(bytes), 0)
           from location indexed by location_shared join file on file.id = location.file_id
          where location.cluster_id = :cluster and location.node_id is not null
            and location.shared = 1
-         group by location.path);
+         group by location.path
+         union all
+        select left_size
+          from attempt indexed by attempt_left join node on node.id = attempt.node_id
+         where attempt.left_size is not null and node.cluster_id = :cluster);
 
 -- name: keep_cached
 -- Record the number of bytes.
