@@ -59,3 +59,19 @@ def test_a_restored_line_is_still_held(site: Site, d0ctl: Type) -> None:
 
     assert site.phase("prod/1/1/1") == "held"
     assert undoes(d0ctl, "prod") == ["d0ctl release prod/1/1/1"]
+
+
+def test_a_drop_ends_the_kill_of_packages_until_their_line_is_back(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("kill", "prod/1/1/1", "--yes")
+
+    d0ctl("kill-line", "prod/1/1", "--yes")
+    killed = undoes(d0ctl, "prod")
+    d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes")
+    dropped = undoes(d0ctl, "prod")
+    d0ctl("restore-line", "prod/1/1")
+
+    retry = "d0ctl retry prod/1/1/1"
+    assert killed[0] == retry
+    assert dropped == ["d0ctl restore-line prod/1/1 --again"]
+    assert undoes(d0ctl, "prod")[0] == retry

@@ -106,6 +106,8 @@ def _ends(other: PastAction, action: PastAction) -> bool:
         is_same = other.verb == action.verb and _withdraws(other) == _withdraws(action)
         return other.verb in REMOVES | ENDS[action.verb] and not is_same
     is_undo = other.verb != action.verb and f"{action.undo} ".startswith(f"d0ctl {other.verb} ")
+    if action.verb == "kill" and (other.undo or "").startswith("d0ctl restore-line "):
+        return True  # dropped since, which no retry takes back
     return is_undo or other.verb in REMOVES or other.verb in _canceling(action)
 
 
