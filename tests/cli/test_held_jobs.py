@@ -1,8 +1,11 @@
 """What commands say of jobs that d0ctl itself or a person holds."""
 
+import time
+
 import pytest
 
 from d0ctl.store import lifecycle
+from d0ctl.store.nodes import leases
 from d0ctl.store.views import browse
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package, production
@@ -60,3 +63,37 @@ def test_why_a_reader_of_a_job_that_d0ctl_holds_does_not_advise_to_release_that(
     why = d0ctl("why", "reader/1/1/1").stdout
 
     assert "d0ctl why prod" in why and "d0ctl release" not in why
+
+
+@pytest.fixture
+def parked(site: Site, d0ctl: Type) -> Site:
+    """A job of which a person has paused all packages."""
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    site.up()
+    site.submit(job(("a", [line(package("x")), line(package("y"))]), name="two"))
+    d0ctl("pause", "two/1")
+    return site
+
+
+def test_why_of_a_job_with_paused_packages_names_what_lets_all_of_them_go_on(
+    parked: Site, d0ctl: Type
+) -> None:
+    assert "d0ctl release two:held" in d0ctl("why", "two").stdout
+
+    d0ctl("release", "two:held")
+
+    assert browse.job(parked.store, "two").counts == {"ready": 2}
+
+
+def test_a_paused_job_is_said_to_be_paused_also_if_only_held_packages_are_left(
+    parked: Site, d0ctl: Type
+) -> None:
+    assert d0ctl("status", "-q").exit_code == 1
+    d0ctl("pause", "two")
+
+    whole, part, waited = d0ctl("status", "-q"), d0ctl("status", "two", "-q"), d0ctl("wait", "two")
+
+    assert (whole.exit_code, whole.stdout) == (0, "nothing to do; `two` is paused\n")
+    assert (part.exit_code, part.stdout) == (0, "`two` is paused: 0 of 2 packages done\n")
+    assert waited.stdout == "`two` is paused\n" and "d0ctl resume two" in waited.stderr

@@ -134,9 +134,7 @@ def packages_held(job: JobStanding) -> str:
 
 def is_by_person(job: JobStanding) -> bool:
     """Return whether a person holds or has paused a job, rather than d0ctl its packages."""
-    return job.standing.cause is Cause.PAUSED or (
-        job.standing.cause is Cause.HELD and job.work.held
-    )
+    return job.standing.cause in DELIBERATE and (job.work.held or job.work.paused)
 
 
 def _unreachable(production: Production, given_up: float | None, now: float) -> str:

@@ -51,9 +51,9 @@ class Awaited(Struct, frozen=True):
         is_stopped = standing.is_settled or is_paused
         if status not in (Group.SUBMITTED, Group.RUNNING) or not is_stopped:
             return status
-        if self.job.hold or self.found.standing.cause is Cause.HELD:
-            return "held"
-        return "paused" if self.job.pause else status
+        if self.job.hold or self.job.pause:
+            return "held" if self.job.hold else "paused"
+        return "held" if standing.cause is Cause.HELD else status
 
 
 def read(

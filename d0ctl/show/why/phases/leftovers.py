@@ -17,10 +17,11 @@ def add(part: GroupPart, explanation: Explanation) -> None:
                 f"{count(counts[phase], 'package is', 'packages are')} {description}"
             )
     if counts.get("held", 0) > 1:
-        single = f"d0ctl release {part.path}/"
+        single = [f"d0ctl {verb} {row.path}" for verb in ("release", "resume")
+                  for row in part.sample([Phase.HELD], MOST)]  # fmt: skip
         all_held = f"d0ctl release {quote(part.path + ':held')}"
         explanation.commands[:] = dict.fromkeys(
-            all_held if command.startswith(single) else command for command in explanation.commands
+            all_held if command in single else command for command in explanation.commands
         )
     if part.job.blocked and counts.get("waiting"):
         explanation.facts.append(_blocked(counts["waiting"]))
