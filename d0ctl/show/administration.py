@@ -74,10 +74,12 @@ def reach(last: float | None, difference: "Difference | None", now: float) -> It
         yield f"the backup {ends}; what came later is not known"
         return
     yield f"the backup {ends}, and {_lacking(difference)}"
-    if difference.former_jobs:
-        yield f"only the backup has {count(len(difference.former_jobs), 'job')}: " + _named(
-            difference.former_jobs
-        )
+    for things, names in (("job", difference.former_jobs), ("node", difference.former_nodes)):
+        if names:
+            yield f"only the backup has {count(len(names), things)}: {_named(names)}"
+    if difference.lost_nodes:
+        yield ("packages, logs and files on nodes that it lacks stay there until `d0ctl node add` "
+               "adds these again")  # fmt: skip
 
 
 def _lacking(difference: "Difference") -> str:
@@ -89,13 +91,16 @@ def _lacking(difference: "Difference") -> str:
     if changed:
         others = ("package of another job", "packages of other jobs") if jobs else ("package",)
         lacks.append(f"changes of {count(changed, *others)}")
+    if difference.lost_nodes:
+        nodes = count(len(difference.lost_nodes), "node")
+        lacks.append(f"{nodes} ({_named(difference.lost_nodes)})")
     if difference.actions:
         lacks.append(count(difference.actions, "action"))
     return f"lacks what came later: {listed(lacks)}" if lacks else "lacks nothing"
 
 
-def _named(jobs: Sequence[str]) -> str:
-    names, more = ", ".join(jobs[:MOST_NAMED]), len(jobs) - MOST_NAMED
+def _named(all_names: Sequence[str]) -> str:
+    names, more = ", ".join(all_names[:MOST_NAMED]), len(all_names) - MOST_NAMED
     return clean(f"{names} and {more} more" if more > 0 else names)
 
 

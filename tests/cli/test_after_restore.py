@@ -63,6 +63,24 @@ def test_a_restore_into_another_home_says_what_came_later_in_the_first_home(
     )
 
 
+def test_a_restore_names_nodes_that_were_added_or_removed_after_the_backup(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    registry.add(site.store, Address("old", "ssh", "old"), cpus=2)
+    d0ctl("backup", saved := str(tmp_path / "saved.db"))
+    assert d0ctl("node", "remove", "old", "--yes").exit_code == 0
+    registry.add(site.store, Address("new", "ssh", "new"), cpus=2)
+
+    said = d0ctl("restore", saved, "--dry-run").stdout
+
+    assert ", and lacks what came later: 1 node (new) and 1 action\n" in said
+    assert "only the backup has 1 node: old\n" in said
+    assert (
+        "packages, logs and files on nodes that it lacks stay there until `d0ctl node add` adds "
+        "these again\n" in said
+    )
+
+
 @needs_root
 def test_what_came_later_is_not_known_of_a_home_that_another_user_may_not_enter() -> None:
     with open_folder() as folder:

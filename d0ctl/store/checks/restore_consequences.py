@@ -8,6 +8,7 @@ from d0ctl.config import Home
 from d0ctl.store.backup import newest_attempt, reading, site_of
 from d0ctl.store.clusters.other_homes import driven_elsewhere
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import copied_home
 
 
@@ -23,6 +24,8 @@ class Difference(NamedTuple):
     """What people have done since."""
     former_jobs: list[str]
     """Jobs that only the backup has."""
+    lost_nodes: list[str]
+    former_nodes: list[str]
 
 
 class Newer(NamedTuple):
@@ -93,6 +96,7 @@ def _difference(store: Store, backup: Store, last: float) -> Difference:
     present = {row["id"]: row for row in store.rows("sizes_of_jobs")}
     then = {row["id"]: row["name"] for row in backup.rows("sizes_of_jobs")}
     lost = [row for job, row in present.items() if job not in then]
+    nodes, nodes_then = _nodes(store), _nodes(backup)
     return Difference(
         lost_jobs=[row["name"] for row in lost],
         lost_packages=sum(row["packages"] for row in lost),
@@ -103,4 +107,10 @@ def _difference(store: Store, backup: Store, last: float) -> Difference:
         ),
         actions=store.value("actions_since", time=last),
         former_jobs=[name for job, name in then.items() if job not in present],
+        lost_nodes=sorted(nodes - nodes_then),
+        former_nodes=sorted(nodes_then - nodes),
     )
+
+
+def _nodes(store: Store) -> set[str]:
+    return {row.name for row in registry.nodes(store)}
