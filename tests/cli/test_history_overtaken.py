@@ -4,7 +4,7 @@ import pytest
 
 from tests.cli.conftest import Type
 from tests.cli.test_history_undo import undoes
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 
 
@@ -75,3 +75,21 @@ def test_a_drop_ends_the_kill_of_packages_until_their_line_is_back(site: Site, d
     assert killed[0] == retry
     assert dropped == ["d0ctl restore-line prod/1/1 --again"]
     assert undoes(d0ctl, "prod")[0] == retry
+
+
+def test_values_of_packages_that_have_ended_are_not_to_be_changed_back(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x")), line(package("y"))])))
+    for words in (("edit", "prod/1/1", "--memory", "1GB"), ("priority", "prod/1/1", "60"),
+                  ("priority", "prod", "70")):  # fmt: skip
+        assert d0ctl(*words).exit_code == 0
+    site.finish("prod/1/1/1")
+    before = undoes(d0ctl, "prod"), undoes(d0ctl)
+
+    site.finish("prod/1/2/1")
+
+    all_three = ["d0ctl edit prod/1/1 --memory none", "d0ctl priority prod/1/1 50",
+                 "d0ctl priority prod 50"]  # fmt: skip
+    assert before == (all_three, all_three)
+    assert undoes(d0ctl, "prod") == undoes(d0ctl) == all_three[2:]

@@ -23,6 +23,7 @@ from d0ctl.select import Selector
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.history.logbook_page import LATE_S, parts
+from d0ctl.show.history.spent_values import without_spent
 from d0ctl.show.history.undo_commands import PastAction, action_reasons, undo_at
 from d0ctl.show.lists import NOTHING_FAILED, STDERR_LINES, cause
 from d0ctl.show.why.phases import recovery
@@ -131,7 +132,8 @@ def _actions(store: Store, wanted: Selector) -> list[ActionView]:
         return []
     is_package = wanted.is_one and wanted.level == "package"  # then few of them are shown
     found = browse.actions(store, wanted.job, MOST_READ if is_package else MOST_ACTIONS)
-    actions = [replace(action, undo=undo_at(action, time.time())) for action in found]
+    actions = [replace(action, undo=undo_at(action, time.time()))
+               for action in without_spent(store, found)]  # fmt: skip
     if any(job.counts.get(Phase.KILLING) for job in browse.jobs(store, wanted.job)):
         # A kill can be undone once it is done.
         return [replace(action, undo=None if action.verb == "kill" else action.undo)

@@ -8,6 +8,7 @@ from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.output import emit_json, sheet, show
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.history import logbook_page
+from d0ctl.show.history.spent_values import without_spent
 from d0ctl.store.history import logbook, notable
 from d0ctl.store.nodes import draining
 from d0ctl.units import iso
@@ -27,7 +28,7 @@ def show_all(period: float | None, node: str | None, *, json: bool) -> None:
     since = 0.0 if period is None else now - period
     most = MOST_IN_DOCUMENT if json else MOST_SHOWN
     with session.reader() as store, store.reading():
-        actions = logbook.actions(store, since, most + 1, node=node)
+        actions = without_spent(store, logbook.actions(store, since, most + 1, node=node))
         ended = [] if node else notable.ended_jobs(store, since, most, until=now)
         failures = logbook.failures(store, since, MOST_IN_DOCUMENT, node=node)
         outages = draining.outages(
