@@ -38,6 +38,7 @@ HINTS = {"compare": _COMPARE, "diff": _COMPARE, "open": "d0ctl results JOB --ope
 
 REMARKS = {
     "drop": "   # --drop-outputs: a merge runs without its files",
+    "drop-line": "   # --drop-outputs: a merge runs without its files",
     "skip": "   # --drop-outputs: a merge runs without its files",
     "share": "   # shares are in the site file; `d0ctl site apply FILE` changes them",
     "shares": "   # shares are in the site file; `d0ctl site apply FILE` changes them",
@@ -89,6 +90,8 @@ def _hint(name: str, more: list[str]) -> str:
         return f"d0ctl why {shlex.quote(targets[0])}   # says where it is"
     if ours := ELSEWHERE.get(name) or (f"{groups[0]} {name}" if len(groups) == 1 else None):
         same = targets if targets == more and " " not in ours else []
+        if ours == "results":  # of a whole job
+            same = [target.partition("/")[0] for target in same]
         return " ".join(["d0ctl", ours, *map(shlex.quote, same)]) + REMARKS.get(name, "")
     meant = [f"{group} {name}" for group in groups] or [*filter(None, [near(name, COMMANDS)])]
     commands = listed([f"`d0ctl {command}`" for command in meant], "or")

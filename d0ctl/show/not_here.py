@@ -39,7 +39,7 @@ ELSEWHERE: Mapping[str, str] = {
     "cat": "logs", "check": "node check", "condor_hold": "hold", "condor_q": "status",
     "condor_release": "release", "condor_rm": "kill", "condor_submit": "submit",
     "continue": "resume", "dashboard": "tui", "delete": "remove", "download": "results",
-    "drop": "kill-line", "errors": "report failures",
+    "drop": "kill-line", "drop-line": "kill-line", "errors": "report failures",
     "estimate": "eta", "estimates": "eta",
     "fetch": "results", "forget": "remove", "get": "results", "head": "logs", "info": "status",
     "jobs": "status", "less": "logs", "list": "status", "log": "logs", "ls": "status",

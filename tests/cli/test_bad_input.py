@@ -205,3 +205,7 @@ def test_reading_a_file_of_a_job_is_led_to_where_it_is(d0ctl: Type) -> None:
     for word in ("cat", "less", "head"):
         said = d0ctl(word, "mc:all.txt").stderr
         assert said.endswith("d0ctl why mc:all.txt   # says where it is\n")
+
+
+def test_a_word_for_results_of_a_part_names_the_command_for_its_job(d0ctl: Type) -> None:
+    assert d0ctl("output", "mc/1/2/1").stderr.splitlines()[1] == "d0ctl results mc"

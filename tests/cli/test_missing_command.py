@@ -269,3 +269,15 @@ def test_a_job_from_python_is_corrected_in_its_program(
     assert "`cuts.txt` is in the folder of the job but is not an input" in answer
     remedy = "add `inputs: cuts.txt` to the program that submitted it, then `update` the job there"
     assert f"{remedy} and `d0ctl retry 'one:failed'`, or submit it under another name" in answer
+
+
+@SHELLS
+@pytest.mark.parametrize("script", ["‘date’", "“date” > now", "‘date > now’"])
+def test_quotes_that_a_shell_does_not_know_are_named(
+    real_site: Site, shell: str, script: str
+) -> None:
+    answer = why(real_site, script, shell=shell)
+
+    name = script.split()[0]
+    assert f"is no quote for the shell, but a part of the name `{name}`: write `'` or" in answer
+    assert "not on the PATH" not in answer

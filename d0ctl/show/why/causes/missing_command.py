@@ -44,6 +44,9 @@ _CARRIAGE_RETURN = re.compile(r"\$'[^']*\\r'|\\r['’]: No such file")
 _TO_UNIX = r"sed -i 's/\r$//'"
 """The command that removes Windows line ends."""
 
+_TYPOGRAPHIC = frozenset("‘’“”„")
+"""Quotes of texts that were copied from a page or a document."""
+
 _TOO_LONG = "Argument list too long"
 """The error of the kernel for arguments and an environment that it does not take."""
 
@@ -146,7 +149,8 @@ def _is_denied(last: AttemptView) -> bool:
 def _name(last: AttemptView) -> str | None:
     for line in reversed(f"{last.message or ''}\n{last.stderr or ''}".splitlines()):
         if match := re.search(_SHELL_MESSAGES, line.strip()):
-            return match[1].strip("'\"`‘’")
+            is_raw = "not found" in match[0]  # as a shell prints it; other programs quote names
+            return match[1] if is_raw else match[1].strip("'\"`‘’")
     return None
 
 
@@ -156,6 +160,11 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
             f"`{name}` is searched on the PATH, which lacks the working directory: write "
             f"`./{name}` for the input, then {correction_of(store, package).again}",
             may_retry=False,
+        )  # fmt: skip
+    if quotes := _TYPOGRAPHIC.intersection(name):
+        return Missing(
+            f"`{min(quotes)}` is no quote for the shell, but a part of the name `{name}`: write "
+            f"`'` or `\"` there, then {correction_of(store, package).again}", may_retry=False,
         )  # fmt: skip
     if _is_denied(last):
         return Missing(
