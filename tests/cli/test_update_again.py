@@ -226,3 +226,22 @@ def test_an_update_ends_a_remark_that_is_out_of_date_itself(
     d0ctl("update", "prod", "--again")
 
     assert "out of date" not in d0ctl("status", "prod").stdout
+
+
+@pytest.mark.parametrize("line", [1, 2, 3])
+def test_a_merge_is_up_to_date_if_the_job_file_lacks_the_line_without_which_it_ran(
+    site: Site, d0ctl: Type, file: Path, line: int
+) -> None:
+    d0ctl("kill-line", f"prod/1/{line}", "--drop-outputs")
+    d0ctl("update", "prod", "--again")
+    for path in [path for path in waiting(site) if path != "prod/3/1/1"]:
+        site.finish(path)
+    site.finish("prod/3/1/1")
+    file.write_text(CHAIN.replace("1, 2, 3", ", ".join(n for n in "123" if n != str(line))))
+
+    planned = d0ctl("update", "prod", "--dry-run").stdout
+    d0ctl("update", "prod")
+
+    assert "out of date" not in planned
+    assert "out of date" not in d0ctl("status", "prod").stdout
+    assert d0ctl("update", "prod", "--again").stdout.startswith("`prod` already matches")

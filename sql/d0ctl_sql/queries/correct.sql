@@ -55,7 +55,7 @@ select binary.*
 -- The inputs of a stage's packages; files of other jobs as `JOB:NAME`.
 select input.package_id, input.binary, input.position, input.file_id, input.acquire, input.required,
        input.writable, input."match", input.disposition, input.locator, input.size,
-       input.checksum, input.local, file.pattern_id,
+       input.checksum, input.local, input.dropped, file.pattern_id,
        iif(file.job_id = :job, '', job.name || ':') || file.name as file
   from line
   join package on package.line_id = line.id

@@ -237,7 +237,7 @@ def _sort_stage(comparison: Comparison, stage: NewStage) -> None:
 def _sort(
     comparison: Comparison, package: StandingPackage, definition: Definition, position: Place
 ) -> None:
-    has_recipe = package.definition.recipe == definition.recipe
+    has_recipe = definition.recipe in (package.definition.recipe, package.left)
     is_returned = not has_recipe and package.ran == definition.recipe
     has_recipe |= is_returned
     if package.phase in LAUNCHED:

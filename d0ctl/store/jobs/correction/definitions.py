@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
+from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
@@ -93,10 +94,10 @@ def of_rows(
     for row in binaries:
         parts.binary(row["seq"], row)
     patterns = {(row["binary"], row["file_id"]) for row in inputs}
-    for row in inputs:
-        if (row["binary"], row["pattern_id"]) not in patterns:
-            position = (row["binary"], row["position"])
-            parts.input(*position, row["file"], row["match"], row["writable"], row)
+    listed_inputs = [row for row in inputs if (row["binary"], row["pattern_id"]) not in patterns]
+    for binary, rows in groupby(listed_inputs, itemgetter("binary")):
+        for position, row in enumerate(rows):
+            parts.input(binary, position, row["file"], row["match"], row["writable"], row)
     for row in outputs:
         parts.output(row["binary"], row["name"], row["late"], row["min_count"], row)
     asked = [package[name] for name in _ASKED]
@@ -107,6 +108,16 @@ def of_rows(
             package["wrapper"], *asked,
         ),
     )  # fmt: skip
+
+
+def recipe_without_dropped(
+    package: Row, binaries: Iterable[Row], inputs: Sequence[Row], outputs: Iterable[Row]
+) -> bytes | None:
+    """Return the recipe of a package without its dropped inputs; None if it has all of them."""
+    left = [row for row in inputs if not row["dropped"]]
+    if len(left) == len(inputs):
+        return None
+    return of_rows(package, binaries, left, outputs).recipe
 
 
 class _Parts:

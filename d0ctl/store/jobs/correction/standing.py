@@ -8,7 +8,11 @@ from msgspec import Struct, field
 from d0ctl.model import STATUS_OF, Phase, Status
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.jobs.correction import matching
-from d0ctl.store.jobs.correction.definitions import Definition, of_rows
+from d0ctl.store.jobs.correction.definitions import (
+    Definition,
+    of_rows,
+    recipe_without_dropped,
+)
 from d0ctl.store.jobs.correction.matching import LineFeatures
 from d0ctl.store.views.left_out import REMOVED
 
@@ -26,6 +30,8 @@ class StandingPackage(Struct):
     requirement: int
     ran: bytes | None = None
     """The recipe that it has run if its results were accepted for that of its definition."""
+    left: bytes | None = None
+    """Its recipe without dropped inputs, if it has some."""
 
 
 class StandingLine(Struct):
@@ -114,7 +120,8 @@ def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
     outputs = _grouped(store.rows("standing_outputs", stage=stage))
     for row in store.rows("standing_packages", stage=stage):
         key = row["id"]
-        definition = of_rows(row, binaries[key], inputs[key], outputs[key])
+        parts = (row, binaries[key], inputs[key], outputs[key])
+        definition, left = of_rows(*parts), recipe_without_dropped(*parts)
         package = StandingPackage(
             key,
             row["seq"],
@@ -122,6 +129,7 @@ def _lines(store: Store, job: int, stage: int) -> list[StandingLine]:
             definition,
             row["requirement_id"],
             row["recipe_digest"],
+            left,
         )
         lines[row["line_id"]].packages.append(package)
     return list(lines.values())
