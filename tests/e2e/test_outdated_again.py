@@ -71,3 +71,47 @@ def test_what_is_out_of_date_after_a_step_back_runs_by_the_job_file_before(site:
     assert "1 package of `grow` is out of date" in site.ok("status", "grow")
     site.ok("update", "grow")
     assert "out of date" not in site.ok("status", "grow")
+
+
+NAMED = """
+job: named
+parameters: {tag: v1}
+stages:
+  - name: gen
+    lines:
+      - for: {seed: {range: [1, 2]}}
+        packages:
+          - {run: "echo {seed} > gen-{seed}.txt", outputs: "gen-{seed}.txt"}
+          - run: cat gen-{seed}.txt > n-{seed}-{tag}.txt
+            inputs: gen-{seed}.txt
+            outputs: n-{seed}-{tag}.txt
+  - name: merge
+    lines:
+      - {run: "cat {inputs} > all-{tag}.txt", inputs: {from: gen}, outputs: "all-{tag}.txt"}
+"""
+
+
+def test_a_kept_result_keeps_its_origin_although_its_inputs_have_other_names_now(
+    site: Site,
+) -> None:
+    site.submit(NAMED)
+    site.ok("run", "named")
+    before = [line for line in site.ok("why", "named:all-v1.txt").splitlines() if "n-1-v1" in line]
+
+    site.ok("update", "named", "--set", "tag=v2", "--again")
+    site.ok("run", "named")
+
+    kept = site.ok("why", "named:all-v1.txt")
+    assert len(before) == 2 and all(line in kept for line in before)
+    assert "wasDerivedFrom" in site.ok("export", "named:all-v1.txt", "--format", "prov")
+    refused = site.d0ctl("set-status", "named/2/1/1", "unscheduled")
+    assert refused.code == 4
+    assert "nothing makes `n-1-v1.txt` any more, which it has read" in refused.err
+    (site.home.root / "results/named/all-v1.txt").unlink()
+    assert "put it back: it can't be made again" in site.ok("why", "named:all-v1.txt")
+
+    site.ok("update", "named", "--previous", "--again")
+    site.ok("run", "named")
+
+    assert site.result("named/all-v1.txt") == "1\n2\n"
+    assert site.ok("doctor")

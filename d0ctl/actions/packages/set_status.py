@@ -78,6 +78,12 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
     outdated = 0
     if status == Status.UNSCHEDULED:
         retry.keep_phases(split.selected, FROM[status])
+        if row := retry.unmakable(split.selected):
+            raise Refused(
+                f"package `{row['path']}` can't run again: nothing makes `{clean(row['name'])}` "
+                "any more, which it has read",
+                hint=f"d0ctl why {quote(row['path'])}",
+            )
         outdated = left_out.outdated(split.selected).by_recipe
         makers = retry.makers_of_removed(split.selected)
         readers, failed = retry.readers_done(split.selected), retry.readers_failed(split.selected)

@@ -26,6 +26,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files import inventory
 from d0ctl.store.files.inventory import FoundCopy
 from d0ctl.store.files.moved_home import previous_home
+from d0ctl.store.jobs import retry
 from d0ctl.store.views import browse, file_locations
 from d0ctl.store.views.file_locations import CopyView, FileView, ReaderView, TransferView
 from d0ctl.units import count, moment, size
@@ -124,8 +125,12 @@ def _present(about: _AboutFile) -> None:
 def _lost_copies(about: _AboutFile) -> None:
     """Say how a file is found or made again whose copies are all gone or were changed."""
     explanation = about.explanation
+    package = browse.package(about.store, parse(about.file.maker or ""))
     if previous_home(about.store):
         explanation.commands.append("d0ctl daemon start")
+    elif lost := retry.unmakable(about.store.select([package.id])):
+        explanation.facts.append("put it back: it can't be made again, as nothing makes "
+                                 f"`{lost['name']}` any more, which was read")  # fmt: skip
     else:
         again = f"d0ctl set-status {about.file.maker} unscheduled"
         explanation.facts.append("put it back, or make it again; to count the packages that do: "

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from d0ctl_wrapper.protocol.message_types import Ending
 
 FORGET = (
+    "keep_forgotten_inputs",
     "leave_lists",
     "forget_streamed_late_inputs",
     "forget_late_inputs",

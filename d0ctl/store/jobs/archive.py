@@ -32,7 +32,7 @@ COPIED = {
     "node_choice": "requirement_id in (select id from main.requirement)", "package": _OF_JOB,
     "binary": _OF_PACKAGE, "input": _OF_PACKAGE,
     "file": f"{_OF_JOB} or id in (select file_id from main.input)",
-    "former_content": "file_id in (select id from main.file)",
+    "former_content": "file_id in (select id from main.file)", "forgotten_input": _OF_PACKAGE,
     "attempt": _OF_PACKAGE, "binary_attempt": _OF_ATTEMPT, "progress": _OF_PACKAGE,
     "note": _OF_ATTEMPT, "event": _OF_PACKAGE, "acknowledgement": _OF_PACKAGE,
     "past_acknowledgement": _OF_PACKAGE, "past_stop": _OF_JOB,

@@ -35,6 +35,13 @@ def leave_out_of_dropped_lines(selected: Selection) -> int:
     return selected.change("leave_out_done_of_dropped")
 
 
+def unmakable(selected: Selection) -> Row | None:
+    """Return a selected package, and a file, if it would run again without files that it has read,
+    as the job file has neither it nor their makers any more.
+    """
+    return selected.row("unmakable")
+
+
 class SharedRequirement(Struct, frozen=True):
     """A requirement of some packages, with its values as a submission writes them."""
 

@@ -1095,6 +1095,18 @@ create table former_content (
     primary key (file_id, until)
 ) strict, without rowid;
 
+-- What a successful package has read that no package makes any more, after a change of its job.
+create table forgotten_input (
+    package_id integer not null references package on delete cascade,
+    binary     integer not null,
+    name       text not null,
+    position   integer not null,           -- in the list of the binary's inputs
+    local      text,                       -- as in `input`
+    size       integer,
+    checksum   text,
+    primary key (package_id, binary, name)
+) strict, without rowid;
+
 create trigger file_replaced after update of replaced on file
 when new.replaced is not null and old.checksum <> new.checksum
 begin
@@ -2409,6 +2421,7 @@ begin
     update package set missing = missing + 1
      where line_id = new.line_id and seq = new.seq + 1;
     delete from outdated_package where package_id = new.id and by_recipe = 0;
+    delete from forgotten_input where package_id = new.id;
 end;
 
 -- A package that succeeds with files of outdated ones of its job is out of date, too.

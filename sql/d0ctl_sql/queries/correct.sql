@@ -122,6 +122,17 @@ select reader.id
   join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
   join package as reader on reader.id = input.package_id and reader.phase = 'done';
 
+-- name: unmakable
+-- A selected package of a line that the job file has no more, with a file that it has read and that
+-- nothing makes any more.
+select package_path.path, read.name
+  from selected_package
+  join forgotten_input as read on read.package_id = selected_package.package_id
+  join package on package.id = selected_package.package_id
+  join line on line.id = package.line_id and line.named = 2
+  join package_path on package_path.package_id = package.id
+ limit 1;
+
 -- name: leave_without_use
 -- Remove packages of lines that are dropped, or that their job file has no more.
 delete from selected_package

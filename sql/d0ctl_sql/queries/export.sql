@@ -154,10 +154,18 @@ select input.package_id, input.binary, file.id, job.name as job, file.name,
        coalesce(input.locator, file.locator) as locator, input.local,
        iif(input.own, null, file.replaced) as replaced,
        (select json_group_array(json_array(until, size, checksum))
-          from (select * from former_content where file_id = file.id order by until)) as earlier_contents
+          from (select * from former_content where file_id = file.id order by until)) as earlier_contents,
+       input.position
   from selected_package
   cross join input on input.package_id = selected_package.package_id
   join file on file.id = input.file_id
   join job on job.id = file.job_id
  where input.dropped = 0 and file.late = 0
- order by input.package_id, input.binary, input.position;
+ union all
+select package.id, read.binary, 0, job.name, read.name, null, read.size, read.checksum, null,
+       read.local, null, null, read.position
+  from selected_package
+  cross join forgotten_input as read on read.package_id = selected_package.package_id
+  join package on package.id = read.package_id
+  join job on job.id = package.job_id
+ order by 1, 2, position;

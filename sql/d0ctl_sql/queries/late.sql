@@ -92,6 +92,16 @@ update package
        note = 'inputs-changed'
  where phase = 'assigned' and id in (select package_id from input where file_id = :file);
 
+-- name: keep_forgotten_inputs
+-- Keep what successful packages have read of a file that is about to be removed.
+insert or replace into forgotten_input (package_id, binary, name, position, local, size, checksum)
+select input.package_id, input.binary, file.name, input.position, input.local, file.size,
+       file.checksum
+  from input
+  join file on file.id = input.file_id
+  join package on package.id = input.package_id and package.phase = 'done'
+ where input.file_id = :file and input.own = 0 and input.dropped = 0;
+
 -- name: leave_lists
 -- Drop a file that is no longer made from all inputs.
 update input set dropped = 1 where file_id = :file and dropped = 0;
