@@ -45,8 +45,12 @@ def test_a_plan_is_refused_like_the_update_if_a_package_would_run_again_without_
     site: Site, file: Path, d0ctl: Type
 ) -> None:
     succeed(site)
-    d0ctl("kill-line", "prod/1/2", "--drop-outputs")
+    planned = d0ctl("kill-line", "prod/1/2", "--drop-outputs", "--dry-run").stdout
+    dropped = d0ctl("kill-line", "prod/1/2", "--drop-outputs").stdout
 
+    way = "must be dropped first: d0ctl kill-line use/1/2 --drop-outputs\n"
+    assert f"1 line of other jobs needs these files, and {way}" in planned
+    assert way in dropped
     for more in ([], ["--dry-run"]):
         refused = d0ctl("update", "use", "--again", *more)
         said = "d0ctl: `use/1/2/1` would run again without `prod:sim-2`, which is dropped"

@@ -67,6 +67,8 @@ class KillLinePlan(Plan):
     starting: int = 0
     readers: Listed = NONE
     """Packages that have succeeded with these files, and stay as they are."""
+    needing: Listed = NONE
+    """The lines of other jobs with those of them that require these files."""
 
 
 def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) -> KillLinePlan:
@@ -148,6 +150,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         losing=len(losing_packages),
         starting=sum(loser.starts for loser in losing_packages),
         readers=retry.readers_done(selected),
+        needing=retry.lines_needing_elsewhere(selected),
         is_empty=not packages and not files,
     )
 
@@ -222,6 +225,16 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     if not plan.losing and not plan.readers.number:
         yield "no other package needs these files"
     yield from wording.readers(plan.readers, "to run {them} again without")
+    yield from _needing(plan)
+
+
+def _needing(plan: KillLinePlan) -> Iterator[str]:
+    """Say which lines of other jobs can't run again, so that the rest of these must drop them."""
+    if number := plan.needing.number:
+        need = count(number, "line of other jobs needs", "lines of other jobs need")
+        more = " ..." if number > len(plan.needing.first) else ""
+        command = shlex.join(["d0ctl", "kill-line", *plan.needing.first])
+        yield f"{need} these files, and must be dropped first: {command}{more} --drop-outputs"
 
 
 def report(plan: KillLinePlan) -> Iterator[str]:
@@ -248,6 +261,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         goes = count(plan.losing, "package continues", "packages continue")
         yield f"{goes} without these files{starting}"
     yield from wording.readers(plan.readers, "to run {them} again without")
+    yield from _needing(plan)
 
 
 def past(entry: AuditEntry) -> str:

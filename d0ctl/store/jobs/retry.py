@@ -160,6 +160,13 @@ def readers_done(selected: Selection) -> Listed:
     return _listed(selected.rows("readers_done"))
 
 
+def lines_needing_elsewhere(selected: Selection) -> Listed:
+    """Return the lines of other jobs with packages that have succeeded with files of the selected
+    ones, and require them.
+    """
+    return _listed_lines(selected.rows("lines_needing_elsewhere"))
+
+
 def readers_failed(selected: Selection) -> Listed:
     """Return other packages that have failed and read files of the selected ones."""
     return _listed(selected.rows("readers_failed"))
@@ -168,9 +175,12 @@ def readers_failed(selected: Selection) -> Listed:
 def dropped_readers(selected: Selection) -> tuple[Listed, list[int]]:
     """Return the dropped lines that read files of the selected packages, and ids of the first."""
     rows = selected.rows("dropped_readers")
+    return _listed_lines(rows), [row["line_id"] for row in rows]
+
+
+def _listed_lines(rows: Sequence[Row]) -> Listed:
     paths = tuple(f"{row['job']}/{row['stage']}/{row['line']}" for row in rows)
-    found = Listed(rows[0]["number"], paths) if rows else NONE
-    return found, [row["line_id"] for row in rows]
+    return Listed(rows[0]["number"], paths) if rows else NONE
 
 
 def _listed(rows: Sequence[Row]) -> Listed:

@@ -511,6 +511,22 @@ select count(*) over () as number, package_path.path
  order by reader.package_id
  limit 10;
 
+-- name: lines_needing_elsewhere
+-- How many lines of other jobs have packages that have succeeded with files of the selected ones and
+-- require them, and the first of these lines.
+select count(*) over () as number, job.name as job, stage.seq as stage, line.seq as line
+  from (select distinct package.line_id
+          from selected_package
+          join file on file.package_id = selected_package.package_id
+          join input on input.file_id = file.id and input.required = 1 and input.dropped = 0
+          join package on package.id = input.package_id and package.phase = 'done'
+                      and package.job_id <> file.job_id) as needing
+  join line on line.id = needing.line_id and line.dropped is null and line.named <> 2
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id
+ order by line.id
+ limit 10;
+
 -- name: readers_done
 -- How many other packages have succeeded with files of the selected ones, recursively, and the first
 -- ones; not those of lines that are dropped, or that their job file has no more.
