@@ -231,7 +231,8 @@ def _carry_out(request: AnyRequest[Any, Any]) -> None:
         return
     with opened(request) as store:
         plan = act(store, request)
-        obstacle = obstacles.sentence(store, plan) if action.starts_packages else ""
+        obstacle = (obstacles.sentence(store, plan) if action.starts_packages
+                    else obstacles.undelivered(store, plan))  # fmt: skip
     for line in actions.report(plan):
         emit(line)
     if action.notice:

@@ -1,4 +1,4 @@
-"""What keeps packages from starting after an action that lets them start."""
+"""What keeps packages from starting after an action that lets them start, or from ending."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -6,13 +6,18 @@ from itertools import chain
 from d0ctl import select
 from d0ctl.actions.action import Plan, Target
 from d0ctl.actions.jobs.submit import SubmitPlan
-from d0ctl.model import Group
+from d0ctl.model import LIVE, Group, Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes.holder import drives
 from d0ctl.store.views import browse
 
 OVER = frozenset({Group.SUCCESSFUL, Group.FAILED, Group.CANCELED})
 """The statuses of a job of which nothing is left to run."""
+
+TELLS_NODES = frozenset({"kill", "kill-line"})
+"""The actions that end packages on nodes."""
+
+LIVE_AT_NODES = frozenset(LIVE) - {Phase.UNREACHABLE, Phase.TRANSFERRING}
 
 
 def sentence(store: Store, plan: Plan) -> str:
@@ -37,6 +42,18 @@ def sentence(store: Store, plan: Plan) -> str:
     from d0ctl.show.cards.daemon import no_daemon
 
     return no_daemon(store, jobs)
+
+
+def undelivered(store: Store, plan: Plan) -> str:
+    """Say that no daemon tells nodes what an applied plan asks of their packages; else empty."""
+    reached = LIVE_AT_NODES & plan.phases.keys() if plan.request.name in TELLS_NODES else ()
+    jobs = _jobs(plan.request.target)
+    if not reached or all(drives(store, job.id) for name in jobs
+                          for job in browse.jobs(store, name)):  # fmt: skip
+        return ""
+    from d0ctl.show.cards.daemon import undelivered as text  # only at the end of few commands
+
+    return text(store)
 
 
 def _have_ended(store: Store, names: Sequence[str]) -> bool:

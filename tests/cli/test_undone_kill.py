@@ -1,6 +1,7 @@
 """The retry that undoes a kill, before all packages have ended."""
 
 from tests.cli.conftest import Type
+from tests.cli.test_standing import drive
 from tests.support.building import production
 from tests.support.site import Site
 
@@ -22,3 +23,18 @@ def test_a_retry_of_canceled_packages_says_how_many_are_still_being_killed(
             "`d0ctl retry 'prod:canceled'`") in first  # fmt: skip
     assert "being killed" not in of_failed + again
     assert again.startswith("retried package `prod/1/1/1`")
+
+
+def test_a_kill_says_that_packages_run_on_without_a_daemon(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        site.launch(path)
+
+    of_line = d0ctl("kill-line", "prod/1/1").stderr
+    why = d0ctl("why", "prod/1/1/1").stdout
+    drive(site)
+    of_rest = d0ctl("kill", "prod").stderr
+
+    runs_on = "no daemon is running, so these run on until it is started: `d0ctl daemon start`\n"
+    assert of_line.endswith(runs_on) and runs_on not in of_rest
+    assert "no daemon is running: it runs on until it is started" in why

@@ -105,6 +105,15 @@ def no_daemon(store: Store, jobs: Sequence[str]) -> str:
     return undriven(copied, time.time())
 
 
+def undelivered(store: Store) -> str:
+    """Say that packages run on which an action should end; of a copied home, which one to use."""
+    from d0ctl.store.nodes.site import other_home
+
+    if other_home(store) is not None:
+        return no_daemon(store, [])
+    return "no daemon is running, so these run on until it is started: `d0ctl daemon start`"
+
+
 def draw(sheet: Sheet, status: Mapping[str, Any], successor: Path | None, now: float) -> None:
     """Draw the page; `successor` is the home that has taken over from this one."""
     if status["running"]:

@@ -126,6 +126,9 @@ def killing(subject: Subject) -> None:
     explanation.answer = f"{subject.name} is being killed on `{package.node}`{by}"
     if action and action.note:
         subject.fact(f"because: {action.note}")
+    if not any_driver(subject.store):
+        subject.fact("no daemon is running: it runs on until it is started")
+        subject.command("d0ctl daemon start")
     if (until := recovery.ends_by_itself_until(subject.store, package)) is not None:
         subject.fact(f"its binary has until {moment(until, subject.now)} to end by itself, "
                      "so that its outputs are kept")  # fmt: skip
