@@ -26,13 +26,13 @@ MOST_MAKERS = 3
 
 
 def not_retryable(
-    selected: Selection, memory: int | None, wall_time: float | None
+    selected: Selection, memory: int | None, wall_time: float | None, jobs: Iterable[int]
 ) -> dict[int, str]:
     """Return the selected packages that would fail again, with a clause that says why.
 
-    They would have this memory and wall time.
+    They would have this memory and wall time, and read the files of these jobs as they are now.
     """
-    limits = retry.at_a_limit(selected, memory, wall_time)
+    limits = retry.at_a_limit(selected, memory, wall_time, jobs)
     reasons = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
     for package, name in retry.without_inputs(selected).items():
         reasons[package] = f"it needs file `{name}` of a dropped line"

@@ -53,6 +53,22 @@ def test_a_retry_reads_a_script_as_it_is_now_while_others_still_need_it(site: Si
     assert "1 package out of date" in plan and "edit/1/2/1" in plan, plan
 
 
+def test_what_ran_out_of_memory_is_retried_as_it_is_once_its_script_was_corrected(
+    site: Site,
+) -> None:
+    takes = "python3 -c \"x = b'1' * (1 << 28); import time; time.sleep(60)\""
+    path = script(site, f"[ $1 = 1 ] && {takes}\necho $1 > $1.txt")
+    site.submit(EDIT.replace("inputs: sim.sh\n", "inputs: sim.sh\n        memory: 60MB\n"))
+    site.d0ctl("run", "edit")
+    assert "would get no more" in site.d0ctl("retry", "edit:failed").err
+    path.write_text("#!/bin/sh -e\necho $1 > $1.txt\n")
+
+    site.ok("retry", "edit:failed")
+
+    site.ok("run", "edit")
+    assert site.result("edit/all.txt") == "1\n2\n"
+
+
 def test_an_update_runs_again_what_a_changed_script_has_made(site: Site) -> None:
     path = script(site, "echo old > $1.txt")
     site.submit(EDIT)

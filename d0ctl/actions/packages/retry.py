@@ -128,13 +128,14 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     retry.keep_phases(selected, able)
     options = request.options
     unfit = without_node(selected, options.requirement, now)
-    reasons = not_retryable(selected, options.memory, options.wall_time) | unfit
+    jobs = jobs_of(store, request.target)[: wording.MOST_NAMED]
+    ids = [job.id for job in jobs]
+    reasons = not_retryable(selected, options.memory, options.wall_time, ids) | unfit
     retry.leave_out(selected, reasons)
     phases = lifecycle.phases(selected)
     refused = Counter(reasons.values())
     if not phases:
         raise _all_refused(request.target, refused, are_unfit=len(unfit) == len(reasons))
-    jobs = jobs_of(store, request.target)[: wording.MOST_NAMED]
     killing = [(job.name, n) for job in jobs if (n := job.counts.get(Phase.KILLING))]
     return RetryPlan(
         request=request,

@@ -81,9 +81,18 @@ def change_requirements(selected: Selection, requests: Mapping[str, Any]) -> Non
         selected.change("change_requirement", old=requirement.id, new=new)
 
 
-def at_a_limit(selected: Selection, memory: int | None, wall_time: float | None) -> dict[int, str]:
-    """Return the selected packages that ended at a limit that would not change, by reason."""
-    rows = selected.rows("hopeless_reasons", memory=memory, wall_time=wall_time)
+def at_a_limit(
+    selected: Selection, memory: int | None, wall_time: float | None, jobs: Iterable[int]
+) -> dict[int, str]:
+    """Return the selected packages that ended at a limit that would not change, by reason.
+
+    Those that read a file of these jobs that has changed since may need less now.
+    """
+    limits = {"memory": memory, "wall_time": wall_time}
+    if not selected.row("hopeless_reasons", **limits, edited="[]"):
+        return {}
+    edited = [file for job in jobs for file in edited_files.edited_sources(selected.store, job)]
+    rows = selected.rows("hopeless_reasons", **limits, edited=json.dumps(edited))
     return {row["id"]: row["reason"] for row in rows}
 
 

@@ -182,7 +182,8 @@ delete from selected_package
        not in (select value from json_each(:phases));
 
 -- name: hopeless_reasons
--- Chosen packages that ended at a limit which is not above what they took.
+-- Chosen packages that ended at a limit which is not above what they took, and that would read the
+-- same files again; those with other contents now are `edited`.
 select package.id, attempt.reason
   from selected_package
   join package on package.id = selected_package.package_id
@@ -193,7 +194,13 @@ select package.id, attempt.reason
          and requirement.memory <= coalesce(attempt.rss, requirement.memory))
         or (attempt.reason = 'wall-time' and :wall_time is null
             and package.wall_time <= 1 + coalesce(
-                attempt.ended - coalesce(attempt.started, attempt.launched), package.wall_time)));
+                attempt.ended - coalesce(attempt.started, attempt.launched), package.wall_time)))
+   and not exists (select 1
+                     from input
+                     join file on file.id = input.file_id
+                    where input.package_id = package.id and input.own = 0
+                      and (file.replaced > attempt.launched
+                           or file.id in (select value from json_each(:edited))));
 
 -- name: hopeless_inputs
 -- Chosen packages that can't run without a file of a dropped line, and one such file.
