@@ -61,6 +61,17 @@ class Range(Struct, frozen=True):
             max(of.high for of in all_of),
         )  # fmt: skip
 
+    def around(self, middle: float) -> "Range":
+        """Return another middle value with the same range, as a multiple."""
+        if not self.middle or middle == math.inf:
+            return Range(middle, middle, middle)
+        return self.times(middle / self.middle)
+
+    @property
+    def known(self) -> "Range | None":
+        """Itself; None if it is infinite."""
+        return self if self.middle < math.inf else None
+
 
 class Sizes(Struct, frozen=True):
     """Bytes that a package is expected to take: memory, outputs, and files that it removes again.
@@ -128,13 +139,14 @@ class StageLeft(Struct, frozen=True):
     """In how many seconds its packages on nodes that take no more have ended."""
     unfit: int = 0
     """How many of its packages are ready, and no node takes them."""
+    queued: int = 0
+    """How many more of its packages are on nodes and have not begun."""
 
     @property
     def last_end(self) -> Range:
         """In how many seconds its packages on nodes have ended."""
         assert self.seconds is not None
-        end = self.seconds.times(self.running / max(self.seconds.middle, 1e-9))
-        return end.no_earlier(self.alone)
+        return self.seconds.around(self.running).no_earlier(self.alone)
 
     @property
     def work(self) -> Range:

@@ -41,11 +41,18 @@ class JobLeft(Struct, frozen=True):
     """The CPU seconds of packages on nodes that take no more: they need no CPUs of others."""
     halted_makers: Sequence[str] = ()
     """Jobs that are held or paused and make files that it waits for: nobody knows when it ends."""
+    queue: float = 0.0
+    """Seconds until its chains have ended that wait for CPUs; infinite if nobody knows."""
 
     @property
     def has_any(self) -> bool:
         """Whether packages are left that have not ended."""
         return bool(self.begun.middle or self.is_on_nodes or any(of.packages for of in self.stages))
+
+    @property
+    def needs_nodes(self) -> bool:
+        """Whether packages are left that only nodes that take packages run."""
+        return bool(self.begun.middle or any(of.packages for of in self.stages))
 
     @property
     def held(self) -> int:
@@ -63,23 +70,27 @@ class JobLeft(Struct, frozen=True):
         return sum(stage.stuck for stage in self.stages)
 
     @property
+    def stuck_chain(self) -> float:
+        """The end of chains of which only a retry runs packages, in seconds."""
+        return max((of.rank for of in self.stages if of.stuck and not of.packages), default=0.0)
+
+    @property
     def longest_chain(self) -> float:
         """The longest chain that begins now, without stages of which only a retry runs packages."""
-        ends = [stage.rank for stage in self.stages if stage.stuck and not stage.packages]
-        return max(0.0, self.chain - max(ends, default=0.0))
+        return max(0.0, self.chain - self.stuck_chain)
 
     @property
     def unknown(self) -> list[int]:
         """The numbers of the stages without any estimate."""
         return [stage.seq for stage in self.stages
-                if (stage.packages + stage.stuck and stage.seconds is None)
+                if (stage.packages + stage.queued + stage.stuck and stage.seconds is None)
                 or stage.unmeasured is not None]  # fmt: skip
 
     @property
     def unknown_packages(self) -> int:
         """How many packages of these stages have not begun."""
         unknown = self.unknown
-        return sum(stage.packages for stage in self.stages if stage.seq in unknown)
+        return sum(of.packages + of.queued for of in self.stages if of.seq in unknown)
 
     def is_known(self, rank: float = 0.0) -> bool:
         """Return whether all stages have an estimate whose chains are at least as long."""
@@ -100,6 +111,10 @@ class Horizon(Struct, frozen=True):
 
     capacity: Capacity
     jobs: Mapping[int, JobLeft] = field(default_factory=dict)
+    next_free: float = 0.0
+    """Seconds until CPUs are free for one more package, or infinite."""
+    begins: Mapping[int, float] = field(default_factory=dict)
+    """The same for packages that are queued on nodes, by id."""
 
     def before(self, job: int) -> float:
         """Return the CPU seconds of the jobs that come before one."""
@@ -150,10 +165,9 @@ class Horizon(Struct, frozen=True):
         job_left = self.jobs.get(job)
         if job_left is None or job_left.is_halted or not job_left.has_any:
             return None
-        needs_nodes = job_left.begun.middle or any(of.packages for of in job_left.stages)
         if job_left.suspended or job_left.nodes_down or job_left.halted_makers:
             return None
-        return job_left if self.capacity.power or not needs_nodes else None
+        return job_left if self.capacity.power or not job_left.needs_nodes else None
 
     def _whole(self, job: int, job_left: JobLeft) -> Range:
         """Return in how many seconds all known work of a job is done.
@@ -164,7 +178,8 @@ class Horizon(Struct, frozen=True):
         """
         whole = self._busy(job, job_left, job_left.stages, job_left.longest_chain)
         alone = (of.alone for of in job_left.stages)
-        return whole.at_least(job_left.cooling).no_earlier(*alone)
+        queue = max(0.0, job_left.queue - job_left.stuck_chain / self.capacity.fastest)
+        return whole.at_least(job_left.cooling).no_earlier(job_left.work.around(queue), *alone)
 
     def stage_end(self, job: int, stage: int) -> Range | None:
         """Return in how many seconds a stage of a job ends.
@@ -186,7 +201,8 @@ class Horizon(Struct, frozen=True):
             after = 0.0 if is_last else max(0.0, own.rank - own.seconds.middle)
             until = [of for of in job_left.stages if of.rank >= own.rank]
             end = self._busy(job, job_left, until, max(0.0, job_left.longest_chain - after))
-            end = end.no_earlier(own.alone)
+            first = self._first(job_left) + own.seconds.middle / own.cpus / self.capacity.fastest
+            end = end.no_earlier(own.alone, job_left.work.around(first))
         return _unless_late(end.at_least(own.cooling), self.stragglers(job, stage))
 
     def _busy(
@@ -240,8 +256,7 @@ class Horizon(Struct, frozen=True):
         return () if job_left is None or job_left.is_halted else job_left.nodes_down
 
     def start(self, job: int, stage: int, rank: float, before: int | None = None) -> Range | None:
-        """Return in how many seconds a package of a stage of a job begins that is not on a node;
-        `rank` is its own.
+        """Return in how many seconds a package begins that is not on a node; `rank` is its own.
 
         Those of the job with longer chains come first, and as many of its own stage as are ready
         `before` it; if that is unknown, a part of them.
@@ -261,7 +276,13 @@ class Horizon(Struct, frozen=True):
         chain = max(0.0, job_left.longest_chain - rank) / self.capacity.fastest
         late = min(whole.high, chain + last)
         soonest = min(max(chain, _soonest(job_left, first - wait)), late)
-        return Range(soonest, min(math.hypot(chain, (first + last) / 2), late), late)
+        start = Range(soonest, min(math.hypot(chain, (first + last) / 2), late), late)
+        return start.no_earlier(job_left.work.around(self._first(job_left))).known
+
+    def _first(self, job_left: JobLeft) -> float:
+        """Return the seconds until CPUs are free for a package; 0 if unknown and none is ready."""
+        is_known = self.next_free < math.inf
+        return self.next_free if is_known or job_left.queue == math.inf else 0.0
 
 
 def _soonest(job_left: JobLeft, seconds: float) -> float:
@@ -272,8 +293,8 @@ def _soonest(job_left: JobLeft, seconds: float) -> float:
     return total.low / total.middle * max(0.0, seconds - last) if total.middle else 0.0
 
 
-def _unless_late(end: Range | None, stragglers: int) -> Range | None:
-    return None if end is not None and stragglers and end.middle <= AT_ONCE_S else end
+def _unless_late(end: Range, stragglers: int) -> Range | None:
+    return None if stragglers and end.middle <= AT_ONCE_S else end.known
 
 
 NO_HORIZON = Horizon(Capacity(0, 0.0, 1.0))

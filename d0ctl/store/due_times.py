@@ -1,4 +1,11 @@
-"""Due times, and how long packages may still take."""
+"""Due times, how long packages may still take, and when CPUs are free after them."""
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
 
 from d0ctl.store.connection import Row, Store
 
@@ -20,6 +27,9 @@ EARLY = 0.1
 
 LEAST_PART = 0.001
 """A report is no worse than after this part of a run."""
+
+EPSILON = 1e-6
+"""CPUs that are lost in rounding."""
 
 
 def advance(store: Store, by_s: float, *, now: float) -> None:
@@ -54,3 +64,71 @@ def doubt(began: float, end: float, now: float) -> float:
     """
     part = max(now - began, 0.0) / max(end - began, 1e-9)
     return 1 + EARLY / max(min(part, 1.0), LEAST_PART)
+
+
+class FreeCpus:
+    """The CPUs of a node, as packages that begin later find them."""
+
+    def __init__(self, cpus: float) -> None:
+        self._free, self._begin = cpus, 0.0
+        self._ends: list[tuple[float, float]] = []
+
+    def wait(self, cpus: float) -> float:
+        """Return in how many seconds so many CPUs are free, after all packages before."""
+        while self._ends and self._free + EPSILON < cpus:
+            self._begin, freed = heapq.heappop(self._ends)
+            self._free += freed
+        return self._begin
+
+    def take(self, cpus: float, end: float) -> None:
+        """Use CPUs until in so many seconds."""
+        self._free -= cpus
+        heapq.heappush(self._ends, (end, cpus))
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """Return packages on a node as they get its CPUs: those that have begun, then its queue."""
+    return sorted(rows, key=lambda row: (row["queued"], row["since"], row["id"]))
+
+
+class Waits(Struct, frozen=True):
+    """In how many seconds CPUs are free on nodes that take packages.
+
+    That is infinite if packages of unknown run time have them.
+    """
+
+    next_free: float
+    """For a package that is not on a node."""
+    begins: Mapping[int, float] = field(default_factory=dict)
+    """For packages that are queued on nodes, by their ids."""
+    queued: Mapping[tuple[int, int], int] = field(default_factory=Counter)
+    """How many packages of stages are on nodes, also others, and have not begun."""
+
+
+def waits(rows: Iterable[Row], nodes: Iterable[Row], now: float) -> Waits:
+    """Return when packages begin that wait for CPUs of these nodes, by the packages on nodes."""
+    by_node: dict[int, list[Row]] = defaultdict(list)
+    queued: Counter[tuple[int, int]] = Counter()
+    for row in rows:
+        if not row["takes_no_cpus"]:
+            by_node[row["node_id"]].append(row)
+        if row["queued"]:
+            queued[row["job_id"], row["stage"]] += 1
+    begins: dict[int, float] = {}
+    soonest = math.inf
+    for node in nodes:
+        cpus = FreeCpus(node["cpus"] + node["suspended"])
+        for row in in_order(by_node[node["id"]]):
+            begin = 0.0
+            if row["queued"]:
+                begin = begins[row["id"]] = cpus.wait(row["cpus"])
+            cpus.take(row["cpus"], begin + _takes_s(row, now))
+        if node["cpus"]:
+            soonest = min(soonest, cpus.wait(min(1.0, node["cpus"])))
+    return Waits(soonest, begins, queued)
+
+
+def _takes_s(row: Row, now: float) -> float:
+    """Return for how long a package keeps its CPUs; infinite if nobody knows."""
+    is_known = row["seconds"] is not None or row["eta"] is not None
+    return left_s(row, now) if is_known and not row["is_stopped"] else math.inf

@@ -1,5 +1,9 @@
 """When a package begins, by the work that comes before it."""
 
+import math
+
+from msgspec.structs import replace
+
 from d0ctl.schedule.estimates import Range, StageLeft
 from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.schedule.quota import Capacity
@@ -28,3 +32,31 @@ def test_a_package_begins_after_those_that_are_ready_before_it() -> None:
     assert [start and start.middle for start in starts] == [0.0, 10.0, 30.0]
     unknown = of.start(1, 1, 4.0)
     assert unknown is not None and unknown.middle == 20.0
+
+
+ONE = StageLeft(1, 1, Range(1.0, 2.0, 4.0), rank=2.0)
+
+
+def test_a_job_begins_when_packages_of_others_leave_their_cpus() -> None:
+    job = JobLeft("one", [ONE], chain=2.0, queue=10.0 + 2.0)
+    of = Horizon(Capacity(1, 1.0, 1.0), {1: job}, next_free=10.0)
+
+    assert of.start(1, 1, 2.0, 0) == Range(5.0, 10.0, 20.0)
+    assert of.end(1) == of.stage_end(1, 1) == Range(6.0, 12.0, 24.0)
+
+
+def test_nothing_is_estimated_while_nobody_knows_when_cpus_are_free() -> None:
+    job = JobLeft("one", [ONE], chain=2.0, queue=math.inf)
+    of = Horizon(Capacity(1, 1.0, 1.0), {1: job}, next_free=math.inf)
+
+    assert (of.start(1, 1, 2.0, 0), of.end(1), of.stage_end(1, 1)) == (None, None, None)
+
+
+def test_packages_that_only_a_retry_runs_do_not_wait_for_cpus() -> None:
+    stuck = StageLeft(2, 0, Range(50.0, 60.0, 70.0), rank=60.0, stuck=1)
+    job = JobLeft("one", [ONE, stuck], chain=62.0)
+    waits = replace(job, queue=62.0)
+
+    ends = [Horizon(Capacity(1, 1.0, 1.0), {1: of}).end(1) for of in (job, waits)]
+
+    assert ends[0] is not None and ends[0] == ends[1]

@@ -81,7 +81,7 @@ def test_an_assigned_package_waits_for_its_inputs_on_the_way(site: Site) -> None
     )
     assert answer.facts[0] == "file `gen-1` is being copied"
     assert answer.facts[1:] == [
-        "`prod/1/1/2` begins in less than a second and ends in less than a second",
+        "`prod/1/1/2` takes less than a second once it begins",
         "it is expected to take 1.0 MB of memory (524 kB to 2.1 MB) and"
         " 10 B of outputs (5 B to 20 B)",
     ]

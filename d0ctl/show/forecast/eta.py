@@ -95,7 +95,17 @@ def of_package(path: str, times: PackageTimes | None, now: float) -> str | None:
         return reaches_wall_time(times.wall_time, times.end.middle, now)
     if times.start is None:
         return f"`{path}` {end(times.end, now)}"
+    if times.start.high <= now:  # it waits for something else than CPUs
+        return f"`{path}` takes {_about(times.end + Range(-now, -now, -now))} once it begins"
     return f"`{path}` begins {estimate(times.start, now)} and {end(times.end, now)}"
+
+
+def _about(seconds: Range) -> str:
+    """Write a time with its range."""
+    if seconds.high < 1:
+        return "less than a second"
+    low, middle, high = map(duration, (seconds.low, seconds.middle, seconds.high))
+    return f"about {middle}" + (f" ({low} to {high})" if low != high else "")
 
 
 def reaches_wall_time(wall_time: float, until: float, now: float) -> str:
@@ -248,7 +258,7 @@ def verdict(
     if left.halted_makers:
         makers = _named(left.halted_makers)
         return f"no estimate of its end: it waits for files of {makers} held or paused"
-    if not of.capacity.power:
+    if left.needs_nodes and not of.capacity.power:
         taken = "suspended packages have all CPUs" if of.capacity.suspended else ""
         return f"no estimate of its end: {taken or 'no node takes packages'}"
     if left.unfit:
@@ -256,6 +266,8 @@ def verdict(
     if left.is_known() and (ahead := of.unknown_ahead(job)) is not None:
         first = f"{unknown_packages(ahead)}, and comes before it"
         return f"no estimate of its end: job `{ahead.name}` has {first}"
+    if left.is_known():
+        return "no estimate of its end: packages whose end is unknown have all CPUs"
     return f"no estimate of its end: {_unknown(left, names)}"
 
 

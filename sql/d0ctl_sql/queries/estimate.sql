@@ -250,7 +250,8 @@ select job_id, seq,
 
 -- name: eta_live
 -- The packages on nodes, and how long they may still take; those that were suspended count as begun
--- so much later. Nobody knows how long those take that a person suspended, or a guard for long.
+-- so much later. Nobody knows how long those take that a person suspended, or a guard for long. Those
+-- that wait for inputs after an early start take no CPUs.
 select package.id, package.job_id, package.node_id, node.cpus as node_cpus,
        (select seq from stage where stage.id = package.stage_id) as stage,
        requirement.cpus * requirement.cpu / 100.0 as cpus, requirement.rank, requirement.seconds,
@@ -264,7 +265,8 @@ select package.id, package.job_id, package.node_id, node.cpus as node_cpus,
        package.phase not in ('running', 'suspended', 'killing', 'unreachable') as queued,
        package.is_paused
        or (package.phase = 'suspended' and package.slot <> 2
-           and :now - package.changed > :long) as is_stopped
+           and :now - package.changed > :long) as is_stopped,
+       package.slot = 2 as takes_no_cpus
   from package indexed by package_live
   join requirement on requirement.id = package.requirement_id and requirement.stay is null
   left join node on node.id = package.node_id

@@ -11,7 +11,7 @@ from d0ctl.schedule.estimates import NO_SIZES, NOTHING, Range, Sizes, StageLeft,
 from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.schedule.quota import Capacity
 from d0ctl.store.connection import Row, Store
-from d0ctl.store.due_times import doubt, left_s
+from d0ctl.store.due_times import doubt, left_s, waits
 from d0ctl.store.nodes.site import throttle_rules
 from d0ctl.store.rows import make
 
@@ -63,6 +63,7 @@ def horizon(store: Store, *, now: float) -> Horizon:
         stuck = {(found["job_id"], found["seq"]): found["n"] for found in store.rows("eta_stuck")}
     begun: dict[int, Range] = defaultdict(lambda: NOTHING)
     chains: dict[int, float] = defaultdict(float)
+    queue: dict[int, float] = defaultdict(float)
     slow = straggler_ids(store, None, now=now)
     late: dict[int, Counter[int]] = defaultdict(Counter)
     running: dict[tuple[int, int], float] = defaultdict(float)
@@ -71,7 +72,9 @@ def horizon(store: Store, *, now: float) -> Horizon:
     nodes = store.rows("eta_nodes", now=now)
     capacity, takers = _capacity(nodes), {node["id"] for node in nodes}
     closed: list[Row] = []
-    for counted in store.rows("eta_live", now=now, long=SUSPENDED_S):
+    live = store.rows("eta_live", now=now, long=SUSPENDED_S)
+    free = waits(live, nodes, now)
+    for counted in live:
         on_nodes.add(counted["job_id"])
         if counted["is_stopped"]:
             suspended[counted["job_id"]] += 1
@@ -84,7 +87,8 @@ def horizon(store: Store, *, now: float) -> Horizon:
             closed.append(counted)
             continue
         key, seconds = (counted["job_id"], counted["stage"]), left_s(counted, now)
-        running[key] = max(running[key], seconds)
+        end = free.begins.get(counted["id"], 0.0) + seconds
+        running[key] = max(running[key], end)
         rest = seconds * counted["speed"]
         factor = 1.0
         if counted["eta"] is not None:
@@ -92,6 +96,9 @@ def horizon(store: Store, *, now: float) -> Horizon:
         begun[counted["job_id"]] += Range(rest / factor, rest, rest * factor).times(counted["cpus"])
         after = max(0.0, counted["rank"] - (counted["seconds"] or 0.0))
         chains[counted["job_id"]] = max(chains[counted["job_id"]], rest + after)
+        if counted["queued"]:
+            end += after / capacity.fastest
+            queue[counted["job_id"]] = max(queue[counted["job_id"]], end)
     cooling: dict[tuple[int, int], float] = defaultdict(float)
     cools_until: dict[int, float] = defaultdict(float)
     for late_stage in store.rows("eta_cooling", now=now, speed=capacity.mean_speed):
@@ -101,9 +108,12 @@ def horizon(store: Store, *, now: float) -> Horizon:
     for counted in counts:
         key = (counted["job_id"], counted["seq"])
         stage = _stage(counted, stuck.get(key, 0), running[key], unmeasured.get(key))
-        stages[counted["job_id"]].append(replace(stage, cooling=cooling[key]))
+        stage = replace(stage, cooling=cooling[key], queued=free.queued.get(key, 0))
+        stages[counted["job_id"]].append(stage)
     for counted in store.rows("eta_ready"):
-        chains[counted["job_id"]] = max(chains[counted["job_id"]], counted["rank"])
+        id, rank = counted["job_id"], counted["rank"]
+        chains[id] = max(chains[id], rank)
+        queue[id] = max(queue[id], free.next_free + rank / capacity.fastest)
     down = nodes_down(store)
     makers: dict[int, list[str]] = defaultdict(list)
     for row in store.rows("eta_halted_makers"):
@@ -114,11 +124,11 @@ def horizon(store: Store, *, now: float) -> Horizon:
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
             bool(row["hold"] or row["pause"]), down[row["id"]], cools_until[row["id"]],
             late[row["id"]], suspended=suspended[row["id"]], is_on_nodes=row["id"] in on_nodes,
-            halted_makers=makers[row["id"]],
+            halted_makers=makers[row["id"]], queue=queue[row["id"]],
         )
         for row in of_jobs
     }  # fmt: skip
-    found = Horizon(capacity, jobs)
+    found = Horizon(capacity, jobs, free.next_free, free.begins)
     if requests := store.rows("eta_requests"):
         from d0ctl.store.views.job_files import eta_unfit  # late: most packages fit any node
 
@@ -227,8 +237,10 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
         return None
     ahead = horizon(store, now=now)
     before = store.value("count_ready_before", package=package, limit=MOST_MARKED)
-    start = at(ahead.start(row["job_id"], row["stage"], row["rank"], before), now)
-    if start is None:
+    start = ahead.start(row["job_id"], row["stage"], row["rank"], before)
+    if start is not None and package in ahead.begins:
+        start = ahead.jobs[row["job_id"]].work.around(ahead.begins[package]).known
+    if (start := at(start, now)) is None:
         return None
     speed = ahead.capacity.mean_speed
     start = start.at_least(store.value("begins_after_cooling", package=package, speed=speed) or 0.0)

@@ -1,6 +1,5 @@
 """Packages on nodes that take no more: they go on there, and use no CPUs of the others."""
 
-import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -9,10 +8,7 @@ from msgspec.structs import replace
 from d0ctl.schedule.estimates import NOTHING, Range
 from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.store.connection import Row
-from d0ctl.store.due_times import doubt, left_s
-
-EPSILON = 1e-6
-"""CPUs that are lost in rounding."""
+from d0ctl.store.due_times import FreeCpus, doubt, in_order, left_s
 
 
 def with_ends(found: Horizon, rows: Sequence[Row], stages: Iterable[Row], now: float) -> Horizon:
@@ -39,7 +35,7 @@ def with_ends(found: Horizon, rows: Sequence[Row], stages: Iterable[Row], now: f
         stages = [replace(stage, alone=alone[id, stage.seq]) for stage in left.stages]
         return replace(left, stages=stages, alone=work[id], chain=max(left.chain, chains[id]))
 
-    return Horizon(found.capacity, {id: ended(id, left) for id, left in found.jobs.items()})
+    return replace(found, jobs={id: ended(id, left) for id, left in found.jobs.items()})
 
 
 def _range(stage: Row) -> Range:
@@ -53,12 +49,8 @@ def _ends(rows: Sequence[Row], now: float) -> Iterable[tuple[Row, float]]:
     for row in rows:
         by_node[row["node_id"]].append(row)
     for of_node in by_node.values():
-        free, begin, ends = float(of_node[0]["node_cpus"]), 0.0, list[tuple[float, float]]()
-        for row in sorted(of_node, key=lambda row: (row["queued"], row["id"])):
-            while row["queued"] and ends and free + EPSILON < row["cpus"]:
-                begin, freed = heapq.heappop(ends)
-                free += freed
-            end = begin + left_s(row, now)
-            free -= row["cpus"]
-            heapq.heappush(ends, (end, row["cpus"]))
+        cpus = FreeCpus(of_node[0]["node_cpus"])
+        for row in in_order(of_node):
+            end = (cpus.wait(row["cpus"]) if row["queued"] else 0.0) + left_s(row, now)
+            cpus.take(row["cpus"], end)
             yield row, end

@@ -32,9 +32,10 @@ def within(
         ]
         return replace(left, stages=stages, limits=of_jobs[id])
 
-    return Horizon(
-        _capacity(nodes, found.capacity, throttles),
-        {id: limited(id, left) for id, left in found.jobs.items()},
+    return replace(
+        found,
+        capacity=_capacity(nodes, found.capacity, throttles),
+        jobs={id: limited(id, left) for id, left in found.jobs.items()},
     )
 
 

@@ -27,4 +27,4 @@ def within(store: Store, found: Horizon, requests: Iterable[Row], now: float) ->
         stages = [replace(of, unfit=unfit[id, of.seq]) for of in left.stages]
         return replace(left, stages=stages)
 
-    return Horizon(found.capacity, {id: with_unfit(id, left) for id, left in found.jobs.items()})
+    return replace(found, jobs={id: with_unfit(id, left) for id, left in found.jobs.items()})
