@@ -9,7 +9,8 @@ from d0ctl.model import phase_word
 from d0ctl.select import quoted
 from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.files.remakes import Remade, Remakes
-from d0ctl.store.jobs.retry import Listed
+from d0ctl.store.jobs.retry import Listed, Makers
+from d0ctl.store.lifecycle import UnreadFiles
 from d0ctl.store.views.job_files.forecast import Unmade
 from d0ctl.units import count, listed, size
 
@@ -135,18 +136,21 @@ def by_phase(phases: Mapping[str, int]) -> str:
     return ", ".join(f"{count(number)} {phase_word(phase)}" for phase, number in phases.items())
 
 
-def makers(packages: Listed, will_run: str, job: str) -> Iterator[str]:
+def makers(found: Makers, will_run: str, job: str) -> Iterator[str]:
     """Say which packages run again, too, to make removed files that others read."""
-    if packages.number:
-        own = "its" if packages.number == 1 else "their"
-        yield (f"{count(packages.number, 'package')} {will_run} again, too, because {own} outputs "
+    number = found.own.number
+    if number:
+        own = "its" if number == 1 else "their"
+        yield (f"{count(number, 'package')} {will_run} again, too, because {own} outputs "
                "were removed")  # fmt: skip
-        yield from few(packages.first, packages.number)
-    if packages.outdated:
-        own = "its" if packages.outdated == 1 else "their"
+        yield from few(found.own.first, number)
+    if found.outdated:
+        own = "its" if found.outdated == 1 else "their"
         again = f"d0ctl update {shlex.quote(job)} --again"
-        yield (f"{count(packages.outdated, 'package')} {will_run} with {own} former recipe or "
+        yield (f"{count(found.outdated, 'package')} {will_run} with {own} former recipe or "
                f"inputs; with those that the job has now: {again}")  # fmt: skip
+    if found.elsewhere is not None:
+        yield run_again(found.elsewhere)
 
 
 def few(lines: Sequence[str], number: int) -> Iterator[str]:
@@ -242,6 +246,17 @@ def readers(found: Listed, how: str, whose: str = "") -> Iterator[str]:
             f"d0ctl update {shlex.quote(part)} --again" for part in parts
         )
         yield f"{how.format(them='it' if found.number == 1 else 'them')}: {again}"
+
+
+def left_unread(found: UnreadFiles) -> Iterator[str]:
+    """Say which files go with a drop, as no other package reads them, so that an undo of it does
+    not bring them back as they are.
+    """
+    if found.number:
+        loses = count(found.number, "input loses its last reader and is",
+                      "inputs lose their last readers and are")  # fmt: skip
+        yield f"{loses} removed; a restore makes {'it' if found.number == 1 else 'them'} anew"
+        yield from few(found.first, found.number)
 
 
 def and_removed(number: int) -> str:

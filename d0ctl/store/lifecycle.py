@@ -3,6 +3,7 @@
 import enum
 import json
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from d0ctl.store import input_stream
 from d0ctl.store.connection import Row, Selection, Store
@@ -25,6 +26,16 @@ class PackageRequest(enum.StrEnum):
 DROPS = frozenset({PackageRequest.DROP, PackageRequest.DROP_NOW})
 AT_ONCE = frozenset({PackageRequest.KILL_NOW, PackageRequest.DROP_NOW})
 """The requests that leave a package no time to end by itself."""
+
+
+class UnreadFiles(NamedTuple):
+    """A number of files that no package is to read, and the first ones, as JOB:NAME."""
+
+    number: int
+    first: tuple[str, ...]
+
+
+NONE_UNREAD = UnreadFiles(0, ())
 
 
 def choose_launched(store: Store, jobs: Iterable[int]) -> Selection:
@@ -166,6 +177,12 @@ def is_awaited(selected: Selection) -> bool:
 def losing(selected: Selection) -> list[Row]:
     """Return the packages that lose an input by a drop and continue without it."""
     return selected.rows("choose_losing")
+
+
+def left_unread(selected: Selection) -> UnreadFiles:
+    """Return the inputs that are removed if the selected packages are dropped."""
+    rows = selected.rows("left_unread")
+    return UnreadFiles(rows[0]["number"] if rows else 0, tuple(row["name"] for row in rows))
 
 
 def files(selected: Selection, limit: int, *, dropped: bool) -> tuple[str, ...]:

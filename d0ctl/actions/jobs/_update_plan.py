@@ -139,6 +139,8 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         elif outline.acceptable and not accepts:
             yield f"to accept the results of {acceptable}: {command} --accept"
     yield from wording.still_reading(found.reading, job)
+    if outline.remakes is not None:
+        yield wording.run_again(outline.remakes)
     if any(package.phase == Phase.FAILED for package in rewritten):
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:

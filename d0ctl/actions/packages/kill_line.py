@@ -18,6 +18,7 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import audit, retry
 from d0ctl.store.jobs.audit import AuditEntry
 from d0ctl.store.jobs.retry import NONE, Listed
+from d0ctl.store.lifecycle import NONE_UNREAD, UnreadFiles
 from d0ctl.store.views import browse, selection
 from d0ctl.units import count
 
@@ -69,6 +70,8 @@ class KillLinePlan(Plan):
     """Packages that have succeeded with these files, and stay as they are."""
     needing: Listed = NONE
     """The lines of other jobs with those of them that require these files."""
+    unread: UnreadFiles = NONE_UNREAD
+    """The inputs that are removed, as no other package is to read them."""
 
 
 def plan_kill_line(store: Store, request: Request[KillLineOptions], now: float) -> KillLinePlan:
@@ -151,6 +154,7 @@ def _plan_drop(selected: Selection, request: Request[KillLineOptions]) -> KillLi
         starting=sum(loser.starts for loser in losing_packages),
         readers=retry.readers_done(selected),
         needing=retry.lines_needing_elsewhere(selected),
+        unread=lifecycle.left_unread(selected),
         is_empty=not packages and not files,
     )
 
@@ -226,6 +230,7 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
         yield "no other package needs these files"
     yield from wording.readers(plan.readers, "to run {them} again without")
     yield from _needing(plan)
+    yield from wording.left_unread(plan.unread)
 
 
 def _needing(plan: KillLinePlan) -> Iterator[str]:
@@ -262,6 +267,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         yield f"{goes} without these files{starting}"
     yield from wording.readers(plan.readers, "to run {them} again without")
     yield from _needing(plan)
+    yield from wording.left_unread(plan.unread)
 
 
 def past(entry: AuditEntry) -> str:

@@ -47,6 +47,7 @@ from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import EarlierReaders, OutdatedCopy
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
+from d0ctl.store.jobs.retry import Makers
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.views import left_out, selection
 from d0ctl.units import count, listed
@@ -84,14 +85,14 @@ class RetryPlan(Plan):
     """How many packages of these jobs are still being killed, if canceled ones are retried."""
     outdated: Sequence[OutdatedCopy]
     """The copies of files from outside that were changed since."""
-
+    makers: Makers
+    """Packages that run again, too, because their outputs were removed."""
     edited: Sequence[str]
     """The jobs whose job files were changed since."""
 
     ended_before: Sequence[tuple[str, str]]
     """Failed and canceled packages that these wait for: their paths and phases."""
     dropped_readers: str
-
     mixed: Sequence[tuple[str, EarlierReaders]]
     """Jobs and their changed files, with how many packages have succeeded with earlier contents."""
 
@@ -148,6 +149,7 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
         killing=killing if Phase.CANCELED in able else (),
         stopped=alike_failures.stopped_jobs(selected),
         outdated=edited_files.outdated_copies(selected),
+        makers=retry.makers_of_removed(selected),
         ended_before=retry.ended_before(selected, MOST_SHOWN),
         dropped_readers=dropped_readers(selected),
         edited=[job.name for job in jobs if is_changed_on_disk(store, job.id)],
@@ -224,7 +226,7 @@ def describe(plan: RetryPlan) -> Iterator[str]:
     """Say what would run again."""
     yield from wording.describe_packages(plan, "retry", _changes(plan, "release"))
     yield from _refused(plan)
-    yield from _waits(plan)
+    yield from _waits(plan, "would run")
     yield from wording.still_stopped(plan.stopped, plan.killing)
     yield from _sources(plan)
     yield from wording.warnings(plan.request.options.warnings)
@@ -235,7 +237,7 @@ def report(plan: RetryPlan) -> Iterator[str]:
     yield from wording.report_packages(plan, "retry", "retried", _changes(plan, "released"))
     yield from wording.unchanged(plan)
     yield from _refused(plan)
-    yield from _waits(plan)
+    yield from _waits(plan, "will run")
     yield from wording.still_stopped(plan.stopped, plan.killing)
     yield from _sources(plan)
     yield from wording.warnings(plan.request.options.warnings)
@@ -246,8 +248,9 @@ def _refused(plan: RetryPlan) -> Iterator[str]:
         yield f"not retried: {count(number, 'package')}, because {why}"
 
 
-def _waits(plan: RetryPlan) -> Iterator[str]:
+def _waits(plan: RetryPlan, will_run: str) -> Iterator[str]:
     """Say which packages have to run before these can start, and which will not run after them."""
+    yield from wording.makers(plan.makers, will_run, plan.request.target.job)
     yield from filter(None, [plan.dropped_readers])
     if plan.ended_before:
         yield waits_for(plan.ended_before, plan.packages)

@@ -15,7 +15,7 @@ from d0ctl.select import Selector, quoted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import accept, retry
-from d0ctl.store.jobs.retry import NONE, Listed
+from d0ctl.store.jobs.retry import NONE, Listed, Makers
 from d0ctl.store.views import left_out, selection
 from d0ctl.units import clean, count
 
@@ -51,7 +51,7 @@ class SetStatusPlan(Plan):
 
     accepting: int
     """How many packages have outputs on a node that another attempt takes over."""
-    makers: Listed
+    makers: Makers
     """Packages that run again, too, because their outputs were removed."""
     readers: Listed
     """Packages that have succeeded with files of these, and stay as they are."""
@@ -74,7 +74,7 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
     accepting = (
         _count_to_accept(split.selected, request.target) if status == Status.SUCCESSFUL else 0
     )
-    makers = readers = failed = NONE
+    makers, readers, failed = Makers(), NONE, NONE
     outdated = 0
     if status == Status.UNSCHEDULED:
         retry.keep_phases(split.selected, FROM[status])

@@ -1,4 +1,4 @@
-"""Packages of other jobs that run again because a job that reads their files is submitted."""
+"""Packages of other jobs that run again because packages are to read their files."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from d0ctl.jobfile.language.file_names import foreign
-from d0ctl.store.connection import Row, Store
+from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.rows import make_all
 from d0ctl_wrapper.protocol.checksum import is_rewritten
 
@@ -48,8 +48,23 @@ def remakes(store: Store, files: Iterable[str]) -> Remakes | None:
             lost[how].append(row["here"] or f"{row['job']}:{row['name']}")
     if not ids:
         return None
-    rows = store.rows("packages_to_remake", files=json.dumps(ids))
-    return Remakes(packages=make_all(Remade, rows), **lost)
+    return Remakes(packages=_remade(store, ids), **lost)
+
+
+def remakes_for(selected: Selection) -> Remakes | None:
+    """Return what the selected packages run again in other jobs, once they are to run; None if
+    nothing: the makers of removed files that they read, or that packages read which run for them.
+    """
+    rows = selected.rows("removed_of_other_jobs")
+    if not rows:
+        return None
+    names = [f"{row['job']}:{row['name']}" for row in rows]
+    return Remakes((), (), (), names, _remade(selected.store, [row["id"] for row in rows]))
+
+
+def _remade(store: Store, files: Sequence[int]) -> list[Remade]:
+    """Count the packages that run again to make files."""
+    return make_all(Remade, store.rows("packages_to_remake", files=json.dumps(files)))
 
 
 def _how_lost(row: Row) -> str | None:

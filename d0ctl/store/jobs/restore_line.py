@@ -8,7 +8,7 @@ from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.jobs import retry
-from d0ctl.store.jobs.retry import NONE, Listed
+from d0ctl.store.jobs.retry import Listed, Makers
 from d0ctl.store.views import left_out
 
 
@@ -69,7 +69,7 @@ def done_without(selected: Selection) -> list[Row]:
 class Rerun(NamedTuple):
     """Packages that run again because lines come back, and files from outside that have changed."""
 
-    makers: Listed
+    makers: Makers
     """Packages that run again because their outputs were removed, those of the lines first."""
     anew: list[str]
     """Changed files that packages of the lines read again."""
@@ -85,12 +85,14 @@ def reruns_for(
     """
     store, own = selected.store, selected.rows("made_again_by_restore")
     made = [row["id"] for row in own]
-    packages, makers = _ids(selected), NONE
-    if again or made:
-        others = retry.makers_of_removed(store.select([*again, *made]))
-        first = [*(row["path"] for row in own), *others.first]
+    packages, makers = _ids(selected), Makers()
+    back = [row[0] for row in selected.rows("needing_inputs_again")]
+    if again or made or back:
+        others = retry.makers_of_removed(store.select([*again, *made, *back]))
+        first = [*(row["path"] for row in own), *others.own.first]
         outdated = left_out.outdated(store.select([*again, *made]), restored=True).by_recipe
-        makers = Listed(len(own) + others.number, tuple(first), outdated + others.outdated)
+        listed = Listed(len(own) + others.own.number, tuple(first))
+        makers = Makers(listed, outdated + others.outdated, others.elsewhere)
     anew, earlier = list[str](), dict[str, int]()
     edited = dict[int, str | None]()
     for job in jobs:

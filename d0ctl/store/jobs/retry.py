@@ -5,13 +5,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from d0ctl.store.attempts import alike_failures, black_holes, failures
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.copies import remake
 from d0ctl.store.files.edited_files import OutdatedCopy
+from d0ctl.store.files.remakes import Remakes, remakes_for
 from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.rows import make
@@ -151,17 +151,27 @@ class Listed(Struct, frozen=True):
 
     number: int
     first: tuple[str, ...]
-    outdated: int = 0
-    """How many of them run again with another recipe than their job has now."""
 
 
 NONE = Listed(0, ())
 
 
-def makers_of_removed(selected: Selection) -> Listed:
-    """Return other packages that made removed inputs of the selected ones, recursively."""
+class Makers(Struct, frozen=True):
+    """Packages that run again to make removed files, besides those that are to read them."""
+
+    own: Listed = NONE
+    """Those of the same jobs."""
+    outdated: int = 0
+    """How many of these run again with another recipe than their job has now."""
+    elsewhere: Remakes | None = None
+    """Those of other jobs."""
+
+
+def makers_of_removed(selected: Selection) -> Makers:
+    """Return the other packages that made removed inputs of the selected ones, recursively."""
     rows = selected.rows("makers_of_removed")
-    return replace(_listed(rows), outdated=rows[0]["outdated"] if rows else 0)
+    outdated = rows[0]["outdated"] if rows else 0
+    return Makers(_listed(rows), outdated, remakes_for(selected))
 
 
 def readers_done(selected: Selection) -> Listed:

@@ -169,6 +169,36 @@ select package_path.path,
         and package.phase in (select name from phase where is_active = 1))
  order by package.id;
 
+-- name: left_unread
+-- How many files that packages have made are removed if the selected packages are dropped, as only
+-- these were to read them, and the first ones. The youngest readers are asked first, because they end
+-- last.
+with read as (
+    select distinct file.id, file.job_id, file.name
+      from selected_package
+      join package as reader on reader.id = selected_package.package_id
+           and reader.phase not in ('transferring', 'done', 'dropped')
+      join input on input.package_id = reader.id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.present = 1 and file.dropped = 0
+               and file.result = 0 and file.stored is null
+               and coalesce(file.disposition, file.dispositions) not like '%retain%'
+      join package as maker on maker.id = file.package_id and maker.phase = 'done'
+           and maker.id not in (select package_id from selected_package))
+select count(*) over () as number, job.name || ':' || read.name as name
+  from read
+  join job on job.id = read.job_id
+ where (select 1
+          from input
+          left join package on package.id = input.package_id
+               and package.phase not in ('transferring', 'done', 'dropped')
+               and package.id not in (select package_id from selected_package)
+         where input.file_id = read.id and input.dropped = 0
+           and (package.id is not null or input.disposition like 'retain%')
+         order by input.package_id desc
+         limit 1) is null
+ order by read.id
+ limit 10;
+
 -- name: files_of_selected
 -- The outputs of the selected packages that are dropped, or are not; bounded.
 select file.name from selected_package join file on file.package_id = selected_package.package_id

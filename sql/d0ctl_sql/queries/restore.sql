@@ -223,6 +223,16 @@ select package_path.package_id as id, package_path.path
   from maker join package_path on package_path.package_id = maker.package_id
  order by maker.package_id;
 
+-- name: needing_inputs_again
+-- Selected packages that need their inputs once they are restored: not those that were canceled when
+-- they were dropped.
+select package.id
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'dropped'
+ where (select old from event
+         where event.package_id = package.id and event.new = 'dropped'
+         order by event.id desc limit 1) is not 'canceled';
+
 -- name: restore_files
 -- The outputs of the selected packages are in the lists again.
 update file set dropped = 0

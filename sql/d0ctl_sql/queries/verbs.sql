@@ -468,20 +468,23 @@ delete from acknowledgement where package_id in (select package_id from selected
 select at, actor, note from acknowledgement where package_id = :package;
 
 -- name: makers_of_removed
--- How many other packages made inputs of the selected ones that were removed, recursively, how many of
--- these ran with another recipe than their job has now, and the first ones.
+-- How many other packages of the same jobs made inputs of the selected ones that were removed,
+-- recursively, how many of these ran with another recipe than their job has now, and the first ones.
 with recursive maker (package_id) as (
     select package.id
       from selected_package
-      join input on input.package_id = selected_package.package_id
-                and input.own = 0 and input.dropped = 0
+      join package as reader on reader.id = selected_package.package_id
+      join input on input.package_id = reader.id and input.own = 0 and input.dropped = 0
       join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+               and file.job_id = reader.job_id
       join package on package.id = file.package_id and package.phase = 'done'
     union
     select package.id
       from maker
-      join input on input.package_id = maker.package_id and input.own = 0 and input.dropped = 0
+      join package as reader on reader.id = maker.package_id
+      join input on input.package_id = reader.id and input.own = 0 and input.dropped = 0
       join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+               and file.job_id = reader.job_id
       join package on package.id = file.package_id and package.phase = 'done')
 select count(*) over () as number, coalesce(sum(outdated_package.by_recipe) over (), 0) as outdated,
        package_path.path
@@ -490,6 +493,30 @@ select count(*) over () as number, coalesce(sum(outdated_package.by_recipe) over
  where maker.package_id not in (select package_id from selected_package)
  order by maker.package_id
  limit 10;
+
+-- name: removed_of_other_jobs
+-- Removed files of other jobs that the selected packages read, or packages of their own jobs that run
+-- again for them, if packages that are not selected make them again.
+with recursive reader (package_id) as (
+    select package_id from selected_package
+    union
+    select package.id
+      from reader
+      join package as reads on reads.id = reader.package_id
+      join input on input.package_id = reads.id and input.own = 0 and input.dropped = 0
+      join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+               and file.job_id = reads.job_id
+      join package on package.id = file.package_id and package.phase = 'done')
+select distinct file.id, job.name as job, file.name
+  from reader
+  join package as reads on reads.id = reader.package_id
+  join input on input.package_id = reads.id and input.own = 0 and input.dropped = 0
+  join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+           and file.job_id <> reads.job_id
+  join package on package.id = file.package_id and package.phase = 'done'
+           and package.id not in (select package_id from selected_package)
+  join job on job.id = file.job_id
+ order by file.id;
 
 -- name: dropped_readers
 -- How many dropped lines read files of the selected packages, and the first ones.

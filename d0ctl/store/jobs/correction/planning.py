@@ -5,11 +5,14 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.jobfile.spec import JobSpec
+from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import Contents
+from d0ctl.store.files.remakes import Remakes, remakes
 from d0ctl.store.jobs import audit, retry
 from d0ctl.store.jobs.correction import acceptance, comparison, standing
 from d0ctl.store.jobs.correction.checks import check, check_dropped, pairs
@@ -58,6 +61,8 @@ class Outline(Struct):
     """Packages that are out of date no more, because a person accepts their results."""
     contents: Sequence[Contents] = ()
     """The present contents of the files from outside that packages have read before a change."""
+    remakes: Remakes | None = None
+    """The packages of other jobs that run again for these."""
 
     @property
     def redefined(self) -> frozenset[int]:
@@ -157,6 +162,7 @@ def plan(
         frozenset(unread), acceptance.acceptable(comparison_result) & outdated,
         {key: accepted[key] for key in accepted.keys() - gone},
         _contents(store, job, before) if accepted else (),
+        _remakes(store, spec, comparison_result, rerun | gone),
     )  # fmt: skip
 
 
@@ -206,6 +212,19 @@ def _names_read(spec: JobSpec, found: Comparison, running: Container[int | None]
         if line.package(at) in running
         for name in made_inputs(package)
     }
+
+
+def _remakes(
+    store: Store, spec: JobSpec, found: Comparison, again: Collection[int]
+) -> Remakes | None:
+    """Return the packages of other jobs that run again for packages that run again, or that are
+    added, restored or changed before they have run.
+    """
+    if not spec.others:
+        return None
+    changed = {key for key, old in found.rewritten.items() if old.phase != Phase.CANCELED}
+    names = _names_read(spec, found, {None, *again, *found.restored, *changed})
+    return remakes(store, filter(foreign, names))
 
 
 def _makers_of_absent(store: Store, files: Iterable[int], apart: Iterable[int]) -> frozenset[int]:
