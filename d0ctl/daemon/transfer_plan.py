@@ -20,10 +20,10 @@ from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier, TransferWork
 from d0ctl.store.attempts import crowded
 from d0ctl.store.connection import Row
-from d0ctl.store.files import copies
+from d0ctl.store.files import copies, direct_logins
 from d0ctl.store.files.copies import CopySource, WantedTransfer
 from d0ctl.store.jobs import unneeded_files
-from d0ctl.store.nodes import direct_logins, registry
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.site import default
 from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import locator as locators

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.schedule.costs import Cost, Links
-from d0ctl.schedule.node_capacity import NodeCapacity
-from d0ctl.schedule.resources import InputCopies, Requirement
+from d0ctl.schedule.node_capacity import Busy, NodeCapacity
+from d0ctl.schedule.resources import InputCopies, NodeRoom, Requirement
 
 Rank = tuple[float, float, bool, int, float]
 """Nodes are compared by how much the broker prefers them, by when a package ends there, by whether
@@ -231,3 +231,20 @@ class Choice:
         run_s = requirement.run_s(capacity.node.speed)
         cost = Cost(transfer_s, capacity.wait_s(requirement), run_s)
         return self._rank(capacity, cost, 0, brings)
+
+
+def costs(
+    requirement: Requirement,
+    nodes: Sequence[NodeRoom],
+    busy: Mapping[int, Sequence[Busy]],
+    links: Links,
+    places: Mapping[int, int],
+    files: InputCopies | None,
+) -> dict[str, Cost]:
+    """Return the cost of a package by the name of the node, the lowest first, to explain it."""
+    found = {}
+    for node in nodes:
+        capacity = NodeCapacity(node, node.cpus - node.used, 0, {})
+        capacity.set_busy(busy.get(node.id, ()))
+        found[node.name] = capacity.cost(requirement, places, files, links)
+    return dict(sorted(found.items(), key=lambda pair: pair[1].end_s))

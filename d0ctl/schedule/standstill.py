@@ -7,7 +7,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
-from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
+from d0ctl.schedule.node_state import NodeState, serves
+from d0ctl.schedule.resources import Requirement
 
 
 class Cause(enum.StrEnum):
@@ -63,53 +64,6 @@ BUSY = frozenset(
     phase for phase, status in STATUS_OF.items() if status in (Status.SCHEDULED, Status.LAUNCHED)
 ) - {Phase.UNREACHABLE, Phase.SUSPENDED}
 """Phases in which something happens for a package."""
-
-
-class NodeState(Struct, frozen=True):
-    """A node, and whether it takes packages now or later.
-
-    With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
-    until a person helps; `full`: its disk has less free than its reserve; `suspended`: the CPUs of
-    packages that a person suspended. A node that was never `reached` is ruled out only by known
-    facts: its name, its services, its CPUs if it is `sized`, and the site file.
-    """
-
-    room: NodeRoom
-    state: str
-    drained: bool = False
-    retries: bool = False
-    reached: bool = True
-    sized: bool = False
-    gone: str | None = None
-    full: bool = False
-    suspended: float = 0.0
-
-    @property
-    def takes(self) -> bool:
-        """Whether it takes packages now."""
-        return self.state == "up" and not self.drained and not self.full
-
-    @property
-    def returns(self) -> bool:
-        """Whether it may take packages again without a person."""
-        return not self.takes and self.gone is None and (self.retries or not self.drained)
-
-    @property
-    def is_coming(self) -> bool:
-        """Whether it is about to be contacted, and may then take packages."""
-        return self.state == "unknown" and self.returns
-
-    def leaves(self, requirement: Requirement) -> bool:
-        """Return whether suspended packages leave CPUs for packages with a requirement."""
-        return not self.suspended or self.room.cpus - self.suspended >= requirement.load
-
-    def misfit(self, requirement: Requirement) -> str | None:
-        """Return why packages with a requirement can never run on it; None if they can."""
-        if not self.reached and not self.sized:
-            requirement = replace(requirement, cpus=1)
-        if not self.reached and self.room.platform is None:
-            requirement = replace(requirement, platform=None, software={})
-        return misfit(requirement, self.room)
 
 
 class Work(Struct, frozen=True):
@@ -203,7 +157,7 @@ class Standing(Struct, frozen=True):
 
 def standing(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
     """Decide whether work moves; if not, name the first cause."""
-    own = _alone(work, nodes, driven=driven)
+    own = alone(work, nodes, driven=driven)
     if not own.is_settled or work.outside is None or own.cause is Cause.NO_DAEMON:
         return own
     other = standing(work.outside, nodes, driven=driven)
@@ -214,20 +168,7 @@ def standing(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standin
     return replace(own, cause=other.cause if other.cause in SITEWIDE else Cause.OTHER_JOB)
 
 
-def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
-    """Decide the same for a part of a job, from the standing of the whole job.
-
-    Packages of the part that wait for files may get them as long as anything in the job moves.
-    """
-    own = _alone(part, nodes, driven=driven)
-    if not own.is_settled:
-        return whole if whole.is_settled else own
-    if not part.counts.get(Phase.WAITING) or (whole.is_settled and own.stands_still):
-        return own
-    return whole
-
-
-def _alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
+def alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
     """Decide by the packages of the work itself, without those of other jobs."""
     unfit, why = _unfit(work, nodes)
     if not work.open:
@@ -274,11 +215,6 @@ def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
         return work.resumes and not work.held
     may_return = cause in LACKS_NODE and any(_could_serve(node, work) for node in nodes)
     return may_return or work.open > work.ready or cause is Cause.SUSPENDED
-
-
-def serves(node: NodeState, requirement: Requirement) -> bool:
-    """Return whether a node takes, or is about to take, packages with a requirement."""
-    return (node.takes or node.is_coming) and node.misfit(requirement) is None
 
 
 def _could_serve(node: NodeState, work: Work) -> bool:

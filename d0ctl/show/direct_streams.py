@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import direct_logins
+from d0ctl.store.files import direct_logins
 
 MOST = 5
 """The most other nodes that are named."""

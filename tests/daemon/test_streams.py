@@ -27,8 +27,8 @@ from d0ctl.nodes.carry import Copy
 from d0ctl.nodes.courier import Courier
 from d0ctl.nodes.courier_reports import FileFacts, LoginTried, StreamEnded, TransferEnded
 from d0ctl.store.files import copies, links
+from d0ctl.store.files.direct_logins import AGAIN_S
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.direct_logins import AGAIN_S
 from d0ctl.store.views import file_locations
 from tests.support.building import job, line, package
 from tests.support.site import Site

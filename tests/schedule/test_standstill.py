@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d0ctl.model import Phase
+from d0ctl.schedule.node_state import NodeState
 from d0ctl.schedule.resources import NodeRoom, Requirement
-from d0ctl.schedule.standstill import Cause, NodeState, Work, standing
+from d0ctl.schedule.standstill import Cause, Work, standing
 
 
 def node(name: str = "a", state: str = "up", cpus: int = 4, **more: Any) -> NodeState:

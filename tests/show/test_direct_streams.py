@@ -3,7 +3,8 @@
 from d0ctl.model import Address
 from d0ctl.show.why.node import node as why_node
 from d0ctl.store import Store
-from d0ctl.store.nodes import direct_logins, registry
+from d0ctl.store.files import direct_logins
+from d0ctl.store.nodes import registry
 from tests.support.jobs import NOW
 
 

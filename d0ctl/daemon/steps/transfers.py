@@ -16,9 +16,9 @@ from d0ctl.nodes.courier_reports import LoginTried, StreamEnded, TransferEnded
 from d0ctl.show.drawing import remark_texts
 from d0ctl.store.attempts import outputs
 from d0ctl.store.clusters import replicas
-from d0ctl.store.files import copies, links
+from d0ctl.store.files import copies, direct_logins, links
 from d0ctl.store.files.copies import Arrival, CopySource
-from d0ctl.store.nodes import direct_logins, registry
+from d0ctl.store.nodes import registry
 
 log = logging.getLogger(__name__)
 

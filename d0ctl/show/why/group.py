@@ -17,7 +17,7 @@ from d0ctl.show.why.common import (
 )
 from d0ctl.show.why.production import obstacles, subject_of_stop
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes import makers, standstill
+from d0ctl.store.nodes import site, standstill
 from d0ctl.store.nodes.site import setting
 from d0ctl.store.nodes.standstill import JobStanding
 from d0ctl.store.views import browse, file_locations, left_out
@@ -139,7 +139,7 @@ def _may_lack_makers(store: Store, part: GroupPart) -> bool:
     """
     if part.job.blocked or not part.counts.get(Phase.WAITING):
         return False
-    return bool(part.job.counts.get(Phase.CANCELED)) or makers.reads_other_jobs(store, part.job.id)
+    return bool(part.job.counts.get(Phase.CANCELED)) or site.reads_other_jobs(store, part.job.id)
 
 
 def _own(site: standstill.Production, part: GroupPart) -> JobStanding | None:

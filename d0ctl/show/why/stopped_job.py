@@ -5,7 +5,8 @@ from shlex import quote
 
 from d0ctl.model import LIVE, Phase
 from d0ctl.policy.remarks import TriedAgain, read
-from d0ctl.schedule.standstill import DELIBERATE, Cause, NextTry, NodeState
+from d0ctl.schedule.node_state import NodeState
+from d0ctl.schedule.standstill import DELIBERATE, Cause, NextTry
 from d0ctl.show.drawing.remark_texts import cause, remark
 from d0ctl.show.why.common import Explanation, GroupPart
 from d0ctl.store.nodes.standstill import JobStanding

@@ -1,7 +1,7 @@
 """Move packages to another node if they have waited much longer for their inputs than expected."""
 
 from d0ctl.policy.remarks import InputsLate, noted
-from d0ctl.schedule.candidates import costs
+from d0ctl.schedule.choice import costs
 from d0ctl.schedule.moves import behind
 from d0ctl.schedule.resources import suited
 from d0ctl.store.attempts import failures

@@ -1,8 +1,17 @@
 """Packages of other jobs that a job needs: `run JOB` runs them, too."""
 
+from collections import Counter
+from collections.abc import Sequence
+
+from d0ctl.model import Phase
 from d0ctl.schedule.resources import Requirement
-from d0ctl.store.connection import Store
+from d0ctl.schedule.standstill import Work
+from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
+from d0ctl.store.nodes.site import reads_other_jobs
+
+IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
+"""Packages of a held or paused job that do not move before it is released or resumed."""
 
 
 def find(store: Store, job: int) -> None:
@@ -12,15 +21,20 @@ def find(store: Store, job: int) -> None:
         store.change("find_needed", job=job)
 
 
-def reads_other_jobs(store: Store, job: int) -> bool:
-    """Return whether a job reads files that other jobs make."""
-    return store.row("some_needs", job=job) is not None
-
-
 def requirements(store: Store) -> list[Requirement]:
     """Return the requirements of the listed packages that are ready, the most urgent first."""
     catalogue = Catalogue(store)
     return [requirement_of(row, catalogue) for row in store.rows("needed_requirements")]
+
+
+def outside(store: Store, rows: Sequence[Row]) -> Work:
+    """Return packages of other jobs that a job waits for; those of held jobs count as held."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        is_idle = row["is_held"] and row["phase"] in IDLE_WHEN_HELD
+        counts[Phase.HELD if is_idle else row["phase"]] += row["n"]
+    releases = any(row["phase"] == Phase.HELD and row["releases"] for row in rows)
+    return Work(counts, requirements(store), releases=releases)
 
 
 def oldest(store: Store, requirement: int, limit: int) -> list[int]:

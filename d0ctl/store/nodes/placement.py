@@ -21,7 +21,7 @@ from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 
 if TYPE_CHECKING:
     from d0ctl.schedule.choice import Decision, NodeChoice
-    from d0ctl.schedule.standstill import NodeState
+    from d0ctl.schedule.node_state import NodeState
 
 LEAST_BROUGHT = 1_000_000
 """With fewer bytes of inputs, a package is not kept from a full cache: it may need only a script to

@@ -256,6 +256,11 @@ def failures_by_job(store: Store) -> tuple[dict[str, int], dict[str, int]]:
     return failed, {row["name"]: row["acknowledged"] for row in rows if row["acknowledged"]}
 
 
+def reads_other_jobs(store: Store, job: int) -> bool:
+    """Return whether a job reads files that other jobs make."""
+    return store.row("some_needs", job=job) is not None
+
+
 def blocked_by_others(store: Store) -> list[str]:
     """Return the jobs that can't go on only because other jobs do not make files for them."""
     return [row["name"] for row in store.rows("blocked_by_others")]

@@ -1,7 +1,6 @@
 """Read everything that decides whether jobs move: daemon, nodes, counts and ready packages."""
 
 import json
-from collections import Counter
 from collections.abc import Collection, Sequence
 
 from msgspec import Struct, field
@@ -10,18 +9,16 @@ from msgspec.structs import replace
 from d0ctl import access
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import LIVE, Counts, Phase
+from d0ctl.schedule.node_state import NodeState
 from d0ctl.schedule.resources import Requirement
-from d0ctl.schedule.standstill import UNDRIVEN, Cause, NextTry, NodeState, Standing, Work, standing
+from d0ctl.schedule.standstill import UNDRIVEN, Cause, NextTry, Standing, Work, standing
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store, as_json
-from d0ctl.store.nodes import makers, registry, site
+from d0ctl.store.nodes import registry, site
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 from d0ctl.store.nodes.holder import abandoned, any_driver, drives, is_daemon_outdated
 from d0ctl.store.rows import make
 from d0ctl.units import duration
-
-IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
-"""Packages of a held or paused job that do not move before it is released or resumed."""
 
 LOCAL_PATIENCE_S = 60.0
 """How long this machine may fail as a node: no network is involved that could recover."""
@@ -267,10 +264,14 @@ def _judge(
         return alone
     if stage_order.jobs_with_open_lines(store, job["id"]):
         return replace(alone, standing=replace(state, cause=None, returns=True))
+    if not site.reads_other_jobs(store, job["id"]):
+        return alone
+    from d0ctl.store.nodes import makers  # late: few jobs read files of others
+
     makers.find(store, job["id"])
     if not (rows := store.rows("needed_phases")):
         return alone
-    work = replace(work, outside=_outside(store, rows))
+    work = replace(work, outside=makers.outside(store, rows))
     return replace(
         alone, work=work, standing=standing(work, nodes, driven=driven),
         halted=tuple(sorted({row["job"] for row in rows if row["is_held"]})),
@@ -283,16 +284,6 @@ def next_try(store: Store, job: int, part: int | Selection | None = None) -> Nex
     row = (part.row("next_try_selected") if isinstance(part, Selection)
            else store.row("next_try", job=job, stage=part))  # fmt: skip
     return None if row is None else make(NextTry, row)
-
-
-def _outside(store: Store, rows: Sequence[Row]) -> Work:
-    """Return the packages of other jobs that a job waits for; those of held jobs count as held."""
-    counts: Counter[str] = Counter()
-    for row in rows:
-        is_idle = row["is_held"] and row["phase"] in IDLE_WHEN_HELD
-        counts[Phase.HELD if is_idle else row["phase"]] += row["n"]
-    releases = any(row["phase"] == Phase.HELD and row["releases"] for row in rows)
-    return Work(counts, makers.requirements(store), releases=releases)
 
 
 def counts_of(store: Store, job: int) -> Counts:

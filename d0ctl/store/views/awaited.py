@@ -1,13 +1,15 @@
 """The selection that `wait` waits for: each job, the selected part of it, and its standing."""
 
 import time
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.errors import DatabaseUnavailable
-from d0ctl.model import Counts, Group, roll_up
-from d0ctl.schedule.standstill import UNDRIVEN, Cause, of_part
+from d0ctl.model import Counts, Group, Phase, roll_up
+from d0ctl.schedule.node_state import NodeState
+from d0ctl.schedule.standstill import UNDRIVEN, Cause, Standing, Work, alone
 from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
@@ -136,6 +138,19 @@ def _standing(
     if own.cause is Cause.NEXT_TRY and first is None:  # the policy releases only others
         own = replace(own, cause=Cause.HELD)
     return replace(whole, work=work, standing=own, next_try=first)
+
+
+def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
+    """Decide whether a part of a job moves, from the standing of the whole job.
+
+    Packages of the part that wait for files may get them as long as anything in the job moves.
+    """
+    own = alone(part, nodes, driven=driven)
+    if not own.is_settled:
+        return whole if whole.is_settled else own
+    if not part.counts.get(Phase.WAITING) or (whole.is_settled and own.stands_still):
+        return own
+    return whole
 
 
 class DaemonWatch:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from d0ctl.model import NodeCapacity
-from d0ctl.schedule.candidates import costs
+from d0ctl.schedule.choice import costs
 from d0ctl.schedule.costs import Cost
 from d0ctl.schedule.node_capacity import has_space
 from d0ctl.schedule.place import WORTH

@@ -1,0 +1,58 @@
+"""A node as far as it decides whether work moves; pure."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
+
+
+class NodeState(Struct, frozen=True):
+    """A node, and whether it takes packages now or later.
+
+    With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
+    until a person helps; `full`: its disk has less free than its reserve; `suspended`: the CPUs of
+    packages that a person suspended. A node that was never `reached` is ruled out only by known
+    facts: its name, its services, its CPUs if it is `sized`, and the site file.
+    """
+
+    room: NodeRoom
+    state: str
+    drained: bool = False
+    retries: bool = False
+    reached: bool = True
+    sized: bool = False
+    gone: str | None = None
+    full: bool = False
+    suspended: float = 0.0
+
+    @property
+    def takes(self) -> bool:
+        """Whether it takes packages now."""
+        return self.state == "up" and not self.drained and not self.full
+
+    @property
+    def returns(self) -> bool:
+        """Whether it may take packages again without a person."""
+        return not self.takes and self.gone is None and (self.retries or not self.drained)
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether it is about to be contacted, and may then take packages."""
+        return self.state == "unknown" and self.returns
+
+    def leaves(self, requirement: Requirement) -> bool:
+        """Return whether suspended packages leave CPUs for packages with a requirement."""
+        return not self.suspended or self.room.cpus - self.suspended >= requirement.load
+
+    def misfit(self, requirement: Requirement) -> str | None:
+        """Return why packages with a requirement can never run on it; None if they can."""
+        if not self.reached and not self.sized:
+            requirement = replace(requirement, cpus=1)
+        if not self.reached and self.room.platform is None:
+            requirement = replace(requirement, platform=None, software={})
+        return misfit(requirement, self.room)
+
+
+def serves(node: NodeState, requirement: Requirement) -> bool:
+    """Return whether a node takes, or is about to take, packages with a requirement."""
+    return (node.takes or node.is_coming) and node.misfit(requirement) is None
