@@ -120,6 +120,15 @@ class NodeCapacity(Struct):
         is_open = self.node.on_trial is None and self.bound(requirement) > 0
         return is_open and has_space(requirement, self.node.disk_free, self.node.disk_short)
 
+    def may_take(self, requirement: Requirement) -> bool:
+        """Return whether it may take a package when others there have ended, even as a trial of its
+        disk.
+        """
+        is_open = self.node.on_trial is None and self.bound(requirement) > 0
+        is_tried = self.is_last_resort and not self.node.disk_short
+        has_disk = has_space(requirement, self.node.disk_free, self.node.disk_short)
+        return is_open and (is_tried or has_disk)
+
     def select(self, requirement: Requirement, *, is_last_resort: bool) -> None:
         """Give out packages of this requirement from now on."""
         self.is_last_resort = is_last_resort

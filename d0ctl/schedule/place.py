@@ -286,10 +286,7 @@ def _worth_waiting_for(
     return [
         capacity
         for capacity in fits
-        if (requirement.fetches or capacity.node.speed > slowest)
-        and capacity.node.on_trial is None
-        and not capacity.node.disk_short
-        and capacity.bound(requirement) > 0
+        if (requirement.fetches or capacity.node.speed > slowest) and capacity.may_take(requirement)
     ]
 
 

@@ -44,5 +44,18 @@ def test_an_input_of_several_packages_is_counted_once() -> None:
     assert nodes_of([SMALL], {1: 20}, {1: 20, 2: 10}, {1: 20, 3: 1}) == {0: 1, 1: 1}
 
 
+def test_no_package_waits_for_a_node_that_has_no_space_for_its_outputs() -> None:
+    fast = NodeRoom(1, "fast", 1, cpus=8, used=0, disk=30, disk_free=4, speed=9.0)
+    slow = NodeRoom(2, "slow", 2, cpus=8, used=0, disk=30, disk_free=8)
+
+    for sizes in ({"space": 5}, {"space_expected": 5}):
+        wanted = Requirement(7, ready=1, seconds=600.0, **sizes)  # type: ignore[arg-type]
+        (found,) = place(
+            [fast, slow], [wanted], lambda requirement, limit: [1], lambda packages: {},
+            lambda packages: {},
+        )  # fmt: skip
+        assert found.node == slow.id
+
+
 def test_no_package_waits_for_a_node_that_has_no_space_for_its_inputs() -> None:
     assert nodes_of([SMALL, LARGE], {1: 40}, seconds=600.0) == {0: 2}
