@@ -4,6 +4,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.schedule.resources import NodeRoom, Requirement, misfit
+from d0ctl.units import size
 
 
 class NodeState(Struct, frozen=True):
@@ -11,8 +12,9 @@ class NodeState(Struct, frozen=True):
 
     With `retries` d0ctl drained it and will try it again by itself; `gone` is why it takes nothing
     until a person helps; `full`: its disk has less free than its reserve; `suspended`: the CPUs of
-    packages that a person suspended. A node that was never `reached` is ruled out only by known
-    facts: its name, its services, its CPUs if it is `sized`, and the site file.
+    packages that a person suspended; `cache_left`: the bytes left in its cache, if that has a
+    capacity and no package is on its nodes. A node that was never `reached` is ruled out only by
+    known facts: its name, its services, its CPUs if it is `sized`, and the site file.
     """
 
     room: NodeRoom
@@ -24,6 +26,7 @@ class NodeState(Struct, frozen=True):
     gone: str | None = None
     full: bool = False
     suspended: float = 0.0
+    cache_left: int | None = None
 
     @property
     def takes(self) -> bool:
@@ -44,6 +47,18 @@ class NodeState(Struct, frozen=True):
         """Return whether suspended packages leave CPUs for packages with a requirement."""
         return not self.suspended or self.room.cpus - self.suspended >= requirement.load
 
+    def lack(self, requirement: Requirement) -> str | None:
+        """Return what its cache lacks for packages with a requirement; None if it has room, or may
+        have it once packages there have ended.
+        """
+        left = self.cache_left
+        if left is None or requirement.stay or requirement.early:
+            return None
+        needs, what = requirement.space or 0, "needs"
+        if needs <= left:
+            needs, what = requirement.brought.get(self.room.cluster, 0), "its inputs need"
+        return f"{size(left)} of its cache left, {what} {size(needs)}" if needs > left else None
+
     def misfit(self, requirement: Requirement) -> str | None:
         """Return why packages with a requirement can never run on it; None if they can."""
         if not self.reached and not self.sized:
@@ -55,4 +70,9 @@ class NodeState(Struct, frozen=True):
 
 def serves(node: NodeState, requirement: Requirement) -> bool:
     """Return whether a node takes, or is about to take, packages with a requirement."""
-    return (node.takes or node.is_coming) and node.misfit(requirement) is None
+    return (node.takes or node.is_coming) and fits(node, requirement)
+
+
+def fits(node: NodeState, requirement: Requirement) -> bool:
+    """Return whether a node could take packages with a requirement, and its cache has room."""
+    return node.misfit(requirement) is None and node.lack(requirement) is None

@@ -88,7 +88,8 @@ class Requirement(Struct, frozen=True):
     outputs are there and only need delivery. `barred` are clusters that are private to
     others, and to whom. `refused` are nodes that the broker of the site refuses, and why, and
     `preferred` says how much it prefers others. They are `trusting` if all suitable nodes
-    are suspects: then these may take them.
+    are suspects: then these may take them. `brought` are the fewest bytes of inputs that such a
+    package must bring to clusters whose cache stays full, if that was computed.
     """
 
     id: int
@@ -122,6 +123,7 @@ class Requirement(Struct, frozen=True):
     """Its memory in earlier runs, if `memory` is not requested."""
     space_expected: int | None = None
     gpus: int = 0
+    brought: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def load(self) -> float:

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from d0ctl.model import STATUS_OF, Counts, Phase, Status
-from d0ctl.schedule.node_state import NodeState, serves
+from d0ctl.schedule.node_state import NodeState, fits, serves
 from d0ctl.schedule.resources import Requirement
 
 
@@ -28,6 +28,8 @@ class Cause(enum.StrEnum):
     """Every node that could take the ready packages is down or drained."""
     IMPOSSIBLE = "impossible"
     """No node can ever take the ready packages."""
+    NO_SPACE = "no-space"
+    """The caches of the nodes that could take the ready packages are full, and stay so."""
     NO_INPUT = "no-input"
     """Launched packages wait for inputs that will never be produced."""
     NO_COPY = "no-copy"
@@ -54,8 +56,8 @@ def is_alarming(cause: Cause | None) -> bool:
 UNDRIVEN = frozenset({Cause.NO_DAEMON, Cause.OTHER_RUN})
 """Causes by which no process starts packages of a job."""
 
-LACKS_NODE = frozenset({Cause.NO_NODE_UP, Cause.NO_FITTING_NODE})
-"""Causes that end when a node comes back."""
+LACKS_NODE = frozenset({Cause.NO_NODE_UP, Cause.NO_FITTING_NODE, Cause.NO_SPACE})
+"""Causes that end when another node comes back."""
 
 SITEWIDE = frozenset({Cause.NO_DAEMON, Cause.NO_NODE, Cause.NO_NODE_UP})
 """Causes that stop every job."""
@@ -135,7 +137,7 @@ class Standing(Struct, frozen=True):
 
     Work that has ended neither `moves` nor has a `cause`; work that waits for other work
     `returns` without one. `unfit` counts ready packages that no node can ever take; `why_unfit`
-    has the reasons by node for one of them.
+    has the reasons by node for one of them, or what full caches lack.
     """
 
     moves: bool
@@ -178,6 +180,8 @@ def alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
             return Standing(False, Cause.NO_COPY)
         return Standing(False, Cause.NO_INPUT if any(work.awaiting.values()) else None)
     cause = _cause(work, nodes, unfit, driven=driven)
+    if cause is Cause.NO_SPACE:
+        why = why or _lacks(work, nodes)
     if cause is None:
         return Standing(True, unfit=unfit, why_unfit=why)
     return Standing(False, cause, driven and _returns(work, nodes, cause), unfit, why)
@@ -204,7 +208,9 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
                for node in nodes if serves(node, requirement)]  # fmt: skip
     if serving or work.behind:
         return None if any(node.leaves(need) for need, node in serving) else Cause.SUSPENDED
-    return Cause.IMPOSSIBLE if unfit >= work.ready else Cause.NO_FITTING_NODE
+    if unfit >= work.ready:
+        return Cause.IMPOSSIBLE
+    return Cause.NO_SPACE if _lacks(work, nodes) else Cause.NO_FITTING_NODE
 
 
 def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
@@ -218,8 +224,17 @@ def _returns(work: Work, nodes: Sequence[NodeState], cause: Cause) -> bool:
 
 
 def _could_serve(node: NodeState, work: Work) -> bool:
-    fits = (node.misfit(requirement) is None for requirement in work.requirements)
-    return node.returns and (not work.requirements or any(fits))
+    able = (fits(node, requirement) for requirement in work.requirements)
+    return node.returns and (not work.requirements or any(able))
+
+
+def _lacks(work: Work, nodes: Sequence[NodeState]) -> dict[str, str]:
+    """Return what the caches of nodes that could take ready packages lack, by node."""
+    return {
+        node.room.name: lack for requirement in work.requirements for node in nodes
+        if (node.takes or node.is_coming) and node.misfit(requirement) is None
+        and (lack := node.lack(requirement))
+    }  # fmt: skip
 
 
 def _unfit(work: Work, nodes: Sequence[NodeState]) -> tuple[int, dict[str, str]]:

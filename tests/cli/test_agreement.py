@@ -77,6 +77,12 @@ def bound(site: Site) -> None:
     simple(site, nodes=("far",))
 
 
+def full_cache(site: Site) -> None:
+    """It wants more disk than is left in the cache of its node."""
+    simple(site, disk=8_000_000)
+    change(site.store, "cluster", {"name": "control"}, capacity=20_000_000, cached=13_000_000)
+
+
 def no_node(site: Site) -> None:
     """There is no node."""
     site.submit(job(("a", [line(package("x"))])))
@@ -161,6 +167,7 @@ WORLDS = {
     "impossible": World(
         lambda site: simple(site, cpus=64), Cause.IMPOSSIBLE, True, "4 CPUs, needs 64"
     ),
+    "full cache": World(full_cache, Cause.NO_SPACE, True, "7.0 MB of its cache left, needs 8.0 MB"),
     "no node": World(no_node, Cause.NO_NODE, True, "there are no nodes"),
     "held": World(held, Cause.HELD, True, "is held"),
     "held package": World(held_package, Cause.HELD, True, "is held"),

@@ -10,6 +10,7 @@ from d0ctl.model import Phase
 from d0ctl.schedule.node_state import NodeState
 from d0ctl.schedule.resources import NodeRoom, Requirement
 from d0ctl.schedule.standstill import Cause, Work, standing
+from d0ctl.store.views.awaited import of_part
 
 
 def node(name: str = "a", state: str = "up", cpus: int = 4, **more: Any) -> NodeState:
@@ -31,6 +32,27 @@ def test_ready_packages_move_while_a_node_can_take_them() -> None:
 
 def test_ready_packages_move_while_suspended_ones_leave_enough_cpus() -> None:
     assert standing(ready(cpus=2), [node(suspended=2.0)], driven=True).moves
+
+
+@pytest.mark.parametrize("nodes", [[node(cache_left=8)], [node(cache_left=7), node("b")]])
+def test_ready_packages_move_while_a_cache_has_room_for_them(nodes: list[NodeState]) -> None:
+    assert standing(ready(space=8), nodes, driven=True).moves
+
+
+def test_packages_that_bring_nothing_to_a_full_cache_move() -> None:
+    full = [node(cache_left=0)]
+
+    assert standing(ready(space=8, stay="a"), full, driven=True).moves
+    assert standing(ready(space=8, early=True), full, driven=True).moves
+
+
+def test_a_part_that_waits_for_room_may_get_it_while_the_rest_of_the_job_moves() -> None:
+    part, nodes = ready(space=8), [node(cache_left=7)]
+    whole = standing(Work({"ready": 3, "running": 1}, part.requirements), nodes, driven=True)
+    still = standing(part, nodes, driven=True)
+
+    assert of_part(part, whole, nodes, driven=True).moves
+    assert of_part(part, still, nodes, driven=True).cause is Cause.NO_SPACE
 
 
 def test_packages_queued_behind_suspended_ones_stop_nothing_that_can_run_elsewhere() -> None:
@@ -57,6 +79,9 @@ def test_packages_queued_behind_suspended_ones_stop_nothing_that_can_run_elsewhe
         (ready(nodes=["b"]), [node(), node("b", "down")], True, Cause.NO_FITTING_NODE, True),
         (ready(nodes=["b"]), [node(), node("b", drained=True)], True, Cause.NO_FITTING_NODE, False),
         (ready(cpus=64), [node(), node("b", "down")], True, Cause.IMPOSSIBLE, False),
+        (ready(space=8), [node(cache_left=7)], True, Cause.NO_SPACE, False),
+        (ready(space=8), [node(cache_left=7), node("b", "down")], True, Cause.NO_SPACE, True),
+        (ready(brought={1: 8}), [node(cache_left=7)], True, Cause.NO_SPACE, False),
         (ready(), [node(suspended=4.0)], True, Cause.SUSPENDED, True),
         (ready(cpus=2), [node(suspended=3.0), node("b", "down")], True, Cause.SUSPENDED, True),
         (Work({"starting": 3}, behind=3), [node(suspended=4.0)], True, Cause.SUSPENDED, True),

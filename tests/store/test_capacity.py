@@ -93,7 +93,8 @@ def test_packages_go_only_where_the_cache_has_room_for_their_inputs_from_outside
         leases.take_lease(farm.store, "daemon", now=time.time())
     found = why(farm, "large/1/1/1")
     assert "node `n1` has 30 MB of its cache of 80 MB left, its inputs need 40 MB" in found.facts
-    assert "d0ctl cluster set n1 capacity=113MB   # if its disk has the space" in found.commands
+    command = "d0ctl cluster set n1 capacity=113MB   # for one package, if its disk has the space"
+    assert command in found.commands
 
 
 def test_a_script_to_bring_keeps_no_package_from_a_full_cache(farm: Site, tmp_path: Path) -> None:

@@ -252,7 +252,8 @@ class Check(TypedDict):
         str | None,
         Meta(
             description="no-daemon, other-run, no-node, no-node-up, suspended, held, paused, "
-            "no-fitting-node, impossible, other-job, no-input or no-copy; of a job also next-try."
+            "no-fitting-node, impossible, no-space, other-job, no-input or no-copy; of a job also "
+            "next-try."
         ),
     ]
     daemon: bool

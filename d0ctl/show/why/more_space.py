@@ -3,11 +3,17 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from d0ctl.model import NodeCapacity
+from d0ctl.schedule.resources import misfit
 from d0ctl.store.clusters.capacity import MB
 from d0ctl.store.clusters.cluster_views import clusters
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import unneeded_files
+from d0ctl.store.nodes import placement
+from d0ctl.store.nodes.catalogue import room_of
+from d0ctl.store.nodes.standstill import node_views
 from d0ctl.units import format_size
 
 
@@ -26,12 +32,30 @@ def commands(
     return ()
 
 
+def stays_short(store: Store, nodes: Sequence[NodeCapacity]) -> bool:
+    """Return whether no package that ends could make space in the caches of these nodes."""
+    full = {view.name for view in node_views(store) if view.node.cache_left is not None}
+    return all(row.name in full for row in nodes)
+
+
 def _raise(store: Store, row: NodeCapacity, lacks: int) -> str:
-    """Return the command that gives the cluster of a node the capacity that it lacks."""
+    """Return the command that gives the cluster of a node the capacity that it lacks.
+
+    That is for all ready packages that do not fit there now, if what they may use is known, else
+    for one.
+    """
     (view,) = (view for view in clusters(store) if row.name in view.nodes)
-    excess = max(0, -(row.disk_free or 0))
-    wanted = ((row.cache or 0) + excess + lacks) / (1 - view.software_share)
-    return f"d0ctl cluster set {view.name} capacity={_size(wanted)}   # if its disk has the space"
+    left, room = max(0, row.disk_free or 0), room_of(row)
+    waiting = [wanted for wanted in placement.requirements(store)
+               if (wanted.space or 0) > left
+               and misfit(replace(wanted, space=None), room) is None]  # fmt: skip
+    number = sum(wanted.ready for wanted in waiting)
+    needs = sum(wanted.ready * (wanted.space or 0) for wanted in waiting)
+    packages = f"{number:,} packages" if needs > lacks + left else "one package"
+    used = (row.cache or 0) - (row.disk_free or 0)
+    size = _size((used + max(needs, lacks + left)) / (1 - view.software_share))
+    why = f"for {packages}, if its disk has the space"
+    return f"d0ctl cluster set {view.name} capacity={size}   # {why}"
 
 
 def _size(number: float) -> str:

@@ -73,10 +73,11 @@ def _requested(store: Store, view: PackageView, now: float) -> list[str]:
 
 
 def _may_begin(explanation: Explanation) -> bool:
-    """Return whether its start can be estimated: a node can take it, and no node is down."""
+    """Return whether its start can be estimated: a node can take it, and none it needs is down."""
     nodes = explanation.details.get("nodes")
     is_ruled_out = nodes is not None and all(node["against"] for node in nodes)
-    return not is_ruled_out and "nodes_down" not in explanation.details
+    unknown = {"nodes_down", "stays_full"} & explanation.details.keys()
+    return not is_ruled_out and not unknown
 
 
 def _says_itself(view: PackageView) -> bool:

@@ -32,6 +32,8 @@ def own_obstacle(job: JobStanding, now: float) -> str | None:
         return _next_try(job, job.next_try, now)
     if standing.cause is Cause.NO_FITTING_NODE:
         return f"no node that takes packages now can take its {ready}"
+    if standing.cause is Cause.NO_SPACE:
+        return f"no cache has room for its {ready}: {_reasons(standing.why_unfit)}"
     if standing.cause is Cause.SUSPENDED:
         need = count(job.work.lacking, "package needs", "packages need")
         return f"suspended packages have the CPUs that its {need}"
@@ -87,7 +89,7 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
         explanation.commands.append("d0ctl daemon start")
     elif standing.cause is Cause.OTHER_JOB:
         explanation.commands += [f"d0ctl why {name}" for name in (job.halted or job.others)[:MOST]]
-    elif standing.cause is Cause.SUSPENDED:
+    elif standing.cause in (Cause.SUSPENDED, Cause.NO_SPACE):
         for row in part.sample([Phase.READY], 1):
             explanation.commands += part.explain(row.path).commands
         if not part.counts.get(Phase.READY):
@@ -213,7 +215,7 @@ def in_the_way(job: JobStanding, nodes: Sequence[NodeState]) -> str | None:
         node.room.name: f"is ruled out ({why})" if why else str(node.gone)
         for requirement in work.requirements
         for node in nodes
-        if (why := node.misfit(requirement)) or node.gone
+        if (why := node.misfit(requirement) or node.lack(requirement)) or node.gone
     }
     named = [f"`{name}` {why}" for name, why in list(reasons.items())[:MOST_NODES]]
     if (more := len(reasons) - MOST_NODES) > 0:

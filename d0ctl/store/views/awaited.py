@@ -143,11 +143,14 @@ def _standing(
 def of_part(part: Work, whole: Standing, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
     """Decide whether a part of a job moves, from the standing of the whole job.
 
-    Packages of the part that wait for files may get them as long as anything in the job moves.
+    Packages of the part that wait for files may get them as long as anything in the job moves, and
+    those that wait for space in caches may have it then.
     """
     own = alone(part, nodes, driven=driven)
     if not own.is_settled:
         return whole if whole.is_settled else own
+    if own.cause is Cause.NO_SPACE and not whole.is_settled:
+        return whole
     if not part.counts.get(Phase.WAITING) or (whole.is_settled and own.stands_still):
         return own
     return whole

@@ -186,7 +186,8 @@ select requirement.*, stage.seq
         or requirement.space is not null or requirement.platform is not null
         or requirement.nodes <> '[]' or requirement.exclude_nodes <> '[]'
         or requirement.software <> '[]' or requirement.needs <> '[]' or requirement.stay is not null
-        or exists (select 1 from cluster where private = 1));
+        or exists (select 1 from cluster where private = 1)
+        or (requirement.fetches = 1 and exists (select 1 from cluster_space)));
 
 -- name: eta_stuck
 -- How many packages of the stages of these jobs wait for files of failed, canceled or held packages,

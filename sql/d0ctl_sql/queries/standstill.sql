@@ -1,7 +1,8 @@
 -- name: standing_nodes
 -- Every node with the facts that decide whether work moves; those that d0ctl drained are tried again.
 -- A batch system counts as a node that is about to come. Nobody knows the state of :abandoned ones.
--- Packages that a person suspended have `taken` CPUs.
+-- Packages that a person suspended have `taken` CPUs. A cache with a capacity has `cache_left` bytes left
+-- if no package is on its nodes, but for those that only wait for inputs.
 select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, node.cpus_asked,
        node.memory, node.gpus, node.platform, node.services, cluster.services as cluster_services,
        iif(node.id in (select value from json_each(:abandoned)), 'unknown', node.state) as state,
@@ -9,7 +10,7 @@ select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, nod
        node.speed, bad_node.node_id as bad, node.doubted, node_space.disk, null as left_s,
        node.facts ->> 'disk_free' as on_disk, node.facts ->> 'disk_total' as disk_total,
        iif(node_space.disk_short > 0, node_space.disk_reserve, null) as reserve,
-       coalesce(paused.cpus, 0.0) as taken
+       coalesce(paused.cpus, 0.0) as taken, still.free as cache_left
   from node
   join cluster on cluster.id = node.cluster_id
   join node_space on node_space.node_id = node.id
@@ -22,11 +23,21 @@ select node.id, node.name, node.cluster_id as cluster, node.kind, node.cpus, nod
                                and requirement.stay is null
               where job.ended is null and package.is_paused
               group by package.node_id) as paused on paused.node_id = node.id
+  left join (select cluster_id, free
+               from cluster_space
+              where cluster_id not in (
+                    select other.cluster_id
+                      from node as other
+                     where exists (select 1
+                                     from package indexed by package_live
+                                    where package.node_id = other.id and package.is_live = 1
+                                      and package.slot <> 2))) as still
+    on still.cluster_id = node.cluster_id
 union all
 select -id, name, id, pilots ->> 'kind', pilots ->> 'cpus', pilots ->> 'cpus',
        pilots ->> 'memory', coalesce(pilots ->> 'gpus', 0), platform,
        '[]', services, 'unknown', null, 0, null, null, null, 1.0, null, null, null,
-       pilots ->> 'wall_time', null, null, null, 0.0
+       pilots ->> 'wall_time', null, null, null, 0.0, null
   from cluster
  where pilots is not null and coalesce(pilots ->> 'mode', 'pilot') <> 'direct'
  order by 1;
@@ -58,6 +69,37 @@ select requirement.*
   join requirement on requirement.job_id = job.id and requirement.ready > 0
  where job.visible = 1 and job.ended is null and (:job is null or job.id = :job)
  order by requirement.job_id, requirement.id;
+
+-- name: caches_may_change
+-- Whether some clusters have files in their caches that may be removed without a person: that are
+-- checked for that, are being copied, or are read by a package on a node elsewhere, or that some jobs
+-- have made or read; also if they have so many copies that not all are considered.
+select exists (select 1 from cleanup_candidate)
+       or exists (select 1
+                    from transfer
+                    join location on location.file_id = transfer.file_id
+                   where location.cluster_id in (select value from json_each(:clusters)))
+       or exists (select 1
+                    from node
+                    cross join package indexed by package_live
+                      on package.node_id = node.id and package.is_live = 1 and package.slot <> 2
+                    cross join input on input.package_id = package.id
+                    cross join location on location.file_id = input.file_id
+                   where location.cluster_id in (select value from json_each(:clusters)))
+       or :jobs is not null
+      and (select coalesce(max(is_theirs), 0) or count(*) = :limit
+             from (select file.job_id in (select value from json_each(:jobs))
+                          or exists (select 1
+                                       from input
+                                       join package on package.id = input.package_id
+                                      where input.file_id = file.id
+                                        and package.job_id in (select value from json_each(:jobs)))
+                          as is_theirs
+                     from node
+                     join location indexed by location_of_node on location.node_id = node.id
+                     join file on file.id = location.file_id
+                    where node.cluster_id in (select value from json_each(:clusters))
+                    limit :limit));
 
 -- name: awaiting_phases
 -- How many launched packages of a job only wait for inputs, by phase.

@@ -184,7 +184,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
 
 def _stopped(store: Store, before: Stopped, now: float) -> Stopped:
     """Read the jobs that stand still; those before, if nothing has changed that stops jobs."""
-    signature = standstill.signature(store, now=now)
+    signature = activity.standing_signature(store, now=now)
     if signature == before.signature and 0 <= now - before.at < MOST_AGE_S:
         return before
     production = standstill.production(store, now=now)

@@ -63,7 +63,10 @@ def why_queued(subject: Subject, fits: Sequence[NodeCapacity], requirement: Requ
         return _none_free(subject, fits, lacks, at_limit)
     if chains := dependencies.longer_chains_before(subject.store, package.id):
         explanation.facts.append(_longer(chains))
-    costs = compare(subject, fits, requirement)
+    short = [row for row in fits if row.name in lacks and lacks[row.name].missing]
+    if stays_full := len(short) == len(fits) and more_space.stays_short(subject.store, short):
+        explanation.details["stays_full"] = True
+    costs = {} if stays_full else compare(subject, fits, requirement)
     first = dependencies.ready_before(subject.store, package.id)
     if limit := _limit(subject) or of_job(subject, allowed):
         if number := pause.left_suspended(subject.store).get(subject.job.name):

@@ -9,6 +9,7 @@ from d0ctl.schedule.horizon import Horizon, JobLeft
 from d0ctl.schedule.node_state import serves
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
+from d0ctl.store.nodes.full_caches import with_inputs
 from d0ctl.store.nodes.standstill import node_views
 
 
@@ -17,7 +18,7 @@ def within(store: Store, found: Horizon, requests: Iterable[Row], now: float) ->
     catalogue, nodes = Catalogue(store), [view.node for view in node_views(store, now=now)]
     unfit = Counter[tuple[int, int]]()
     for row in requests:
-        requirement = requirement_of(row, catalogue)
+        (requirement,) = with_inputs(store, [requirement_of(row, catalogue)], nodes)
         if not any(serves(node, requirement) for node in nodes):
             unfit[requirement.job, row["seq"]] += requirement.ready
     if not unfit:
