@@ -1,7 +1,8 @@
 """Sentences that the plans and reports of several actions share."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from d0ctl.actions import undo
 from d0ctl.actions.action import Change, Plan
@@ -234,13 +235,20 @@ def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]
         yield f"{are} still being killed: when {ended}, `d0ctl retry '{job}:canceled'`"
 
 
-def readers(found: Listed, how: str, whose: str = "") -> Iterator[str]:
-    """Name packages that have read files, and stay as they are, and how to run them again."""
+def readers(
+    found: Listed, how: str, whose: str = "", besides: Container[str] = ()
+) -> Iterator[str]:
+    """Name packages that have read files, and stay as they are, and how to run them again, but for
+    jobs that refuse it.
+    """
     if found.number:
         has = count(found.number, f"package{whose} has", f"packages{whose} have")
         yield f"{has} read these files, and will not run again by this"
         yield from few(found.first, found.number)
-        jobs = dict.fromkeys(path.partition("/")[0] for path in found.first)
+        every = dict.fromkeys(path.partition("/")[0] for path in found.first)
+        jobs = list(takewhile(lambda job: job not in besides, every))  # later ones read of these
+        if not jobs:
+            return
         parts = found.first if found.number == 1 else jobs
         again = ", and once that has ended: ".join(
             f"d0ctl update {shlex.quote(part)} --again" for part in parts

@@ -209,3 +209,18 @@ def test_reading_a_file_of_a_job_is_led_to_where_it_is(d0ctl: Type) -> None:
 
 def test_a_word_for_results_of_a_part_names_the_command_for_its_job(d0ctl: Type) -> None:
     assert d0ctl("output", "mc/1/2/1").stderr.splitlines()[1] == "d0ctl results mc"
+
+
+@pytest.mark.parametrize("option", [["--failed-for", "exit-code"], ["--node", "localhost"]])
+def test_an_option_of_one_value_is_not_given_twice(
+    site: Site, d0ctl: Type, option: list[str]
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+
+    refused = d0ctl("retry", "prod:failed", *option, option[0], "other")
+
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"d0ctl: `{option[0]}` takes one value, and is given twice")
+    assert site.phase("prod/1/1/1") == "failed"
+    assert d0ctl("retry", "prod:failed", *option).exit_code == 0

@@ -50,7 +50,12 @@ def test_a_plan_is_refused_like_the_update_if_a_package_would_run_again_without_
 
     way = "must be dropped first: d0ctl kill-line use/1/2 --drop-outputs\n"
     assert f"1 line of other jobs needs these files, and {way}" in planned
-    assert way in dropped
+    assert way in dropped and "d0ctl update use" not in dropped
+    for of in ("use", "use/1", "use/1/2/1", "use/2/1/1"):
+        said = d0ctl("why", of).stdout
+        assert "`d0ctl kill-line use/1/2 --drop-outputs` has to come before an update" in said
+        assert "update use --again" not in said and "--accept` keeps the results" in said
+    assert d0ctl("update", "use", "--accept", "--dry-run").exit_code == 0
     for more in ([], ["--dry-run"]):
         refused = d0ctl("update", "use", "--again", *more)
         said = "d0ctl: `use/1/2/1` would run again without `prod:sim-2`, which is dropped"

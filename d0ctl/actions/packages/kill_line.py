@@ -228,18 +228,21 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     )
     if not plan.losing and not plan.readers.number:
         yield "no other package needs these files"
-    yield from wording.readers(plan.readers, "to run {them} again without")
-    yield from _needing(plan)
-    yield from wording.left_unread(plan.unread)
+    yield from _left(plan)
 
 
-def _needing(plan: KillLinePlan) -> Iterator[str]:
-    """Say which lines of other jobs can't run again, so that the rest of these must drop them."""
+def _left(plan: KillLinePlan) -> Iterator[str]:
+    """Say which packages have read the files, which lines of other jobs need them, and can't run
+    again without, and which inputs nothing reads now.
+    """
+    refused = {path.partition("/")[0] for path in plan.needing.first}
+    yield from wording.readers(plan.readers, "to run {them} again without", besides=refused)
     if number := plan.needing.number:
         need = count(number, "line of other jobs needs", "lines of other jobs need")
         more = " ..." if number > len(plan.needing.first) else ""
         command = shlex.join(["d0ctl", "kill-line", *plan.needing.first])
         yield f"{need} these files, and must be dropped first: {command}{more} --drop-outputs"
+    yield from wording.left_unread(plan.unread)
 
 
 def report(plan: KillLinePlan) -> Iterator[str]:
@@ -265,9 +268,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
         starting = f"; {are}" if plan.starting else ""
         goes = count(plan.losing, "package continues", "packages continue")
         yield f"{goes} without these files{starting}"
-    yield from wording.readers(plan.readers, "to run {them} again without")
-    yield from _needing(plan)
-    yield from wording.left_unread(plan.unread)
+    yield from _left(plan)
 
 
 def past(entry: AuditEntry) -> str:

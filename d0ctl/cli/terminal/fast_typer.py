@@ -144,7 +144,19 @@ def with_help(command: Any) -> None:
 
     An option without its value, too, is then known to be one of this command.
     """
-    run, parse = command.invoke, command.parse_args
+    run, parse, make_parser = command.invoke, command.parse_args, command.make_parser
+
+    def with_one_value(context: Any) -> Any:
+        parser = make_parser(context)
+        read = parser.parse_args
+
+        def parsed(args: list[str]) -> Any:
+            found = read(args=args)
+            _refuse_twice(found[2], context)
+            return found
+
+        parser.parse_args = parsed
+        return parser
 
     def parse_args(context: Any, arguments: list[str]) -> Any:
         try:
@@ -160,7 +172,19 @@ def with_help(command: Any) -> None:
             error.hint = error.hint or _help_of(context)
             raise
 
-    command.parse_args, command.invoke = parse_args, invoke
+    command.parse_args, command.invoke, command.make_parser = parse_args, invoke, with_one_value
+
+
+def _refuse_twice(options: list[Any], context: Any) -> None:
+    """Raise a usage error if one of these options has two values: only the last would count."""
+    seen = set[str]()
+    for option in options:
+        if option.param_type_name == "option" and not (option.multiple or option.is_flag):
+            if option.name in seen:
+                raise _UsageError(
+                    f"`{option.opts[0]}` takes one value, and is given twice", context
+                )
+            seen.add(option.name)
 
 
 _OPTIONS = {"--name": "--as", "--tail": "--lines", "--last": "--lines", "--param": "--set",

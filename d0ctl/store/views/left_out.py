@@ -127,6 +127,22 @@ class Outdated(NamedTuple):
     by_makers: int
 
 
+class NeedingLines(NamedTuple):
+    """Lines with packages that are out of date and can't run again without a dropped file."""
+
+    lines: tuple[str, ...]
+    file: str
+
+
+def lines_needing_dropped(store: Store, job: int) -> NeedingLines | None:
+    """Return the first such lines of a job, and a file of another job that they need."""
+    rows = store.rows("lines_needing_dropped", job=job)
+    if not rows:
+        return None
+    lines = dict.fromkeys(f"{row['job']}/{row['stage']}/{row['line']}" for row in rows)
+    return NeedingLines(tuple(lines), f"{rows[0]['maker']}:{rows[0]['file']}")
+
+
 class RetryParameters(NamedTuple):
     """Some packages, and the parameters of a retry, as KEY=VALUE, with which all of them ran."""
 

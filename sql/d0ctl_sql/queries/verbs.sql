@@ -545,6 +545,22 @@ select count(*) over () as number, package_path.path
  order by reader.package_id
  limit 10;
 
+-- name: lines_needing_dropped
+-- The first lines of a job with packages that have succeeded with files of dropped lines of other jobs,
+-- and require them.
+select distinct job.name as job, stage.seq as stage, line.seq as line, maker.name as maker,
+       file.name as file
+  from outdated_package
+  join package on package.id = outdated_package.package_id and package.phase = 'done'
+  join input on input.package_id = package.id and input.required = 1 and input.dropped = 0
+  join file on file.id = input.file_id and file.dropped = 1 and file.job_id <> package.job_id
+  join line on line.id = package.line_id and line.dropped is null and line.named <> 2
+  join stage on stage.id = line.stage_id
+  join job on job.id = stage.job_id
+  join job as maker on maker.id = file.job_id
+ where outdated_package.job_id = :job
+ limit 10;
+
 -- name: lines_needing_elsewhere
 -- How many lines of other jobs have packages that have succeeded with files of the selected ones and
 -- require them, and the first of these lines.

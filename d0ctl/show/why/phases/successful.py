@@ -17,7 +17,7 @@ from d0ctl.store.files.edited_files import (
     earlier_readers,
 )
 from d0ctl.store.views import browse, file_locations, left_out, one_package
-from d0ctl.store.views.left_out import DoubtfulRead, Outdated, RetryParameters
+from d0ctl.store.views.left_out import DoubtfulRead, NeedingLines, Outdated, RetryParameters
 from d0ctl.store.views.shapes import JobSummary
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration, listed, moment
@@ -115,17 +115,27 @@ def outdated(store: Store, job: JobSummary, path: str = "") -> list[str]:
         return [text, *outdated(store, job)]
     some = "results whose files have the same names" if found.unacceptable else "the results"
     keeps = f"; --accept instead of --again keeps {some}" if found.acceptable else ""
+    accept = f"`d0ctl update {quote(path)} --accept` keeps {some}"
+    if needing := left_out.lines_needing_dropped(store, job.id):
+        return [f"{text}: {_first_drop(needing)}" + f"; {accept}" * bool(found.acceptable)]
     too = "packages whose outputs were removed (--dry-run counts them)"
     retried = left_out.retry_parameters(store, job.id, *numbers) if found.by_recipe else None
     if retried is None:
         return [f"{text}: `{_again(path)}`, which also reruns {too}{keeps}"]
     which = f"{retried.packages:,} of them" if retried.packages < found.packages else "all"
-    accept = f"`d0ctl update {quote(path)} --accept` keeps {some}, " if found.acceptable else ""
+    accept = f"{accept}, " if found.acceptable else ""
     gives = (
         f"`{_with(job.name, retried)}` changes the job (--dry-run says what is out of date then)"
     )
     return [f"{text}, {which} retried with {_sets(retried)}: {accept}{gives}, and `{_again(path)}` "
             f"runs them again without, and {too}"]  # fmt: skip
+
+
+def _first_drop(needing: NeedingLines) -> str:
+    """Say which lines can't run again, so that an update has to wait until they are dropped."""
+    drop = shlex.join(["d0ctl", "kill-line", *needing.lines, "--drop-outputs"])
+    return (f"`{drop}` has to come before an update with --again, as `{needing.file}` is dropped, "
+            "which they need")  # fmt: skip
 
 
 def _out_of_date(found: Outdated) -> str:
@@ -190,8 +200,9 @@ def add_outdated(
 ) -> None:
     """Add that a successful package is out of date, or that files have changed since it ran."""
     found = left_out.outdated(store.select([package.id]))
-    if found.by_makers:  # it alone would run again with the same files
-        job = browse.job(store, package.path.partition("/")[0])
+    job = browse.job(store, package.path.partition("/")[0])
+    if found.by_makers or (found.packages and left_out.lines_needing_dropped(store, job.id)):
+        # It alone would run again with the same files, or not at all.
         explanation.facts += [f"{subject} is {_out_of_date(found)}", *outdated(store, job)]
         explanation.commands.append(f"d0ctl why {quote(job.name)}")
         return
