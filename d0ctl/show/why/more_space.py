@@ -12,23 +12,24 @@ from d0ctl.store.clusters.cluster_views import clusters
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import unneeded_files
 from d0ctl.store.nodes import placement
-from d0ctl.store.nodes.catalogue import room_of
+from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.units import format_size
 
 
 def commands(
-    store: Store, nodes: Sequence[NodeCapacity], missing: Mapping[int, int]
+    store: Store, nodes: Sequence[NodeCapacity], missing: Mapping[int, int], package: int
 ) -> tuple[str, ...]:
     """Return the command for the first node of which copies may be removed, by the bytes that each
-    lacks; else, if a capacity is too small on a node without packages, the one that raises it.
+    lacks for a package; else, if a capacity is too small on a node without packages, the one that
+    raises it.
     """
     for row in nodes:
         if (lacks := missing[row.id]) and unneeded_files.has_spare(store, row.id):
             return (f"d0ctl node free {row.name} {_size(lacks)}",)
     for row in nodes:
         if (lacks := missing[row.id]) and row.cache and not row.disk_used + row.used:
-            return (_raise(store, row, lacks),)
+            return (_raise(store, row, lacks, package),)
     return ()
 
 
@@ -38,11 +39,10 @@ def stays_short(store: Store, nodes: Sequence[NodeCapacity]) -> bool:
     return all(row.name in full for row in nodes)
 
 
-def _raise(store: Store, row: NodeCapacity, lacks: int) -> str:
+def _raise(store: Store, row: NodeCapacity, lacks: int, package: int) -> str:
     """Return the command that gives the cluster of a node the capacity that it lacks.
 
-    That is for all ready packages that do not fit there now, if what they may use is known, else
-    for one.
+    That is for all ready packages whose disk does not fit there now, and for this package.
     """
     (view,) = (view for view in clusters(store) if row.name in view.nodes)
     left, room = max(0, row.disk_free or 0), room_of(row)
@@ -51,9 +51,12 @@ def _raise(store: Store, row: NodeCapacity, lacks: int) -> str:
                and misfit(replace(wanted, space=None), room) is None]  # fmt: skip
     number = sum(wanted.ready for wanted in waiting)
     needs = sum(wanted.ready * (wanted.space or 0) for wanted in waiting)
-    packages = f"{number:,} packages" if needs > lacks + left else "one package"
+    own = requirement_of_package(store, package).id
+    if own not in [wanted.id for wanted in waiting]:  # it is short of space for its inputs
+        number, needs = number + 1, needs + lacks + left
+    packages = "one package" if number == 1 else f"{number:,} packages"
     used = (row.cache or 0) - (row.disk_free or 0)
-    size = _size((used + max(needs, lacks + left)) / (1 - view.software_share))
+    size = _size((used + needs) / (1 - view.software_share))
     why = f"for {packages}, if its disk has the space"
     return f"d0ctl cluster set {view.name} capacity={size}   # {why}"
 

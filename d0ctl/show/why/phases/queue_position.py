@@ -143,7 +143,8 @@ def _none_free(
         texts.append(f"throttles hold it back on {named(held[:MOST], 'and')}")
     if short := [row for row in fits if row.name in lacks and row.name not in at_limit]:
         missing = {row.id: lacks[row.name].missing for row in short}
-        subject.explanation.commands += more_space.commands(subject.store, short, missing)
+        commands = more_space.commands(subject.store, short, missing, subject.package.id)
+        subject.explanation.commands += commands
         resources = listed(dict.fromkeys(lacks[row.name].resource for row in short), "or")
         texts.append(f"it waits for {resources} on {named(short[:MOST], 'or')}")
     return listed(texts)
