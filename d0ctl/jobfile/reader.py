@@ -31,6 +31,7 @@ from d0ctl.jobfile.sections.stages import read_job
 from d0ctl.jobfile.site_names import NOTHING_KNOWN, KnownNames
 from d0ctl.jobfile.source import mapping_of, text_of
 from d0ctl.jobfile.spec import JobSpec, LineSpec, StageSpec, has_file
+from d0ctl.jobfile.stage_advice import not_copied
 from d0ctl.jobfile.yaml.faults import Faults, few_comparisons
 from d0ctl.units import REQUESTS
 
@@ -101,6 +102,7 @@ def spec_of(
     if faults:
         raise BadJobFile(faults.lines(), note=faults.note)
     advise(recipe, checked.files, faults.warnings, is_seen=is_seen)
+    not_copied(recipe, checked.files, checked.outputs, known, faults.warnings)
     settings = settings_of(recipe, name, folder, source, submitter)
     return replace(
         settings, named=named, stages=_stages(recipe, checked), packages=checked.packages,

@@ -90,6 +90,20 @@ def count_not_kept(store: Store, job: int) -> int:
     return int(store.value("count_not_kept", job=job, text=NOT_KEPT, limit=MOST_COUNTED))
 
 
+class NotCopied(NamedTuple):
+    """Outputs that no package reads, but that are not results, as they have dispositions."""
+
+    files: int
+    name: str
+    """The first of them."""
+
+
+def not_copied(store: Store, job: int) -> NotCopied | None:
+    """Return the outputs that are no results because of their dispositions; None if none are."""
+    row = store.row("not_copied", job=job)
+    return NotCopied(*row) if row is not None and row["files"] else None
+
+
 class DoubtfulRead(NamedTuple):
     """A package and a file that it has read: one from outside, of which `maker` made an unkept
     namesake, or one that `maker` had not completed.

@@ -385,6 +385,14 @@ select count(distinct case when input.dropped = 0 then file_id end) as given,
   from input join file on file.id = input.file_id and file.package_id is not null
  where input.package_id = :package and own = 0;
 
+-- name: not_copied
+-- Outputs of a job that no package reads, and that are no results because they have dispositions.
+select count(*) as files, min(file.name) as name
+  from file
+ where file.job_id = :job and file.package_id is not null and file.dispositions <> ''
+   and file.result = 0 and file.locator is null and file.pattern_id is null
+   and not exists (select 1 from input where input.file_id = file.id);
+
 -- name: last_not_kept
 -- The last package of a job, if its last attempt has a remark that begins with this text.
 select package_path.path, note.text

@@ -113,11 +113,13 @@ def _read(selector: str, limit: int) -> tuple[JobSummary, Home, FileTotals, list
         totals = weight(selected)
         if not totals.files:
             what = "outputs" if choice.name == "*" else f"output `{choice.name}`"
-            hint = _others(store, job.name) or f"d0ctl file list {job.name}"
-            from d0ctl.show.why.phases.successful import not_kept
+            others = _others(store, job.name)
+            hint = others or f"d0ctl file list {job.name}"
+            from d0ctl.show.why.phases.successful import not_copied, not_kept
 
-            raise NotFound(f"job `{job.name}` has no final {what}", hint=hint,
-                           details=not_kept(store, job))  # fmt: skip
+            details = not_kept(store, job)
+            details += not_copied(store, job) if not others else []
+            raise NotFound(f"job `{job.name}` has no final {what}", hint=hint, details=details)
         return job, store.home, totals, list(pages(selected, limit))
 
 

@@ -16,6 +16,7 @@ from d0ctl.store.files.edited_files import (
     earlier_read_by,
     earlier_readers,
 )
+from d0ctl.store.jobs.submission.submit import text_of
 from d0ctl.store.views import browse, file_locations, left_out, one_package
 from d0ctl.store.views.left_out import DoubtfulRead, NeedingLines, Outdated, RetryParameters
 from d0ctl.store.views.shapes import JobSummary
@@ -157,6 +158,20 @@ def not_kept(store: Store, job: JobSummary) -> list[str]:
     at_least = "at least " if job.packages > left_out.MOST_COUNTED else ""
     others = f"; likewise of {at_least}{count(more, 'more package')}" if more > 0 else ""
     return [f"`{found[0]}`: {found[1]}{others}"]
+
+
+def not_copied(store: Store, job: JobSummary) -> list[str]:
+    """Say which outputs are no results because of their dispositions, and how they become some."""
+    found = left_out.not_copied(store, job.id)
+    if found is None:
+        return []
+    more = f", and {count(found.files - 1, 'more file')} like it" if found.files > 1 else ""
+    text, name = text_of(store, job.id), quote(job.name)
+    has_file = text is not None and text.has_file
+    file, option = ("the job file", "") if has_file else (f"`d0ctl export {name}`", " --file FILE")
+    return [f"no package reads `{found.name}`, but as it has a disposition, it is copied to "
+            f"results/ only with `result: yes`{more}: add that to {file}, then "
+            f"`d0ctl update {name}{option}`"]  # fmt: skip
 
 
 def read_from_outside(store: Store, job: JobSummary) -> list[str]:
