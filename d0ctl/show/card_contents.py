@@ -226,10 +226,11 @@ def _horizon(store: Store, job: JobSummary, now: float) -> Horizon:
 
 
 def _excluded(store: Store, job: int) -> list[str]:
-    """Return the sentences about nodes that a job excludes."""
+    """Return the sentences about nodes that a job excludes, for packages that run elsewhere."""
     rows = node_record.exclusions(store, job)
     if not rows:
         return []
     from d0ctl.show.why.phases.node_pauses import excluded
 
-    return [excluded(row) for row in rows]
+    packages = activity.tried_elsewhere(store, job)
+    return [excluded(row, packages[row.name]) for row in rows if row.name in packages]

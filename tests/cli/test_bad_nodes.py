@@ -250,7 +250,7 @@ def test_a_job_says_that_attempts_got_lost_on_a_node_that_was_down(site: Site, d
         site.launch(f"prod/1/{number}/1", "far")
         site.end(f"prod/1/{number}/1", "lost", reason="lost")
 
-    sentence = "packages that got lost on node `far` run elsewhere: 6 of 6 attempts of this job got"
+    sentence = "6 packages that got lost on node `far` run elsewhere: 6 of 6 attempts of this job"
     assert sentence in d0ctl("status", "prod").stdout
     assert "it got lost there, as did 6 of 6 attempts" in d0ctl("why", "prod/1/8/1").stdout
     with site.store.writing():

@@ -276,3 +276,10 @@ def standing_signature(store: Store, *, now: float) -> tuple[object, ...]:
               view.is_lost) for view in node_views(store, now=now)]  # fmt: skip
     jobs = [tuple(row) for row in store.rows("standing_jobs", job=None)]
     return nodes, jobs, any_driver(store), store.value("last_event"), store.value("last_action")
+
+
+def tried_elsewhere(store: Store, job: int) -> dict[str, int]:
+    """Return how many packages of a job are tried on other nodes than that of their last failure,
+    by the name of the latter.
+    """
+    return {row["node"]: row["packages"] for row in store.rows("tried_elsewhere", job=job)}

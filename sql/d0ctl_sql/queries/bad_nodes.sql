@@ -98,6 +98,24 @@ select node.name, job_node_record.successful, job_node_record.failed,
  where job_node_record.job_id = :job
  order by job_node_record.failed desc, node.name;
 
+-- name: tried_elsewhere
+-- How many packages of a job failed last on each node, and are to be tried again or run on another one.
+select node, sum(packages) as packages
+  from (select requirement.failed_on as node, requirement.ready as packages
+          from requirement
+         where requirement.job_id = :job and requirement.ready > 0
+           and requirement.failed_on is not null
+         union all
+        select requirement.failed_on, 1
+          from package indexed by package_in_phase
+          join requirement on requirement.id = package.requirement_id
+                          and requirement.failed_on is not null
+          left join node on node.id = package.node_id
+         where package.job_id = :job
+           and package.phase in (select name from phase where is_live = 1 or name = 'cooloff')
+           and node.name is not requirement.failed_on)
+ group by node;
+
 -- name: suspect_nodes
 -- The nodes, not drained yet, on which the last packages of some stages failed.
 select node_record.*, node.name as node, job.name || '/' || stage.seq as path

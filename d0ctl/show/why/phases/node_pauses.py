@@ -59,11 +59,11 @@ def _how(row: Exclusion) -> str:
     return "got lost" if row.lost >= row.failed else "failed or got lost"
 
 
-def excluded(row: Exclusion) -> str:
-    """Say that a job excludes a node for packages that failed there, and why."""
-    how = _how(row)
-    failed = f"{_failure_share(row)} {how} there"
-    return f"packages that {how} on node `{row.name}` run elsewhere: {failed}"
+def excluded(row: Exclusion, packages: int) -> str:
+    """Say how many packages a job keeps off a node because they failed there, and why."""
+    how, run = _how(row), "runs" if packages == 1 else "run"
+    kept_off = f"{count(packages, 'package')} that {how} on node `{row.name}` {run} elsewhere"
+    return f"{kept_off}: {_failure_share(row)} {how} there"
 
 
 def drained(store: Store, row: Node, explanation: Explanation, now: float) -> None:
