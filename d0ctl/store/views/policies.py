@@ -143,5 +143,7 @@ def _case(row: Row, largest: int | None) -> Case:
         reason=row["reason"], restarts=row["restarts"], tries=row["tries"] + 1,
         failures=row["failures"] + 1, lasted=row["lasted"] or 0.0,
         all_lasted=row["all_lasted"] + (row["lasted"] or 0.0), rss=row["rss"],
-        memory=row["memory"], wall_time=row["wall_time"], largest=largest,
+        memory=row["memory"], disk=row["disk"], most_disk=row["most_disk"],
+        wall_time=row["wall_time"], largest=largest, has_others=bool(row["has_others"]),
+        reported=row["outcome"] != "lost",
     )  # fmt: skip

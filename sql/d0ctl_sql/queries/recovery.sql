@@ -145,26 +145,44 @@ select job.policy as job_policy, package.policy, requirement.software, node.plat
 
 -- name: recorded_failures
 -- Failed attempts that ended since a time, with the facts on which the answer to each depended:
--- the attempts before it since the same submit or retry by a person.
-select attempt.id, attempt.reason, attempt.answer, attempt.rss,
-       attempt.ended - coalesce(attempt.started, attempt.launched) as lasted,
-       package.policy, job.policy as job_policy, package.wall_time, requirement.memory,
+-- the attempts before it, and whether there is another node on which its package had not failed so.
+-- Of the attempts before the last submit or retry by a person only the time counts after it.
+with failure as (
+    select attempt.*, package.policy, package.wall_time, package.requirement_id, package.job_id,
+           iif(attempt.number > package.tried_from, package.tried_from, 0) as tried_from
+      from attempt indexed by attempt_failed
+      join package on package.id = attempt.package_id
+     where attempt.outcome in ('failed', 'lost') and attempt.ended >= :since
+       and attempt.reason is not null)
+select failure.id, failure.reason, failure.answer, failure.outcome, failure.rss, failure.memory,
+       max(0, failure.ended - failure.started - failure.suspended) as lasted,
+       (select max(coalesce(disk, 0)) from binary_attempt where attempt_id = failure.id) as disk,
+       failure.policy, job.policy as job_policy, failure.wall_time, requirement.disk as most_disk,
        requirement.software, node.platform,
-       count(case when past.outcome = 'failed' and past.answer is not 'restart' then 1 end)
-           as failures,
-       count(case when past.outcome = 'failed' and past.answer is not 'restart'
-                   and past.reason = attempt.reason then 1 end) as tries,
-       count(case when past.answer = 'restart' then 1 end) as restarts,
+       (failure.reason = 'software-missing' and requirement.software <> '[]')
+           or exists (select 1 from node as other
+                       where other.name <> failure.node_name
+                         and not exists (select 1 from attempt as before
+                                          where before.package_id = failure.package_id
+                                            and before.number < failure.number
+                                            and before.number > failure.tried_from
+                                            and before.reason = failure.reason
+                                            and before.node_name = other.name)) as has_others,
+       count(case when past.number > failure.tried_from and past.outcome = 'failed'
+                   and past.answer is not 'restart' then 1 end) as failures,
+       count(case when past.number > failure.tried_from and past.outcome = 'failed'
+                   and past.reason = failure.reason
+                   and (past.answer is not 'restart'
+                        or (past.node_id is not failure.node_id
+                            and past.reason not in ('lost', 'platform-failure')))
+                  then 1 end) as tries,
+       count(case when past.number > failure.tried_from and past.answer = 'restart'
+                   and past.reason in ('lost', 'platform-failure') then 1 end) as restarts,
        coalesce(sum(past.ended - coalesce(past.started, past.launched)), 0) as all_lasted
-  from attempt indexed by attempt_failed
-  join package on package.id = attempt.package_id
-  join job on job.id = package.job_id
-  join requirement on requirement.id = package.requirement_id
-  left join node on node.id = attempt.node_id
-  left join attempt as past on past.package_id = package.id and past.number < attempt.number
+  from failure
+  join job on job.id = failure.job_id
+  join requirement on requirement.id = failure.requirement_id
+  left join node on node.id = failure.node_id
+  left join attempt as past on past.package_id = failure.package_id and past.number < failure.number
                            and past.outcome is not null and past.outcome <> 'refused'
-                           and (past.number > package.tried_from)
-                               = (attempt.number > package.tried_from)
- where attempt.outcome in ('failed', 'lost') and attempt.ended >= :since
-   and attempt.reason is not null
- group by attempt.id;
+ group by failure.id;
