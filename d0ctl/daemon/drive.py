@@ -28,6 +28,7 @@ from d0ctl.store import Store, open_store
 from d0ctl.store.clusters import pilots
 from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
 from d0ctl.store.damaged_pages import refuse_damage
+from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import sweep
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes import contact, leases
@@ -108,7 +109,7 @@ def drive(home: Home, job: int, watch: Callable[[Counts], None], stop: threading
 
     def is_done(store: Store) -> bool:
         watch(counts_of(store, job))
-        return is_settled(store, job, now=time.time())
+        return is_settled(store, job, now=time.time()) and not copies.has_due_result(store, job)
 
     _drive_until(home, job, is_done, stop)
 

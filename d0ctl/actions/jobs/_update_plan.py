@@ -14,6 +14,7 @@ from d0ctl.model import Phase
 from d0ctl.store.jobs.correction.changed_requests import RequestChange
 from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
+from d0ctl.store.jobs.results import ResultChange
 from d0ctl.store.nodes import fitting
 from d0ctl.store.nodes.fitting import Misfit
 from d0ctl.store.views.left_out import RetryParameters
@@ -67,6 +68,8 @@ class UpdatePlan(Plan):
     """With which parameters of a retry packages ran that are out of date by their recipe."""
     is_blocked: bool
     """Whether waiting packages of the job wait for files that will never be made."""
+    results: ResultChange
+    """The files that become results, and those in results/ that are declared no more."""
 
 
 def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
@@ -149,6 +152,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         ran = count(len(stay), "package that has run", "packages that have run")
         change = "d0ctl file set-disposition FILE DISPOSITION"
         yield f"files of {ran} keep their dispositions: {change}"
+    yield from _results(plan)
     moved = outline.remade.keys() - found.unlisted - stale.keys() | outline.readers
     moved -= found.returned.keys()
     yield f"unchanged: {count(found.unchanged - len(moved), 'package')}"
@@ -173,6 +177,23 @@ def _requests(plan: UpdatePlan) -> Iterator[str]:
     """Say which requests change, also those that a retry or an edit had set."""
     for changes, number in plan.requests.most_common(wording.MOST_NAMED):
         yield f"{count(number, 'package')}: {', '.join(map(describe_change, changes))}"
+
+
+def _results(plan: UpdatePlan) -> Iterator[str]:
+    """Say which files are results from now on, and which stay in results/."""
+    results = plan.results
+    if results.files:
+        are = "file is a result" if results.files == 1 else "files are results"
+        later = results.files - results.due
+        due = f"{results.due:,} copied to results/ at once" if results.due else ""
+        made = f"{later:,} once made{' again' * (results.removed == later)}" if later else ""
+        yield f"{results.files:,} {are} from now on ({', '.join(filter(None, (due, made)))})"
+    if results.removed:
+        maker = undo.command("set-status", [results.maker], "unscheduled")
+        yield f"to make removed files again: {maker}"
+    if results.stay and not plan.has_text:
+        stay = "file stays" if results.stay == 1 else "files stay"
+        yield f"{results.stay:,} {stay} in results/, although no longer a result"
 
 
 def _by_phase(plan: UpdatePlan, places: Collection[Place]) -> str:

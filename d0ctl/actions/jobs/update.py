@@ -13,6 +13,7 @@ from d0ctl.errors import BadUsage, Refused
 from d0ctl.jobfile.spec import JobSpec, has_file
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs import results
 from d0ctl.store.jobs.correction import correct, corrected_spec, planning
 from d0ctl.store.jobs.correction.changed_requests import changed_requests
 from d0ctl.store.jobs.correction.texts import has_text, is_taken_back, keep_text, parameter_texts
@@ -70,13 +71,16 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
                             part=part, before=options.before)  # fmt: skip
     comparison = outline.found
     settings = (*_settings(store, job, spec), *[HELD] * (options.hold and not job.hold))
-    changed = {*outline.written, *outline.again, *outline.remade, *outline.accepted}
-    changed |= comparison.restored.keys()
-    packages = len(changed) + len(comparison.added) + len(comparison.removed)
+    touched = {*outline.written, *outline.again, *outline.remade, *outline.accepted}
+    touched |= comparison.restored.keys()
+    again = {*outline.again, *outline.remade}
+    changed = results.changed(store, job.id, planning.declared_results(spec), again)
+    packages = len(touched) + len(comparison.added) + len(comparison.removed)
     return UpdatePlan(
         request=request, job=job.id, name=job.name, outline=outline, settings=settings,
         packages=packages, misfits=tuple(fitting.misfits_of_spec(store, spec, now=now)),
-        is_empty=not (packages or settings or comparison.outdated or comparison.edited)
+        is_empty=not (packages or settings or comparison.outdated or comparison.edited
+                      or changed.files)
         and not left_out.outdated_packages(store, job.id).packages and _is_same(store, job, spec),
         has_text=has_text(store, job.id, spec),
         requests=changed_requests(store, spec, outline), is_blocked=job.blocked,
@@ -84,6 +88,7 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
             store.select(comparison.outdated.keys() - comparison.earlier)
         ),
         is_taken_back=not (options.previous or options.file) and is_taken_back(store, job.id),
+        results=changed,
     )  # fmt: skip
 
 

@@ -225,6 +225,11 @@ def has_failed_for_good(store: Store, file: int, cluster: int, result: int) -> b
     return row is not None and row["tries"] + 1 >= MOST_SPOILT
 
 
+def has_due_result(store: Store, job: int) -> bool:
+    """Return whether a result of a successful package is to be copied, and no try has failed."""
+    return store.row("has_due_result", job=job) is not None
+
+
 def delay(store: Store, *, file: int, cluster: int, result: int, error: str, now: float) -> None:
     """Record that a transfer failed; it is tried again, with growing delays."""
     store.change(

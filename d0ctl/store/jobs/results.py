@@ -1,16 +1,64 @@
-"""The folders of results/, one per job: moved aside for a new job, or removed with an old one."""
+"""The results of a job: which of its files they are, and their folder in results/."""
 
+import json
 import shutil
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
+
 from d0ctl.config import Home
+from d0ctl.model import Phase
+from d0ctl.store.connection import Store
 
 MOST_COUNTED = 10_000
 """At most this many files are counted, as other writers wait while a plan is made."""
 
 _REMOVED = ".removed-"
 """The name of the folder of a removed job's results until it is gone."""
+
+
+class ResultChange(Struct, frozen=True):
+    """The files of a job that become results, as a job file declares them."""
+
+    files: int = 0
+    due: int = 0
+    """How many of them exist, so that they are copied at once."""
+    removed: int = 0
+    """How many of them were made and removed."""
+    maker: str = ""
+    """The path of the first package that made a removed one."""
+    stay: int = 0
+    """How many files in results/ are declared no more."""
+
+
+def changed(
+    store: Store, job: int, declared: Sequence[str], again: Collection[int]
+) -> ResultChange:
+    """Return which files of a job these declared results would change.
+
+    Packages that will run `again` make theirs anew.
+    """
+    text = json.dumps(declared)
+    rows = [row for row in store.rows("declared_anew", job=job, declared=text) if not row["late"]]
+    done = [row for row in rows if row["phase"] == Phase.DONE and row["maker"] not in again]
+    gone = [row["path"] for row in done if not row["present"]]
+    return ResultChange(
+        len(rows), len(done) - len(gone), len(gone), gone[0] if gone else "",
+        int(store.value("count_not_declared", job=job, declared=text)),
+    )  # fmt: skip
+
+
+def declare(store: Store, job: int, declared: Iterable[str], *, now: float) -> None:
+    """Have the declared files of packages that have started delivered: now, or when they are made.
+
+    Those of the other packages are a part of what these packages will run.
+    """
+    text = json.dumps([*declared])
+    files = [row["id"] for row in store.rows("declared_anew", job=job, declared=text)]
+    store.change_many("declare_result", [(file,) for file in files])
+    store.change_many("deliver_declared", [(now, file) for file in files])
 
 
 def in_the_way(home: Home, job: str) -> int:

@@ -454,6 +454,43 @@ update file
            and maker.phase in (select name from phase where may_start = 1))
  where file.id = made_id;
 
+-- name: declared_anew
+-- The declared results of a job that were none before, with their makers.
+select file.id, file.late, file.present, maker.id as maker, maker.phase, package_path.path
+  from json_each(:declared) as declared
+  cross join file as named on named.job_id = :job and named.name = declared.value
+  cross join file on file.id = named.id or file.pattern_id = named.id
+  join package as maker on maker.id = file.package_id and maker.phase <> 'dropped'
+  join package_path on package_path.package_id = maker.id
+ where file.result = 0 and file.dropped = 0
+ order by file.id;
+
+-- name: count_not_declared
+-- How many delivered files of a job are results no more by its job file, but stay in results/.
+select count(*)
+  from file
+ where file.job_id = :job and file.result = 1 and file.pattern_id is null and file.late = 0
+   and file.name not in (select value from json_each(:declared))
+   and (file.dispositions <> '' or file.locator is not null
+        or exists (select 1 from input join package as reader on reader.id = input.package_id
+                    where input.file_id = file.id and reader.job_id = :job))
+   and exists (select 1 from location where location.file_id = file.id
+                                        and location.cluster_id = 1 and location.node_id is null);
+
+-- name: declare_result
+-- A file that its package has made, or is making, goes to results/ from now on.
+update file set result = 1
+ where id = ?
+   and (select phase from package where package.id = file.package_id)
+       not in (select name from phase where may_start = 1);
+
+-- name: deliver_declared
+-- Request a result of a successful package.
+insert or ignore into transfer (file_id, cluster_id, result, wanted)
+select file.id, 1, 1, ?
+  from file join package on package.id = file.package_id and package.phase = 'done'
+ where file.id = ? and file.result = 1 and file.present = 1 and file.late = 0;
+
 -- name: lose_taken_files
 -- Copies of a file that another package makes from now on no longer count.
 insert into lost_copy (file_id, cluster_id)

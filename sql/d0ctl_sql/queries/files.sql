@@ -144,6 +144,15 @@ select transfer.file_id, transfer.cluster_id, transfer.result, transfer.tries,
  order by transfer.not_before, transfer.wanted, transfer.file_id
  limit :limit;
 
+-- name: has_due_result
+-- 1 if a result of a successful package of a job is to be copied, and no try has failed.
+select 1
+  from transfer
+  cross join file on file.id = transfer.file_id and file.job_id = :job
+  join package on package.id = file.package_id and package.phase = 'done'
+ where transfer.not_before = 0 and transfer.result = 1
+ limit 1;
+
 -- name: gathering_packages
 -- Packages that wait for many files, of which this batch of messages made some.
 select distinct input.package_id

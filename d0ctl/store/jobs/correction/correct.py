@@ -13,7 +13,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.attempts.late_outputs import FORGET
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import copies, edited_files
-from d0ctl.store.jobs import restore_line, retry
+from d0ctl.store.jobs import restore_line, results, retry
 from d0ctl.store.jobs.correction import acceptance
 from d0ctl.store.jobs.correction.comparison import Comparison, NewStage, line_numbers
 from d0ctl.store.jobs.correction.planning import Outline, declared_results
@@ -270,6 +270,7 @@ class Correction(Struct):
         selected.change("reopen_finished")
         store.change("forget_needs", job=self.job)
         declared = declared_results(spec) if self.declared is None else self.declared
+        results.declare(store, self.job, declared, now=self.now)
         store.change("correct_results", job=self.job, declared=json.dumps(declared),
                      read=json.dumps([*self.unread]))  # fmt: skip
         store.change("correct_job", job=self.job, **job_columns(spec))
