@@ -40,6 +40,16 @@ def test_more_disk_than_asked_for_is_disk_full(node: Client) -> None:
     assert end["detail"].endswith(" MB of disk, more than its request of 2.0 MB")
 
 
+def test_a_limit_that_is_barely_exceeded_has_figures_that_differ(node: Client) -> None:
+    fills = binary(script=f"head -c 2030000 /dev/zero > scratch; {STAYS}")
+    end = node.run(fills, guards={"disk": 2_000_000})
+
+    found = re.search(r"take (.*) of disk, more than its request of (.*)", end["detail"])
+    assert found is not None
+    assert found[1] != found[2]
+    assert found[2] == "2.00 MB"
+
+
 def test_more_scratch_than_estimated_is_noted_once(node: Client) -> None:
     grows = "for n in 1 2 3; do head -c 3M /dev/zero > scratch$n; sleep 0.8; done; rm scratch*"
     end = node.run(binary(script=grows, work_size=2_000_000))

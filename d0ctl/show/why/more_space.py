@@ -1,5 +1,6 @@
 """The command that makes space for a package that waits for disk."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +12,7 @@ from d0ctl.store.clusters.capacity import MB
 from d0ctl.store.clusters.cluster_views import clusters
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import unneeded_files
-from d0ctl.store.nodes import placement
+from d0ctl.store.nodes import placement, registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.units import format_size
@@ -29,7 +30,7 @@ def commands(
             return (f"d0ctl node free {row.name} {_size(lacks)}",)
     for row in nodes:
         if (lacks := missing[row.id]) and row.cache and not row.disk_used + row.used:
-            return (_raise(store, row, lacks, package),)
+            return (raised_capacity(store, row, lacks, package),)
     return ()
 
 
@@ -39,10 +40,11 @@ def stays_short(store: Store, nodes: Sequence[NodeCapacity]) -> bool:
     return all(row.name in full for row in nodes)
 
 
-def _raise(store: Store, row: NodeCapacity, lacks: int, package: int) -> str:
+def raised_capacity(store: Store, row: NodeCapacity, lacks: int, package: int) -> str:
     """Return the command that gives the cluster of a node the capacity that it lacks.
 
-    That is for all ready packages whose disk does not fit there now, and for this package.
+    That is for all ready packages whose disk does not fit there now, and for this package; only for
+    this one if its disk is too small for all.
     """
     (view,) = (view for view in clusters(store) if row.name in view.nodes)
     left, room = max(0, row.disk_free or 0), room_of(row)
@@ -54,11 +56,19 @@ def _raise(store: Store, row: NodeCapacity, lacks: int, package: int) -> str:
     own = requirement_of_package(store, package).id
     if own not in [wanted.id for wanted in waiting]:  # it is short of space for its inputs
         number, needs = number + 1, needs + lacks + left
+    used, disk = view.cached or 0, _disk_total(store, row)
+    if disk is not None and used + needs > disk:
+        number, needs = 1, lacks + left
     packages = "one package" if number == 1 else f"{number:,} packages"
-    used = (row.cache or 0) - (row.disk_free or 0)
     size = _size((used + needs) / (1 - view.software_share))
     why = f"for {packages}, if its disk has the space"
     return f"d0ctl cluster set {view.name} capacity={size}   # {why}"
+
+
+def _disk_total(store: Store, row: NodeCapacity) -> int | None:
+    """Return the size of the disk of a node, whatever the capacity; None if it is unknown."""
+    total: int | None = json.loads(registry.named(store, row.name).facts or "{}").get("disk_total")
+    return total
 
 
 def _size(number: float) -> str:

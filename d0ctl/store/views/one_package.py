@@ -20,6 +20,7 @@ from d0ctl.store.views.shapes.of_package import (
     OutputView,
     PackageSample,
     PackageView,
+    PeakUse,
     ProgressView,
 )
 from d0ctl.units import count
@@ -47,6 +48,13 @@ def peak_disk(store: Store, attempt: int) -> int:
 def peak_memory_of_alike(store: Store, stage: int) -> int:
     """Return the most memory that packages of a stage took that ran out of it; 0 if unknown."""
     return int(store.value("peak_memory_of_alike", stage=stage) or 0)
+
+
+def peak_use(store: Store, package: int) -> PeakUse:
+    """Return the most memory and disk that a package and others of its stage are known to take."""
+    row = store.row("peak_use", package=package)
+    assert row is not None
+    return PeakUse(row["memory"] or 0, row["disk"] or 0)
 
 
 def is_failure_of_stage(store: Store, stage: int, last: AttemptView) -> bool:

@@ -208,6 +208,22 @@ select reason, count, last, message, node_name from failure
 -- The most disk space that a binary of an attempt took.
 select max(disk) from binary_attempt where attempt_id = :attempt;
 
+-- name: peak_use
+-- The most memory and disk that attempts at a package took since it was last redefined, and those at
+-- others of its stage among the latest attempts; bounded.
+select max(attempt.rss) as memory,
+       max((select max(disk) from binary_attempt where attempt_id = attempt.id)) as disk
+  from (select id from attempt where package_id = :package
+         union
+        select latest.id
+          from attempt as latest
+          cross join package on package.id = latest.package_id
+         where latest.id > (select max(id) from attempt) - 500
+           and package.stage_id = (select stage_id from package where id = :package)) as known
+  join attempt on attempt.id = known.id
+  join package on package.id = attempt.package_id
+ where attempt.launched >= coalesce(package.redefined, 0);
+
 -- name: binaries
 -- The binaries of a package, each with its record in the last attempt that ran it; without a text of
 -- its own, with the script of its software for the platform of its node, or any before it has one.

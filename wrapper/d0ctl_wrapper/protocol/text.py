@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import List
+from typing import List, Tuple
 
 from d0ctl_wrapper.protocol.message import STDERR_LIMIT
 
@@ -14,6 +14,9 @@ PAUSED = "paused on request"
 
 QUOTED = 300
 """The most characters of a program's output in a sentence."""
+
+MOST_DIGITS = 4
+"""One more than the digits that sizes may need to look different; others are written in bytes."""
 
 _ESCAPES = re.compile(
     r"(?s)\x1b\[[0-?]*[ -/]*[@-~]"
@@ -75,7 +78,7 @@ def last_lines(path: bytes, most: int) -> "List[str]":
     return [one_line(line) for line in lines[: -most - 1 : -1]]
 
 
-def size(number: float) -> str:
+def size(number: float, more_digits: int = 0) -> str:
     """Return a number of bytes with a unit."""
     unit = _UNITS[0]
     for unit in _UNITS:
@@ -83,7 +86,17 @@ def size(number: float) -> str:
             break
         if unit != _UNITS[-1]:
             number /= 1000.0
-    return "%.0f %s" % (number, unit) if number >= 10 or unit == "B" else "%.1f %s" % (number, unit)
+    digits = 0 if unit == "B" else more_digits + (number < 10)
+    return "%.*f %s" % (digits, number, unit)
+
+
+def sizes_apart(number: float, other: float) -> "Tuple[str, str]":
+    """Return two numbers of bytes with units, with as many digits as make them differ."""
+    for more_digits in range(MOST_DIGITS):
+        texts = size(number, more_digits), size(other, more_digits)
+        if texts[0] != texts[1]:
+            return texts
+    return "%d B" % number, "%d B" % other
 
 
 def span(seconds: float) -> str:

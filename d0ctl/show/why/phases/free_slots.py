@@ -19,7 +19,9 @@ from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.holder import drives
-from d0ctl.units import format_size, listed, with_unit
+from d0ctl.store.views import one_package
+from d0ctl.store.views.shapes.of_package import PeakUse
+from d0ctl.units import format_size, listed, size, with_unit
 
 REQUESTS: Mapping[str, dict[str, Any]] = {
     "its node list": {"nodes": ()}, "the nodes it excludes": {"exclude_nodes": ()},
@@ -122,10 +124,28 @@ def _close_matches(
         ]
         if able:
             explanation.facts.append(f"without {request}, {_named_or_counted(able)} could take it")
+    from d0ctl.show.why.causes import set_limits  # late: few packages fit no node
+
     explanation.commands += _with_units(usable, requirement)
-    if options := options_for(requirement, [room_of(row) for row in usable]):
-        explanation.edit = f"d0ctl edit {subject.package.path}{options}"
+    explanation.commands += set_limits.commands(
+        subject.store, usable, requirement, subject.package.id
+    )
+    _suggest_edit(subject, [room_of(row) for row in usable], requirement)
+
+
+def _suggest_edit(subject: Subject, nodes: Sequence[NodeRoom], requirement: Requirement) -> None:
+    """Suggest requests that a node meets, unless such packages are known to take more."""
+    explanation, peak = subject.explanation, one_package.peak_use(subject.store, subject.package.id)
+    if options := options_for(requirement, nodes, peak):
+        is_less = any(option in options for option in AMOUNTS)
+        note = "   # if that is enough" if is_less else ""
+        explanation.edit = f"d0ctl edit {subject.package.path}{options}{note}"
         explanation.commands.append(explanation.edit)
+    elif options := options_for(requirement, nodes):
+        took = [f"{size(most)} of {resource}" for option, most, resource in (
+            ("--memory", peak.memory, "memory"), ("--disk", peak.disk, "disk"),
+        ) if option in options and most]  # fmt: skip
+        explanation.facts.append(f"attempts of its stage took up to {listed(took)}")
 
 
 def _with_units(rows: Sequence[NodeCapacity], requirement: Requirement) -> list[str]:
@@ -140,33 +160,48 @@ def _named_or_counted(rows: Sequence[NodeCapacity]) -> str:
     return named(rows) if len(rows) <= MOST else f"{len(rows)} nodes"
 
 
+AMOUNTS = ("--cpus", "--memory", "--gpus", "--disk")
+"""Options of an edit with which a package that needs what it requested may fail."""
+
+UNKNOWN_USE = PeakUse()
+
 STEP = 1_000_000
 """Suggested sizes are multiples of this many bytes."""
 
 
-def options_for(requirement: Requirement, nodes: Iterable[NodeRoom]) -> str | None:
+def options_for(
+    requirement: Requirement, nodes: Iterable[NodeRoom], peak: PeakUse = UNKNOWN_USE
+) -> str | None:
     """Return the fewest options with which one of the nodes can take a package; None if none do.
 
-    If several nodes would do, the request is made to fit the largest.
+    If several nodes would do, the request is made to fit the largest. It is not less than the
+    peak.
     """
     largest_first = sorted(nodes, key=lambda node: (-node.cpus, -(node.memory or 0)))
-    requests = [options for node in largest_first if (options := _for_node(requirement, node))]
+    requests = [
+        options for node in largest_first if (options := _for_node(requirement, node, peak))
+    ]
     return min(requests, key=lambda options: options.count("--"), default=None)
 
 
-def _for_node(requirement: Requirement, node: NodeRoom) -> str | None:
+def _for_node(requirement: Requirement, node: NodeRoom, peak: PeakUse) -> str | None:
     options = ""
     if requirement.cpus > node.cpus:
         requirement = replace(requirement, cpus=node.cpus)
         options += f" --cpus {node.cpus}"
     if requirement.memory and node.memory and requirement.memory > node.memory:
-        requirement = replace(requirement, memory=_floor(node.memory))
-        options += f" --memory {format_size(_floor(node.memory))}"
+        memory = _floor(node.memory)
+        if memory < peak.memory:
+            return None
+        requirement = replace(requirement, memory=memory)
+        options += f" --memory {format_size(memory)}"
     if requirement.gpus > node.gpus:
         requirement = replace(requirement, gpus=node.gpus)
         options += f" --gpus {node.gpus}"
     if requirement.space and node.disk and requirement.space > node.disk:
         space = _floor(node.disk if node.disk_free is None else node.disk_free)
+        if space < peak.disk:
+            return None
         requirement = replace(requirement, space=space)
         options += f" --disk {format_size(space)}"
     if requirement.nodes and node.name not in requirement.nodes:

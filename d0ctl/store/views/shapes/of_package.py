@@ -30,6 +30,13 @@ class PackageSample(Struct, frozen=True):
     rss: int
 
 
+class PeakUse(Struct, frozen=True):
+    """The most bytes of memory and of disk that attempts took; 0 if unknown."""
+
+    memory: int = 0
+    disk: int = 0
+
+
 class NoteView(Struct, frozen=True):
     """A remark of a wrapper about an attempt, or that its kept outputs were removed."""
 

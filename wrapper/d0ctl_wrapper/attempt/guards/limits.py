@@ -7,7 +7,7 @@ from d0ctl_wrapper.attempt.intervals import SOONEST_S, Backoff
 from d0ctl_wrapper.attempt.verdict import Failed
 from d0ctl_wrapper.disk import walk_files
 from d0ctl_wrapper.host.process import Usage
-from d0ctl_wrapper.protocol.text import size, span
+from d0ctl_wrapper.protocol.text import sizes_apart, span
 
 NEAR = 0.8
 """The fraction of a limit above which a binary is checked more often."""
@@ -63,7 +63,7 @@ class Memory:
             taken = min(taken, self._exact())
         self._peak = max(self._peak, taken)
         if taken > self._limit:
-            numbers = (self._who, size(self._peak), size(self._limit))
+            numbers = (self._who, *sizes_apart(self._peak, self._limit))
             raise Failed(
                 "out-of-memory", "%s used %s of memory, more than its request of %s" % numbers
             )
@@ -115,12 +115,12 @@ class Disk:
         began = time.monotonic()
         taken = self._walk()
         if self._limit is not None and taken > self._limit:
-            sizes = (size(taken), size(self._limit))
+            sizes = sizes_apart(taken, self._limit)
             raise Failed(
                 "disk-full", "its files take %s of disk, more than its request of %s" % sizes
             )
         if self._scratch is not None and taken > self._scratch:
-            sizes = (size(taken), size(self._scratch))
+            sizes = sizes_apart(taken, self._scratch)
             self._remark("its files take %s of disk, more than its work-size of %s" % sizes)
             self._scratch = None
         delay = self._backoff.next(taken > GROWTH * self._last)
