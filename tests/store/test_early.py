@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, OutputSpec, PackageSpec
 from d0ctl.store import Store, lifecycle
+from d0ctl.store.jobs import pause
 from d0ctl.store.jobs.require import continue_stages
 from d0ctl.store.nodes import placement
 from d0ctl.store.nodes.standstill import is_settled
@@ -238,9 +239,12 @@ class EarlyLife(Life):
 
     def finish(self) -> None:
         """Running packages wait at the end for inputs that are never made; others end."""
+        self.packages_are_suspended_if_a_person_wants_it()
         with self.store.writing():
             selected = self.store.select(self.packages)
             lifecycle.release(selected, actor="tester", note=None, now=self.site.now)
+            pause.resume(selected, actor="tester", note=None, now=self.site.now)
+        self.paused.clear()
         for _ in range(6):
             self.site.settle()
             open_ones = [
