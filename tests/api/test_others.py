@@ -105,8 +105,8 @@ def test_a_node_check_yields_its_findings() -> None:
 def made() -> Selection:
     """A job with two files in a cache."""
     job = Job("reco")
-    job.stage().line(for_={"n": ["a", "b"]}, run="echo {n} > {n}.root",
-                     outputs={"file": "{n}.root", "disposition": "retain-temp"})  # fmt: skip
+    output = {"file": "{n}.root", "disposition": "retain-temp", "result": False}
+    job.stage().line(for_={"n": ["a", "b"]}, run="echo {n} > {n}.root", outputs=output)
     selection = job.submit()
     selection.run()
     return selection
