@@ -17,6 +17,7 @@ from d0ctl.config import Home
 from d0ctl.show.drawing.signs import ASCII, UNICODE, Glyphs
 from d0ctl.show.drawing.spans import Line, foreign, width
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.leases import living_leases
 from d0ctl.store.views import activity
 from d0ctl_tui import crash, signals, themes
 from d0ctl_tui.app_events import Changed, PathClicked, ReadFailed, ThreadResult
@@ -84,15 +85,13 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         self.rates = Rates()
         self.orders: dict[str, tuple[str, bool]] = {}
         self.undo_of_box: Sequence[str] = ()
-        self.drivers: tuple[str, ...] = ()
-        self.stale = ""
-        self.changed = 0.0
+        self.drivers: tuple[str, ...] | None = None
+        self.stale, self.changed = "", 0.0
         self._poller = Poller(home, self.post_message)
         self._due: Timer | None = None
         self._watching = False
         self._looked_at = 0.0
-        self.interval = terminal.interval
-        self.read_only = terminal.read_only
+        self.interval, self.read_only = terminal.interval, terminal.read_only
         self._pause = max(SHORTEST_S, self.interval)
         for theme in themes.COARSE if terminal.coarse else themes.THEMES:
             self.register_theme(theme)
@@ -118,6 +117,7 @@ class Dashboard(KeyLine, Past, Outside, Attention, KeyOrder):
         moments = [event.at for event in self.snapshot.events[:1]]
         moments += [notable.at for notable in self.snapshot.notable[:1]]
         self.changed = max(moments, default=0.0)
+        self.drivers = self.source.ask(living_leases, None)
         self.rates.recall(self.source.ask(recent_ends, []))
         self._poller.start()
         signals.end_by(self)

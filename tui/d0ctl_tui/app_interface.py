@@ -119,6 +119,9 @@ class AppInterface(Protocol):
     def plan(self, action: PlannedAction, marks: Marks | None = None) -> None:
         """Show what an action would do, do it on request, and then remove its marks."""
 
+    def take_keys(self, *, drops_waiting: bool) -> None:
+        """Handle keys from now on, also those that have waited, unless they are dropped."""
+
     def hand_on(self, keys: Sequence[Key]) -> None:
         """Give keys that a box got to the screen in front, before all that wait."""
 

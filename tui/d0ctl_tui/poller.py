@@ -7,7 +7,7 @@ from contextlib import suppress
 from d0ctl.config import Home
 from d0ctl.errors import D0Error, DatabaseUnavailable
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.leases import leases, living_holder
+from d0ctl.store.nodes.leases import living_leases
 from d0ctl.store.opening import open_store
 from d0ctl.store.sqlite_errors import database_errors
 from d0ctl_tui.app_events import Changed, ReadFailed
@@ -73,8 +73,7 @@ class Poller(threading.Thread):
 
     def _report_change(self, moved: bool) -> None:
         assert self._store is not None
-        names = [row["name"] for row in leases(self._store)]
-        drivers = tuple(name for name in names if living_holder(self._store, name))
+        drivers = living_leases(self._store)
         if moved or drivers != self._drivers:
             self._error, self._drivers = None, drivers
             self._report(Changed(drivers))

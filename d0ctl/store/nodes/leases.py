@@ -11,6 +11,11 @@ def leases(store: Store) -> list[Row]:
     return store.rows("leases")
 
 
+def living_leases(store: Store) -> tuple[str, ...]:
+    """Return the names of the leases whose holders live."""
+    return tuple(row["name"] for row in leases(store) if living_holder(store, row["name"]))
+
+
 def take_lease(store: Store, name: str, *, now: float) -> bool:
     """Take a lease that is free, ours, or whose holder is dead; return whether it is ours now."""
     mine = holder()

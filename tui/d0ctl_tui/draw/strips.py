@@ -45,7 +45,7 @@ def header(
     glyphs: Glyphs,
 ) -> Line:
     """Return home, hidden jobs, driver, nodes, packages that need a person, the last change.
-    An archive has no `drivers`, so its nodes are left out.
+    An archive has no `drivers`, so its nodes are left out, as while these are not read yet.
     """
     snapshot = replace(snapshot, nodes=()) if drivers is None else snapshot
     left: list[Span] = [(" d0ctl ", "title")]

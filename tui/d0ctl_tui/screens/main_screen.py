@@ -42,7 +42,7 @@ class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
         super().__init__()
         self.dashboard = dashboard
         self.start = start
-        self._is_settled = self._is_drawn = False
+        self._is_settled = self._is_drawn = self._is_start_missing = False
         glyphs = dashboard.glyphs
         self.tree_view = Tree(dashboard.source, glyphs, dashboard.terminal.columns)
         self.about = AboutPane(dashboard.source, glyphs, dashboard.interval, dashboard.key_of)
@@ -81,11 +81,13 @@ class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
     def _begin(self) -> None:
         self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot)
         self.show_first_view(jobs_only=bool(self.start))
-        if self.start:
-            self.go_to(self.start)
-        elif self.only is None and self.tree_view.outline.height == 1:
+        is_there = not self.start or self._leave_for(self.start)
+        if not self.start and self.only is None and self.tree_view.outline.height == 1:
             self.tree_view.action_unfold()
         self.update()
+        if is_there:
+            self.dashboard.take_keys(drops_waiting=False)
+        self._is_start_missing = not is_there
         self.set_timer(SETTLE_S, self._settle)
 
     def _settle(self) -> None:
@@ -94,6 +96,8 @@ class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
             self.set_timer(SETTLE_S, self._settle)
             return
         self._is_settled = True
+        if self._is_start_missing:  # keys for that row would act on another, unseen
+            self.dashboard.take_keys(drops_waiting=True)
         self.refresh()
 
     def _compositor_refresh(self) -> None:
@@ -138,9 +142,14 @@ class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
 
     def go_to(self, selector: str) -> None:
         """Go to a path, and remember the previous row."""
-        here = self.tree_view.selector
-        if self._reveal(selector) and here and here != selector:
+        self._leave_for(selector)
+
+    def _leave_for(self, selector: str) -> bool:
+        """Go to a path, and remember the previous row; return whether the path exists."""
+        here, is_there = self.tree_view.selector, self._reveal(selector)
+        if is_there and here and here != selector:
             self.dashboard.places.remember(here)
+        return is_there
 
     def _reveal(self, selector: str) -> bool:
         """Go to a path; say so if it does not exist."""

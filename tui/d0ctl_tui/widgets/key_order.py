@@ -1,4 +1,4 @@
-"""Keys one after the other: those typed while a box opens are for the box."""
+"""Keys one after the other: they wait for the first row, and for boxes that open."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -26,6 +26,7 @@ class KeyOrder(App[None]):
         self._typed_at: Screen[Any] | None = None
         self._last_sent: events.Key | None = None
         self._is_answer = False
+        self._takes_keys = False
 
     async def on_event(self, event: events.Event) -> None:
         """Keep a key until the one before it is handled."""
@@ -35,6 +36,13 @@ class KeyOrder(App[None]):
         self._keys.append(event)
         if len(self._keys) == 1:  # else one of them looks again already
             await self._send_next()
+
+    def take_keys(self, *, drops_waiting: bool) -> None:
+        """Handle keys from now on, also those that have waited, unless they are dropped."""
+        if drops_waiting:
+            self._keys.clear()
+        self._takes_keys = True
+        self.call_later(self._send_next)
 
     def hand_on(self, keys: Sequence[events.Key]) -> None:
         """Give keys that a box got to the screen in front, before all that wait.
@@ -73,10 +81,13 @@ class KeyOrder(App[None]):
         """Do what comes before each key."""
 
     async def _send_key(self) -> None:
-        if self._keys and self.screen_stack:
+        if self._takes_keys and self._keys and self.screen_stack:
             if self.screen.is_modal and self.screen is not self._typed_at:
                 self._follow_up(self.screen)  # an answer has opened it: its focus comes first
                 self.set_timer(LOOK_AGAIN_S, self._send_next)
+                return
+            if self._is_leaving and not any(key.key == "escape" for key in self._keys):
+                self.set_timer(LOOK_AGAIN_S, self._send_next)  # a click may close the box
                 return
             self.before_key()
             target = self.focused or self.screen
@@ -84,6 +95,11 @@ class KeyOrder(App[None]):
             self._is_answer = self._last_sent.key == "enter"
             await super().on_event(self._last_sent)
             self._follow_up(target)
+
+    @property
+    def _is_leaving(self) -> bool:
+        """Whether the box in front was answered and still searches for the row to go to."""
+        return bool(getattr(self.screen, "is_leaving", False))
 
     def _follow_up(self, target: Widget) -> bool:
         """Send a message after the key: it takes the same way, so it arrives when that is done.

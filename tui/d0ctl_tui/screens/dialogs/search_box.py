@@ -190,6 +190,11 @@ class Finder(Dialog[Choice]):
         """Highlight another choice."""
         self.results.action_cursor(by)
 
+    @property
+    def is_leaving(self) -> bool:
+        """Whether enter was pressed before the choices for the text are known."""
+        return self._is_entered and self._shown != self._typed
+
     def _ask(self, typed: str) -> None:
         self._is_entered = self._is_entered and typed == self._typed
         self._typed = typed
@@ -238,6 +243,7 @@ class Finder(Dialog[Choice]):
             self.results.renew()
             if self._is_entered:
                 self._take(0)
+                self.dashboard.take_keys(drops_waiting=False)
 
     def _take(self, number: int) -> None:
         """Take a choice, once: the box stays mounted for a moment, and more may be found then."""
