@@ -9,7 +9,7 @@ from d0ctl.store.nodes.holder import abandoned, holder
 from tests.cli.conftest import Type
 from tests.support.building import document
 from tests.support.jobs import job
-from tests.support.rows import insert, read
+from tests.support.rows import change, insert, read
 from tests.support.site import Site
 
 UP = {"boot_id": "b", "cpus": 2, "base": "/b"}
@@ -27,7 +27,10 @@ def test_nodes_of_a_killed_driver_are_not_connected_on_any_screen(site: Site, d0
         site.submit(job(name))
     kill_driver(site)
 
-    assert document(d0ctl("node", "list", "--json").stdout)["nodes"][0]["state"] == "unknown"
+    change(site.store, "node", contact=time.time() + 9)
+
+    shown = document(d0ctl("node", "list", "--json").stdout)["nodes"][0]
+    assert (shown["state"], shown["since"]) == ("unknown", shown["contact"])
     assert "not connected" in d0ctl("node", "list").stdout
     assert "`localhost` is not in contact" in d0ctl("why", "--node", "localhost").stdout
     assert "no daemon: 1 node not connected" in d0ctl("status").stdout

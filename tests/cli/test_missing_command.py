@@ -279,5 +279,5 @@ def test_quotes_that_a_shell_does_not_know_are_named(
     answer = why(real_site, script, shell=shell)
 
     name = script.split()[0]
-    assert f"is no quote for the shell, but a part of the name `{name}`: write `'` or" in answer
+    assert f"is no quote for the shell, but a part of the name `{name}`: write a straight" in answer
     assert "not on the PATH" not in answer

@@ -36,10 +36,10 @@ def test_a_package_on_a_node_says_why_that_node(site: Site) -> None:
     found = why(site, "prod/1/1/1")
     node, other = found.details["node_choice"]["node"], found.details["node_choice"]["rival"]
     assert {node, other} == {"localhost", "other"}
-    said = f"it went to `{node}`: `{other}` would have been as good (decided at "
+    said = f"it went to `{node}`: `{other}` would have been as good ("
     assert [fact for fact in found.facts if fact.startswith(said)]
     only = (
-        "it went to `other`: no other node that was up and not drained met its request (decided at "
+        "it went to `other`: no other node could take it: each was down, drained, paused or unfit ("
     )
     assert [fact for fact in why(site, "only/1/1/1").facts if fact.startswith(only)]
 
@@ -80,9 +80,7 @@ def test_a_node_that_a_package_avoids_is_named(site: Site) -> None:
     change(site.store, "requirement", avoid="other")
     schedule(site)
 
-    said = (
-        "no other node that was up and not drained met its request, and it avoids `other` (decided"
-    )
+    said = "each was down, drained, paused or unfit, and it avoids `other` (decided"
     assert [fact for fact in why(site, "prod/1/1/1").facts if said in fact]
 
 

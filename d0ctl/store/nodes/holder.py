@@ -123,6 +123,14 @@ def abandoned(store: Store) -> set[int]:
 
 
 def marked(store: Store, nodes: Sequence[N]) -> list[N]:
-    """Return nodes as far as they are known: abandoned ones are not connected."""
+    """Return nodes as far as they are known: abandoned ones are not connected, since they were last
+    heard.
+    """
     gone = abandoned(store)
-    return [replace(row, state="unknown") if row.id in gone else row for row in nodes]
+    return [_unknown(row) if row.id in gone else row for row in nodes]
+
+
+def _unknown(row: N) -> N:
+    if isinstance(row, Node):
+        return replace(row, state="unknown", since=row.contact or row.since)
+    return replace(row, state="unknown")

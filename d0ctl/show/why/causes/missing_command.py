@@ -164,7 +164,8 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
     if quotes := _TYPOGRAPHIC.intersection(name):
         return Missing(
             f"`{min(quotes)}` is no quote for the shell, but a part of the name `{name}`: write "
-            f"`'` or `\"` there, then {correction_of(store, package).again}", may_retry=False,
+            f"a straight quote there (' or \"), then {correction_of(store, package).again}",
+            may_retry=False,
         )  # fmt: skip
     if _is_denied(last):
         return Missing(
