@@ -150,8 +150,18 @@ def makers(found: Makers, will_run: str, job: str) -> Iterator[str]:
         again = f"d0ctl update {shlex.quote(job)} --again"
         yield (f"{count(found.outdated, 'package')} {will_run} with {own} former recipe or "
                f"inputs; with those that the job has now: {again}")  # fmt: skip
+    yield from accepted_before(found.accepted)
     if found.elsewhere is not None:
         yield run_again(found.elsewhere)
+
+
+def accepted_before(number: int) -> Iterator[str]:
+    """Say of how many packages that run again the results had been accepted as they were."""
+    if number:
+        as_ran, run = ("was accepted as it", "it runs") if number == 1 else (
+            "were accepted as they", "they run"
+        )  # fmt: skip
+        yield f"of these, {count(number, 'package')} {as_ran} ran: now {run} as the job file says"
 
 
 def few(lines: Sequence[str], number: int) -> Iterator[str]:

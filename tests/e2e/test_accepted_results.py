@@ -100,3 +100,30 @@ def test_results_with_files_of_a_line_dropped_later_are_accepted(site: Site) -> 
 
     assert "out of date" not in site.ok("status", "grow") + site.ok("update", "grow")
     assert site.ok("doctor")
+
+
+TRIES = """
+job: tries
+parameters: {n: 2}
+stages:
+  - name: sim
+    lines:
+      - for: {seed: {range: [1, 2]}}
+        run: "[ {seed}{n} != 22 ] && echo {seed} {n} > s-{seed}.txt"
+        outputs: s-{seed}.txt
+  - {name: merge, lines: [{run: "cat {inputs} > all.txt", inputs: {from: sim}, outputs: all.txt}]}
+"""
+
+
+def test_what_was_accepted_and_runs_again_for_its_removed_outputs_is_named(site: Site) -> None:
+    site.submit(TRIES)
+    site.d0ctl("run", "tries")
+    site.ok("retry", "tries:failed", "--set", "n=1")
+    site.ok("run", "tries")
+    site.ok("update", "tries", "--accept")
+    site.write(TRIES.replace("[1, 2]", "[1, 3]"))
+    said = "of these, 1 package was accepted as it ran: now it runs as the job file says\n"
+
+    assert said in site.ok("update", "tries", "--again", "--dry-run")
+    assert said in site.ok("set-status", "tries/2/1/1", "unscheduled", "--dry-run")
+    assert said not in site.ok("update", "tries", "--dry-run")

@@ -11,6 +11,7 @@ from d0ctl.actions.option import Options, ValueType, flag, pairs, value, values,
 from d0ctl.actions.selection import is_whole_job
 from d0ctl.jobfile.spec import JobSpec
 from d0ctl.model import Phase
+from d0ctl.store.jobs.correction import acceptance
 from d0ctl.store.jobs.correction.changed_requests import RequestChange
 from d0ctl.store.jobs.correction.comparison import Place
 from d0ctl.store.jobs.correction.planning import Outline, Reading
@@ -119,6 +120,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
             yield f"{count(len(places), 'package')} {change}: {_by_phase(plan, places)}"
             if named:
                 yield from wording.few(list(_paths(job, places)), len(places))
+    yield from wording.accepted_before(acceptance.accepted_before(found, made_again))
     if plan.retried is not None:
         sets = [word for text in plan.retried.parameters for word in ("--set", text)]
         packages = count(plan.retried.packages, "package was", "packages were")

@@ -92,7 +92,7 @@ def reruns_for(
         first = [*(row["path"] for row in own), *others.own.first]
         outdated = left_out.outdated(store.select([*again, *made]), restored=True).by_recipe
         listed = Listed(len(own) + others.own.number, tuple(first))
-        makers = Makers(listed, outdated + others.outdated, others.elsewhere)
+        makers = Makers(listed, outdated + others.outdated, others.accepted, others.elsewhere)
     anew, earlier = list[str](), dict[str, int]()
     edited = dict[int, str | None]()
     for job in jobs:

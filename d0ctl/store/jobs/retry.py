@@ -163,6 +163,8 @@ class Makers(Struct, frozen=True):
     """Those of the same jobs."""
     outdated: int = 0
     """How many of these run again with another recipe than their job has now."""
+    accepted: int = 0
+    """Of how many the results were accepted as they ran, which run as the job says now."""
     elsewhere: Remakes | None = None
     """Those of other jobs."""
 
@@ -170,8 +172,8 @@ class Makers(Struct, frozen=True):
 def makers_of_removed(selected: Selection) -> Makers:
     """Return the other packages that made removed inputs of the selected ones, recursively."""
     rows = selected.rows("makers_of_removed")
-    outdated = rows[0]["outdated"] if rows else 0
-    return Makers(_listed(rows), outdated, remakes_for(selected))
+    outdated, accepted = (rows[0]["outdated"], rows[0]["accepted"]) if rows else (0, 0)
+    return Makers(_listed(rows), outdated, accepted, remakes_for(selected))
 
 
 def readers_done(selected: Selection) -> Listed:

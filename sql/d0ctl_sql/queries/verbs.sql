@@ -469,7 +469,8 @@ select at, actor, note from acknowledgement where package_id = :package;
 
 -- name: makers_of_removed
 -- How many other packages of the same jobs made inputs of the selected ones that were removed,
--- recursively, how many of these ran with another recipe than their job has now, and the first ones.
+-- recursively, how many of these ran with another recipe than their job has now, of how many a person
+-- has accepted that, and the first ones.
 with recursive maker (package_id) as (
     select package.id
       from selected_package
@@ -487,8 +488,11 @@ with recursive maker (package_id) as (
                and file.job_id = reader.job_id
       join package on package.id = file.package_id and package.phase = 'done')
 select count(*) over () as number, coalesce(sum(outdated_package.by_recipe) over (), 0) as outdated,
-       package_path.path
-  from maker join package_path on package_path.package_id = maker.package_id
+       sum(attempt.recipe_digest is not null) over () as accepted, package_path.path
+  from maker
+  join package on package.id = maker.package_id
+  join attempt on attempt.id = package.attempt_id
+  join package_path on package_path.package_id = maker.package_id
   left join outdated_package on outdated_package.package_id = maker.package_id
  where maker.package_id not in (select package_id from selected_package)
  order by maker.package_id

@@ -42,6 +42,17 @@ def outdated_if_restored(found: Comparison) -> frozenset[int]:
     )
 
 
+def accepted_before(found: Comparison, packages: Container[int]) -> int:
+    """Count those of packages whose results were accepted as they ran, with another recipe."""
+    return sum(
+        package.id in packages and package.ran not in (None, package.definition.recipe)
+        for stage in found.stages
+        for line in stage.lines
+        if line.old
+        for package in line.old.packages
+    )
+
+
 def accepted(found: Comparison, part: Collection[int] | None) -> dict[int, Place]:
     """Take the packages to accept, of all or of those in `part`, out of the outdated ones.
 
