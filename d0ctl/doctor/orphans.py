@@ -20,6 +20,8 @@ UNKNOWN = "is not a copy that the database knows"
 
 WITH_JOB = f"{UNKNOWN}: d0ctl removes it with its job"
 
+AFTER_JOB = f"{UNKNOWN}: an inventory removes it once its job is removed"
+
 LEFT = f"{UNKNOWN}: d0ctl leaves it there"
 
 LATER = f"{UNKNOWN}: d0ctl removes it when the packages there from before the restore have ended"
@@ -82,5 +84,5 @@ def _of_input(unknown: UnknownInput | None, *, is_compared: bool) -> str:
     if unknown is None or not is_compared:
         return LEFT
     if unknown.has_job:
-        return WITH_JOB
+        return AFTER_JOB
     return LATER if unknown.may_be_read else UNKNOWN

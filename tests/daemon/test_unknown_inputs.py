@@ -7,7 +7,7 @@ import pytest
 
 from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.steps import inventory
-from d0ctl.doctor.orphans import LATER, LEFT, UNKNOWN, WITH_JOB, orphans
+from d0ctl.doctor.orphans import AFTER_JOB, LATER, LEFT, UNKNOWN, orphans
 from d0ctl.nodes.inventory import Survey
 from d0ctl.store.nodes import registry
 from d0ctl_wrapper.protocol.paths import NodePaths
@@ -104,7 +104,7 @@ def test_inputs_of_a_job_and_files_of_people_stay(desk: Desk) -> None:
 
     assert read(desk.store, "purge", "path") == []
     assert all(path.exists() for path in paths)
-    assert findings(desk, cache) == {f"{file}/f": (WITH_JOB, False), "mine/notes": (LEFT, False)}
+    assert findings(desk, cache) == {f"{file}/f": (AFTER_JOB, False), "mine/notes": (LEFT, False)}
 
 
 def test_an_input_that_a_package_from_before_a_restore_may_read_is_removed_after_it(
