@@ -177,6 +177,25 @@ def test_a_restored_home_whose_first_home_was_moved_still_asks_for_care(
     assert "was restored from" not in d0ctl("--home", str(moved), "status").stdout
 
 
+def test_a_home_that_took_over_is_no_copy_after_it_was_restored_once_more(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    saved, copy = str(tmp_path / "saved.db"), Home(tmp_path / "copy")
+    with marked_as_driver(site.store.home, site_name(site.store)):
+        take_over(site.store)
+    d0ctl("backup", saved)
+    d0ctl("--home", str(copy.root), "restore", saved)
+    assert "no daemon has driven" in d0ctl("--home", str(copy.root), "status").stdout
+    with open_store(copy) as store:
+        take_over(store)
+
+    d0ctl("--home", str(copy.root), "restore", saved, "--yes")
+
+    said = d0ctl("--home", str(copy.root), "status").stdout
+    assert "no daemon has driven" not in said and "daemon start" in said
+
+
 def test_a_home_from_which_a_copy_took_over_drives_nothing_until_it_is_restored_itself(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

@@ -92,7 +92,7 @@ def copied_home(store: Store) -> CopiedHome | None:
     from d0ctl.store.files.moved_home import previous_home  # late: few homes were copied or moved
 
     root = previous_home(store)
-    if root is None:
+    if root is None or _successor(root) == store.home.root:  # which has named this one
         return None
     is_there = _is_there(root / store.home.database.name)
     if not is_there and not store.value("is_restored"):  # then the home itself was moved
@@ -111,8 +111,12 @@ def _is_there(database: "Path") -> bool:
 
 def successor(home: "Home") -> "Path | None":
     """Return the copy of a home that has driven the nodes since; it may have been moved."""
+    return _successor(home.root)
+
+
+def _successor(root: "Path") -> "Path | None":
     try:
-        return home.root / (home.root / SUCCESSOR).read_text()
+        return root / (root / SUCCESSOR).read_text()
     except OSError:
         return None
 
