@@ -183,3 +183,15 @@ def test_a_binary_that_an_attempt_did_not_need_is_skipped(
     assert [row.split()[:4] for row in listed] == [
         ["1", "reco", "·", "skipped"], ["2", "ana", "✔", "successful"]
     ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("made")
+def test_a_file_whose_maker_runs_again_has_an_origin_once_that_has_succeeded(d0ctl: Type) -> None:
+    words = ("export", "prod:r", "--format", "prov")
+    assert d0ctl(*words).exit_code == 0
+    d0ctl("set-status", "prod/1/1", "unscheduled", "--yes")
+
+    refused = d0ctl(*words)
+
+    assert refused.exit_code == 3
+    assert "`prod/1/1/1`, which makes `r`, is ready: a file has an origin" in refused.stderr

@@ -6,6 +6,7 @@ from shlex import quote
 
 from d0ctl import select
 from d0ctl.errors import BadUsage, NotFound
+from d0ctl.model import phase_word
 from d0ctl.show.export import dagman, graph, prov, ro_crate, wfcommons
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, file_locations
@@ -23,8 +24,12 @@ def _runs(
     location = file_locations.in_job(store, job.row["name"], file)
     ancestors = provenance.leading_to(runs, location.id)
     if not ancestors:
-        raise NotFound(f"no run of job `{job.row['name']}` has made `{location.name}`",
-                       hint=f"d0ctl why {quote(location.path)}")  # fmt: skip
+        text = f"no run of job `{job.row['name']}` has made `{location.name}`"
+        if location.maker is not None:
+            phase = phase_word(location.maker_phase)
+            text = (f"`{location.maker}`, which makes `{location.name}`, is {phase}: a file has an "
+                    "origin, also a former one, once its maker has succeeded again")  # fmt: skip
+        raise NotFound(text, hint=f"d0ctl why {quote(location.path)}")
     return ancestors
 
 
