@@ -244,17 +244,15 @@ class EarlyLife(Life):
             selected = self.store.select(self.packages)
             lifecycle.release(selected, actor="tester", note=None, now=self.site.now)
             pause.resume(selected, actor="tester", note=None, now=self.site.now)
-        self.paused.clear()
+        rows = self.store.connection.execute("select attempt_id from package where is_live = 1")
+        self.paused |= {row[0]: False for row in rows}
         for _ in range(6):
             self.site.settle()
-            open_ones = [
-                row[0]
-                for row in self.store.connection.execute(
-                    "select id from package where early = 1 and awaited > 0 and phase = 'running'"
-                )
-            ]
+            open_ones = self.store.connection.execute(
+                "select id from package where early = 1 and awaited > 0 and phase = 'running'"
+            )
             with self.store.writing():
-                selected = self.store.select(open_ones)
+                selected = self.store.select([row[0] for row in open_ones])
                 lifecycle.kill(selected, actor="tester", note=None, now=self.site.now)
         super().finish()
 
