@@ -8,7 +8,7 @@ from d0ctl.actions.action import Plan, Target
 from d0ctl.actions.jobs.submit import SubmitPlan
 from d0ctl.model import LIVE, Group, Phase
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.holder import drives
+from d0ctl.store.nodes.holder import any_driver, drives
 from d0ctl.store.views import browse
 
 OVER = frozenset({Group.SUCCESSFUL, Group.FAILED, Group.CANCELED})
@@ -37,7 +37,7 @@ def sentence(store: Store, plan: Plan) -> str:
             return ""
         by_d0ctl = all(job.is_held_by_d0ctl and job.counts.get("failed") for job in held)
         return outcome.held([job.name for job in held], by_d0ctl=by_d0ctl)
-    if all(drives(store, job.id) for name in jobs for job in browse.jobs(store, name)):
+    if _are_driven(store, jobs):
         return ""
     from d0ctl.show.cards.daemon import no_daemon
 
@@ -47,13 +47,17 @@ def sentence(store: Store, plan: Plan) -> str:
 def undelivered(store: Store, plan: Plan) -> str:
     """Say that no daemon tells nodes what an applied plan asks of their packages; else empty."""
     reached = LIVE_AT_NODES & plan.phases.keys() if plan.request.name in TELLS_NODES else ()
-    jobs = _jobs(plan.request.target)
-    if not reached or all(drives(store, job.id) for name in jobs
-                          for job in browse.jobs(store, name)):  # fmt: skip
+    if not reached or _are_driven(store, _jobs(plan.request.target)):
         return ""
     from d0ctl.show.cards.daemon import undelivered as text  # only at the end of few commands
 
     return text(store)
+
+
+def _are_driven(store: Store, names: Sequence[str]) -> bool:
+    """Return whether processes drive these jobs; without a name, whether one drives any."""
+    jobs = chain(*(browse.jobs(store, name) for name in names))
+    return all(drives(store, job.id) for job in jobs) if names else any_driver(store)
 
 
 def _have_ended(store: Store, names: Sequence[str]) -> bool:

@@ -38,3 +38,18 @@ def test_a_kill_says_that_packages_run_on_without_a_daemon(site: Site, d0ctl: Ty
     runs_on = "no daemon is running, so these run on until it is started: `d0ctl daemon start`\n"
     assert of_line.endswith(runs_on) and runs_on not in of_rest
     assert "no daemon is running: it runs on until it is started" in why
+
+
+def test_actions_on_jobs_by_a_pattern_say_that_no_daemon_is_running(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    site.fail("prod/1/2/1")
+    commands = (["retry", "pro*:failed"], ["kill", "pro*", "-y"])
+
+    said = [d0ctl(*command).stderr for command in commands]
+    drive(site)
+
+    assert [text.count("no daemon is running, so ") for text in said] == [1, 1]
+    assert "no daemon" not in d0ctl("retry", "pro*:canceled").stderr

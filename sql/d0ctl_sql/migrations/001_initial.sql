@@ -1086,6 +1086,18 @@ create table outdated_package (
 -- Those of a job.
 create index outdated_package_of_job on outdated_package (job_id);
 
+-- The same, and whether what makes their inputs is out of date, but not their own recipe.
+create view outdated_result as
+    select package_id, job_id, by_recipe, acceptable,
+           by_recipe = 0
+           and exists (select 1
+                         from input
+                         join file on file.id = input.file_id
+                         join outdated_package as maker on maker.package_id = file.package_id
+                        where input.package_id = outdated_package.package_id and input.own = 0
+                          and input.dropped = 0) as by_makers
+      from outdated_package;
+
 -- The contents that a file had until others came or were made.
 create table former_content (
     file_id  integer not null references file on delete cascade,

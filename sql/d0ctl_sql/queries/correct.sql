@@ -279,19 +279,12 @@ insert into outdated_package (package_id, job_id, by_recipe, acceptable) values 
 select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
        coalesce(sum(acceptable), 0) as acceptable,
        coalesce(sum(acceptable = 0), 0) as unacceptable,
-       coalesce(sum(by_recipe = 0
-                    and exists (select 1
-                                  from input
-                                  join file on file.id = input.file_id
-                                  join outdated_package as maker
-                                       on maker.package_id = file.package_id
-                                 where input.package_id = package.id and input.own = 0
-                                   and input.dropped = 0)), 0) as by_makers
-  from outdated_package
-  join package on package.id = outdated_package.package_id and package.phase = 'done'
+       coalesce(sum(by_makers), 0) as by_makers
+  from outdated_result
+  join package on package.id = outdated_result.package_id and package.phase = 'done'
   join line on line.id = package.line_id and line.dropped is null
   join stage on stage.id = line.stage_id
- where outdated_package.job_id = :job
+ where outdated_result.job_id = :job
    and (:stage is null or stage.seq = :stage) and (:line is null or line.seq = :line);
 
 -- name: count_outdated_of_selected
@@ -301,16 +294,9 @@ select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
 select count(*) as packages, coalesce(sum(by_recipe), 0) as by_recipe,
        coalesce(sum(acceptable), 0) as acceptable,
        coalesce(sum(acceptable = 0), 0) as unacceptable,
-       coalesce(sum(by_recipe = 0
-                    and exists (select 1
-                                  from input
-                                  join file on file.id = input.file_id
-                                  join outdated_package as maker
-                                       on maker.package_id = file.package_id
-                                 where input.package_id = package.id and input.own = 0
-                                   and input.dropped = 0)), 0) as by_makers
+       coalesce(sum(by_makers), 0) as by_makers
   from selected_package
-  join outdated_package on outdated_package.package_id = selected_package.package_id
+  join outdated_result on outdated_result.package_id = selected_package.package_id
   join package on package.id = selected_package.package_id
   join line on line.id = package.line_id and (:restored or line.dropped is null);
 

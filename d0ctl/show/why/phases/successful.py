@@ -215,13 +215,13 @@ def add_outdated(
 ) -> None:
     """Add that a successful package is out of date, or that files have changed since it ran."""
     found = left_out.outdated(store.select([package.id]))
-    job = browse.job(store, package.path.partition("/")[0])
-    if found.by_makers or (found.packages and left_out.lines_needing_dropped(store, job.id)):
-        # It alone would run again with the same files, or not at all.
-        explanation.facts += [f"{subject} is {_out_of_date(found)}", *outdated(store, job)]
-        explanation.commands.append(f"d0ctl why {quote(job.name)}")
-        return
     if found.packages:
+        job = browse.job(store, package.path.partition("/")[0])
+        if found.by_makers or left_out.lines_needing_dropped(store, job.id):
+            # It alone would run again with the same files, or not at all.
+            explanation.facts += [f"{subject} is {_out_of_date(found)}", *outdated(store, job)]
+            explanation.commands.append(f"d0ctl why {quote(job.name)}")
+            return
         explanation.facts.append(f"{subject} is {_out_of_date(found)}")
     elif earlier := earlier_read_by(store, package.id):
         names = [f"`{name}`" for name in earlier[:MOST]]
