@@ -229,3 +229,14 @@ def test_words_that_bash_has_split_at_a_colon_are_joined(
     }  # fmt: skip
 
     assert (direct_completion.answer(environment) or "").startswith(offered)
+
+
+@pytest.mark.usefixtures("filled")
+def test_words_after_an_option_that_is_given_twice_are_completed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = "d0ctl retry --node a --node b --stat"
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+
+    assert SHELLS["complete_bash"](ROOT, {}, "d0ctl", "_D0CTL_COMPLETE").complete() == "--status"

@@ -152,7 +152,8 @@ def with_help(command: Any) -> None:
 
         def parsed(args: list[str]) -> Any:
             found = read(args=args)
-            _refuse_twice(found[2], context)
+            if not context.resilient_parsing:  # TAB asks, too
+                _refuse_twice(found[2], context)
             return found
 
         parser.parse_args = parsed
