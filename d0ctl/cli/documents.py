@@ -10,10 +10,15 @@ from d0ctl.schedule.estimates import Range
 from d0ctl.schedule.horizon import Horizon
 from d0ctl.select import parse
 from d0ctl.show.drawing.remark_texts import remark
-from d0ctl.show.why.production import obstacles
+from d0ctl.show.why.production import (
+    Obstacle,
+    blocked_jobs,
+    job_obstacles,
+    obstacles,
+)
 from d0ctl.store.attempts import node_record
 from d0ctl.store.connection import Store
-from d0ctl.store.nodes.standstill import production
+from d0ctl.store.nodes.standstill import Production, production
 from d0ctl.store.tasks.views import DatasetView, Remains, TaskChange, TaskSummary
 from d0ctl.store.views import activity, browse, selection
 from d0ctl.store.views.activity import StageRate
@@ -41,8 +46,8 @@ def time_range(found: Range | None) -> jobs.TimeRange | None:
     return {"at": iso(found.middle), "low": iso(found.low), "high": iso(found.high)}
 
 
-def job(job: JobSummary, of: Horizon, now: float) -> jobs.Job:
-    """Return a job in the list of all."""
+def job(job: JobSummary, of: Horizon, stop: Obstacle | None, now: float) -> jobs.Job:
+    """Return a job in the list of all; `stop` stops it alone."""
     return fill(
         jobs.Job,
         job,
@@ -56,16 +61,28 @@ def job(job: JobSummary, of: Horizon, now: float) -> jobs.Job:
         if job.pause else None,
         finishing=_stop(jobs.Finish, job, "finish", how=job.finish) if job.finish else None,
         blocked=job.counts.get("waiting", 0) if job.blocked else 0,
+        obstacle=_obstacle(stop) if stop else None,
         **_counts(job),
     )  # fmt: skip
 
 
+def _alone(site: Production, now: float) -> dict[str, Obstacle]:
+    """Return by job what stops it alone."""
+    return {**job_obstacles(site, now), **blocked_jobs(site)}
+
+
+def _obstacle(of: Obstacle) -> jobs.Obstacle:
+    return {"text": of.text, "commands": [*of.commands]}
+
+
 def overview(store: Store, rows: Sequence[JobSummary], now: float) -> jobs.Jobs:
     """Return what keeps packages of all jobs from moving, and these jobs."""
-    of, found = eta.horizon(store, now=now), obstacles(production(store, now=now), now)
-    return {"jobs": [job(row, of, now) for row in rows],
-            "obstacles": [{"text": obstacle.text, "commands": [*obstacle.commands]}
-                          for obstacle in found]}  # fmt: skip
+    of, site = eta.horizon(store, now=now), production(store, now=now)
+    alone = _alone(site, now)
+    return {
+        "jobs": [job(row, of, alone.get(row.name), now) for row in rows],
+        "obstacles": [_obstacle(found) for found in obstacles(site, now)],
+    }
 
 
 def _counts(of: JobSummary | StageSummary | LineSummary) -> dict[str, Any]:
@@ -128,10 +145,11 @@ def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
     running = browse.in_phases(store, summary.id, LIVE, MOST_LIVE)
     late = eta.stragglers(store, summary.id, MOST_STRAGGLERS, now=now)
     rates = activity.rates_of_job(store, summary, now=now)
+    stop = _alone(production(store, now=now), now).get(summary.name)
     return fill(
         jobs.JobCard,
         settings,
-        **job(summary, eta.horizon(store, now=now), now),
+        **job(summary, eta.horizon(store, now=now), stop, now),
         max_alike_failures=settings.most_alike,
         dropped=dropped.lines,
         removed=dropped.removed,

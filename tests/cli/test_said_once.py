@@ -120,6 +120,21 @@ def test_a_full_disk_is_not_given_as_the_reason_why_a_job_stands_still(
     assert "its disk is nearly full" in unwrapped(d0ctl("status").stdout)
 
 
+def test_what_stops_a_job_alone_is_in_its_documents(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.submit(job(("a", [line(package("big", cpus=64))])))
+    site.submit(job(("b", [line(package("small"))]), name="fine"))
+    site.up()
+
+    by_name = {row["job"]: row for row in json.loads(d0ctl("status", "--json").stdout)["jobs"]}
+    card = json.loads(d0ctl("status", "prod", "--json").stdout)
+
+    assert by_name["prod"]["obstacle"] == card["obstacle"]
+    assert card["obstacle"]["text"].startswith("`prod`: no node can take 1 package")
+    assert card["obstacle"]["commands"] == ["d0ctl why prod"]
+    assert by_name["fine"]["obstacle"] is None
+
+
 def unwrapped(text: str) -> str:
     """The words of a page, as if its lines had not been broken."""
     return " ".join(text.split())

@@ -57,6 +57,13 @@ WaitsForNodes: TypeAlias = Annotated[
 ]
 
 
+class Obstacle(TypedDict):
+    """Something that keeps packages from moving, or soon will."""
+
+    text: str
+    commands: list[str]
+
+
 class Job(TypedDict):
     """A job in the list of all."""
 
@@ -76,23 +83,19 @@ class Job(TypedDict):
     pause: Pause | None
     finishing: Finish | None
     blocked: Annotated[int, Meta(description="Packages whose inputs will never be made.")]
+    obstacle: Annotated[Obstacle | None, Meta(description="What stops this job alone.")]
     acknowledged: Annotated[int, Meta(description="Failed packages that need nobody any more.")]
     packages: Statuses
     phases: Phases
-
-
-class Obstacle(TypedDict):
-    """Something that keeps packages of all jobs from moving, or soon will."""
-
-    text: str
-    commands: list[str]
 
 
 class Jobs(TypedDict):
     """All jobs."""
 
     jobs: list[Job]
-    obstacles: Annotated[list[Obstacle], Meta(description="Empty if no job has work left.")]
+    obstacles: Annotated[
+        list[Obstacle], Meta(description="What stops all jobs; empty if no job has work left.")
+    ]
 
 
 class Rate(TypedDict):
