@@ -18,6 +18,7 @@ stages:
 
 INDENTED = "is it indented like the lines above that it belongs to?"
 LACKS = "does it lack `: ` or `- `, each with its space, or is it indented too little?"
+ABOVE = "does the line above lack `: `, with its space, or is this one indented too much?"
 PARTLY_QUOTED = 'does a value have quotes around a part of it only, or is a " missing above?'
 ESCAPED = r"in double quotes, write `\\` for `\`; or use single quotes"
 
@@ -39,6 +40,11 @@ MISTAKES = [
     ("memory: 1 GB", "memory 1 GB", 8, LACKS),
     ("    lines:", "    lines", 4, LACKS),
     ("script: gen.sh", "script:gen.sh", 6, LACKS),
+    ("job: toy", "job:toy", 2, ABOVE),
+    ("job: toy", "job toy", 2, ABOVE),
+    ("- loop: {s: 1..4}", "- run:gen.sh 1", 6, ABOVE),
+    ("- stage: gen", "- stage gen", 4, ABOVE),
+    ("outputs: gen-{s}.txt", "outputs: gen-{s}\n          .txt\n         cpus: 2", 9, ABOVE),
     ("- stage: sum", "-stage: sum", 9, "a `-` needs a space after it"),
     ("gen-{s}.txt", '"gen-{s}.txt', 7, "the quote that begins here is never closed"),
     ("gen-{s}.txt", "'gen-{s}.txt", 7, "the quote that begins here is never closed"),

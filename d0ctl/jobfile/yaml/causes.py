@@ -13,6 +13,9 @@ _KEY = re.compile(r"[ -]*\w[\w.-]* *")
 _PAIR = re.compile(r"[ -]*(\w[\w.-]*:) +(\w+)")
 """What is before the second colon of a line whose value begins with another key."""
 
+_SETS_KEY = re.compile(r": |:\s*$|^\s*$")
+"""What a line has that sets a key, or that is empty."""
+
 _SHELL_TEST = re.compile(r"[ -]*\w[\w.-]* *: *\[\[? .* \]\]? *(?:&&|\|\||;)")
 """A line whose value is a command that begins with a test of the shell."""
 
@@ -51,6 +54,11 @@ class YamlError(NamedTuple):
         return self.before + self.text[self.at :].partition("\n")[0]
 
     @property
+    def above(self) -> str:
+        """The line above the error."""
+        return self.text[: self.at - len(self.before)].rstrip("\n").rpartition("\n")[2]
+
+    @property
     def has_tab(self) -> bool:
         """Whether the line is indented with tabs."""
         line = self.before + self.character
@@ -73,6 +81,10 @@ def likely_cause(error: YamlError) -> str:
         if pair := _PAIR.fullmatch(error.before):
             braces = f"{pair[1]} {{{pair[2]}: ...}}"
             return f"a text with `: ` in it needs quotes, a mapping in one line braces: `{braces}`"
+        if is_key and not _SETS_KEY.search(error.above):
+            return (
+                "does the line above lack `: `, with its space, or is this one indented too much?"
+            )
         return _INDENTED if is_key else "a text with `: ` in it needs quotes"
     if "are not allowed" in problem:
         return _begins_with(f"{error.character} ")
