@@ -169,6 +169,10 @@ def test_the_shell_message_is_not_printed_twice(real_site: Site) -> None:
 NOT_FOUND = (
     "cat cuts.dat",
     "python3 -c 'open(\"cuts.dat\")'",
+    "python3 cuts.dat",
+    "cp cuts.dat copy.dat",
+    "bash cuts.dat",
+    "exec ./cuts.dat",
     "echo 'reco: cannot open cuts.dat' >&2; exit 1",
     "echo 'Error in <TFile::TFile>: file cuts.dat does not exist' >&2; exit 1",
 )

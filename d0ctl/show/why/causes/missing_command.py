@@ -23,7 +23,8 @@ _SHELL_MESSAGES = (
 
 _FILE_MESSAGES = (
     r"(?i)No such file or directory: b?['\"](?P<python>[^'\"]+)['\"]"
-    r"|(?:cannot|can't|could not|unable to|failed to) open (?:the )?(?:input )?(?:file )?"
+    r"|(?:cannot|can't|could not|couldn't|unable to|failed to) (?:open|stat|access) "
+    r"(?:the )?(?:input )?(?:file )?"
     r"['\"`‘]?(?P<opened>[^\s'\"`’:]+)"
     r"|(?:^|: )['\"`‘]?(?P<shell>[^\s:'\"`’]+)['\"’]?: No such file or directory"
     r"|file ['\"`‘]?(?P<root>[^\s'\"`’]+)['\"’]? does not exist"
@@ -105,7 +106,7 @@ def _file(store: Store, package: PackageView, last: AttemptView) -> Missing | No
     """Return a file in the folder of the job that is no input."""
     names = {Path(file.name).name for file in one_package.inputs(store, package.id)}
     folder = browse.directory(store, package.job_id)
-    for match in re.finditer(_FILE_MESSAGES, f"{last.message or ''}\n{last.stderr or ''}"):
+    for match in re.finditer(_FILE_MESSAGES, _messages(last)):
         name = next(filter(None, match.groups())).rstrip(".,;") + (".py" if match["module"] else "")
         if Path(name).name not in names and _is_beside(folder, name):
             return _no_input(store, package, name)
@@ -132,11 +133,16 @@ def _command(store: Store, package: PackageView, last: AttemptView) -> Missing:
     if name is None:
         word = "not executable" if _is_denied(last) else "not found"
         return Missing(f"a command was {word} on node `{last.node_name}`: its log says which")
-    if "/" not in name:
+    if "/" not in name and not _is_script(name, last):
         return _on_the_path(store, package, name, last)
     if name.startswith("/"):
         return _absolute(name, last)
     return _beside(store, package, name, last)
+
+
+def _is_script(name: str, last: AttemptView) -> bool:
+    """Return whether the name is that of a script which bash reads: it is not on the PATH."""
+    return f"bash: {name}: No such file or directory" in _messages(last).splitlines()
 
 
 def _is_denied(last: AttemptView) -> bool:
@@ -146,8 +152,14 @@ def _is_denied(last: AttemptView) -> bool:
     return last.exit_code == 126
 
 
+def _messages(last: AttemptView) -> str:
+    """Return its message and the end of stderr, with names relative to its directory."""
+    text = f"{last.message or ''}\n{last.stderr or ''}"
+    return re.sub(rf"/[^\s:'\"`‘]*/attempts/{last.id}/work/", "./", text)
+
+
 def _name(last: AttemptView) -> str | None:
-    for line in reversed(f"{last.message or ''}\n{last.stderr or ''}".splitlines()):
+    for line in reversed(_messages(last).splitlines()):
         if match := re.search(_SHELL_MESSAGES, line.strip()):
             is_raw = "not found" in match[0]  # as a shell prints it; other programs quote names
             return match[1] if is_raw else match[1].strip("'\"`‘’")
