@@ -52,6 +52,18 @@ def test_a_higher_limit_is_suggested_after_a_limit_was_reached(
     assert f"d0ctl retry prod/1/1/1 {option}" in suggested(d0ctl, "why", "prod/1/1/1")
 
 
+def test_the_time_that_is_suggested_is_more_than_the_last_attempt_took(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x", wall_time=240.0))])))
+    site.fail("prod/1/1/1", reason="wall-time")
+    with site.store.writing():
+        change(site.store, "attempt", started=1000.0, ended=1240.5)
+        change(site.store, "package", wall_time=120.0)  # as an update of the job file does
+
+    assert "d0ctl retry prod/1/1/1 --wall-time 8m" in suggested(d0ctl, "why", "prod/1/1/1")
+
+
 def test_the_disk_that_is_suggested_is_more_than_the_files_took(site: Site, d0ctl: Type) -> None:
     site.submit(job(("a", [line(package("x", disk=20_000_000))])))
     took = {"binary": 1, "started": 1.0, "ended": 2.0, "exit_code": None, "signal": 9, "cpu": 1.0,
@@ -59,6 +71,19 @@ def test_the_disk_that_is_suggested_is_more_than_the_files_took(site: Site, d0ct
     site.fail("prod/1/1/1", reason="disk-full", exit_code=None, binaries=[took])
 
     assert "d0ctl retry prod/1/1/1 --disk 90MB" in suggested(d0ctl, "why", "prod/1/1/1")
+
+
+def test_no_plain_retry_is_suggested_after_a_broken_pipe(site: Site, d0ctl: Type) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    site.fail("prod/1/1/1", reason="signal", exit_code=None)
+    with site.store.writing():
+        change(site.store, "attempt", signal=13)
+
+    answer = d0ctl("why", "prod/1/1/1").stdout
+
+    assert "a pipe whose reader had ended, such as `head`" in answer
+    assert "a plain retry may fail again: fix the cause" in answer
+    assert "  $ d0ctl retry" not in answer
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from operator import attrgetter
 from shlex import quote
+from signal import Signals
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -26,6 +27,14 @@ DETERMINISTIC = frozenset({
     Reason.SEG_FAULT, Reason.LOG_MESSAGE, Reason.NO_INPUTS,
 })  # fmt: skip
 """Reasons for which the same program with the same inputs would fail again."""
+
+OWN_SIGNALS = frozenset({Signals.SIGABRT, Signals.SIGFPE, Signals.SIGPIPE})
+"""Signals that programs get for what they do, so that another try may end in the same way."""
+
+BROKEN_PIPE = (
+    "a program wrote to a pipe whose reader had ended, such as `head`; in bash this fails the "
+    "package (`pipefail`), with `shell: sh` it does not"
+)
 
 TEMPORARY = 75
 """The exit code of a failure that is temporary: EX_TEMPFAIL of sysexits.h."""
@@ -131,8 +140,10 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
         correction = correction_of(store, package)
         is_wrong = f"if the {correction.source} is wrong, correct it, then {correction.again}"
         return _against(fixes=(fix, OLD_FILE + is_wrong))
-    if is_deterministic(last.reason, last.exit_code):
-        return _against(fixes=(_fix(target, is_certain=_fails_again(store, package, last)),))
+    if is_deterministic(last.reason, last.exit_code) or last.signal in OWN_SIGNALS:
+        facts = [BROKEN_PIPE] if last.signal == Signals.SIGPIPE else []
+        fix = _fix(target, is_certain=_fails_again(store, package, last))
+        return _against(*facts, fixes=(fix,))
     return Advice()
 
 
@@ -199,10 +210,9 @@ def _more_memory(
 
 
 def _more_time(package: PackageView, last: AttemptView) -> Advice:
-    limit = package.wall_time
-    if limit is None and last.started is not None and last.ended is not None:
-        limit = last.ended - last.started
-    if not limit:
+    ran = (last.ended or 0.0) - (last.started or 0.0) - last.suspended if last.started else 0.0
+    limit = max(package.wall_time or 0.0, math.floor(ran))
+    if limit <= 0:
         return Advice()
     return Advice(more=Raise("--wall-time", math.ceil(limit * 2)))
 
