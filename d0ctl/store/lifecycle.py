@@ -216,6 +216,9 @@ def drop(selected: Selection, requested: Sequence[int] = (), *, actor: str | Non
     selected.change("wait_for_first", actor=actor, note=note, now=now)
     selected.change("drop_files")
     selected.change("outdate_readers")
+    if selected.change("excuse_lacking"):
+        while selected.change("forget_outdated_by_makers"):
+            pass
     selected.change("drop_lines", requested=json.dumps(requested), now=now)
     selected.change("drop_idle_packages", actor=actor, note=note, now=now)
     selected.change("kill_launched_packages", actor=actor, note=note, now=now,

@@ -71,7 +71,12 @@ def plan(store: Store, request: Request[UpdateOptions], now: float) -> UpdatePla
                             part=part, before=options.before)  # fmt: skip
     comparison = outline.found
     settings = (*_settings(store, job, spec), *[HELD] * (options.hold and not job.hold))
-    touched = {*outline.written, *outline.again, *outline.remade, *outline.accepted}
+    touched = {
+        *(outline.written - comparison.complete),
+        *outline.again,
+        *outline.remade,
+        *outline.accepted,
+    }
     touched |= comparison.restored.keys()
     again = {*outline.again, *outline.remade}
     changed = results.changed(store, job.id, planning.declared_results(spec), again)

@@ -72,6 +72,8 @@ class RestoreLinePlan(Plan):
     """The packages that run again besides these, and files from outside that have changed since."""
     ended: int
     """How many packages failed or were canceled before the drop, and are so again."""
+    lacking: int
+    """How many packages have succeeded before an update added these files to their inputs."""
 
 
 def plan_restore_line(
@@ -130,6 +132,7 @@ def _plan(
         running_again=tuple(Change(row["path"], row["phase"]) for row in done[:MOST_SHOWN]),
         rerun=rerun,
         ended=restore_line.count_ended(selected),
+        lacking=restore_line.count_lacking(selected),
     )
 
 
@@ -209,6 +212,7 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
     yield from wording.counted("to run again with them", len(plan.again), "package",
                                wording.phases(plan.running_again))  # fmt: skip
     yield from wording.makers(plan.rerun.makers, "would run", plan.request.target.job)
+    yield from _lacking(plan)
     yield from _changed(plan)
     yield from _ended(plan)
 
@@ -230,8 +234,18 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
                      "packages that had succeeded without them run")  # fmt: skip
         yield f"{runs} again"
     yield from wording.makers(plan.rerun.makers, "will run", plan.request.target.job)
+    yield from _lacking(plan)
     yield from _changed(plan)
     yield from _ended(plan)
+
+
+def _lacking(plan: RestoreLinePlan) -> Iterator[str]:
+    """Say which packages are out of date by this."""
+    if plan.lacking:
+        ran = count(plan.lacking, "package that ran before", "packages that ran before")
+        are = "is" if plan.lacking == 1 else "are"
+        again = undo.command("update", [plan.request.target.parts[0].job], "--again")
+        yield f"{ran} these files were added {are} out of date again: `{again}`"
 
 
 def _changed(plan: RestoreLinePlan) -> Iterator[str]:

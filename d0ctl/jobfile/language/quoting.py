@@ -51,6 +51,13 @@ def as_written(text: str) -> str:
     return with_groups(text.replace(INPUTS, "{inputs}"))
 
 
+def without_absent(text: str, names: Collection[str]) -> str:
+    """Leave only inputs that remain in the groups of a rendered script or argument."""
+    return _GROUP.sub(
+        lambda found: group_of([name for name in found[1].split(_BETWEEN) if name in names]), text
+    )
+
+
 def members_of(group: str) -> list[str]:
     """Return the words of the remaining members of a group."""
     return [as_word(name) for name in group.strip(GROUP).split(_BETWEEN)]

@@ -115,6 +115,11 @@ def count_ended(selected: Selection) -> int:
     return int(selected.value("count_ended_before_drop"))
 
 
+def count_lacking(selected: Selection) -> int:
+    """Count the packages that have succeeded before files of the selection became their inputs."""
+    return int(selected.value("count_lacking"))
+
+
 def restore_and_run(selected: Selection, again: Sequence[int], requested: Sequence[int], *,
                     actor: str, note: str | None, now: float) -> None:  # fmt: skip
     """Undo the drop of the selected packages, and run packages `again` that have succeeded without
@@ -150,6 +155,9 @@ def restore(selected: Selection, requested: Sequence[int], *, actor: str, note: 
     selected.change("lose_restored")
     selected.change("lose_absent_inputs")
     remake(selected.store, now=now)
+    if selected.change("outdate_lacking"):
+        while selected.change("outdate_by_makers"):
+            pass
     while selected.change("forget_outdated_readers"):  # then their readers
         pass
     selected.change("reopen_jobs")

@@ -1098,6 +1098,17 @@ create view outdated_result as
                           and input.dropped = 0) as by_makers
       from outdated_package;
 
+-- Files that the last `update` of their job added to the inputs of packages that it left as they ran:
+-- it changed nothing else of them, so that they are out of date unless all these files are dropped.
+create table lacked_input (
+    package_id integer not null references package on delete cascade,
+    file_id    integer not null references file on delete cascade,
+    primary key (package_id, file_id)
+) strict, without rowid;
+
+-- The packages that lack a file.
+create index lacked_input_of_file on lacked_input (file_id);
+
 -- The contents that a file had until others came or were made.
 create table former_content (
     file_id  integer not null references file on delete cascade,

@@ -273,6 +273,15 @@ delete from outdated_package where job_id = :job;
 -- A successful package ran with another definition or other inputs than the job file has now.
 insert into outdated_package (package_id, job_id, by_recipe, acceptable) values (?, ?, ?, ?);
 
+-- name: forget_lacked_inputs
+-- A correction decides anew which inputs packages of a job lack.
+delete from lacked_input where package_id in (select id from package where job_id = :job);
+
+-- name: record_lacked_input
+-- A package lacks a file of its job, and differs from its job file only by such ones.
+insert into lacked_input (package_id, file_id)
+select ?1, id from file where job_id = ?2 and name = ?3 and pattern_id is null;
+
 -- name: count_outdated
 -- How many successful packages of a job, or of a stage or line, are out of date, how many of them by
 -- their recipe, how many results may be accepted or not, and how many are made of outdated files.

@@ -279,6 +279,37 @@ select package_id, job_id, 0, max(acceptable)
  where package_id not in (select package_id from selected_package)
  group by package_id;
 
+-- name: excuse_lacking
+-- Packages that lacked only files that are dropped by now ran with the recipe of their job; they may
+-- have read dropped files.
+update outdated_package
+   set by_recipe = 0,
+       acceptable = iif(exists (select 1 from input join file on file.id = input.file_id
+                                 where input.package_id = outdated_package.package_id
+                                   and input.own = 0 and input.dropped = 0 and file.dropped = 1),
+                        1, null)
+ where by_recipe = 1
+   and package_id in (select lacked_input.package_id
+                        from selected_package
+                        join file on file.package_id = selected_package.package_id
+                        join lacked_input on lacked_input.file_id = file.id)
+   and not exists (select 1 from lacked_input join file on file.id = lacked_input.file_id
+                    where lacked_input.package_id = outdated_package.package_id
+                      and file.dropped = 0);
+
+-- name: forget_outdated_by_makers
+-- Packages of the selected ones' jobs are up to date again if only the makers of their files were not.
+delete from outdated_package
+ where by_recipe = 0 and acceptable is null
+   and job_id in (select package.job_id
+                    from selected_package join package on package.id = selected_package.package_id)
+   and not exists (select 1
+                     from input
+                     join file on file.id = input.file_id
+                     join outdated_package as maker on maker.package_id = file.package_id
+                    where input.package_id = outdated_package.package_id and input.own = 0
+                      and input.dropped = 0);
+
 -- name: drop_idle_packages
 -- not launched -> dropped; successful ones stay.
 update package

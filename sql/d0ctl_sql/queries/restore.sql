@@ -272,6 +272,29 @@ delete from outdated_package
    and not exists (select 1 from earlier_reader
                     where earlier_reader.package_id = outdated_package.package_id);
 
+-- name: outdate_lacking
+-- Packages that lack files of the selected ones are out of date.
+insert or replace into outdated_package (package_id, job_id, by_recipe, acceptable)
+select distinct package.id, package.job_id, 1, 0
+  from selected_package
+  join file on file.package_id = selected_package.package_id and file.dropped = 0
+  join lacked_input on lacked_input.file_id = file.id
+  join package on package.id = lacked_input.package_id;
+
+-- name: outdate_by_makers
+-- Packages of the selected ones' jobs that have succeeded with files of outdated ones are so, too; not
+-- those that the job file has no more.
+insert or ignore into outdated_package (package_id, job_id, by_recipe)
+select package.id, package.job_id, 0
+  from outdated_package as maker
+  join file on file.package_id = maker.package_id
+  join input on input.file_id = file.id and input.own = 0 and input.dropped = 0
+  join package on package.id = input.package_id and package.phase = 'done'
+              and package.job_id = maker.job_id
+  join line on line.id = package.line_id and line.named <> 2
+ where maker.job_id in (select package.job_id
+                          from selected_package join package on package.id = selected_package.package_id);
+
 -- name: restore_lines
 -- Lines of the selected packages are no longer dropped.
 update line set dropped = null
@@ -301,6 +324,15 @@ select count(*)
  where (select old from event
          where event.package_id = package.id and event.new = 'dropped'
          order by event.id desc limit 1) in ('failed', 'canceled');
+
+-- name: count_lacking
+-- How many packages have succeeded before an update added files of the selected ones to their inputs.
+select count(distinct package.id)
+  from selected_package
+  join file on file.package_id = selected_package.package_id
+  join lacked_input on lacked_input.file_id = file.id
+  join package on package.id = lacked_input.package_id and package.phase = 'done'
+  join line on line.id = package.line_id and line.dropped is null;
 
 -- name: restore_acknowledgements
 -- Failures that were acknowledged when the selected packages were dropped are so again.

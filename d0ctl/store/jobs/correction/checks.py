@@ -6,7 +6,8 @@ from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, PackageSpec
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs.correction.comparison import Comparison, NewLine
+from d0ctl.store.jobs.correction.comparison import Comparison
+from d0ctl.store.jobs.correction.pairing.new_lines import NewLine
 from d0ctl.store.jobs.correction.revision import Known
 from d0ctl.store.jobs.submission.insertion import dropped
 from d0ctl.store.views.job_files.forecast import dropped_inputs

@@ -1,65 +1,23 @@
 """The changes of a corrected job file to a submitted job."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct, field
 
-from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec, StageSpec
+from d0ctl.jobfile.spec import JobSpec, PackageSpec
 from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.jobs.correction import matching, standing
 from d0ctl.store.jobs.correction.definitions import Definition, of_line
+from d0ctl.store.jobs.correction.pairing import lacked_inputs
+from d0ctl.store.jobs.correction.pairing.new_lines import NewStage, match_lines
 from d0ctl.store.jobs.correction.standing import (
     LAUNCHED,
     StandingLine,
     StandingPackage,
     StandingStage,
 )
-
-
-class NewLine(Struct):
-    """A line of the job file, and the matching line of the job; None if it is new."""
-
-    seq: int
-    definitions: list[Definition]
-    old: StandingLine | None = None
-
-    @property
-    def stays_dropped(self) -> bool:
-        """Whether it is dropped, and not only as an earlier job file lacked it."""
-        return self.old is not None and self.old.is_dropped and not self.old.is_left
-
-    def package(self, number: int) -> int | None:
-        """Return the id of a package, by its number from 0; None if it is new."""
-        there = self.old.packages if self.old else []
-        return there[number].id if number < len(there) else None
-
-
-class NewStage(Struct):
-    """A stage of the job file, and the matching stage of the job; None if it is new."""
-
-    seq: int
-    lines: list[NewLine]
-    old: StandingStage | None = None
-    is_left: bool = False
-    """Whether its lines stay as they are, and are missing here."""
-    rest: dict[int, LineSpec] | None = None
-    """The lines that still have to be made or changed, by their numbers; None if all may be."""
-
-    @property
-    def numbered(self) -> Iterable[tuple[int, NewLine]]:
-        """Its lines that still differ from the job file, with their numbers in it."""
-        if self.rest is None:
-            return enumerate(self.lines, 1)
-        return ((number, self.lines[number - 1]) for number in self.rest)
-
-    def pairs(self, spec: StageSpec) -> Iterable[tuple[int, NewLine, LineSpec]]:
-        """Return these lines with their definitions in the job file."""
-        if self.is_left:
-            return ()
-        specs = spec.lines if self.rest is None else self.rest.values()
-        return ((*line, of) for line, of in zip(self.numbered, specs, strict=True))
 
 
 class Place(Struct, frozen=True):
@@ -100,6 +58,10 @@ class Comparison(Struct):
     """Packages that have succeeded with files of lines dropped since."""
     earlier: set[int] = field(default_factory=set)
     """The outdated ones whose definition is that of the job file."""
+    lacking: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    """Packages that were launched, and differ only by inputs that they lack, with their names."""
+    complete: set[int] = field(default_factory=set)
+    """Those of them that have succeeded, and lack only dropped files: they are up to date."""
     requests: set[int] = field(default_factory=set)
     """Those that have succeeded, and would now ask for other resources, or start early."""
     other_dispositions: set[int] = field(default_factory=set)
@@ -179,8 +141,11 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
             for definition in line.definitions
             for name in definition.makes
         )
+    comparison.lacking = lacked_inputs.find(comparison.stages, spec, comparison.makes)
+    dropped = lacked_inputs.dropped(comparison.stages)
+    whole = {package for package, names in comparison.lacking.items() if names <= dropped}
     for stage in comparison.stages:
-        _sort_stage(comparison, stage)
+        _sort_stage(comparison, stage, whole)
     taken = {line.old.id for stage in comparison.stages for line in stage.lines if line.old}
     for there in old:
         for line in there.lines:
@@ -189,28 +154,7 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
     return comparison
 
 
-def match_lines(
-    new: Sequence[tuple[str, list[Definition]]], old: StandingStage | None, seq: int
-) -> NewStage:
-    """Match the lines of a stage of the job file, with their definitions, with those of the job."""
-    features = [matching.features(name, each) for name, each in new]
-    there = old.lines if old else []
-
-    def fits(number: int, at: int) -> bool:
-        return len(there[at].packages) <= len(new[number][1])
-
-    numbers = matching.matches(features, [line.features for line in there], fits)
-    lines, count = [], len(there)
-    for (_, definitions), number in zip(new, numbers, strict=True):
-        if number is None:
-            count += 1
-            lines.append(NewLine(count, definitions))
-        else:
-            lines.append(NewLine(there[number].seq, definitions, there[number]))
-    return NewStage(seq, lines, old)
-
-
-def _sort_stage(comparison: Comparison, stage: NewStage) -> None:
+def _sort_stage(comparison: Comparison, stage: NewStage, whole: Set[int]) -> None:
     for line in stage.lines:
         old = line.old
         if old is None:
@@ -228,16 +172,20 @@ def _sort_stage(comparison: Comparison, stage: NewStage) -> None:
                 if old and old.is_dropped and not is_back and package.phase == Phase.DONE:
                     comparison.unchanged += 1  # it never runs again
                 else:
-                    _sort(comparison, package, definition, position)
+                    _sort(comparison, package, definition, position, package.id in whole)
                 if is_back:
                     comparison.unchanged = unchanged
                     comparison.restored[package.id] = position
 
 
 def _sort(
-    comparison: Comparison, package: StandingPackage, definition: Definition, position: Place
+    comparison: Comparison,
+    package: StandingPackage,
+    definition: Definition,
+    position: Place,
+    is_whole: bool,
 ) -> None:
-    has_recipe = definition.recipe in (package.definition.recipe, package.left)
+    has_recipe = is_whole or definition.recipe in (package.definition.recipe, package.left)
     is_returned = not has_recipe and package.ran == definition.recipe
     has_recipe |= is_returned
     if package.phase in LAUNCHED:
@@ -254,6 +202,8 @@ def _sort(
             comparison.returned[package.id] = position
         elif has_recipe and not is_earlier:
             comparison.unchanged += 1
+            if is_whole:
+                comparison.complete.add(package.id)
             if package.definition.whole != definition.whole:
                 comparison.requests.add(package.id)
             if package.definition.dispositions != definition.dispositions:

@@ -15,7 +15,9 @@ from d0ctl.store.connection import Selection, Store
 from d0ctl.store.files import copies, edited_files
 from d0ctl.store.jobs import restore_line, results, retry
 from d0ctl.store.jobs.correction import acceptance
-from d0ctl.store.jobs.correction.comparison import Comparison, NewStage, line_numbers
+from d0ctl.store.jobs.correction.comparison import Comparison, line_numbers
+from d0ctl.store.jobs.correction.pairing import lacked_inputs
+from d0ctl.store.jobs.correction.pairing.new_lines import NewStage
 from d0ctl.store.jobs.correction.planning import Outline, declared_results
 from d0ctl.store.jobs.correction.revision import (
     Known,
@@ -45,6 +47,7 @@ def correct(
     store.change("forget_outdated_packages", job=job)
     acceptance.record_outdated(store, job, outline.outdated, outline.by_recipe,
                                outline.found, outline.acceptable)  # fmt: skip
+    lacked_inputs.record(store, job, outline.lacked)
 
 
 class Correction(Struct):
@@ -78,7 +81,7 @@ class Correction(Struct):
         self._run_again(Phase.DONE)
         self._bring_back()
         self._take_files()
-        stages = self._stages()
+        stages = [self._stage(new, number) for number, new in enumerate(self.found.stages)]
         self._write(stages)
         self._order(stages)
         self._count()
@@ -135,11 +138,8 @@ class Correction(Struct):
                         files = [self.known.ids[n] for n in definition.makes if n in self.known.ids]
                         yield from (file for file in files if self.known.makers[file] != package)
 
-    def _stages(self) -> list[int]:
-        """Insert or update the rows of stages; return their ids."""
-        return [self._stage(new, number) for number, new in enumerate(self.found.stages)]
-
     def _stage(self, new: NewStage, number: int) -> int:
+        """Insert or update the row of a stage; return its id."""
         of = self.spec.stages[number]
         says = {"name": of.name, "require": of.require, "max_running": of.max_running,
                 "final": int(of.final)}  # fmt: skip

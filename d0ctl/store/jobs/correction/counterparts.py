@@ -11,9 +11,9 @@ from typing import NamedTuple
 from d0ctl.jobfile.spec import JobSpec, LineSpec, PackageSpec, StageSpec
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction import matching, standing
-from d0ctl.store.jobs.correction.comparison import match_lines
 from d0ctl.store.jobs.correction.definitions import Definition, of_line
 from d0ctl.store.jobs.correction.matching import LineFeatures
+from d0ctl.store.jobs.correction.pairing.new_lines import match_lines
 from d0ctl.store.jobs.scripts import Position
 
 

@@ -1,13 +1,15 @@
 """The definition of a package as texts that can be compared, from a job file or from rows."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from d0ctl.jobfile.language.file_names import base_name
-from d0ctl.jobfile.spec import InputSpec, LineSpec, PackageSpec
+from d0ctl.jobfile.language.file_names import base_name, local_name
+from d0ctl.jobfile.language.quoting import without_absent
+from d0ctl.jobfile.spec import GROUP, InputSpec, LineSpec, PackageSpec
 from d0ctl.store.connection import Row, as_json
 from d0ctl.store.jobs.submission.insertion import REQUIREMENT
 from d0ctl.store.jobs.submission.intake import STARTUP
@@ -30,6 +32,7 @@ _WATCHED = (
 _TAKES = ("acquire", "locator", "size", "checksum", "local")
 _KEEPS = ("required", "disposition")
 _STORES = ("dispositions", "locator", "size", "min_size", "checksum")
+_GROUP_IN_JSON = json.dumps(GROUP).strip('"')
 EXPECTED = frozenset(["stage", "rank", "seconds", "expected", "chain"])
 """Fields of a requirement that a package does not request."""
 
@@ -46,6 +49,8 @@ class Definition(NamedTuple):
     whole: bytes
     files: bytes
     """What it reads and makes, by name."""
+    reads: tuple[str, ...]
+    """The names of its inputs."""
     makes: tuple[str, ...]
     dispositions: tuple[tuple[str, str], ...]
     """Its files with dispositions, and these."""
@@ -130,19 +135,26 @@ class _Parts:
         self._rest: list[tuple[Any, ...]] = []
         self._reads: list[tuple[str, str | None]] = []
         self._makes: list[str] = []
+        self._local_names: dict[int, set[str]] = {}
+        """The inputs of binaries with groups of inputs, by their numbers."""
         self._named_dispositions: list[tuple[str, str]] = []
 
     def binary(self, number: int, row: Any) -> None:
-        self._recipe.append(("binary", number, self._runs(row)))
+        runs = self._runs(row)
+        self._recipe.append(("binary", number, runs))
+        if _has_groups(runs):
+            self._local_names[number] = set()
         self._rest.append(("binary", number, tuple(map(_plain, self._watched(row)))))
 
     def input(
         self, binary: int, position: int, file: str, match: str | None, writable: int, row: Any
     ) -> None:
         entry = ("input", binary, position, file)
-        self._recipe.append((*entry, match, writable, self._takes(row)))
+        self._recipe.append((*entry, match, writable, taken := self._takes(row)))
         self._rest.append((*entry, keeps := self._keeps(row)))
         self._reads.append((file, match))
+        if binary in self._local_names:
+            self._local_names[binary] |= {file, local_name(file, taken[-1])}
         if keeps[1]:
             self._named_dispositions.append((file, keeps[1]))
 
@@ -154,11 +166,28 @@ class _Parts:
         self._makes.append(name)
 
     def definition(self, values: Iterable[Any], requests: Iterable[Any]) -> Definition:
+        for at, part in enumerate(self._recipe):
+            if part[0] == "binary" and part[1] in self._local_names:
+                self._recipe[at] = (*part[:2], self._without_absent(part))
         recipe = _digest([*sorted(self._recipe, key=_position), values])
         whole = _digest([recipe, *sorted(self._rest, key=_position), tuple(map(_plain, requests))])
         files = _digest((sorted(self._reads, key=str), sorted(self._makes)))
         named = tuple(sorted(self._named_dispositions))
-        return Definition(recipe, whole, files, tuple(self._makes), named)
+        reads = tuple(name for name, _ in self._reads)
+        return Definition(recipe, whole, files, reads, tuple(self._makes), named)
+
+    def _without_absent(self, binary: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return what a binary runs; only its inputs are left in its groups, as at a launch."""
+        names, (script, shell, argv, *rest) = self._local_names[binary[1]], binary[2]
+        if script is not None:
+            script = without_absent(script, names)
+        elif argv is not None:
+            argv = [without_absent(word, names) for word in json.loads(argv)]
+        return (script, shell, argv, *rest)
+
+
+def _has_groups(runs: tuple[Any, ...]) -> bool:
+    return GROUP in (runs[0] or "") or _GROUP_IN_JSON in (runs[2] or "")
 
 
 def _position(part: tuple[Any, ...]) -> tuple[Any, ...]:

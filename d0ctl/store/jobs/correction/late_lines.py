@@ -19,8 +19,9 @@ from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.jobs.correction import comparison
 from d0ctl.store.jobs.correction.checks import check
-from d0ctl.store.jobs.correction.comparison import Comparison, NewLine, NewStage, made_inputs
+from d0ctl.store.jobs.correction.comparison import Comparison, made_inputs
 from d0ctl.store.jobs.correction.correct import Correction, count_anew, make_absent_again
+from d0ctl.store.jobs.correction.pairing.new_lines import NewLine, NewStage
 from d0ctl.store.jobs.correction.planning import declared_results
 from d0ctl.store.jobs.correction.revision import (
     Known,

@@ -65,6 +65,15 @@ class Outline(Struct):
     """The packages of other jobs that run again for these."""
 
     @property
+    def lacked(self) -> dict[int, frozenset[str]]:
+        """Those that stay as they ran, and lack only inputs: the names of these.
+
+        Packages that have read changed files are out of date in any case.
+        """
+        apart = self.again | self.written | self.found.edited.keys()
+        return {key: names for key, names in self.found.lacking.items() if key not in apart}
+
+    @property
     def redefined(self) -> frozenset[int]:
         """Those that run again because their outputs were removed, and get another definition."""
         return self.written & self.remade.keys()
@@ -145,6 +154,7 @@ def plan(
     check_dropped(store, spec, comparison_result, rerun, dropped, known)
     remade, renewed = _places(sides.old, gone), _places(sides.old, rerun - asked)
     written |= (accepted.keys() - comparison_result.earlier) | comparison_result.returned.keys()
+    written |= comparison_result.complete
     anew = gone & comparison_result.earlier  # by the files as they are now
     outdated = _outdated(comparison_result).difference(rerun, written, anew)
     by_recipe = frozenset(outdated - comparison_result.earlier)

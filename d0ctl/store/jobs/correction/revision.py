@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import LineSpec
 from d0ctl.store.connection import Store
-from d0ctl.store.jobs.correction.comparison import NewLine
+from d0ctl.store.jobs.correction.pairing.new_lines import NewLine
 from d0ctl.store.jobs.submission.insertion import Insertion
 from d0ctl.store.jobs.submission.intake import Intake, Reserve
 from d0ctl.store.jobs.submission.intake_rows import Chunk, FileRow, PackageRow, Row, line_row

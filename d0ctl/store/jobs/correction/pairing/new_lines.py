@@ -1,0 +1,80 @@
+"""The stages and lines of a job file, with the matching ones of the submitted job."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from d0ctl.jobfile.spec import LineSpec, StageSpec
+from d0ctl.store.jobs.correction import matching
+from d0ctl.store.jobs.correction.definitions import Definition
+from d0ctl.store.jobs.correction.standing import StandingLine, StandingPackage, StandingStage
+
+
+class NewLine(Struct):
+    """A line of the job file, and the matching line of the job; None if it is new."""
+
+    seq: int
+    definitions: list[Definition]
+    old: StandingLine | None = None
+
+    @property
+    def stays_dropped(self) -> bool:
+        """Whether it is dropped, and not only as an earlier job file lacked it."""
+        return self.old is not None and self.old.is_dropped and not self.old.is_left
+
+    def package(self, number: int) -> int | None:
+        """Return the id of a package, by its number from 0; None if it is new."""
+        there = self.standing(number)
+        return there.id if there else None
+
+    def standing(self, number: int) -> StandingPackage | None:
+        """Return a package as it stands, by its number from 0; None if it is new."""
+        there = self.old.packages if self.old else []
+        return there[number] if number < len(there) else None
+
+
+class NewStage(Struct):
+    """A stage of the job file, and the matching stage of the job; None if it is new."""
+
+    seq: int
+    lines: list[NewLine]
+    old: StandingStage | None = None
+    is_left: bool = False
+    """Whether its lines stay as they are, and are missing here."""
+    rest: dict[int, LineSpec] | None = None
+    """The lines that still have to be made or changed, by their numbers; None if all may be."""
+
+    @property
+    def numbered(self) -> Iterable[tuple[int, NewLine]]:
+        """Its lines that still differ from the job file, with their numbers in it."""
+        if self.rest is None:
+            return enumerate(self.lines, 1)
+        return ((number, self.lines[number - 1]) for number in self.rest)
+
+    def pairs(self, spec: StageSpec) -> Iterable[tuple[int, NewLine, LineSpec]]:
+        """Return these lines with their definitions in the job file."""
+        if self.is_left:
+            return ()
+        specs = spec.lines if self.rest is None else self.rest.values()
+        return ((*line, of) for line, of in zip(self.numbered, specs, strict=True))
+
+
+def match_lines(
+    new: Sequence[tuple[str, list[Definition]]], old: StandingStage | None, seq: int
+) -> NewStage:
+    """Match the lines of a stage of the job file, with their definitions, with those of the job."""
+    features = [matching.features(name, each) for name, each in new]
+    there = old.lines if old else []
+
+    def fits(number: int, at: int) -> bool:
+        return len(there[at].packages) <= len(new[number][1])
+
+    numbers = matching.matches(features, [line.features for line in there], fits)
+    lines, count = [], len(there)
+    for (_, definitions), number in zip(new, numbers, strict=True):
+        if number is None:
+            count += 1
+            lines.append(NewLine(count, definitions))
+        else:
+            lines.append(NewLine(there[number].seq, definitions, there[number]))
+    return NewStage(seq, lines, old)
