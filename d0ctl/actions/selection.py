@@ -58,6 +58,14 @@ def has_ended(job: JobSummary) -> bool:
     return not (totals["unscheduled"] or totals["scheduled"] or totals["launched"])
 
 
+def startable(job: JobSummary) -> int:
+    """Return how many packages of a job are not launched yet, and would start by themselves: none
+    that is held or blocked itself.
+    """
+    able = HOLDABLE - {Phase.WAITING} if job.blocked else HOLDABLE
+    return sum(job.counts.get(phase, 0) for phase in able)
+
+
 def canceled_before(store: Store, target: Selector, split: "Split") -> int:
     """Count the canceled packages that `:canceled` of the parts to change would name, too.
 

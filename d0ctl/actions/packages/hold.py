@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
 from d0ctl.actions.option import Options
-from d0ctl.actions.selection import HOLDABLE, changeable, has_ended, is_whole_job, jobs_of
+from d0ctl.actions.selection import (
+    HOLDABLE,
+    changeable,
+    has_ended,
+    is_whole_job,
+    jobs_of,
+    startable,
+)
 from d0ctl.errors import Refused
-from d0ctl.model import Phase, by_status
+from d0ctl.model import Phase
 from d0ctl.policy.remarks import own_words
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
@@ -61,8 +68,8 @@ def of_jobs(request: Request[Options], jobs: list[JobSummary], past: str) -> Pla
     """Plan to change the flag of whole jobs."""
     if not jobs:
         raise Refused(f"no job of `{request.target.brief}` can be {past}")
-    idle = sum(by_status(job.counts)["unscheduled"] for job in jobs)
-    return Plan(request=request, jobs=tuple(job.name for job in jobs), packages=idle)
+    return Plan(request=request, jobs=tuple(job.name for job in jobs),
+                packages=sum(startable(job) for job in jobs))  # fmt: skip
 
 
 def hold(store: Store, plan: Plan, by: Author) -> None:

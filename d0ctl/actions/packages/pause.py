@@ -18,9 +18,10 @@ from d0ctl.actions.selection import (
     jobs_of,
     nothing_for,
     rows,
+    startable,
 )
 from d0ctl.errors import BadUsage, Refused
-from d0ctl.model import Phase, by_status
+from d0ctl.model import Phase
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import pause as pauses
@@ -110,7 +111,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
     return PausePlan(
         request=request,
         jobs=tuple(job.name for job in free),
-        packages=sum(idle(job) for job in free),
+        packages=sum(startable(job) for job in free),
         launched=launched if request.options.running else 0,
         silent=silent(store, free, is_asked=False) if request.options.running else 0,
         queued=0 if request.options.running else queued,
@@ -139,12 +140,6 @@ def _not_timed(request: Request[PauseOptions]) -> BadUsage:
     option = "--for" if request.options.until is None else "--until"
     return BadUsage(f"`{option}` pauses whole jobs, not a part such as `{request.target.brief}`",
                     hint=shlex.join(["d0ctl", "pause", job, *typed(request.options)]))  # fmt: skip
-
-
-def idle(job: JobSummary) -> int:
-    """Return how many packages of a job are not launched yet."""
-    totals = by_status(job.counts)
-    return totals["unscheduled"] + totals["scheduled"]
 
 
 def _not_pausable(jobs: list[JobSummary], request: Request[PauseOptions], now: float) -> Refused:

@@ -10,14 +10,13 @@ from d0ctl.actions.option import Options
 from d0ctl.actions.packages.pause import (
     SUSPENDABLE,
     PausePlan,
-    idle,
     ids,
     of_part,
     out_of_reach,
     report_both,
     silent,
 )
-from d0ctl.actions.selection import is_whole_job, jobs_of
+from d0ctl.actions.selection import is_whole_job, jobs_of, startable
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
@@ -56,7 +55,7 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     return PausePlan(
         request=request,
         jobs=tuple(job.name for job in paused),
-        packages=sum(idle(job) for job in paused),
+        packages=sum(startable(job) for job in paused),
         launched=sum(job.counts.get("suspended", 0) for job in paused),
         silent=silent(store, paused, is_asked=True),
         with_running=all(job.pause_running for job in paused),

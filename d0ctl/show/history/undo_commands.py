@@ -93,8 +93,8 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
     if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
         return True
     changed = sum(other.packages for other in ending)
-    if _stops_jobs(action) and any(other.verb == "finish" for other in ending):
-        changed = action.packages  # a finish ends the stop, whatever is left by then
+    if _stops_jobs(action) and ending:
+        changed = action.packages  # the stop ends, whatever is left by then
     return changed >= action.packages and all(
         any(_covers(other, target) for other in ending) for target in _targets(action)
     )
