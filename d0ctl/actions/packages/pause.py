@@ -167,10 +167,15 @@ def of_part(store: Store, request: Request[Any], able: Able, past: str, now: flo
     selected = selection.choose(store, request.target, now=now)
     changed: Counter[str] = Counter()
     unchanged: Counter[str] = Counter()
-    for phase, is_parked, is_asked, number in pauses.pausable(selected):
-        (changed if able(phase, is_parked, is_asked) else unchanged)[phase] += number
+    kinds: list[pauses.Pausable] = []
+    for kind in pauses.pausable(selected):
+        is_able = able(kind.phase, kind.is_parked, kind.is_asked)
+        (changed if is_able else unchanged)[kind.phase] += kind.number
+        kinds += [kind] * is_able
     if not changed:
         raise nothing_for(selected, request.target, unchanged, past)
+    if changed.keys() & unchanged.keys():  # the phase alone does not tell which these are
+        pauses.keep(selected, kinds)
     return PausePlan(
         request=request,
         selected=selected,

@@ -1,5 +1,6 @@
 """Pausing and resuming jobs and packages."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -28,6 +29,12 @@ def pausable(selected: Selection) -> list[Pausable]:
         Pausable(row["phase"], bool(row["parked"]), bool(row["asked"]), row["n"])
         for row in selected.rows("selected_pausable", paused=PAUSED)
     ]
+
+
+def keep(selected: Selection, kinds: Iterable[Pausable]) -> None:
+    """Keep only packages of these kinds in the selection."""
+    named = [[kind.phase, int(kind.is_parked), int(kind.is_asked)] for kind in kinds]
+    selected.change("keep_pausable", kinds=json.dumps(named), paused=PAUSED)
 
 
 def guarded(selected: Selection) -> Counter[str]:

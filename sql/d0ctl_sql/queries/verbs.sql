@@ -102,17 +102,34 @@ update package
 
 -- name: selected_pausable
 -- The selected packages by phase, whether pause holds them, and whether they are asked to pause, or are
--- suspended as a person asked for it and not by a guard of their node. Of unreachable ones nobody
--- knows the cause.
+-- suspended as a person asked for it and not by a guard of their node, unless they are asked to
+-- continue. Of unreachable ones nobody knows the cause.
 select package.phase, package.parked,
        package.request is 'pause'
-       or (package.phase = 'suspended' and package.note glob :paused || '*')
+       or (package.phase = 'suspended' and package.request is not 'resume'
+           and package.note glob :paused || '*')
        or (package.phase = 'unreachable' and package.request is not 'resume'
            and (select phase from attempt where attempt.id = package.attempt_id) is 'suspended')
        as asked,
        count(*) as n
   from selected_package join package on package.id = selected_package.package_id
  group by 1, 2, 3;
+
+-- name: keep_pausable
+-- Keep of the selected packages only those of these kinds, which `selected_pausable` counts.
+delete from selected_package
+ where package_id in
+     (select package.id
+        from selected_package join package on package.id = selected_package.package_id
+       where json_array(
+                 package.phase, package.parked,
+                 (package.request is 'pause'
+                  or (package.phase = 'suspended' and package.request is not 'resume'
+                      and package.note glob :paused || '*')
+                  or (package.phase = 'unreachable' and package.request is not 'resume'
+                      and (select phase from attempt
+                            where attempt.id = package.attempt_id) is 'suspended')) is true)
+             not in (select value from json_each(:kinds)));
 
 -- name: finish_job
 -- Launch no more packages of a job; a hard end replaces a soft one.

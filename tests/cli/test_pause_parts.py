@@ -1,0 +1,55 @@
+"""pause and resume of parts of a job of which some packages are paused and others are not."""
+
+import pytest
+
+from d0ctl_wrapper.protocol.text import PAUSED
+from tests.cli.conftest import Type
+from tests.cli.test_pause import say
+from tests.support.building import document, production
+from tests.support.site import Site
+
+
+def test_a_resume_names_and_undoes_only_packages_that_a_pause_holds(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    d0ctl("hold", "prod/1/1/1")
+    d0ctl("pause", "prod/1/2/1")
+
+    plan = d0ctl("resume", "prod/1", "--dry-run").stdout
+    done = d0ctl("resume", "prod/1")
+
+    assert plan.splitlines()[:2] == ["would resume 1 package: 1 held", "  prod/1/2/1  held"]
+    assert "prod/1/1/1" not in plan
+    assert done.stderr.startswith("to undo: d0ctl pause prod/1/2/1\n")
+    assert (site.phase("prod/1/1/1"), site.phase("prod/1/2/1")) == ("held", "ready")
+
+
+def test_a_pause_names_and_undoes_only_packages_that_are_not_asked_yet(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        site.launch(path)
+    d0ctl("pause", "prod/1/1/1", "--running")
+
+    plan = d0ctl("pause", "prod/1/1-2/1", "--running", "--dry-run").stdout
+    done = d0ctl("pause", "prod/1/1-2/1", "--running")
+
+    assert plan.splitlines()[1].startswith("  prod/1/2/1 ")
+    assert "prod/1/1/1" not in plan
+    assert done.stderr.startswith("to undo: d0ctl resume prod/1/2/1\n")
+
+
+@pytest.mark.parametrize("path", ["prod/1/1/1", "prod/1"])
+def test_a_resume_is_undone_before_it_took_effect(site: Site, d0ctl: Type, path: str) -> None:
+    site.submit(production())
+    attempt = site.launch("prod/1/1/1")
+    d0ctl("pause", "prod/1/1/1", "--running")
+    say(site, attempt, "suspended", seq=2, why=PAUSED)
+    undo = d0ctl("resume", path).stderr.splitlines()[0].removeprefix("to undo: d0ctl ")
+
+    again = d0ctl(*undo.split())
+
+    assert (again.exit_code, again.stdout.splitlines()[0]) == (0, "paused package `prod/1/1/1`")
+    assert document(d0ctl("status", "prod/1/1/1", "--json").stdout)["request"] == "pause"
