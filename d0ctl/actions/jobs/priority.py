@@ -12,6 +12,7 @@ from d0ctl.errors import Refused
 from d0ctl.model import Phase, by_status
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Store
+from d0ctl.store.jobs.retry import keep_phases
 from d0ctl.store.views import browse
 from d0ctl.units import count, listed
 
@@ -58,6 +59,7 @@ def plan_priority(store: Store, request: Request[PriorityOptions], now: float) -
     number = request.options.priority
     if not is_whole_job(request.target):
         split = changeable(store, request.target, ABLE, "given another priority", now)
+        keep_phases(split.selected, ABLE)
         previous = tuple(lifecycle.priorities(split.selected))
         if previous == (number,):
             raise _same(request)
