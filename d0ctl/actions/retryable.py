@@ -11,6 +11,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import retry
 from d0ctl.store.jobs.restore_line import line_launched_without, lines_to_restore
+from d0ctl.store.jobs.scripts import Script
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.fitting import Nodes, in_words
 from d0ctl.units import count, listed
@@ -26,14 +27,21 @@ MOST_MAKERS = 3
 
 
 def not_retryable(
-    selected: Selection, memory: int | None, wall_time: float | None, jobs: Iterable[int]
+    selected: Selection,
+    memory: int | None,
+    wall_time: float | None,
+    jobs: Iterable[int],
+    scripts: Iterable[Script] = (),
 ) -> dict[int, str]:
     """Return the selected packages that would fail again, with a clause that says why.
 
     They would have this memory and wall time, and read the files of these jobs as they are now.
+    Packages with other `scripts` may need less.
     """
+    others = {each.package for each in scripts}
     limits = retry.at_a_limit(selected, memory, wall_time, jobs)
-    reasons = {package: AT_A_LIMIT[reason] for package, reason in limits.items()}
+    reasons = {package: AT_A_LIMIT[reason] for package, reason in limits.items()
+               if package not in others}  # fmt: skip
     for package, name in retry.without_inputs(selected).items():
         reasons[package] = f"it needs file `{name}` of a dropped line"
     return reasons

@@ -169,3 +169,55 @@ def test_parameters_are_not_those_of_two_jobs(site: Site, d0ctl: Type, tmp_path:
 
     assert refused.exit_code == 2 and "names several jobs" in refused.stderr
     assert script(site, "other/1/2/1") == "simulate z 2 100"
+
+
+LIMITED = "job: mc\nstages: [{lines: [{run: go 9, memory: 1GB}, {run: go 9, wall-time: 1s}]}]\n"
+
+
+def failed_at_limits(site: Site, d0ctl: Type, folder: Path, text: str = LIMITED) -> Path:
+    """A job whose packages ran out of memory and of time, and its file."""
+    (path := folder / "mc.yaml").write_text(text)
+    assert d0ctl("submit", str(path)).exit_code == 0
+    site.up()
+    site.fail("mc/1/1/1", reason="out-of-memory", rss=2 * 10**9)
+    site.fail("mc/1/2/1", reason="wall-time")
+    return path
+
+
+def test_what_ended_at_a_limit_is_retried_once_an_update_has_changed_what_it_runs(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = failed_at_limits(site, d0ctl, tmp_path)
+    path.write_text(LIMITED.replace("go 9", "go 1"))
+    d0ctl("update", "mc")
+
+    why = [d0ctl("why", f"mc/1/{line}/1").stdout for line in (1, 2)]
+    result = d0ctl("retry", "mc:failed")
+
+    assert result.stdout.startswith("retried 2 packages"), result.stderr
+    assert "its peak was 2.0 GB of memory" in " ".join(why[0].split())
+    assert [f"$ d0ctl retry mc/1/{line}/1\n" in why[line - 1] for line in (1, 2)] == [True, True]
+
+
+def test_what_ended_at_a_limit_is_not_retried_once_an_update_was_undone(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = failed_at_limits(site, d0ctl, tmp_path)
+    path.write_text(LIMITED.replace("go 9", "go 1"))
+    d0ctl("update", "mc")
+    d0ctl("update", "mc", "--previous")
+
+    assert "would get no more" in d0ctl("retry", "mc:failed").stderr
+
+
+def test_what_ended_at_a_limit_is_retried_with_other_parameters(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = LIMITED.replace("go 9", "'go {n}'").replace("stages", "parameters: {n: 9}\nstages")
+    failed_at_limits(site, d0ctl, tmp_path, text)
+
+    refused = d0ctl("retry", "mc:failed")
+    result = d0ctl("retry", "mc:failed", "--set", "n=1")
+
+    assert "would get no more" in refused.stderr
+    assert result.stdout.startswith("retried 2 packages"), result.stderr

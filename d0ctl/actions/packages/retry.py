@@ -131,7 +131,8 @@ def plan_retry(store: Store, request: Request[RetryOptions], now: float) -> Retr
     unfit = without_node(selected, options.requirement, now)
     jobs = jobs_of(store, request.target)[: wording.MOST_NAMED]
     ids = [job.id for job in jobs]
-    reasons = not_retryable(selected, options.memory, options.wall_time, ids) | unfit
+    limits = (options.memory, options.wall_time)
+    reasons = not_retryable(selected, *limits, ids, options.scripts) | unfit
     retry.leave_out(selected, reasons)
     phases = lifecycle.phases(selected)
     refused = Counter(reasons.values())

@@ -117,12 +117,13 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
     nodes, target = node_views(store), target or package.path
     if dropped := _dropped_input(store, package):
         return _against(f"it can't be retried: it needs `{dropped}` of a dropped line")
-    if last is not None and last.reason == Reason.OUT_OF_MEMORY and package.phase == "failed":
+    is_over = last is not None and package.phase == "failed" and not is_redefined(package, last)
+    if is_over and last is not None and last.reason == Reason.OUT_OF_MEMORY:
         return _more_memory(store, package, last, nodes)
     if unfit := _unfit(store, package, nodes, package.memory):
         return _against(f"it can't be retried: no node can take it: {unfit}")
-    if last is None or package.phase != "failed" or is_redefined(package, last):
-        return Advice()
+    if last is None or not is_over:
+        return Advice(_peak(last))
     if last.reason == Reason.WALL_TIME:
         return _more_time(package, last)
     if last.reason == Reason.DISK_FULL and package.disk:
@@ -203,10 +204,17 @@ def _more_memory(
         wanted = largest
     if why := _unfit(store, package, nodes, wanted):
         return _against(f"it used {size(used)} of memory, and no node can take it with more: {why}")
-    facts = [f"its peak was {size(last.rss)} of memory"] if last.rss else []
+    facts = _peak(last)
     if others > used:
-        facts.append(f"packages of its stage that ran out of memory took up to {size(others)}")
-    return Advice(tuple(facts), more=Raise("--memory", wanted))
+        facts += (f"packages of its stage that ran out of memory took up to {size(others)}",)
+    return Advice(facts, more=Raise("--memory", wanted))
+
+
+def _peak(last: AttemptView | None) -> tuple[str, ...]:
+    """Say how much memory an attempt took that ran out of it, if that is known."""
+    if last is None or last.reason != Reason.OUT_OF_MEMORY or not last.rss:
+        return ()
+    return (f"its peak was {size(last.rss)} of memory",)
 
 
 def _more_time(package: PackageView, last: AttemptView) -> Advice:

@@ -86,7 +86,8 @@ def at_a_limit(
 ) -> dict[int, str]:
     """Return the selected packages that ended at a limit that would not change, by reason.
 
-    Those that read a file of these jobs that has changed since may need less now.
+    Those that an update has changed since, or that read a file of these jobs that has changed, may
+    need less now.
     """
     limits = {"memory": memory, "wall_time": wall_time}
     if not selected.row("hopeless_reasons", **limits, edited="[]"):

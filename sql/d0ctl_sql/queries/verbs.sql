@@ -199,14 +199,15 @@ delete from selected_package
        not in (select value from json_each(:phases));
 
 -- name: hopeless_reasons
--- Chosen packages that ended at a limit which is not above what they took, and that would read the
--- same files again; those with other contents now are `edited`.
+-- Chosen packages that ended at a limit which is not above what they took, and that would run the
+-- same again, and read the same files; those with other contents now are `edited`.
 select package.id, attempt.reason
   from selected_package
   join package on package.id = selected_package.package_id
   join requirement on requirement.id = package.requirement_id
   join attempt on attempt.package_id = package.id and attempt.number = package.attempts
  where package.phase <> 'cooloff'       -- there the policy has seen to it
+   and coalesce(package.redefined, 0) < attempt.ended
    and ((attempt.reason = 'out-of-memory' and :memory is null
          and requirement.memory <= coalesce(attempt.rss, requirement.memory))
         or (attempt.reason = 'wall-time' and :wall_time is null
