@@ -82,3 +82,20 @@ def test_files_that_can_not_be_transferred_need_a_person(site: Site, d0ctl: Type
     assert (before.exit_code, before.stdout) == (0, "moving: 1 job\n")
     assert (check.exit_code, check.stdout) == (1, f"failures: {text}\n")
     assert text in status.stdout and "d0ctl why prod" in status.stdout
+
+
+def test_why_of_a_job_names_what_keeps_its_results_from_being_copied(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production())
+    site.launch("prod/1/1/1")
+    with site.store.writing():
+        change(site.store, "package", {"phase": "running"}, phase="transferring")
+        file = value(site.store, "file", "id", name="gen-1")
+        insert(site.store, "transfer", file_id=file, cluster_id=1, wanted=1.0, tries=3, result=1,
+               last_error="the disk is full")  # fmt: skip
+
+    for part in ("prod", "prod/1", "prod/1/1"):
+        text = "- file `gen-1` is being copied, 3 tries so far: the disk is full\n"
+        assert text in d0ctl("why", part).stdout
+    assert d0ctl("status", "prod").stdout.count("the disk is full") == 1

@@ -123,6 +123,7 @@ def _explain(store: Store, part: GroupPart, now: float, driven: bool | None = No
         from d0ctl.show.why.phases import launched  # late: others have no stragglers
 
         launched.add_stragglers(store, part, explanation, now)
+        launched.add_failed_transfers(store, part, explanation)
     if is_open and part.job.hold:
         group_failures.retry_first(part, explanation)
     if left_out.needs_remarks(store, part.job.id):

@@ -103,6 +103,15 @@ def add_stragglers(store: Store, part: GroupPart, explanation: Explanation, now:
     explanation.commands += [f"d0ctl why {late[0].path}"] if late else []
 
 
+def add_failed_transfers(store: Store, part: GroupPart, explanation: Explanation) -> None:
+    """Name the first results that could not be copied yet, and why; the card of a job does, too."""
+    for row in part.sample([Phase.TRANSFERRING], MOST):
+        for name, tries, error in dependencies.results_of(store, row.id, MOST):
+            if error:
+                explanation.facts.append(transfer_text(name, tries, error))
+                explanation.listed += explanation.facts[-1:] if part.path == part.job.name else []
+
+
 def _early_start(subject: Subject) -> None:
     """Say which inputs a package that started early still waits for."""
     row = dependencies.input_list(subject.store, subject.package.id)
