@@ -112,8 +112,23 @@ def test_an_unneeded_file_is_gone_and_can_be_made_again(site: Site, d0ctl: Type)
     found = reported(d0ctl, "prod:gen-1")
 
     assert cause(site, d0ctl)[0] == "it was removed because no package needed it"
-    assert found["commands"] == ["d0ctl set-status prod/1/1/1 unscheduled"]
+    assert found["commands"] == [
+        "d0ctl file set-disposition prod:gen-1 retain-indef   "
+        "# keeps it on its node once it is made again",
+        "d0ctl set-status prod/1/1/1 unscheduled",
+    ]
     assert "1 package that read it has ended" in found["facts"]
     for words in ("status prod/1/1/1", "status prod/1/1/2", "file list prod:gen-1"):
         rows = d0ctl(*words.split()).stdout.splitlines()
         assert any("gen-1" in row and " purged" in row for row in rows)
+
+
+def test_an_unneeded_file_that_is_kept_from_now_on_is_only_made_again(
+    site: Site, d0ctl: Type
+) -> None:
+    read_by_all(site, disposition=None)
+    with site.store.writing():
+        unneeded_files.clean_up(site.store, now=time.time())
+    d0ctl("file", "set-disposition", "prod:gen-1", "retain-indef")
+
+    assert reported(d0ctl, "prod:gen-1")["commands"] == ["d0ctl set-status prod/1/1/1 unscheduled"]

@@ -152,6 +152,10 @@ def _purged(about: _AboutFile) -> None:
     about.explanation.answer = f"{_name(file)} was made by `{file.maker}` and is gone: {why}"
     about.explanation.facts.append("it is made again if a package that reads it is retried")
     is_done = file.maker_phase == Phase.DONE
+    is_kept = "retain" in (file.disposition or file.dispositions) or file.result or file.locator
+    if is_done and about.readers and not is_kept:  # their end removes it once more
+        keep = f"d0ctl file set-disposition {quote(file.path)} retain-indef"
+        about.explanation.commands.append(f"{keep}   # keeps it on its node once it is made again")
     again = f"d0ctl set-status {file.maker} unscheduled" if is_done else f"d0ctl why {file.maker}"
     about.explanation.commands.append(again)
 
