@@ -266,7 +266,7 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
     if rule == "only":
         if (others := choice.fits - 1) < 1:
             avoids = f", and it avoids `{choice.avoided}`" if choice.avoided else ""
-            return f"no other node could take it: each was down, drained, paused or unfit{avoids}"
+            return f"no other could take it then{avoids}"
         if others == 1:
             return "the other node that meets its request could not take it then"
         return f"none of the {count(others, 'other node')} that meet its request could take it then"

@@ -113,7 +113,8 @@ select coalesce(binary.software, '(no software)') as name, count(*) as count,
 
 -- name: failures_by_input
 -- The collected failures by the files that the packages read, those first that failed packages read
--- more often than comparable ones; only these, if those are wanted that set failures apart.
+-- more often than comparable ones; only these, if those are wanted that set failures apart. A file
+-- from outside is one of several jobs.
 select file.name, count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        max(attempt.ended) as last,
@@ -130,9 +131,9 @@ select file.name, count(*) as count, count(distinct attempt.package_id) as packa
             and input.binary = coalesce(attempt.binary, input.binary)
   join file on file.id = input.file_id
   left join suspect on suspect.file_id = file.id
- where :apart = 0 or suspect.excess > 0
- group by file.id
- order by coalesce(suspect.excess, 0) desc, count desc, file.name limit :limit;
+ group by iif(file.package_id is null, file.name, file.id)
+having :apart = 0 or max(suspect.excess) > 0
+ order by coalesce(max(suspect.excess), 0) desc, count desc, file.name limit :limit;
 
 -- name: collect_failing_stages
 -- Collect the stages of the collected failures, with the numbers of their packages that failed and
@@ -247,10 +248,14 @@ select binary.software as name,
 
 -- name: shares_of_inputs
 -- The same by a few inputs that failed packages read more often than others, with a job in which they
--- failed.
+-- failed. A file from outside is one of several jobs.
 select file.name, count(*) as number, count(failing.attempt_id) as failed,
        max(iif(failing.attempt_id is null, null, job.name)) as job
-  from (select file_id from suspect order by excess desc limit :limit) as some
+  from (select min(suspect.file_id) as file_id
+          from suspect
+          join file on file.id = suspect.file_id
+         group by iif(file.package_id is null, file.name, file.id)
+         order by max(suspect.excess) desc limit :limit) as some
   join file on file.id = some.file_id
   join attempt on attempt.id between :first and :last
   left join failing on failing.attempt_id = attempt.id
@@ -260,7 +265,12 @@ select file.name, count(*) as number, count(failing.attempt_id) as failed,
    and (:job is null or package.job_id = :job)
    and (:selected = 0 or exists (select 1 from selected_package where package_id = package.id))
    and exists (select 1 from input
-                where input.file_id = some.file_id and input.package_id = package.id)
+                where input.package_id = package.id
+                  and input.file_id = iif(file.package_id is null,
+                                          (select same.id from file as same
+                                            where same.job_id = package.job_id
+                                              and same.name = file.name and same.package_id is null),
+                                          file.id))
  group by some.file_id;
 
 -- name: use_of_all
