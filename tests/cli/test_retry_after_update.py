@@ -56,6 +56,24 @@ def test_a_retry_runs_the_same_line_after_an_update_that_moves_it(
     assert script(site, "loop/1/5/1").startswith("simulate h 2 500")
 
 
+def test_a_failed_package_that_was_changed_while_its_line_was_dropped_says_so(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = submitted(d0ctl, tmp_path, LOOP)
+    site.fail("loop/1/5/1")
+    d0ctl("kill-line", "loop/1/5", "--drop-outputs", "--yes")
+    updated(d0ctl, path, LOOP.replace("simulate", "simulate2"))
+
+    d0ctl("restore-line", "loop/1/5", "--yes")
+
+    changed = " ".join(d0ctl("why", "loop/1/5/1").stdout.split())
+    updated(d0ctl, path, LOOP)
+    back = " ".join(d0ctl("why", "loop/1/5/1").stdout.split())
+    fact, advice = "`update` changed what it runs", "a plain retry may fail again"
+    assert [fact in text for text in (changed, back)] == [True, False], changed
+    assert [advice in text for text in (changed, back)] == [False, True], back
+
+
 def test_a_retry_runs_the_line_of_a_loop_that_an_update_has_added(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

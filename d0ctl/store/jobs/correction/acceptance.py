@@ -75,21 +75,23 @@ def keep_recipes(store: Store, found: Comparison, packages: Collection[int]) -> 
         store.select(found.returned).change("forget_recipe")
     if packages:
         store.select(packages).change("keep_recipe")
-    failed = found.rewritten.keys() & found.outdated.keys()
     ran = [
         (package.definition.recipe, package.id)
         for stage in found.stages
-        for line in (stage.lines if packages or failed else ())
+        for line in (stage.lines if packages or found.redefined else ())
         for package in (line.old.packages if line.old else ())
-        if package.id in failed or (package.id in packages and package.id not in found.earlier)
+        if package.id in found.redefined
+        or (package.id in packages and package.id not in found.earlier)
     ]
     store.change_many("keep_recipe_digest", ran)
 
 
 def redefine_failed(store: Store, found: Comparison, *, now: float) -> None:
-    """Record which failed packages have another definition from now on than they failed with."""
-    redefined = found.rewritten.keys() & found.outdated.keys()
-    store.change_many("redefine", ((now, package) for package in redefined))
+    """Record which failed packages have another definition from now on than they failed with.
+
+    Some are dropped, and failed again once they are restored.
+    """
+    store.change_many("redefine", ((now, package) for package in found.redefined))
     store.change_many("redefine", ((None, package) for package in found.failed_with_it))
 
 

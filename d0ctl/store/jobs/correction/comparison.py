@@ -50,6 +50,8 @@ class Comparison(Struct):
     """Those that ran, or failed, with another definition than the job file has now."""
     returned: dict[int, Place] = field(default_factory=dict)
     """Those whose results were accepted for another recipe, and that ran what it says now."""
+    redefined: set[int] = field(default_factory=set)
+    """Those that failed, or are dropped, and get another recipe."""
     failed_with_it: set[int] = field(default_factory=set)
     """Those that failed with the definition of the job file, and have another one now."""
     edited: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
@@ -214,10 +216,13 @@ def _sort(
         comparison.unchanged += 1
     else:
         comparison.rewritten[package.id] = position
+        has_ended = package.phase in (Phase.FAILED, Phase.DROPPED)
+        if has_ended and not has_recipe:
+            comparison.redefined.add(package.id)
+        elif has_ended and is_returned:
+            comparison.failed_with_it.add(package.id)
         if package.phase == Phase.FAILED and not has_recipe:
             comparison.outdated[package.id] = position
-        elif package.phase == Phase.FAILED and is_returned:
-            comparison.failed_with_it.add(package.id)
 
 
 def _sort_lost(comparison: Comparison, stage: StandingStage, line: StandingLine) -> None:
