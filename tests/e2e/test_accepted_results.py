@@ -21,9 +21,12 @@ def test_results_of_another_recipe_are_accepted_and_only_later_runs_follow_it(si
     assert "out of date" not in site.ok("status", "grow") + site.ok("update", "grow")
     assert site.result("grow/all.txt") == "1\n2\n"
     assert site.ok("doctor")
-    site.ok("set-status", "grow/1/1", "unscheduled", "--yes")
+    said = "of these, 1 package was accepted as it ran: now it runs as the job file says"
+    for words in (["--dry-run"], ["--yes"]):
+        assert said in site.ok("set-status", "grow/1/1", "unscheduled", *words)
     site.ok("run", "grow")
     assert site.result("grow/s-1.txt") == "no 1\n"
+    assert "accepted" not in site.ok("set-status", "grow/1/1", "unscheduled", "--dry-run")
 
 
 def test_an_accepted_file_is_said_to_be_made_by_the_command_that_made_it(site: Site) -> None:

@@ -59,6 +59,8 @@ class SetStatusPlan(Plan):
     """Packages that read files of these and have failed."""
     outdated: int
     """How many ran with another recipe or other inputs than their job has now."""
+    accepted: int
+    """Of how many the results were accepted as they ran, with another recipe."""
     aside: int
     """How many successful packages of dropped lines stay as they are."""
 
@@ -75,7 +77,7 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
         _count_to_accept(split.selected, request.target) if status == Status.SUCCESSFUL else 0
     )
     makers, readers, failed = Makers(), NONE, NONE
-    outdated = 0
+    outdated = accepted = 0
     if status == Status.UNSCHEDULED:
         retry.keep_phases(split.selected, FROM[status])
         if row := retry.unmakable(split.selected):
@@ -85,11 +87,12 @@ def plan_set_status(store: Store, request: Request[SetStatusOptions], now: float
                 hint=f"d0ctl why {quote(row['path'])}",
             )
         outdated = left_out.outdated(split.selected).by_recipe
+        accepted = retry.count_accepted(split.selected)
         makers = retry.makers_of_removed(split.selected)
         readers, failed = retry.readers_done(split.selected), retry.readers_failed(split.selected)
     return SetStatusPlan(request=request, packages=split.packages, accepting=accepting,
                          makers=makers, readers=readers, failed=failed, outdated=outdated,
-                         aside=aside, **split._asdict())  # fmt: skip
+                         accepted=accepted, aside=aside, **split._asdict())  # fmt: skip
 
 
 def _nothing(
@@ -173,6 +176,7 @@ def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
         again = undo.command("update", undo.paths(plan.request.target), "--again")
         yield (f"{packages} {will_run} with {own} former recipe or inputs; with those that the job "
                f"has now: {again}")  # fmt: skip
+    yield from wording.accepted_before(plan.accepted)
     yield from wording.makers(plan.makers, will_run, plan.request.target.job)
     if plan.readers.number:
         has = count(plan.readers.number, "package has", "packages have")

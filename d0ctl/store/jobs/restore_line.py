@@ -90,9 +90,11 @@ def reruns_for(
     if again or made or back:
         others = retry.makers_of_removed(store.select([*again, *made, *back]))
         first = [*(row["path"] for row in own), *others.own.first]
-        outdated = left_out.outdated(store.select([*again, *made]), restored=True).by_recipe
+        own_again = store.select([*again, *made])
+        outdated = left_out.outdated(own_again, restored=True).by_recipe
+        accepted = others.accepted + retry.count_accepted(own_again)
         listed = Listed(len(own) + others.own.number, tuple(first))
-        makers = Makers(listed, outdated + others.outdated, others.accepted, others.elsewhere)
+        makers = Makers(listed, outdated + others.outdated, accepted, others.elsewhere)
     anew, earlier = list[str](), dict[str, int]()
     edited = dict[int, str | None]()
     for job in jobs:

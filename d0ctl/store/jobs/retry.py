@@ -177,6 +177,11 @@ def makers_of_removed(selected: Selection) -> Makers:
     return Makers(_listed(rows), outdated, accepted, remakes_for(selected))
 
 
+def count_accepted(selected: Selection) -> int:
+    """Count the packages whose results were accepted as they ran, with another recipe."""
+    return int(selected.value("count_accepted"))
+
+
 def readers_done(selected: Selection) -> Listed:
     """Return other packages that have succeeded with files of the selected ones, recursively."""
     return _listed(selected.rows("readers_done"))

@@ -485,6 +485,13 @@ delete from acknowledgement where package_id in (select package_id from selected
 -- Who acknowledged the failure of a package, when and why.
 select at, actor, note from acknowledgement where package_id = :package;
 
+-- name: count_accepted
+-- Of how many selected packages a person has accepted the results as they ran, with another recipe.
+select count(*)
+  from selected_package
+  join package on package.id = selected_package.package_id and package.phase = 'done'
+  join attempt on attempt.id = package.attempt_id and attempt.recipe_digest is not null;
+
 -- name: makers_of_removed
 -- How many other packages of the same jobs made inputs of the selected ones that were removed,
 -- recursively, how many of these ran with another recipe than their job has now, of how many a person
