@@ -12,7 +12,8 @@ from tests.support.building import document, job, line, package
 from tests.support.site import Site
 
 
-def _hold_for_alike_failures(site: Site, reason: str = "exit-code", **limits: Any) -> None:
+def hold_for_alike_failures(site: Site, reason: str = "exit-code", **limits: Any) -> None:
+    """Fail three packages of `prod` alike, so that d0ctl holds it."""
     lines = [line(package(f"x{n}", **limits)) for n in range(1, 6)]
     site.submit(job(("a", lines), max_alike_failures=3))
     for number in (1, 2, 3):
@@ -23,7 +24,7 @@ def _hold_for_alike_failures(site: Site, reason: str = "exit-code", **limits: An
 def test_a_job_held_for_similar_failures_reports_the_hold_before_the_missing_daemon(
     site: Site, d0ctl: Type, asked: str
 ) -> None:
-    _hold_for_alike_failures(site)
+    hold_for_alike_failures(site)
 
     answer = d0ctl(*asked.split()).stdout
 
@@ -39,7 +40,7 @@ def test_a_job_held_for_similar_failures_reports_the_hold_before_the_missing_dae
 def test_a_job_held_for_alike_failures_suggests_a_retry_before_a_release(
     site: Site, d0ctl: Type, reason: str, limits: dict[str, Any]
 ) -> None:
-    _hold_for_alike_failures(site, reason, **limits)
+    hold_for_alike_failures(site, reason, **limits)
 
     commands = document(d0ctl("why", "prod", "--json").stdout)["commands"]
 
@@ -54,7 +55,7 @@ def test_a_job_held_for_alike_failures_suggests_a_retry_before_a_release(
 
 
 def test_the_list_of_jobs_begins_with_a_job_that_d0ctl_holds(site: Site, d0ctl: Type) -> None:
-    _hold_for_alike_failures(site)
+    hold_for_alike_failures(site)
 
     said = d0ctl("status").stdout
 
@@ -65,7 +66,7 @@ def test_the_list_of_jobs_begins_with_a_job_that_d0ctl_holds(site: Site, d0ctl: 
 def test_a_wait_for_a_job_held_for_alike_failures_says_why_and_names_no_release(
     site: Site, d0ctl: Type
 ) -> None:
-    _hold_for_alike_failures(site)
+    hold_for_alike_failures(site)
 
     said = d0ctl("wait", "prod")
 
@@ -114,7 +115,7 @@ stages:
 """
 
 
-def test_what_goes_on_after_a_hold_for_alike_failures_names_a_changed_job_file_and_the_retry(
+def test_what_goes_on_after_ahold_for_alike_failures_names_a_changed_job_file_and_the_retry(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:
     path = tmp_path / "prod.yaml"

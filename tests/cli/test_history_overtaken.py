@@ -3,6 +3,7 @@
 import pytest
 
 from tests.cli.conftest import Type
+from tests.cli.test_held_alike import hold_for_alike_failures
 from tests.cli.test_history_undo import undoes
 from tests.support.building import job, line, package, production
 from tests.support.site import Site
@@ -93,3 +94,14 @@ def test_values_of_packages_that_have_ended_are_not_to_be_changed_back(
                  "d0ctl priority prod 50"]  # fmt: skip
     assert before == (all_three, all_three)
     assert undoes(d0ctl, "prod") == undoes(d0ctl) == all_three[2:]
+
+
+def test_a_retry_ends_the_hold_of_a_job_by_d0ctl(site: Site, d0ctl: Type) -> None:
+    hold_for_alike_failures(site)
+    before = undoes(d0ctl, "prod"), undoes(d0ctl)
+
+    d0ctl("retry", "prod:failed")
+
+    assert before == (["d0ctl release prod"], ["d0ctl release prod"])
+    assert undoes(d0ctl, "prod") == undoes(d0ctl) == []
+    assert d0ctl("release", "prod").exit_code == 4

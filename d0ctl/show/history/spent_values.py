@@ -1,13 +1,17 @@
-"""Values of packages that a person changed before they ended: no command changes them back."""
+"""Actions that no command undoes any more: changed values of packages that have ended, and stops of
+jobs that something else has ended, such as a retry.
+"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from msgspec.structs import replace
 
-from d0ctl.model import Counts, Phase
+from d0ctl.model import Phase
+from d0ctl.show.history.undo_commands import stops_jobs, undo_targets
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse
-from d0ctl.store.views.shapes import ActionView
+from d0ctl.store.views.shapes import ActionView, JobSummary
 
 ENDED: Mapping[str, frozenset[Phase]] = {
     "edit": frozenset(Phase) - {Phase.WAITING, Phase.READY, Phase.COOLOFF, Phase.HELD},
@@ -17,25 +21,31 @@ ENDED: Mapping[str, frozenset[Phase]] = {
 
 
 def without_spent(store: Store, actions: Sequence[ActionView]) -> list[ActionView]:
-    """Return actions, those without a command that undoes them whose jobs have nothing left for it.
+    """Return actions, those without a command that undoes them whose jobs have nothing left for it,
+    or are not held or paused any more.
 
     The priority of a whole job can be changed at any time.
     """
-    known: dict[str, Counts] = {}
-    return [replace(action, undo=None) if _is_spent(store, action, known) else action
+
+    @cache
+    def jobs(name: str) -> list[JobSummary]:
+        return browse.jobs(store, name)
+
+    return [replace(action, undo=None) if _is_spent(action, jobs) else action
             for action in actions]  # fmt: skip
 
 
-def _is_spent(store: Store, action: ActionView, known: dict[str, Counts]) -> bool:
+def _is_spent(action: ActionView, jobs: Callable[[str], list[JobSummary]]) -> bool:
     parts = action.target.split(" ")
-    if action.verb not in ENDED or action.undo is None:
+    if action.undo is None:
         return False
-    if action.verb == "priority" and not all("/" in part for part in parts):
+    if stops_jobs(action):
+        return not any(getattr(job, action.verb) for name in undo_targets(action)
+                       for job in jobs(name))  # fmt: skip
+    if action.verb not in ENDED or (
+        action.verb == "priority" and not all("/" in part for part in parts)
+    ):
         return False
-    for name in {part.partition("/")[0].partition(":")[0] for part in parts}:
-        if name not in known:
-            known[name] = {phase: number for job in browse.jobs(store, name)
-                           for phase, number in job.counts.items()}  # fmt: skip
-        if any(number and phase not in ENDED[action.verb] for phase, number in known[name].items()):
-            return False
-    return True
+    names = {part.partition("/")[0].partition(":")[0] for part in parts}
+    return not any(number and phase not in ENDED[action.verb] for name in names
+                   for job in jobs(name) for phase, number in job.counts.items())  # fmt: skip

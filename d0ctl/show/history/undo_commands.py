@@ -93,10 +93,10 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
     if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
         return True
     changed = sum(other.packages for other in ending)
-    if _stops_jobs(action) and ending:
+    if stops_jobs(action) and ending:
         changed = action.packages  # the stop ends, whatever is left by then
     return changed >= action.packages and all(
-        any(_covers(other, target) for other in ending) for target in _targets(action)
+        any(_covers(other, target) for other in ending) for target in undo_targets(action)
     )
 
 
@@ -115,14 +115,14 @@ def _canceling(action: PastAction) -> frozenset[str]:
     """Return the actions that end a hold or a pause without a release or a resume."""
     if action.verb not in ("hold", "pause"):
         return frozenset()
-    if _stops_jobs(action):
+    if stops_jobs(action):
         return frozenset({"finish"})
     return CANCELS if action.verb == "hold" else CANCELS - {"finish"}
 
 
-def _stops_jobs(action: PastAction) -> bool:
+def stops_jobs(action: PastAction | ActionView) -> bool:
     """Return whether an action holds or pauses whole jobs, and not some of their packages."""
-    named = [_selector(target) for target in _targets(action)]
+    named = [_selector(target) for target in undo_targets(action)]
     return action.verb in ("hold", "pause") and all(name and name.names_jobs for name in named)
 
 
@@ -136,7 +136,7 @@ def _withdraws(action: PastAction) -> bool:
     return "--withdraw" not in (action.undo or "")
 
 
-def _targets(action: PastAction) -> list[str]:
+def undo_targets(action: PastAction | ActionView) -> list[str]:
     """Return the selectors or names of the undo; of one with former values, those of the action."""
     arguments = shlex.split(action.undo or "")[1 + len(action.verb.split()) :]
     if action.verb not in ENDS and f"{action.undo} ".startswith(f"d0ctl {action.verb} "):
