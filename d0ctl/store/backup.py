@@ -14,11 +14,12 @@ from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
 from d0ctl.store.clusters.other_homes import living_holders
 from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
+from d0ctl.store.files import moved_home
 from d0ctl.store.locks import daemon_lock, writer_lock
 from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.migrate import migrate
 from d0ctl.store.nodes.holder import process_id
-from d0ctl.store.nodes.site import SUCCESSOR
+from d0ctl.store.nodes.site import SUCCESSOR, copied_home, has_database, successor, successors
 from d0ctl.store.opening import refuse_newer, remove_database, schema_version
 from d0ctl_wrapper.disk import sync
 
@@ -97,9 +98,13 @@ def restore(home: Home, source: Path, *, now: float, from_other_site: bool = Fal
     try:
         _copy(source, aside)
         migrate(aside)
-        _begin_generation(home, aside, now)
+        is_in_use = _is_in_use(home, site_of(source))
+        _begin_generation(home, aside, now, is_in_use=is_in_use)
         sync(os.fsencode(aside))
-        return _put_in_place(home, aside, now)
+        previous = _put_in_place(home, aside, now)
+        if not is_in_use:  # it is a copy, until it has driven the nodes
+            home.driver.unlink(missing_ok=True)
+        return previous
     except sqlite3.Error as error:
         raise DatabaseUnavailable(f"can't restore `{source}`: {error}") from error
     finally:
@@ -176,7 +181,26 @@ def _copy(source: Path, target: Path) -> None:
             backup.backup(copy)
 
 
-def _begin_generation(home: Home, database: Path, now: float) -> None:
+def _is_in_use(home: Home, site: str) -> bool:
+    """Return whether the home was the last to drive the nodes of a site, as far as it knows."""
+    with suppress(OSError):
+        if successor(home) is None and home.driver.read_text() == site:
+            try:
+                with reading(home.database) as store:
+                    return copied_home(store) is None
+            except sqlite3.Error:  # missing or broken, so a backup is needed
+                return True
+    return False
+
+
+def _is_driven_by_others(store: Store) -> bool:
+    """Return whether the home that a backup is of may be in use, or one that took over from it."""
+    root = moved_home.previous_home(store)
+    homes = [] if root is None else [root, *successors(root)]
+    return bool(homes) and homes[-1] != store.home.root and has_database(homes[-1])
+
+
+def _begin_generation(home: Home, database: Path, now: float, *, is_in_use: bool) -> None:
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.row_factory = sqlite3.Row
         store = Store(home, connection)
@@ -187,6 +211,8 @@ def _begin_generation(home: Home, database: Path, now: float) -> None:
         store.change("drop_leases")
         store.change("forget_contacts", now=now)
         store.change("drop_task_locks")
+        if is_in_use and not _is_driven_by_others(store):
+            moved_home.record(store)
         _pass_mail(store, now)
         connection.execute("pragma journal_mode = delete")
 

@@ -58,7 +58,7 @@ def consequences(home: Home, source: Path) -> Consequences:
     driver = driven_elsewhere(home, site_of(source))
     with reading(source) as backup:
         last: float | None = backup.value("newest_entry")
-        first = None if _is_first(home) else _copied(backup)
+        first = None if _is_first(home) else _copied(home, backup)
         present = driver or first or (home if home.database.exists() else None)
         if first is None and home.database.exists():
             present = home
@@ -86,9 +86,9 @@ def _is_first(home: Home) -> bool:
         return True
 
 
-def _copied(backup: Store) -> Home | None:
-    """Return the home that a backup is of, if it is still there."""
-    copied = copied_home(backup)
+def _copied(home: Home, backup: Store) -> Home | None:
+    """Return the other home that a backup is of, if it is still there."""
+    copied = copied_home(Store(home, backup.connection))
     return None if copied is None or not copied.is_there else Home(copied.root)
 
 

@@ -13,7 +13,7 @@ from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.files.moved_home import follow, previous_home
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.site import SUCCESSOR, refuse_superseded, site_name
+from d0ctl.store.nodes.site import SUCCESSOR, refuse_superseded, site_name, successors
 
 
 @contextmanager
@@ -42,14 +42,17 @@ def _write(home: Home, descriptor: int, site: str) -> None:
 
 
 def take_over(store: Store) -> None:
-    """Record that this home drives the nodes now, also in the home of which it is a copy."""
+    """Record that this home drives the nodes now, also in the home of which it is a copy, and in
+    those that have taken over from that one.
+    """
     before = previous_home(store)
     follow(store)
     if before is None:
         return
-    with suppress(OSError):  # it was moved or lost, or belongs to another user
-        if Home(before).driver.read_text() == site_name(store):
-            (before / SUCCESSOR).write_text(str(store.home.root.absolute()))
+    for root in {before, *successors(before)} - {store.home.root}:
+        with suppress(OSError):  # it was moved or lost, or belongs to another user
+            if Home(root).driver.read_text() == site_name(store):
+                (root / SUCCESSOR).write_text(str(store.home.root.absolute()))
 
 
 def refuse_second_driver(home: Home, site: str) -> None:

@@ -18,10 +18,15 @@ def follow(store: Store) -> None:
 
     The path is compared as it is written, since a home may be named by a symbolic link.
     """
-    before, now = store.value("last_home"), str(store.home.root)
-    if before != now:
+    if store.value("last_home") != str(store.home.root):
         with store.writing():
-            if before:
-                for query in ("move_copies", "move_purges"):
-                    store.change(query, previous=f"{before}/", present=f"{now}/")
-            store.change("record_home", home=now)
+            record(store)
+
+
+def record(store: Store) -> None:
+    """Record the path of the home, within a transaction or in a database of no one else."""
+    before, now = store.value("last_home"), str(store.home.root)
+    if before:
+        for query in ("move_copies", "move_purges"):
+            store.change(query, previous=f"{before}/", present=f"{now}/")
+    store.change("record_home", home=now)

@@ -92,21 +92,37 @@ def copied_home(store: Store) -> CopiedHome | None:
     from d0ctl.store.files.moved_home import previous_home  # late: few homes were copied or moved
 
     root = previous_home(store)
-    if root is None or _successor(root) == store.home.root:  # which has named this one
+    homes = [] if root is None else [root, *successors(root)]
+    if not homes or store.home.root in homes:  # then this one has taken over
         return None
-    is_there = _is_there(root / store.home.database.name)
-    if not is_there and not store.value("is_restored"):  # then the home itself was moved
-        return None
+    root = next((home for home in reversed(homes) if has_database(home)), homes[0])
+    is_there = has_database(root)
+    if not is_there and (store.home.driver.exists() or not store.value("is_restored")):
+        return None  # the home itself was moved
     last = store.value("newest_restored_entry") or store.value("newest_entry")
     return CopiedHome(root, last, is_there)
 
 
-def _is_there(database: "Path") -> bool:
-    """Return whether there is a database, as far as this user may see."""
+def has_database(root: "Path") -> bool:
+    """Return whether a home is there with a database, as far as this user may see."""
+    from d0ctl.config import Home  # late: few homes were copied or moved
+
     try:
-        return database.exists()
+        return Home(root).database.exists()
     except PermissionError:
         return False
+
+
+def successors(root: "Path") -> list["Path"]:
+    """Return the home that has taken over from one, that which has taken over from it, and so on;
+    the last may have been moved.
+    """
+    found: list[Path] = []
+    newer = _successor(root)
+    while newer is not None and newer not in (root, *found):
+        found.append(newer)
+        newer = _successor(newer)
+    return found
 
 
 def successor(home: "Home") -> "Path | None":
@@ -126,7 +142,7 @@ def refuse_superseded(home: "Home") -> None:
     newer = successor(home)
     if newer is None:
         return
-    is_there = _is_there(newer / home.database.name)
+    is_there = has_database(newer)
     go_on = shlex.join(["d0ctl", "--home", str(newer), "status"])
     raise Refused(
         f"home `{newer}` has taken over from this one"
@@ -142,7 +158,7 @@ def other_home(store: Store) -> CopiedHome | None:
     newer = successor(store.home)
     if newer is None:
         return copied_home(store)
-    is_there = _is_there(newer / store.home.database.name)
+    is_there = has_database(newer)
     return CopiedHome(newer, store.value("newest_entry"), is_there, is_newer=True)
 
 

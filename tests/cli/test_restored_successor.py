@@ -1,0 +1,125 @@
+"""A home that has taken over from another one, was perhaps moved, and is restored in place."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from d0ctl.config import Home
+from d0ctl.store import open_store
+from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
+from d0ctl.store.nodes.site import site_name, successor
+from tests.cli.conftest import Type
+from tests.support.jobs import job
+from tests.support.site import Site
+
+Say = Callable[..., str]
+
+
+@pytest.fixture
+def say(d0ctl: Type) -> Say:
+    """What a command says in a home, in one line."""
+
+    def answer(root: Path, *words: str) -> str:
+        said = d0ctl("--home", str(root), *words)
+        return " ".join(f"{said.stdout} {said.stderr}".split())
+
+    return answer
+
+
+def drive(root: Path) -> None:
+    """Drive the nodes of a home for a moment."""
+    home = Home(root)
+    with open_store(home) as store, marked_as_driver(home, site_name(store)):
+        take_over(store)
+
+
+@pytest.fixture
+def saved(site: Site, say: Say, tmp_path: Path) -> str:
+    """A backup of the first home, from which `second` has taken over."""
+    site.submit(job("before"))
+    first, second = site.store.home.root, tmp_path / "second"
+    drive(first)
+    file = str(tmp_path / "saved.db")
+    say(first, "backup", file)
+    say(second, "restore", file)
+    drive(second)
+    return file
+
+
+def test_a_successor_that_was_moved_and_restored_in_place_is_no_copy(
+    saved: str, say: Say, tmp_path: Path
+) -> None:
+    moved = (tmp_path / "second").rename(tmp_path / "moved")
+    drive(moved)
+
+    restored = say(moved, "restore", saved, "--yes")
+
+    assert "change over" not in restored
+    for command in ("status", "doctor"):
+        said = say(moved, command)
+        assert "no daemon has driven" not in said and "moved from" not in said
+    assert "no daemon is running" in say(moved, "status")
+    say(moved, "backup", later := str(tmp_path / "later.db"))
+    again = say(moved, "restore", later, "--yes")
+    assert "change over" not in again and "the backup is of the home" not in again
+    assert "no daemon has driven" not in say(moved, "status")
+
+
+def test_a_successor_that_is_moved_after_it_was_restored_in_place_is_no_copy(
+    saved: str, say: Say, tmp_path: Path
+) -> None:
+    say(tmp_path / "second", "restore", saved, "--yes")
+    moved = (tmp_path / "second").rename(tmp_path / "moved")
+
+    assert "no daemon has driven" not in say(moved, "status")
+    say(moved, "restore", saved, "--yes")
+    assert "no daemon has driven" not in say(moved, "status")
+
+
+def test_a_successor_whose_first_home_was_moved_is_no_copy_after_a_restore(
+    site: Site, saved: str, say: Say, tmp_path: Path
+) -> None:
+    site.store.home.root.rename(tmp_path / "aside")
+
+    say(tmp_path / "second", "restore", saved, "--yes")
+
+    assert "no daemon has driven" not in say(tmp_path / "second", "status")
+
+
+def test_a_broken_database_of_a_successor_is_restored_in_place(
+    saved: str, say: Say, tmp_path: Path
+) -> None:
+    moved = (tmp_path / "second").rename(tmp_path / "moved")
+    drive(moved)
+    Home(moved).database.write_bytes(b"broken" * 1000)
+
+    say(moved, "restore", saved, "--yes")
+
+    assert "no daemon has driven" not in say(moved, "status")
+
+
+def test_a_third_home_is_a_copy_of_the_one_that_took_over(
+    site: Site, saved: str, say: Say, tmp_path: Path
+) -> None:
+    second, third = tmp_path / "second", tmp_path / "third"
+
+    restored = say(third, "restore", saved)
+
+    assert f"to change over from `{second}`" in restored
+    assert f"this home is a copy of `{second}`" in say(third, "status")
+    drive(third)
+    assert [successor(Home(root)) for root in (site.store.home.root, second)] == [third, third]
+    say(second, "restore", saved, "--yes")
+    assert f"this home is a copy of `{third}`" in say(second, "status")
+
+
+def test_a_home_is_a_copy_of_the_first_one_that_was_put_to_use_again(
+    site: Site, saved: str, say: Say, tmp_path: Path
+) -> None:
+    first = site.store.home.root
+    (first / "d0ctl.successor").unlink()
+
+    say(tmp_path / "second", "restore", saved, "--yes")
+
+    assert f"this home is a copy of `{first}`" in say(tmp_path / "second", "status")
