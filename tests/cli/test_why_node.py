@@ -47,11 +47,17 @@ def test_why_takes_the_kind_of_a_thing_before_its_name_and_no_other_word(
     )  # fmt: skip
 
 
-def test_a_node_that_is_down_says_when_it_is_tried_again(site: Site, d0ctl: Type) -> None:
+def test_a_node_that_is_down_says_when_it_is_tried_again_if_a_daemon_runs(
+    site: Site, d0ctl: Type
+) -> None:
     node, now = registry.named(site.store, "localhost").id, time.time()
     with site.store.writing():
         contact.down(site.store, node, "no route to host", now=now, wait_s=3000.0)
 
+    without = " ".join(d0ctl("why", "localhost").stdout.split())
+    assert "no daemon is running, so nothing tries to reach it" in without
+    assert "next try" not in without + d0ctl("node", "list").stdout
+    drive(site)
     assert "no route to host; next try in " in d0ctl("node", "list").stdout
     why = " ".join(d0ctl("why", "localhost").stdout.split())
     assert re.search("next try in (49|50) min .. s, or at once after `node check`", why)

@@ -46,15 +46,18 @@ def node(store: Store, name: str, now: float) -> Explanation:
                        f"{row.last_error or 'it does not answer'}")  # fmt: skip
         if soon := node_pauses.next_try(row, now):
             explanation.facts.append(f"{soon}, or at once after `node check`")
+        if not (is_driven := any_driver(store)):
+            explanation.facts.append("no daemon is running, so nothing tries to reach it")
         if room.used:
             from d0ctl.show.why.phases.launched import until_given_up  # late: few nodes are down
 
             until = until_given_up(store, row.since or now, now)
             explanation.facts.append(
                 "its launched packages are unreachable, also those that were only starting: if it "
-                f"does not answer before {until}, they run elsewhere; assigned ones have gone "
-                "elsewhere"
-            )
+                + (f"does not answer before {until}, they run elsewhere; assigned ones have gone "
+                   "elsewhere" if is_driven else
+                   "does not answer once a daemon runs, they run elsewhere")
+            )  # fmt: skip
         if (row.last_error or "").startswith(NEWER_HOME):
             explanation.facts.append(
                 "a daemon here would delete what is newer there: go on in that home, or, to go on "

@@ -124,10 +124,15 @@ def abandoned(store: Store) -> set[int]:
 
 def marked(store: Store, nodes: Sequence[N]) -> list[N]:
     """Return nodes as far as they are known: abandoned ones are not connected, since they were last
-    heard.
+    heard. Without a driver, none that is down is tried again.
     """
-    gone = abandoned(store)
-    return [_unknown(row) if row.id in gone else row for row in nodes]
+    gone, is_driven = abandoned(store), any_driver(store)
+    known = [_unknown(row) if row.id in gone else row for row in nodes]
+    return known if is_driven else [_untried(row) for row in known]
+
+
+def _untried(row: N) -> N:
+    return replace(row, next_try=None) if isinstance(row, Node) else row
 
 
 def _unknown(row: N) -> N:
