@@ -49,7 +49,7 @@ def test_what_else_runs_again_and_what_does_not_is_said(site: Site, d0ctl: Type)
         "4 packages would run again, too, because their outputs were removed\n"
         "  prod/1/1/1\n  prod/1/1/2\n  prod/1/2/1\n  prod/1/2/2\n"
         "1 package has read earlier files of these, and will not run again by this\n  prod/3/1/1\n"
-        "to run it again after these: d0ctl update prod/3/1/1 --again\n"
+        "to run it again, once these have changed: d0ctl update prod/3/1/1 --again\n"
     )
     assert done.endswith(f"4 packages will{plan.partition('4 packages would')[2]}")
     assert site.phase("prod/1/2/1") == "ready"

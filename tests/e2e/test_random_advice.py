@@ -19,7 +19,7 @@ CHANGING = frozenset({
 
 IN_QUOTES = re.compile(r"`(d0ctl [^`]+)`", re.DOTALL)
 BY_ITSELF = re.compile(r"(?:: |^\s*|\$ )(d0ctl [a-z][^`]*)$")
-LATER = re.compile(r"once (?:these have changed|that has ended|it has ended):|again after these:")
+LATER = re.compile(r"once (?:these have changed|that has ended|it has ended):")
 """Advice for a later time, which is not typed at once."""
 
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|\.\.\.|--follow")

@@ -185,7 +185,7 @@ def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
         first, is_one = plan.readers.first[0], plan.readers.number == 1
         part = first if is_one else first.partition("/")[0]
         again = undo.command("update", [part], "--again")
-        yield f"to run {'it' if is_one else 'them'} again after these: {again}"
+        yield f"to run {'it' if is_one else 'them'} again, once these have changed: {again}"
     if plan.failed.number:
         packages = count(plan.failed.number, "package")
         yield f"{packages} that failed read earlier files of these: {_retry(plan.failed)}"
