@@ -10,8 +10,9 @@ from d0ctl.actions import apply, request
 from d0ctl.store.history import notable
 from d0ctl.store.history.notable import JobState
 from d0ctl_tui.watch import terminal_notices
+from tests.cli.test_pause import say
 from tests.support import rows
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 from tests.tui.test_terminal import PROGRAM, Screen
@@ -153,6 +154,19 @@ def test_the_title_follows_what_is_read_later(
     site.fail("prod/1/2/1")
 
     screen.sees(b"\x1b]2;" + "✘ 1 d0ctl".encode() + b"\a")
+
+
+def test_the_title_counts_packages_that_run_and_not_their_slots(
+    site: Site, screens: list[Screen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    site.submit(job(("make", [line(package(f"gen-{n}", cpus=2)) for n in range(3)])))
+    attempts = [site.launch(f"prod/1/{number}/1") for number in (1, 2, 3)]
+    say(site, attempts[-1], "suspended", 2)
+    screen = Screen(PROGRAM, "tui", home=site.store.home.root)
+    screens.append(screen)
+
+    screen.sees(b"\x1b]2;" + "▶ 2 d0ctl".encode() + b"\a")
 
 
 def test_the_option_no_notices_turns_notices_off(

@@ -220,10 +220,10 @@ def events_after(
     return make_all(EventRow, rows)
 
 
-def ended(store: Store) -> tuple[int, int]:
-    """Return how many packages of all jobs are done, and how many have failed."""
-    row = store.row("outline_ended")
-    return (int(row["done"]), int(row["failed"])) if row else (0, 0)
+def totals(store: Store) -> tuple[int, int, int]:
+    """Return how many packages of all jobs are done, have failed, and run."""
+    row = store.row("outline_totals")
+    return (int(row["done"]), int(row["failed"]), int(row["running"])) if row else (0, 0, 0)
 
 
 def recent_ends(store: Store, *, since: float, period_s: int) -> list[tuple[float, int]]:

@@ -209,14 +209,15 @@ select event.id, event.at, package_path.path, event.old, event.new,
  where event.id > :after and event.id <= :last and (:job is null or job.id = :job)
  order by event.id limit :limit;
 
--- name: outline_ended
--- How many packages of visible jobs have succeeded, and how many have failed.
+-- name: outline_totals
+-- How many packages of visible jobs have succeeded, have failed, and run.
 select coalesce(sum(case when stage_count.phase = 'done' then stage_count.n end), 0) as done,
-       coalesce(sum(case when stage_count.phase = 'failed' then stage_count.n end), 0) as failed
+       coalesce(sum(case when stage_count.phase = 'failed' then stage_count.n end), 0) as failed,
+       coalesce(sum(case when stage_count.phase = 'running' then stage_count.n end), 0) as running
   from job
   join stage on stage.job_id = job.id
   join stage_count on stage_count.stage_id = stage.id
-   and stage_count.phase in ('done', 'failed')
+   and stage_count.phase in ('done', 'failed', 'running')
  where job.visible = 1;
 
 -- name: outline_recent_ends

@@ -101,6 +101,9 @@ class Snapshot(Struct, frozen=True):
     other_home: site.CopiedHome | None = None
     """The home that has taken over from this one, or of which this is a copy."""
 
+    running: int = 0
+    """How many packages of all jobs run."""
+
     @property
     def stopped(self) -> dict[int, str]:
         """What stops jobs, by their ids, if neither a person nor a missing daemon does."""
@@ -160,7 +163,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
     """Read the site, perhaps as of a moment; known events are not read again."""
     known = before.events[0].id if before.events else 0
     fresh = activity.events(store, known, MOST_EVENTS)
-    done, failed = activity.ended(store)
+    done, failed, running = activity.totals(store)
     stopped = _stopped(store, before.stopped_jobs, now) if until is None else Stopped()
     return Snapshot(
         now,
@@ -179,6 +182,7 @@ def read(store: Store, before: Snapshot, now: float, until: float | None = None)
         until is None and is_daemon_outdated(store),
         until is None and is_full(store.home.root),
         site.other_home(store) if until is None else None,
+        running,
     )
 
 

@@ -129,6 +129,6 @@ def _title(snapshot: Snapshot, glyphs: Glyphs) -> str:
     parts = []
     if failed := snapshot.needing_a_person("failed"):
         parts.append(f"{glyphs.states['failed']} {short(failed)}")
-    if running := sum(node.used for node in snapshot.nodes):
-        parts.append(f"{glyphs.states['running']} {short(round(running))}")
+    if snapshot.running:
+        parts.append(f"{glyphs.states['running']} {short(snapshot.running)}")
     return " ".join([*parts, "d0ctl"])
