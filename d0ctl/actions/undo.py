@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from d0ctl.actions.action import Plan
+from d0ctl.model import Phase
 from d0ctl.select import MOST_NAMED, WILD, Selector
 from d0ctl.select.condense import condense
 from d0ctl.store import lifecycle
@@ -97,6 +98,13 @@ def lasting(undo: str | None, before: int) -> Iterator[str]:
     if before and undo is None:
         had = count(before, "package")
         yield f"can't be undone by one command: {had} had been canceled before"
+
+
+def unheld(plan: Plan) -> Iterator[str]:
+    """Say that held packages that were canceled start after an undo."""
+    if plan.undo and (number := plan.phases.get(Phase.HELD)):
+        was = count(number, "package was", "packages were")
+        yield f"{was} held, and {'starts' if number == 1 else 'start'} after an undo"
 
 
 def _parts(plan: Plan) -> Sequence[Selector]:

@@ -1,4 +1,6 @@
-"""The retry that undoes a kill, before all packages have ended."""
+"""The retry that undoes a kill, before all packages have ended, or of what was held or paused."""
+
+import pytest
 
 from tests.cli.conftest import Type
 from tests.cli.test_standing import drive
@@ -53,3 +55,47 @@ def test_actions_on_jobs_by_a_pattern_say_that_no_daemon_is_running(
 
     assert [text.count("no daemon is running, so ") for text in said] == [1, 1]
     assert "no daemon" not in d0ctl("retry", "pro*:canceled").stderr
+
+
+@pytest.mark.parametrize(
+    "cancel", [("kill", "prod/1"), ("finish", "prod/1"), ("kill-line", "prod/1/1")]
+)
+def test_an_undo_does_not_hold_packages_again(
+    site: Site, d0ctl: Type, cancel: tuple[str, str]
+) -> None:
+    site.submit(production())
+    d0ctl("hold", "prod/1/1/1")
+
+    canceled = d0ctl(*cancel, "--yes")
+    undo = canceled.stderr.removeprefix("to undo: d0ctl ").split()
+    d0ctl(*undo)
+
+    assert "1 package was held, and starts after an undo\n" in canceled.stdout
+    assert site.phase("prod/1/1/1") == "ready"
+
+
+def test_a_dropped_line_that_is_restored_is_still_held(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("hold", "prod/1/1/1")
+
+    dropped = d0ctl("kill-line", "prod/1/1", "--drop-outputs", "--yes")
+
+    assert "was held" not in dropped.stdout
+
+
+@pytest.mark.parametrize("stop", ["hold", "pause"])
+def test_an_undo_of_a_finish_does_not_stop_the_job_again(
+    site: Site, d0ctl: Type, stop: str
+) -> None:
+    site.submit(production())
+    site.submit(production(name="free"))
+    d0ctl(stop, "prod")
+
+    of_one = d0ctl("finish", "prod", "--yes")
+    d0ctl("retry", "prod:canceled")
+    d0ctl(stop, "prod")
+    of_both = d0ctl("finish", "prod", "free", "--yes")
+
+    assert of_one.stdout.endswith("it was held or paused: after an undo, packages start\n")
+    assert "1 of the jobs was held or paused: after an undo, packages start\n" in of_both.stdout
+    assert "paused" not in d0ctl("status", "prod").stdout

@@ -46,6 +46,8 @@ class FinishPlan(Plan):
     """How many packages of whole jobs are launched."""
     emptied: tuple[str, ...] = ()
     """The whole jobs of which packages are canceled."""
+    stopped: tuple[str, ...] = ()
+    """The whole jobs that are held or paused."""
     grace: float | None = None
     """How many seconds binaries have to end by themselves, if their outputs are kept."""
     is_awaited: bool = False
@@ -79,6 +81,7 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
         packages=sum(sum(job.counts.get(phase, 0) for phase in IDLE) for job in free),
         launched=sum(sum(job.counts.get(phase, 0) for phase in LIVE) for job in free),
         emptied=tuple(job.name for job in free if any(job.counts.get(phase) for phase in ends)),
+        stopped=tuple(job.name for job in free if job.hold or job.pause),
         grace=time,
         before=sum(job.counts.get(Phase.CANCELED, 0) for job in free),
     )
@@ -163,12 +166,22 @@ def report(plan: FinishPlan) -> Iterator[str]:
         running = f", {count(plan.launched)} {state}" if plan.launched else ""
         yield f"{_number(plan.packages)} canceled{running}"
         yield from undo.lasting(plan.undo, plan.before)
+        yield from _freed(plan)
         return
     yield from wording.report_packages(plan, "finish", "finished")
     if plan.request.options.hard:
         yield from being_killed(plan)
     yield from wording.unchanged(plan)
     yield from undo.lasting(plan.undo, plan.before)
+    yield from undo.unheld(plan)
+
+
+def _freed(plan: FinishPlan) -> Iterator[str]:
+    """Say that holds and pauses of the jobs have ended, and do not come back by an undo."""
+    if plan.stopped and plan.undo:
+        were = count(len(plan.stopped), "of the jobs was", "of the jobs were")
+        it_was = "it was" if len(plan.jobs) == 1 else were
+        yield f"{it_was} held or paused: after an undo, packages start"
 
 
 def _number(packages: int) -> str:

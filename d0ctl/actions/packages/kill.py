@@ -79,6 +79,7 @@ def report(plan: KillPlan) -> Iterator[str]:
     yield from being_killed(plan)
     yield from wording.unchanged(plan)
     yield from undo.lasting(plan.undo, plan.before)
+    yield from undo.unheld(plan)
 
 
 def being_killed(plan: Plan) -> Iterator[str]:

@@ -256,6 +256,7 @@ def report(plan: KillLinePlan) -> Iterator[str]:
     yield from being_killed(plan)
     yield from wording.unchanged(plan)
     yield from undo.lasting(plan.undo, 0 if drops else plan.unchanged.get(Phase.CANCELED, 0))
+    yield from () if drops else undo.unheld(plan)
     if not drops and plan.packages and plan.is_awaited:
         yield from _way_on(plan)
     if plan.also:
