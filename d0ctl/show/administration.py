@@ -33,7 +33,7 @@ def warnings(
     """Say what a restored backup means for packages and nodes.
 
     `newer` packages were launched after it, `driver` is another home whose daemon works, and
-    `stop` stops that; `first` is another home that the backup is of.
+    `stop` stops that; `first` is another home that is in use.
     """
     if newer is None:
         yield ("it is not known which packages were launched after the backup: their nodes end "
@@ -46,8 +46,8 @@ def warnings(
                "change over to this home:")  # fmt: skip
         yield stop
     elif first is not None:
-        yield (f"the backup is of the home `{clean(str(first))}`: without a daemon, this home "
-               "shows it, and the nodes delete nothing")  # fmt: skip
+        yield (f"the home in use is `{clean(str(first))}`: without a daemon, this one shows the "
+               "backup, and the nodes delete nothing")  # fmt: skip
 
 
 def _newer(newer: "Newer") -> str:

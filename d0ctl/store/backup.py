@@ -4,14 +4,19 @@ import itertools
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from shlex import quote
 
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, DatabaseUnavailable, NotFound, Refused
-from d0ctl.store.clusters.other_homes import living_holders
+from d0ctl.store.clusters.other_homes import (
+    another_is_in_use,
+    home_in_use,
+    is_used,
+    living_holders,
+    reading,
+)
 from d0ctl.store.connection import Store
 from d0ctl.store.damaged_pages import damage
 from d0ctl.store.files import moved_home
@@ -19,7 +24,10 @@ from d0ctl.store.locks import daemon_lock, writer_lock
 from d0ctl.store.mail import mail_queue, new_events
 from d0ctl.store.migrate import migrate
 from d0ctl.store.nodes.holder import process_id
-from d0ctl.store.nodes.site import SUCCESSOR, copied_home, has_database, successor, successors
+from d0ctl.store.nodes.site import (
+    SUCCESSOR,
+    site_name,
+)
 from d0ctl.store.opening import refuse_newer, remove_database, schema_version
 from d0ctl_wrapper.disk import sync
 
@@ -98,7 +106,7 @@ def restore(home: Home, source: Path, *, now: float, from_other_site: bool = Fal
     try:
         _copy(source, aside)
         migrate(aside)
-        is_in_use = _is_in_use(home, site_of(source))
+        is_in_use = is_used(home, site_of(source))
         _begin_generation(home, aside, now, is_in_use=is_in_use)
         sync(os.fsencode(aside))
         previous = _put_in_place(home, aside, now)
@@ -130,14 +138,6 @@ def check_backup(source: Path) -> None:
     if row is None:
         raise BadUsage(f"`{source}` is not a backup of d0ctl: it holds another program's tables")
     refuse_newer(source, version)
-
-
-@contextmanager
-def reading(database: Path) -> Iterator[Store]:
-    """Read a database as it is, without an upgrade."""
-    with closing(sqlite3.connect(_uri(database), uri=True)) as connection:
-        connection.row_factory = sqlite3.Row
-        yield Store(Home(database.parent), connection)
 
 
 def newest_attempt(source: Path) -> int:
@@ -181,25 +181,6 @@ def _copy(source: Path, target: Path) -> None:
             backup.backup(copy)
 
 
-def _is_in_use(home: Home, site: str) -> bool:
-    """Return whether the home was the last to drive the nodes of a site, as far as it knows."""
-    with suppress(OSError):
-        if successor(home) is None and home.driver.read_text() == site:
-            try:
-                with reading(home.database) as store:
-                    return copied_home(store) is None
-            except sqlite3.Error:  # missing or broken, so a backup is needed
-                return True
-    return False
-
-
-def _is_driven_by_others(store: Store) -> bool:
-    """Return whether the home that a backup is of may be in use, or one that took over from it."""
-    root = moved_home.previous_home(store)
-    homes = [] if root is None else [root, *successors(root)]
-    return bool(homes) and homes[-1] != store.home.root and has_database(homes[-1])
-
-
 def _begin_generation(home: Home, database: Path, now: float, *, is_in_use: bool) -> None:
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.row_factory = sqlite3.Row
@@ -211,8 +192,11 @@ def _begin_generation(home: Home, database: Path, now: float, *, is_in_use: bool
         store.change("drop_leases")
         store.change("forget_contacts", now=now)
         store.change("drop_task_locks")
-        if is_in_use and not _is_driven_by_others(store):
+        if is_in_use and not another_is_in_use(store):
             moved_home.record(store)
+        newer = home_in_use(home, site_name(store))
+        if newer is not None and moved_home.previous_home(store) is None:
+            store.change("record_home", home=str(newer))  # or nothing would name it any more
         _pass_mail(store, now)
         connection.execute("pragma journal_mode = delete")
 

@@ -170,7 +170,8 @@ def test_a_restored_home_whose_first_home_was_moved_still_asks_for_care(
     root.rename(moved := root.with_name("moved"))
 
     said = " ".join(d0ctl(*copy, "status").stdout.split())
-    assert f"this home was restored from a backup of `{root}` of " in said
+    assert f"the home in use, `{root}`, is gone, and no daemon has driven this one" in said
+    assert "which was restored from a backup of " in said
     assert "the nodes would delete what is newer" in said
     assert "daemon start   # if that home is lost, not moved" in d0ctl(*copy, "status").stdout
     assert "was moved from" not in d0ctl(*copy, "doctor").stdout
@@ -251,7 +252,7 @@ def test_a_repeated_restore_into_another_home_compares_with_the_first_home_again
     for answer in told:
         assert "lacks what came later: 1 job with 1 package (later)" in answer.stderr
         assert "1 package was launched after the backup" in answer.stderr
-        assert f"the backup is of the home `{root}`" in answer.stderr
+        assert f"the home in use is `{root}`" in answer.stderr
         assert f"to change over from `{root}`, and not to only look" in answer.stdout
 
 

@@ -62,7 +62,7 @@ def test_a_successor_that_was_moved_and_restored_in_place_is_no_copy(
     assert "no daemon is running" in say(moved, "status")
     say(moved, "backup", later := str(tmp_path / "later.db"))
     again = say(moved, "restore", later, "--yes")
-    assert "change over" not in again and "the backup is of the home" not in again
+    assert "change over" not in again and "the home in use is" not in again
     assert "no daemon has driven" not in say(moved, "status")
 
 
@@ -123,3 +123,35 @@ def test_a_home_is_a_copy_of_the_first_one_that_was_put_to_use_again(
     say(tmp_path / "second", "restore", saved, "--yes")
 
     assert f"this home is a copy of `{first}`" in say(tmp_path / "second", "status")
+
+
+def test_a_first_home_that_is_restored_from_its_own_backup_is_a_copy_of_its_successor(
+    site: Site, saved: str, say: Say, tmp_path: Path
+) -> None:
+    first, second = site.store.home.root, tmp_path / "second"
+    say(second, "hold", "before")
+
+    restored = say(first, "restore", saved, "--yes")
+
+    assert "lacks what came later: 2 actions" in restored
+    assert f"the home in use is `{second}`" in restored
+    assert f"to change over from `{second}`" in restored
+    assert f"the home in use is `{second}`" in say(first, "restore", saved, "--yes")
+    assert f"this home is a copy of `{second}`" in say(first, "status")
+    drive(first)
+    assert "no daemon is running" in say(first, "status")
+    assert successor(Home(second)) == first
+
+
+def test_a_first_home_whose_successor_is_gone_still_asks_for_care_after_a_restore(
+    site: Site, saved: str, say: Say, tmp_path: Path
+) -> None:
+    first, second = site.store.home.root, tmp_path / "second"
+    second.rename(tmp_path / "aside")
+
+    restored = say(first, "restore", saved, "--yes")
+
+    assert "the home in use" not in restored
+    assert f"the home in use, `{second}`, is gone" in say(first, "status")
+    say(first, "restore", saved, "--yes")
+    assert f"the home in use, `{second}`, is gone" in say(first, "status")

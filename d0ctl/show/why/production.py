@@ -130,8 +130,8 @@ def _copy(copied: CopiedHome, now: float, so: str) -> Obstacle:
         return (Obstacle(text, commands) if copied.is_there
                 else Obstacle(f"{text}; it was moved or removed since"))  # fmt: skip
     if not copied.is_there:
-        text = (f"this home was restored from a backup of `{copied.root}`{when}, which is gone, "
-                f"and no daemon has driven it: {so}")  # fmt: skip
+        text = (f"the home in use, `{copied.root}`, is gone, and no daemon has driven this one, "
+                f"which was restored from a backup{when}: {so}")  # fmt: skip
         return Obstacle(text, ("d0ctl daemon start   # if that home is lost, not moved",))
     text = f"this home is a copy of `{copied.root}`{when} that no daemon has driven: {so}"
     return Obstacle(text, commands)

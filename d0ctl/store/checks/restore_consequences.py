@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from d0ctl.config import Home
-from d0ctl.store.backup import newest_attempt, reading, site_of
-from d0ctl.store.clusters.other_homes import driven_elsewhere
+from d0ctl.store.backup import newest_attempt, site_of
+from d0ctl.store.clusters.other_homes import driven_elsewhere, home_in_use, reading
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.site import copied_home
+from d0ctl.store.nodes.site import copied_home, has_database
 
 
 class Difference(NamedTuple):
@@ -48,17 +48,22 @@ class Consequences(NamedTuple):
     difference: Difference | None
     """What the present database has and the backup lacks; None if that can't be read."""
     first: Home | None
-    """The other home that the backup is of, unless the home itself was driven since."""
+    """The other home in use: the one that has taken over from this one, or that the backup is of
+    unless this one was driven since.
+    """
 
 
 def consequences(home: Home, source: Path) -> Consequences:
     """Compare a backup with the present database: that of the home, or of the one that drives or
     that the backup is of, if the home has none or is a copy that nobody has driven.
     """
-    driver = driven_elsewhere(home, site_of(source))
+    site = site_of(source)
+    driver, in_use = driven_elsewhere(home, site), home_in_use(home, site)
     with reading(source) as backup:
         last: float | None = backup.value("newest_entry")
         first = None if _is_first(home) else _copied(home, backup)
+        if first is None and in_use is not None and has_database(in_use):
+            first = Home(in_use)
         present = driver or first or (home if home.database.exists() else None)
         if first is None and home.database.exists():
             present = home

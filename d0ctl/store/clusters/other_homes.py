@@ -13,7 +13,14 @@ from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.files.moved_home import follow, previous_home
 from d0ctl.store.nodes.holder import is_dead
-from d0ctl.store.nodes.site import SUCCESSOR, refuse_superseded, site_name, successors
+from d0ctl.store.nodes.site import (
+    SUCCESSOR,
+    copied_home,
+    has_database,
+    refuse_superseded,
+    site_name,
+    successors,
+)
 
 
 @contextmanager
@@ -51,8 +58,41 @@ def take_over(store: Store) -> None:
         return
     for root in {before, *successors(before)} - {store.home.root}:
         with suppress(OSError):  # it was moved or lost, or belongs to another user
-            if Home(root).driver.read_text() == site_name(store):
+            if has_driven(Home(root), site_name(store)):
                 (root / SUCCESSOR).write_text(str(store.home.root.absolute()))
+
+
+def has_driven(home: Home, site: str) -> bool:
+    """Return whether a process of this home has driven the nodes of a site."""
+    try:
+        return home.driver.read_text() == site
+    except OSError:
+        return False
+
+
+def home_in_use(home: Home, site: str) -> Path | None:
+    """Return the other home that is in use of a site, as far as this one knows: the last that has
+    taken over, or of which this one is a copy. If that was moved, it is one before it.
+    """
+    if newer := successors(home.root):
+        known = (root for root in reversed(newer) if has_database(root))
+        return next(known, newer[0]) if has_driven(home, site) else None
+    with suppress(sqlite3.Error), reading(home.database) as store:  # it may be missing or broken
+        copied = copied_home(store)
+        return copied.root if copied and site_name(store) == site else None
+    return None
+
+
+def is_used(home: Home, site: str) -> bool:
+    """Return whether this home was the last to drive the nodes of a site, as far as it knows."""
+    return has_driven(home, site) and home_in_use(home, site) is None
+
+
+def another_is_in_use(store: Store) -> bool:
+    """Return whether the home that a backup is of may be in use, or one that took over from it."""
+    root = previous_home(store)
+    homes = [] if root is None else [root, *successors(root)]
+    return bool(homes) and homes[-1] != store.home.root and has_database(homes[-1])
 
 
 def refuse_second_driver(home: Home, site: str) -> None:
@@ -77,11 +117,18 @@ def driven_elsewhere(home: Home, site: str) -> Home | None:
 
 def living_holders(home: Home) -> list[str]:
     """Return the living processes that hold leases in the database of a home."""
-    uri = f"{home.database.absolute().as_uri()}?mode=ro"
+    with reading(home.database) as store:
+        holders = {str(row["holder"]) for row in store.rows("leases")}
+    return sorted(holder for holder in holders if not is_dead(holder))
+
+
+@contextmanager
+def reading(database: Path) -> Iterator[Store]:
+    """Read a database as it is, without an upgrade."""
+    uri = f"{database.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
         connection.row_factory = sqlite3.Row
-        holders = {str(row["holder"]) for row in Store(home, connection).rows("leases")}
-    return sorted(holder for holder in holders if not is_dead(holder))
+        yield Store(Home(database.parent), connection)
 
 
 def _drivers(home: Home, site: str) -> Iterator[tuple[Home, int]]:
