@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from textual.app import App
-from textual.events import Key
 from textual.message import Message
 
 from d0ctl.config import Home
@@ -21,6 +20,7 @@ from d0ctl_tui.read.snapshot import Snapshot
 from d0ctl_tui.read.tree_source import Source
 from d0ctl_tui.run_action import PlannedAction
 from d0ctl_tui.terminal import Terminal
+from d0ctl_tui.widgets.key_order import Typed
 
 
 class AppInterface(Protocol):
@@ -122,7 +122,7 @@ class AppInterface(Protocol):
     def take_keys(self, *, drops_waiting: bool) -> None:
         """Handle keys from now on, also those that have waited, unless they are dropped."""
 
-    def hand_on(self, keys: Sequence[Key]) -> None:
+    def hand_on(self, keys: Sequence[Typed]) -> None:
         """Give keys that a box got to the screen in front, before all that wait."""
 
     def post_message(self, message: Message) -> bool:

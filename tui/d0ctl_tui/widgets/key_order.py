@@ -1,4 +1,4 @@
-"""Keys one after the other: they wait for the first row, and for boxes that open."""
+"""Keys and pastes one after the other: they wait for the first row, and for boxes that open."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -11,6 +11,9 @@ from textual.widget import Widget
 
 from d0ctl_tui.app_events import KeyHandled
 
+Typed = events.Key | events.Paste
+"""What a person types: a key, or a pasted text, which waits like a key."""
+
 LOOK_AGAIN_S = 0.5
 """How often a key that waits looks whether the widget that has the one before is still there."""
 
@@ -20,17 +23,17 @@ class KeyOrder(App[None]):
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:
         super().__init__(ansi_color=ansi_color)
-        self._keys: deque[events.Key] = deque()
+        self._keys: deque[Typed] = deque()
         self._in_hand: KeyHandled | None = None
         self._in_hand_at: Widget | None = None
         self._typed_at: Screen[Any] | None = None
-        self._last_sent: events.Key | None = None
+        self._last_sent: Typed | None = None
         self._is_answer = False
         self._takes_keys = False
 
     async def on_event(self, event: events.Event) -> None:
-        """Keep a key until the one before it is handled."""
-        if not isinstance(event, events.Key) or event.is_forwarded:
+        """Keep a key or paste until the one before it is handled."""
+        if not isinstance(event, Typed) or event.is_forwarded:
             await super().on_event(event)
             return
         self._keys.append(event)
@@ -44,14 +47,14 @@ class KeyOrder(App[None]):
         self._takes_keys = True
         self.call_later(self._send_next)
 
-    def hand_on(self, keys: Sequence[events.Key]) -> None:
+    def hand_on(self, keys: Sequence[Typed]) -> None:
         """Give keys that a box got to the screen in front, before all that wait.
 
         The box is closed, so a key that was sent to it and that it has not handled is one of them.
         """
         late = [] if self._in_hand is None else [self._last_sent]
         again = [*keys, *(key for key in late if key is not None and key not in keys)]
-        self._keys.extendleft(events.Key(key.key, key.character) for key in reversed(again))
+        self._keys.extendleft(map(_unsent, reversed(again)))
         self._in_hand = self._in_hand_at = None
         self.call_later(self._send_next)
 
@@ -86,13 +89,13 @@ class KeyOrder(App[None]):
                 self._follow_up(self.screen)  # an answer has opened it: its focus comes first
                 self.set_timer(LOOK_AGAIN_S, self._send_next)
                 return
-            if self._is_leaving and not any(key.key == "escape" for key in self._keys):
+            if self._is_leaving and not any(_is(key, "escape") for key in self._keys):
                 self.set_timer(LOOK_AGAIN_S, self._send_next)  # a click may close the box
                 return
             self.before_key()
             target = self.focused or self.screen
             self._last_sent = self._keys.popleft()
-            self._is_answer = self._last_sent.key == "enter"
+            self._is_answer = _is(self._last_sent, "enter")
             await super().on_event(self._last_sent)
             self._follow_up(target)
 
@@ -108,3 +111,15 @@ class KeyOrder(App[None]):
         """
         self._typed_at, self._in_hand, self._in_hand_at = self.screen, KeyHandled(), target
         return target.post_message(self._in_hand)
+
+
+def _is(typed: Typed, key: str) -> bool:
+    """Return whether it is a key of this name."""
+    return isinstance(typed, events.Key) and typed.key == key
+
+
+def _unsent(typed: Typed) -> Typed:
+    """Return the same key or paste, as one that no widget has got yet."""
+    if isinstance(typed, events.Paste):
+        return events.Paste(typed.text)
+    return events.Key(typed.key, typed.character)

@@ -19,6 +19,7 @@ from d0ctl_tui.screens.dialogs import plan_fields, plan_text
 from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.screens.dialogs.plan_text import Said
 from d0ctl_tui.widgets.choice_lines import Choice, ChoiceLines
+from d0ctl_tui.widgets.key_order import Typed
 from d0ctl_tui.widgets.status_lines import Page
 
 KEYS = (
@@ -30,14 +31,8 @@ KEYS = (
 GO_ON = Binding("enter", "go_on", "continue", show=False, priority=True)
 """It comes before the field of the reason, which would get the next key, too."""
 
-CLOSING = frozenset({"escape", "q", "ctrl+c"})
-"""The keys that close a box after the action; q would otherwise end the dashboard."""
-
 PLANNED = ("planned", "empty", "refused")
 """States in which it may be planned in another way; an `empty` plan changes nothing."""
-
-PLANNING: Lines = (("making the plan ...", "faint"),)
-TO_PLAN: Lines = (("not planned yet", "faint"),)
 
 
 class PlanDialog(Dialog[bool]):
@@ -49,13 +44,13 @@ class PlanDialog(Dialog[bool]):
         super().__init__(dashboard)
         self.action = action
         self.TITLE_HERE = action.title.replace("[", "\\[")
-        self.lines = PLANNING
+        self.lines = plan_text.PLANNING
         self.reason = ""
         self.values = ""
         self.seen: int | None = None
         self.state = "planning"
         self.result = Done(())
-        self._passed_on: list[events.Key] = []
+        self._passed_on: list[Typed] = []
         self.instead: tuple[Target, str] | None = None
         self.way = action.next_way
         self.page = Page("words", self._draw, dashboard.glyphs)
@@ -90,7 +85,7 @@ class PlanDialog(Dialog[bool]):
         if values != self.values:
             self.values = values
             if self.state in ("planning", "wrong"):
-                self.lines = TO_PLAN
+                self.lines = plan_text.TO_PLAN
             self.state = "changed"
 
     def _move_values(self) -> None:
@@ -127,7 +122,7 @@ class PlanDialog(Dialog[bool]):
         own = {key for command in KEYS for key in command.keys.split(",")}
         if self.state not in ("acting", "done", "closed") or event.key in own:
             return
-        if event.key not in CLOSING:
+        if event.key not in plan_text.CLOSING:
             self._passed_on.append(event)
             self._pass_keys_on()
         elif self.state == "done" or event.key == "escape":
@@ -135,10 +130,15 @@ class PlanDialog(Dialog[bool]):
         event.stop()
         event.prevent_default()
 
+    def on_paste(self, event: events.Paste) -> None:
+        """Let a paste follow the keys that wait for the result."""
+        if self.state == "acting" and self._passed_on:
+            self._passed_on.append(event)
+
     def _pass_keys_on(self) -> None:
         """Close it, and let the screen below have the keys that were not for it."""
         if self.state == "done" and self._passed_on:
-            if self._passed_on[0].key in self._undo.keys.split(","):
+            if getattr(self._passed_on[0], "key", "") in self._undo.keys.split(","):
                 self._name_undo()
             self.action_close()
             self.state = "closed"
@@ -187,7 +187,7 @@ class PlanDialog(Dialog[bool]):
             self.state, self.lines = "wrong", plan_text.refusal(error)
         else:
             self.action = changed.switched() if in_next_way else changed
-            self.state, self.lines = "planning", PLANNING
+            self.state, self.lines = "planning", plan_text.PLANNING
             self.set_focus(self.query_one("#typed", Input))
             self._plan()
         self._show()

@@ -1,23 +1,12 @@
 """The fields of the dialog before an action: its values, and its reason."""
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Input, Label
 
 from d0ctl_tui.run_action import PlannedAction
-
-
-class Field(Input):
-    """A field of one line that takes all lines of a pasted text, where Textual takes the first."""
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Insert the lines with blanks between them."""
-        text = " ".join(filter(None, map(str.strip, event.text.splitlines())))
-        self.replace(text, *self.selection)
-        event.prevent_default()
-        event.stop()
+from d0ctl_tui.widgets.field import Field
 
 
 def fields(hint: str) -> ComposeResult:

@@ -8,7 +8,12 @@ from d0ctl_tui.run_action import Lines
 from d0ctl_tui.widgets.choice_lines import Choice
 
 READ_ONLY = "read-only: nothing is changed from here"
+PLANNING: Lines = (("making the plan ...", "faint"),)
+TO_PLAN: Lines = (("not planned yet", "faint"),)
 ANY = "any other key closes it and acts"
+
+CLOSING = frozenset({"escape", "q", "ctrl+c"})
+"""The keys that close a box after the action; q would otherwise end the dashboard."""
 
 Said = tuple[Lines, D0Error | None]
 """The sentences of an action, or why it is refused, and the error that says so."""

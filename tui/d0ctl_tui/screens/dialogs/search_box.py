@@ -26,6 +26,7 @@ from d0ctl_tui.app_events import LineOpened, ThreadResult
 from d0ctl_tui.app_interface import AppInterface
 from d0ctl_tui.commands import Command, bindings
 from d0ctl_tui.screens.dialogs.dialog import Dialog
+from d0ctl_tui.widgets.field import Field
 from d0ctl_tui.widgets.lines import LineView
 
 KEYS = (
@@ -161,7 +162,7 @@ class Finder(Dialog[Choice]):
         """Yield the field and the choices."""
         with Horizontal(id="field"):
             yield Label(">", id="prompt")
-            typed = Input(id="typed", select_on_focus=False)
+            typed = Field(id="typed", select_on_focus=False)
             typed.cursor_blink = False
             yield typed
         yield self.results
@@ -274,7 +275,7 @@ class QuestionBox(Dialog[str]):
         """Yield the field, and below it what is wrong with the answer."""
         with Horizontal(id="field"):
             yield Label(">", id="prompt")
-            typed = Input(self.value, id="typed")
+            typed = Field(self.value, id="typed")
             typed.cursor_blink = False
             yield typed
         yield self.fault
