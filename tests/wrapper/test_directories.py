@@ -1,5 +1,6 @@
 """Directories as inputs and outputs of an attempt: they travel packed, as one file."""
 
+import hashlib
 import os
 import subprocess
 import tarfile
@@ -40,6 +41,15 @@ def test_a_directory_is_packed_as_gnu_tar_does_it(calib: Path, tmp_path: Path) -
     expected = subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout
 
     assert packed(calib, tmp_path / "calib.tar") == expected
+
+
+def test_the_checksum_of_a_directory_is_known_without_packing_it(
+    calib: Path, tmp_path: Path
+) -> None:
+    made = packed(calib, tmp_path / "calib.tar")
+
+    checksum = f"sha256:{hashlib.sha256(made).hexdigest()}"
+    assert packing.digest(os.fsencode(calib)) == (len(made), checksum)
 
 
 def test_the_packed_file_depends_on_nothing_but_the_contents(calib: Path, tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ def outdated_copies(selected: Selection) -> list[OutdatedCopy]:
     """Return outdated copies of files that the selected packages read; ask the disk for each."""
     earlier = []
     for row in selected.rows("copies_of_sources"):
-        status = _status(row["name"])
-        if status and (status.st_size != row["size"] or status.st_ctime > row["made"]):
+        state = _state(row["name"])
+        if state and (_has_other_size(state, row) or state.changed > row["made"]):
             earlier.append(OutdatedCopy(row["file_id"], row["cluster_id"], row["name"]))
     return earlier
 
@@ -80,11 +80,9 @@ class Contents(NamedTuple):
 def present_contents(store: Store, job: int) -> list[Contents]:
     """Return the files from outside that were changed since packages of a job read them."""
     return [
-        Contents(row["id"], status.st_size, checksum)
+        Contents(row["id"], *contents)
         for row in store.rows("sources_of_job", job=job)
-        if _is_edited(row["name"], row)
-        and (status := _status(row["name"]))
-        and (checksum := _checksum(row["name"]))
+        if _is_edited(row["name"], row) and (contents := _contents(row["name"]))
     ]
 
 
@@ -169,8 +167,8 @@ def _edited(rows: Iterable[Row], most: int | None) -> dict[int, str | None]:
     found = {}
     for row in rows:
         if _is_edited(row["name"], row, most):
-            status = _status(row["name"])
-            is_read = row["has_former"] and status and (most is None or status.st_size <= most)
+            state = _state(row["name"])
+            is_read = row["has_former"] and state and (most is None or state.size <= most)
             found[row["id"]] = _checksum(row["name"]) if is_read else None
     return found
 
@@ -180,25 +178,56 @@ def _is_edited(path: str, known: Row, most: int | None = None) -> bool:
 
     It is read only if it was touched, and not if it has more than `most` bytes.
     """
-    status = _status(path)
-    if status is None or status.st_size != known["size"]:
-        return status is not None
-    if status.st_ctime <= known["submitted"] or (most is not None and status.st_size > most):
+    state = _state(path)
+    if state is None or _has_other_size(state, known):
+        return state is not None
+    if state.changed <= known["submitted"] or (most is not None and state.size > most):
         return False
     return _checksum(path) not in (None, known["checksum"])
 
 
-def _status(path: str) -> os.stat_result | None:
+class _State(NamedTuple):
+    """The bytes of a file, or of the files in a directory, and when they were changed last.
+
+    The known size of a directory is that of the file into which it is packed.
+    """
+
+    size: int
+    changed: float
+    is_folder: bool = False
+
+
+def _has_other_size(state: _State, known: Row) -> bool:
+    return not state.is_folder and state.size != known["size"]
+
+
+def _state(path: str) -> _State | None:
     try:
-        return Path(path).stat()
+        if path.endswith("/"):
+            from d0ctl_wrapper.host import packing  # late: few inputs are directories
+
+            folder = os.fsencode(path)
+            return _State(packing.size(folder), packing.changed(folder), is_folder=True)
+        status = Path(path).stat()
+        return _State(status.st_size, status.st_ctime)
     except OSError:
+        return None
+
+
+def _contents(path: str) -> tuple[int, str] | None:
+    """Return the size and the checksum of a file; of a directory those of its packed file."""
+    try:
+        if path.endswith("/"):
+            from d0ctl_wrapper.host import packing
+
+            return packing.digest(os.fsencode(path))
+        from d0ctl_wrapper.protocol.checksum import digest_by  # late: hashlib takes 2 ms to import
+
+        return Path(path).stat().st_size, digest_by(os.fsencode(path), None, lambda: None)[1]
+    except (OSError, ValueError):  # a directory that can't be packed
         return None
 
 
 def _checksum(path: str) -> str | None:
-    from d0ctl_wrapper.protocol.checksum import digest_by  # late: hashlib takes 2 ms to import
-
-    try:
-        return digest_by(os.fsencode(path), None, lambda: None)[1]
-    except OSError:
-        return None
+    contents = _contents(path)
+    return contents[1] if contents else None

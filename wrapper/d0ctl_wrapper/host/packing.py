@@ -8,7 +8,7 @@ one (docs/jobfile.md).
 import hashlib
 import os
 import stat
-from typing import IO, Callable, Iterator, NamedTuple
+from typing import IO, Callable, Iterator, NamedTuple, Tuple, Union
 
 from d0ctl_wrapper.disk import CHUNK
 
@@ -16,6 +16,9 @@ BLOCK = 512
 
 _FIELD = 100
 """The bytes of a name in a header; a longer one has a block of its own."""
+
+
+_Target = Union[IO[bytes], "_Sink"]
 
 
 class NotPackable(ValueError):
@@ -40,6 +43,12 @@ def size(folder: bytes) -> int:
     return sum(entry.status.st_size for entry in _walk(folder) if _is_file(entry))
 
 
+def changed(folder: bytes) -> float:
+    """Return when something in a directory was changed last."""
+    times = [os.stat(folder).st_ctime] + [entry.status.st_ctime for entry in _walk(folder)]
+    return max(times)
+
+
 def stamp(folder: bytes) -> str:
     """Return a text that changes with the contents of a directory, without reading its files."""
     sha256 = hashlib.sha256()
@@ -54,12 +63,16 @@ def stamp(folder: bytes) -> str:
 def pack(folder: bytes, target: bytes, pause_point: "Callable[[], None]") -> None:
     """Pack a directory into a new file; raise NotPackable or OSError."""
     with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(_header(b"./", b"5", 0o755, 0))
-        for entry in _walk(folder):
-            _add(file, folder, entry, pause_point)
-        file.write(bytes(2 * BLOCK))
+        _write(folder, file, pause_point)
         file.flush()
         os.fsync(file.fileno())
+
+
+def digest(folder: bytes) -> "Tuple[int, str]":
+    """Return the size and the checksum of the file into which a directory is packed."""
+    sink = _Sink()
+    _write(folder, sink, lambda: None)
+    return sink.size, "sha256:" + sink.sha256.hexdigest()
 
 
 def check(path: bytes) -> None:
@@ -93,7 +106,25 @@ def _is_file(entry: Entry) -> bool:
     return stat.S_ISREG(entry.status.st_mode)
 
 
-def _add(file: "IO[bytes]", folder: bytes, entry: Entry, pause_point: "Callable[[], None]") -> None:
+class _Sink:
+    """Something to write to that keeps the size and the checksum only."""
+
+    def __init__(self) -> None:
+        self.size, self.sha256 = 0, hashlib.sha256()
+
+    def write(self, data: bytes) -> None:
+        self.size += len(data)
+        self.sha256.update(data)
+
+
+def _write(folder: bytes, file: "_Target", pause_point: "Callable[[], None]") -> None:
+    file.write(_header(b"./", b"5", 0o755, 0))
+    for entry in _walk(folder):
+        _add(file, folder, entry, pause_point)
+    file.write(bytes(2 * BLOCK))
+
+
+def _add(file: "_Target", folder: bytes, entry: Entry, pause_point: "Callable[[], None]") -> None:
     name, mode = b"./" + entry.name, entry.status.st_mode
     if stat.S_ISDIR(mode):
         file.write(_header(name + b"/", b"5", 0o755, 0))
@@ -117,7 +148,7 @@ def _target(entry: Entry) -> bytes:
     return target
 
 
-def _copy(entry: Entry, file: "IO[bytes]", pause_point: "Callable[[], None]") -> None:
+def _copy(entry: Entry, file: "_Target", pause_point: "Callable[[], None]") -> None:
     """Copy a file of the size that its header has."""
     left = entry.status.st_size
     with open(os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW), "rb", buffering=0) as source:
