@@ -141,7 +141,7 @@ def acknowledgement(by: str, at: float | None, reason: str | None) -> jobs.Ackno
 def job_card(store: Store, summary: JobSummary, now: float) -> jobs.JobCard:
     """Return all about a job."""
     dropped, settings = dropped_lines(store, summary.id), browse.settings(store, summary.id)
-    short = short_packages(store, summary.id, MOST_LINES) if dropped.lines else []
+    short = short_packages(store, summary.id, MOST_LINES)
     running = browse.in_phases(store, summary.id, LIVE, MOST_LIVE)
     late = eta.stragglers(store, summary.id, MOST_STRAGGLERS, now=now)
     rates = activity.rates_of_job(store, summary, now=now)

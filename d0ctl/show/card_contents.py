@@ -201,7 +201,7 @@ def _job(store: Store, job: JobSummary, now: float, driven: bool | None) -> Part
         stages=browse.stages(store, job),
         where=browse.where(store, job.id),
         problems=browse.failed_transfers(store, job.id),
-        short=short_packages(store, job.id, MOST_READ) if dropped.lines else [],
+        short=short_packages(store, job.id, MOST_READ),
         excluded=_excluded(store, job.id),
         actions=browse.actions(store, job.name, MOST_ACTIONS + 1),
         dropped=dropped,

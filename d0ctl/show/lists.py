@@ -169,7 +169,7 @@ def with_bars(
 
 
 def shortfalls(job: str, short: "Sequence[Shortfall]") -> list[str]:
-    """Say which packages of a job ran or will run without files of dropped lines."""
+    """Say which packages of a job ran or will run without files that were dropped or not made."""
     lines = [f"{each.path} {runs_with(each)}" for each in short[:MOST_LACKING]]
     if (more := len(short) - MOST_LACKING) > 0:
         at_least = "at least " if len(short) == MOST_READ else ""

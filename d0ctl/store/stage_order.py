@@ -1,6 +1,13 @@
 """Stages that begin after others: their lines are released, a few at a time."""
 
-from d0ctl.store.connection import Row, Store
+import json
+from collections.abc import Mapping, Sequence
+
+from d0ctl.model import Phase
+from d0ctl.store.connection import Row, Selection, Store
+
+STILL = frozenset({Phase.WAITING, Phase.DONE, Phase.FAILED, Phase.CANCELED, Phase.DROPPED})
+"""The phases of packages in a job in which nothing moves."""
 
 MOST = 20_000
 """The most lines that are released in one transaction."""
@@ -27,6 +34,35 @@ def open_final(store: Store, job: int, *, now: float) -> bool:
         _release(store)
         store.change("release_packages", now=now)
     return bool(stages)
+
+
+def begin_final(selected: Selection, *, now: float) -> None:
+    """waiting -> ready, for final stages of the jobs of selected packages if nothing else moves."""
+    store = selected.store
+    for row in selected.rows("jobs_with_closed_final"):
+        counts = {each["phase"]: each["n"] for each in store.rows("job_counts", job=row["job_id"])}
+        if begins_final(store, row["job_id"], counts):
+            open_final(store, row["job_id"], now=now)
+
+
+def begins_final(store: Store, job: int, counts: Mapping[str, int]) -> bool:
+    """Return whether a job with these counts of phases is about to begin a final stage."""
+    return (
+        STILL.issuperset(phase for phase, number in counts.items() if number)
+        and bool(store.rows("final_stages", job=job))
+        and store.row("waits_for_outside", job=job) is None
+    )
+
+
+def close_final(selected: Selection, phases: Sequence[Phase]) -> None:
+    """Let the final stages of selected packages in these phases, which run again, wait as before.
+
+    They read again what did not exist when they began.
+    """
+    says = json.dumps(list(phases))
+    selected.change("read_absent_again", phases=says)
+    selected.change("hold_back_final_lines", phases=says)
+    selected.change("close_final_stages", phases=says)
 
 
 def _release(store: Store) -> int:

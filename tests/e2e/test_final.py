@@ -1,5 +1,7 @@
 """A final stage, as it runs."""
 
+import json
+
 import pytest
 
 from tests.support.site import Site
@@ -40,3 +42,86 @@ stages:
         assert "stage `work`, of which 1 of 2 packages are successful" in site.ok(
             "why", "told/2/1/1"
         )
+
+
+LATE = """\
+job: late
+stages:
+  - name: sim
+    lines:
+      - for: {n: [1, 2]}
+        run: bash sim.sh {n} > s-{n}.txt
+        inputs: sim.sh
+        outputs: s-{n}.txt
+  - name: merge
+    lines:
+      - run: cat {inputs} > all.txt
+        inputs: {from: sim}
+        outputs: all.txt
+  - name: plot
+    final: yes
+    lines:
+      - {run: PLOT, inputs: all.txt, outputs: {file: plot.txt, result: yes}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("plot", "words"),
+    [
+        ("cat all.txt > plot.txt", ["retry", "late:failed"]),
+        ("cat {inputs} > plot.txt", ["set-status", "late/3", "unscheduled"]),
+    ],
+)
+def test_a_final_stage_that_runs_again_waits_for_the_rest_and_reads_what_is_there_by_then(
+    site: Site, plot: str, words: list[str]
+) -> None:
+    script = site.jobs / "sim.sh"
+    script.write_text("[ $1 = 1 ] && echo $1\n")
+    site.submit(LATE.replace("PLOT", f'"{plot}"'))
+    site.d0ctl("run", "late")
+    short = "late/3/1/1 ran with 0 of 1 inputs, missing: all.txt"
+    assert short in site.ok("status", "late") + site.d0ctl("results", "late").err
+    script.write_text("echo $1\n")
+    site.ok("retry", "late/1")
+    site.ok("run", "late")
+    assert short in site.d0ctl("results", "late").err
+    assert short in site.d0ctl("wait", "late").err
+    assert (words[0] == "set-status") == (
+        "d0ctl set-status late/3/1/1 unscheduled" in site.ok("why", "late/3/1/1")
+    )
+
+    site.ok(*words)
+    site.ok("run", "late")
+
+    assert site.result("late/plot.txt") == "1\n2\n"
+    assert "missing" not in site.ok("status", "late") + site.d0ctl("results", "late").err
+    assert site.ok("doctor")
+
+
+def test_a_retry_of_all_failed_packages_runs_the_final_stage_last(site: Site) -> None:
+    script = site.jobs / "sim.sh"
+    script.write_text("[ $1 = 1 ] && echo $1\n")
+    site.submit(LATE.replace("PLOT", "cat all.txt > plot.txt"))
+    site.d0ctl("run", "late")
+    script.write_text("echo $1\n")
+
+    site.ok("retry", "late:failed")
+    site.ok("run", "late")
+
+    assert site.result("late/plot.txt") == "1\n2\n"
+    assert len(json.loads(site.ok("status", "late/3/1/1", "--json"))["attempts"]) == 2
+    assert site.ok("doctor")
+
+
+def test_a_final_stage_that_runs_again_leaves_out_what_is_still_missing(site: Site) -> None:
+    (site.jobs / "sim.sh").write_text("[ $1 = 1 ] && echo $1\n")
+    site.submit(LATE.replace("PLOT", "cat all.txt > plot.txt"))
+    site.d0ctl("run", "late")
+
+    site.ok("retry", "late/3")
+    assert site.phase("late/3/1/1") == "ready"
+    site.d0ctl("run", "late")
+
+    assert site.counts("late")["failed"] == 2
+    assert len(json.loads(site.ok("status", "late/3/1/1", "--json"))["attempts"]) == 2
+    assert site.ok("doctor")

@@ -15,7 +15,7 @@ from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import drives
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.job_files import eta as views_eta
-from d0ctl.store.views.left_out import shortfall
+from d0ctl.store.views.left_out import could_read_absent, shortfall
 from d0ctl.store.views.shapes.of_package import BinaryView, PackageView
 from d0ctl.units import moment
 
@@ -52,6 +52,9 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
         explanation.facts += _requested(store, view, now)
     if short := shortfall(store, view.id, view.path, view.phase):
         explanation.facts.append(f"it {runs_with(short)}")
+        if view.phase == Phase.DONE and could_read_absent(store, view.id):
+            explanation.facts.append("it had begun before these were made: its stage is `final`")
+            explanation.commands.insert(0, f"d0ctl set-status {view.path} unscheduled")
     return explanation
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from d0ctl.model import Phase
+from d0ctl.store import stage_order
 from d0ctl.store.attempts import alike_failures, black_holes, failures
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
@@ -229,6 +231,7 @@ def retry(
     changed meanwhile are copied again: those of the copies in `outdated`, if a plan has found them.
     """
     selected.change("leave_out_dropped")
+    stage_order.close_final(selected, (Phase.FAILED, Phase.CANCELED, Phase.COOLOFF))
     if outdated is None:
         outdated = edited_files.outdated_copies(selected)
     edited_files.copy_anew(selected.store, outdated, now=now)
@@ -238,6 +241,7 @@ def retry(
     selected.empty("lost_copy")
     selected.change("lose_absent_inputs")
     remake(selected.store, now=now)
+    stage_order.begin_final(selected, now=now)
     selected.change("reopen_jobs")
     selected.change("reopen_finished")
     return retried
@@ -256,6 +260,7 @@ def start_over(selected: Selection) -> None:
 def make_again(selected: Selection, *, actor: str, note: str | None, now: float) -> None:
     """done -> ready or waiting, by hand: their outputs are forgotten."""
     edited_files.renew_copies(selected, now=now)
+    stage_order.close_final(selected, [Phase.DONE])
     selected.change("set_unscheduled", actor=actor, note=note, now=now)
     selected.empty("lost_copy")
     selected.change("purge_selected_outputs")

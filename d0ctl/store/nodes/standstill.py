@@ -268,7 +268,9 @@ def _judge(
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not state.is_settled or state.cause in UNDRIVEN:
         return alone
-    if stage_order.jobs_with_open_lines(store, job["id"]):
+    if stage_order.jobs_with_open_lines(store, job["id"]) or stage_order.begins_final(
+        store, job["id"], work.counts
+    ):
         return replace(alone, standing=replace(state, cause=None, returns=True))
     if not site.reads_other_jobs(store, job["id"]):
         return alone

@@ -71,12 +71,20 @@ def shortfall(store: Store, package: int, path: str, phase: str) -> Shortfall | 
 
 
 def short_packages(store: Store, job: int, most: int) -> list[Shortfall]:
-    """Return packages of a job that lack files of dropped lines, at most so many."""
+    """Return packages of a job that lack files of dropped lines, at most so many.
+
+    Also those of final stages that lack what did not exist when they began.
+    """
     found = (
         shortfall(store, row["id"], row["path"], row["phase"])
         for row in store.rows("short_packages", job=job, limit=most)
     )
     return [entry for entry in found if entry is not None]
+
+
+def could_read_absent(store: Store, package: int) -> bool:
+    """Return whether a package of a final stage began without a file that was made since."""
+    return bool(store.value("could_read_absent", package=package))
 
 
 def not_kept(store: Store, job: int) -> tuple[str, str] | None:

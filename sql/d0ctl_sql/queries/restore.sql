@@ -498,18 +498,36 @@ select reader_path.path as reader,
  limit :limit;
 
 -- name: short_packages
--- Packages of a job that lack files of dropped lines.
-select distinct package.id,
+-- Packages of a job that lack files of dropped lines, and those of final stages that lack what did not
+-- exist when they began.
+select package.id,
        package_path.path,
        package.phase
-  from (select package.id
+  from (select input.package_id
+          from (select package.id
+                  from stage
+                  join line as gone on gone.stage_id = stage.id and gone.dropped is not null
+                  join package on package.line_id = gone.id
+                 where stage.job_id = :job
+                 limit 500) as maker
+          join file on file.package_id = maker.id
+          join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
+         union
+        select input.package_id
           from stage
-          join line as gone on gone.stage_id = stage.id and gone.dropped is not null
-          join package on package.line_id = gone.id
-         where stage.job_id = :job
-         limit 500) as maker
-  join file on file.package_id = maker.id
-  join input on input.file_id = file.id and input.own = 0 and input.dropped = 1
-  join package on package.id = input.package_id and package.phase <> 'dropped'
+          join line on line.stage_id = stage.id
+          join package on package.line_id = line.id
+          join input on input.package_id = package.id and input.own = 0 and input.dropped = 1
+         where stage.job_id = :job and stage.final = 1) as short
+  join package on package.id = short.package_id and package.phase <> 'dropped'
   join package_path on package_path.package_id = package.id
+ order by package.id
  limit :limit;
+
+-- name: could_read_absent
+-- Whether a package of a final stage began without a file that was made since.
+select exists (select 1
+                 from input
+                 join file on file.id = input.file_id and file.dropped = 0
+                 join package as maker on maker.id = file.package_id and maker.phase = 'done'
+                where input.package_id = :package and input.own = 0 and input.dropped = 1);

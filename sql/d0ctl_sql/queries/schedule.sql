@@ -525,16 +525,61 @@ update stage_order
  where stage_id = :stage and after_id = :after;
 
 -- name: leave_out_absent
--- A final stage begins without the inputs that the other stages did not make.
+-- The packages of a final stage begin without the inputs that the other stages did not make.
 update input set dropped = 1
  where own = 0 and dropped = 0
    and package_id in (select id from package
-                       where line_id in (select id from line where stage_id = :stage))
+                       where line_id in (select id from line where stage_id = :stage)
+                         and phase in (select name from phase where is_idle = 1))
    and exists (select 1
                  from file
                  join package as maker on maker.id = file.package_id
                  join stage on stage.id = maker.stage_id and stage.final = 0
                 where file.id = input.file_id and file.present = 0);
+
+-- name: read_absent_again
+-- Packages of final stages that run again read what the other stages had not made before.
+update input set dropped = 0
+ where own = 0 and dropped = 1
+   and package_id in (select package.id
+                        from selected_package
+                        join package on package.id = selected_package.package_id
+                        join stage on stage.id = package.stage_id and stage.final = 1
+                       where package.phase in (select value from json_each(:phases)))
+   and (select dropped from file where file.id = input.file_id) = 0;
+
+-- name: hold_back_final_lines
+-- The lines of their stages wait for all others again.
+update package set missing = missing + 1
+ where seq = 1
+   and line_id in (select line.id
+                     from stage_order
+                     join line on line.stage_id = stage_order.stage_id
+                              and line.seq <= stage_order.released
+                    where stage_order.after_id = 0
+                      and stage_order.stage_id in
+                          (select package.stage_id
+                             from selected_package
+                             join package on package.id = selected_package.package_id
+                            where package.phase in (select value from json_each(:phases))));
+
+-- name: close_final_stages
+-- These begin once nothing else of their jobs can move.
+update stage_order set released = 0, is_open = 0
+ where after_id = 0
+   and stage_id in (select package.stage_id
+                      from selected_package
+                      join package on package.id = selected_package.package_id
+                     where package.phase in (select value from json_each(:phases)));
+
+-- name: jobs_with_closed_final
+-- The jobs of the selected packages with final stages that have not begun.
+select distinct stage_order.job_id
+  from stage_order indexed by stage_order_open
+ where stage_order.job_id in (select package.job_id
+                                from selected_package
+                                join package on package.id = selected_package.package_id)
+   and stage_order.after_id = 0 and stage_order.is_open < 2 and stage_order.is_open = 0;
 
 -- name: end_job
 -- Record when a job could not move any more.

@@ -500,7 +500,9 @@ with recursive maker (package_id) as (
     select package.id
       from selected_package
       join package as reader on reader.id = selected_package.package_id
-      join input on input.package_id = reader.id and input.own = 0 and input.dropped = 0
+      join stage on stage.id = reader.stage_id
+      join input on input.package_id = reader.id and input.own = 0
+                and (input.dropped = 0 or stage.final = 1)
       join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
                and file.job_id = reader.job_id
       join package on package.id = file.package_id and package.phase = 'done'
