@@ -190,6 +190,8 @@ def why_absent(file: FileRow, job: JobSummary) -> str:
         return "dropped"
     if file.stored:
         return f"stored at {', '.join(file.stored)}"
+    if not file.present and file.maker_phase == Phase.DONE:
+        return f"removed since {file.maker} made it"
     if not file.present:
         return f"not made yet: {file.maker} is {_maker_state(file.maker_phase, job)}"
     nodes = [str(copy["node"] or copy["cluster"]) for copy in file.copies

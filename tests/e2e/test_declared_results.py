@@ -63,7 +63,7 @@ def test_a_removed_file_that_becomes_a_result_is_copied_when_it_is_made_again(si
         "to make removed files again: d0ctl set-status late/1/1/1 unscheduled\n"
         "unchanged: 2 packages\n"
     )
-    assert "not made yet" in before
+    assert "removed since late/1/1/1 made it" in before
     assert results(site) == ["a.txt", "b.txt"]
     assert "result: yes" in site.ok("export", "late")
 
@@ -77,6 +77,22 @@ def test_a_file_that_is_declared_no_more_stays_in_results(site: Site) -> None:
     assert "1 file stays in results/, although no longer a result\n" in updated
     assert results(site) == ["a.txt", "b.txt"]
     assert "stays in results/" not in site.ok("update", "late")
+
+
+def test_a_removed_file_that_is_declared_no_more_is_no_result(site: Site) -> None:
+    site.ok("run", site.write(JOB % ""))
+    site.write(JOB % RESULT)
+    site.ok("update", "late")
+
+    site.write(JOB % "")
+    updated = site.ok("update", "late")
+
+    assert "no longer a result" not in updated
+    assert "a.txt" not in site.ok("results", "late")
+    assert "it is a result" not in site.ok("why", "late:a.txt")
+    site.ok("set-status", "late/1/1/1", "unscheduled", "--yes")
+    site.ok("run", "late")
+    assert results(site) == ["b.txt"]
 
 
 @pytest.mark.parametrize("again", [[], ["--again"]])

@@ -53,9 +53,11 @@ def changed(
 def declare(store: Store, job: int, declared: Iterable[str], *, now: float) -> None:
     """Have the declared files of packages that have started delivered: now, or when they are made.
 
-    Those of the other packages are a part of what these packages will run.
+    Those of the other packages are a part of what these packages will run. Removed files that are
+    declared no more are results no more.
     """
     text = json.dumps([*declared])
+    store.change("undeclare_removed", job=job, declared=text)
     files = [row["id"] for row in store.rows("declared_anew", job=job, declared=text)]
     store.change_many("declare_result", [(file,) for file in files])
     store.change_many("deliver_declared", [(now, file) for file in files])

@@ -472,6 +472,17 @@ select count(*)
    and exists (select 1 from location where location.file_id = file.id
                                         and location.cluster_id = 1 and location.node_id is null);
 
+-- name: undeclare_removed
+-- Removed files of successful packages are results no more by the job file: none is in results/.
+update file set result = 0
+ where job_id = :job and result = 1 and present = 0 and pattern_id is null and late = 0
+   and name not in (select value from json_each(:declared))
+   and (dispositions <> '' or locator is not null
+        or exists (select 1 from input join package as reader on reader.id = input.package_id
+                    where input.file_id = file.id and reader.job_id = :job))
+   and (select phase from package where package.id = file.package_id) = 'done'
+   and not exists (select 1 from location where location.file_id = file.id);
+
 -- name: declare_result
 -- A file that its package has made, or is making, goes to results/ from now on.
 update file set result = 1
