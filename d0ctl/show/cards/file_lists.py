@@ -86,8 +86,9 @@ def _input(sheet: Sheet, view: InputView, was_read: bool) -> list[Cell]:
 
 def _changed(sheet: Sheet, shown: Sequence[InputView], last: AttemptView) -> None:
     """Name the files whose sizes above are not those that the last attempt read."""
+    read = [file for file in shown if not file.dropped]
     for how in ("changed since", "made again since"):
-        names = [file.local_name for file in shown if changed_since(file, last) == how]
+        names = [file.local_name for file in read if changed_since(file, last) == how]
         if names:
             more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
             sheet.say(f"{how} attempt {last.number}: {', '.join(names[:NAMES])}{more}", "warn",

@@ -151,7 +151,7 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
 def renewed_inputs(store: Store, package: PackageView, last: AttemptView) -> list[str]:
     """Return the names of inputs that are not those that an attempt has read."""
     files = one_package.inputs(store, package.id)
-    return [file.name for file in files if file.has_changed_since(last)]
+    return [file.name for file in files if file.has_changed_since(last) and not file.file_dropped]
 
 
 def is_redefined(package: PackageView, last: AttemptView) -> bool:
