@@ -155,3 +155,17 @@ def test_a_first_home_whose_successor_is_gone_still_asks_for_care_after_a_restor
     assert f"the home in use, `{second}`, is gone" in say(first, "status")
     say(first, "restore", saved, "--yes")
     assert f"the home in use, `{second}`, is gone" in say(first, "status")
+
+
+def test_a_first_home_is_compared_with_the_home_of_the_backup_if_its_successor_was_moved(
+    site: Site, saved: str, say: Say, tmp_path: Path
+) -> None:
+    moved = (tmp_path / "second").rename(tmp_path / "moved")
+    drive(moved)
+    say(moved, "backup", later := str(tmp_path / "later.db"))
+
+    restored = say(site.store.home.root, "restore", later, "--yes")
+
+    assert f"the home in use is `{moved}`" in restored
+    assert f"to change over from `{moved}`" in restored
+    assert f"this home is a copy of `{moved}`" in say(site.store.home.root, "status")

@@ -9,7 +9,7 @@ from d0ctl.store.backup import newest_attempt, site_of
 from d0ctl.store.clusters.other_homes import driven_elsewhere, home_in_use, reading
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry
-from d0ctl.store.nodes.site import copied_home, has_database
+from d0ctl.store.nodes.site import copied_home, has_database, successor
 
 
 class Difference(NamedTuple):
@@ -80,8 +80,8 @@ def consequences(home: Home, source: Path) -> Consequences:
 
 
 def _is_first(home: Home) -> bool:
-    """Return whether a home has a database that is no copy of another home's."""
-    if not home.database.exists():
+    """Return whether a home has a database that is no copy of another home's, and is in use."""
+    if not home.database.exists() or successor(home) is not None:
         return False
     try:
         with reading(home.database) as store:
