@@ -12,6 +12,8 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from shlex import quote
 
 from msgspec import Struct
 
@@ -81,6 +83,14 @@ def size_of(path: str) -> int | None:
 def is_program(path: str) -> bool:
     """Return whether the owner of a file may execute it."""
     return bool(os.stat(path).st_mode & stat.S_IXUSR)
+
+
+def as_typed(path: str) -> str:
+    """Return a path as it is typed in a shell: relative to the current folder if that has it."""
+    try:
+        return quote(path.removeprefix(f"{Path.cwd()}/"))
+    except OSError:  # the folder was removed
+        return quote(path)
 
 
 def is_directory(path: str) -> bool | None:

@@ -60,6 +60,14 @@ def test_a_script_without_its_exec_bit_comes_with_chmod(real_site: Site, shell: 
     assert f"`./sim.sh` is not executable: chmod +x {script}" in answer
 
 
+def test_the_path_in_an_advice_has_quotes_if_it_needs_them(real_site: Site) -> None:
+    script = write(real_site.folder / "my sim.sh", mode=0o644)
+
+    answer = why(real_site, "'./my sim.sh'", f"{script}")
+
+    assert f"`./my sim.sh` is not executable: chmod +x '{script}'" in answer
+
+
 def test_a_script_that_is_run_without_a_shell_and_is_not_executable_comes_with_chmod(
     real_site: Site,
 ) -> None:

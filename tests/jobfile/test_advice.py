@@ -35,12 +35,17 @@ def test_a_script_that_the_inputs_lack_is_to_be_added_to_them(
 
 
 def test_a_script_that_is_called_but_not_executable_is_a_warning(
-    warnings: Warnings, folder: Path
+    warnings: Warnings, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "sim.sh").write_text("echo")
     called = line("{for: {n: [1, 2]}, run: 'date; ./sim.sh {n} > /dev/null', inputs: sim.sh}")
 
+    assert warnings(called) == [f"`./sim.sh` is not executable: chmod +x {folder}/sim.sh"]
+    monkeypatch.chdir(folder)
     assert warnings(called) == ["`./sim.sh` is not executable: chmod +x sim.sh"]
+    monkeypatch.chdir(folder.parent)
+    typed = f"chmod +x {folder.name}/sim.sh"
+    assert warnings(called) == [f"`./sim.sh` is not executable: {typed}"]
     assert warnings(line("{run: 'sh ./sim.sh', inputs: sim.sh}")) == []
     (folder / "sim.sh").chmod(0o755)
     assert warnings(called) == []

@@ -152,9 +152,8 @@ def _not_executable(
             continue
         is_program = local_files.is_program(path)
         if name in called and not is_program:
-            message = (
-                f"{shown(f'./{name}')} is not executable: chmod +x {file.written or file.file}"
-            )
+            remedy = f"chmod +x {local_files.as_typed(path)}"
+            message = f"{shown(f'./{name}')} is not executable: {remedy}"
             warnings.add(_position(binary, f"./{name}"), message)
         elif name in searched and (is_program or not is_shell):
             message = (

@@ -192,7 +192,9 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
 
 def _absolute(name: str, last: AttemptView) -> Missing:
     if _is_denied(last):
-        return Missing(f"`{name}` is not executable on node `{last.node_name}`: chmod +x {name}")
+        return Missing(
+            f"`{name}` is not executable on node `{last.node_name}`: chmod +x {quote(name)}"
+        )
     return Missing(f"`{name}` does not exist on node `{last.node_name}`")
 
 
@@ -213,7 +215,7 @@ def _beside(store: Store, package: PackageView, name: str, last: AttemptView) ->
     if _is_denied(last):
         if _is_executable_since(here, last.ended or 0.0):
             return Missing(f"`{name}` was not executable, but {here} is by now", is_fixed=True)
-        where = f": chmod +x {here}" if here.is_file() else ""
+        where = f": chmod +x {quote(str(here))}" if here.is_file() else ""
         return Missing(f"`{name}` is not executable{where}")
     if is_input:
         if here.is_file() and here.stat().st_mtime > (last.ended or 0.0):
