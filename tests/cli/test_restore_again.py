@@ -142,3 +142,21 @@ def test_a_drop_and_its_undo_leave_the_end_of_a_job_where_it_was(site: Site, d0c
 
     d0ctl("retry", "prod/1/2/1")
     assert browse.job(site.store, "prod").ended is None
+
+
+def test_a_line_that_comes_back_after_an_update_removed_it_is_said_to_have_no_readers(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    path = tmp_path / "prod.yaml"
+    path.write_text(MERGED)
+    d0ctl("submit", str(path))
+    site.fail("prod/1/2/1")
+    path.write_text(MERGED.replace("[1, 2]", "[1]"))
+    d0ctl("update", "prod", "--yes")
+
+    plan = d0ctl("restore-line", "prod/1/2", "--dry-run").stdout
+    done = d0ctl("restore-line", "prod/1/2", "--yes").stdout
+
+    assert "restored, and read by no other package: 1 file\n  sim-2\n" in plan
+    assert "added to the inputs" not in plan
+    assert "no other package reads the restored files\n" in done

@@ -26,7 +26,7 @@ from d0ctl.store import lifecycle
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.files import edited_files
 from d0ctl.store.files.edited_files import EarlierReaders
-from d0ctl.store.jobs import audit, restore_line
+from d0ctl.store.jobs import audit, restore_line, retry
 from d0ctl.store.jobs.restore_line import Rerun
 from d0ctl.store.views import selection
 from d0ctl.units import count, moment
@@ -74,6 +74,8 @@ class RestoreLinePlan(Plan):
     """How many packages failed or were canceled before the drop, and are so again."""
     lacking: int
     """How many packages have succeeded before an update added these files to their inputs."""
+    is_read: bool
+    """Whether other packages read the files, or have read them."""
 
 
 def plan_restore_line(
@@ -114,6 +116,7 @@ def _plan(
     back = [row for row in rows(selected) if row.phase == Phase.DROPPED]
     regaining = [RegainingPackage(row["path"], row["gained"], row["had"], bool(row["waits"]))
                for row in restore_line.regaining_inputs(selected)]  # fmt: skip
+    lacking = restore_line.count_lacking(selected)
     return RestoreLinePlan(
         request=request,
         selected=selected,
@@ -132,7 +135,8 @@ def _plan(
         running_again=tuple(Change(row["path"], row["phase"]) for row in done[:MOST_SHOWN]),
         rerun=rerun,
         ended=restore_line.count_ended(selected),
-        lacking=restore_line.count_lacking(selected),
+        lacking=lacking,
+        is_read=bool(regaining or lacking or retry.readers_done(selected).number),
     )
 
 
@@ -201,8 +205,9 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
         yield from wording.describe_packages(plan, "restore", named=plan.packages - plan.also)
     yield from wording.counted("also restored, because their inputs are back", plan.also, "package",
                                wording.phases(plan.also_restored))  # fmt: skip
-    yield from wording.counted("added to the inputs of later packages", plan.files, "file",
-                               plan.files_restored)  # fmt: skip
+    alone = "restored, and read by no other package"
+    added = "added to the inputs of later packages" if plan.is_read else alone
+    yield from wording.counted(added, plan.files, "file", plan.files_restored)
     regaining = [
         f"{gainer.path} gets {count(gainer.gained, 'input')} back beside {count(gainer.had)}"
         + (", and waits for missing files" if gainer.waits else "")
@@ -226,6 +231,8 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
     yield from wording.unchanged(plan)
     if plan.also:
         yield f"{count(plan.also)} of them because their inputs are back"
+    if plan.files and not plan.is_read:
+        yield "no other package reads the restored files"
     if plan.gaining:
         reads = count(plan.gaining, "package reads", "packages read")
         yield f"{reads} their files again"
