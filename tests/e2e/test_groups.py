@@ -97,3 +97,40 @@ def test_files_whose_number_nobody_knew_are_merged_in_groups(site: Site) -> None
     assert numbers(results / "all-1.txt") == merged[0] + merged[1]
     assert numbers(results / "all-2.txt") == merged[2]
     site.ok("doctor")
+
+
+COUNTED = """\
+job: split
+parameters: {parts: 2}
+stages:
+  - name: split
+    lines:
+      - run: for i in $(seq {parts}); do echo $i > part-$i; done
+        outputs: {file: "part-*", late: yes}
+  - name: reco
+    lines:
+      - for: {part: {from: split, by: 1}}
+        run: cat {part} > reco-{part.index}.txt
+        inputs: "{part}"
+        outputs: reco-{part.index}.txt
+"""
+
+
+def test_groups_of_late_outputs_that_an_update_would_change_are_kept_by_going_back(
+    site: Site,
+) -> None:
+    site.submit(COUNTED)
+    site.ok("run", "split")
+    site.ok("update", "split", "--set", "parts=3", "--again")
+    site.d0ctl("run", "split")
+
+    whys = [" ".join(site.ok("why", part).split()) for part in ("split", "split/1/1/1")]
+    site.ok("update", "split", "--previous")
+    site.ok("retry", "split:failed")
+    site.ok("run", "split")
+
+    for why in whys:
+        assert "the lines of groups stay" in why and "fix the cause" not in why, why
+        assert "`d0ctl update split --previous` goes back" in why
+    assert site.result("split/reco-2.txt") == "2\n"
+    assert site.ok("doctor")

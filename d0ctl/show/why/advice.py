@@ -14,6 +14,7 @@ from d0ctl.model import Reason
 from d0ctl.show.why.causes.correction import correction_of
 from d0ctl.show.why.causes.missing_command import missing
 from d0ctl.show.why.common import Explanation
+from d0ctl.store.attempts.late_outputs import REGROUPED
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.texts import is_changed_on_disk
 from d0ctl.store.nodes.catalogue import requirement_of_package
@@ -48,6 +49,8 @@ BY_JOB_FILE = frozenset({Reason.MISSING_OUTPUT, Reason.NO_INPUTS})
 OLD_FILE = "a retry runs the job as it was submitted: "
 
 CHANGED_FILE = "the job file was changed since, and a retry runs the job as it was submitted: "
+
+GROUPS_STAY = "the lines of groups stay, so that their files have to be made under the same names"
 
 CERTAIN = "would most likely fail again"
 """What is said of a retry if there is evidence for it."""
@@ -134,6 +137,8 @@ def _advice(store: Store, package: PackageView, last: AttemptView | None, target
             return Advice((problem.fact,))
         fixes = (_fix(target),) if problem.may_retry else ()
         return replace(_against(problem.fact, fixes=fixes), first=problem.first)
+    if REGROUPED in (last.message or ""):
+        return _against(GROUPS_STAY, fixes=(_new_groups(package),))
     if renewed_inputs(store, package, last):
         return Advice()
     if last.reason in BY_JOB_FILE:
@@ -223,6 +228,13 @@ def _more_time(package: PackageView, last: AttemptView) -> Advice:
     if limit <= 0:
         return Advice()
     return Advice(more=Raise("--wall-time", math.ceil(limit * 2)))
+
+
+def _new_groups(package: PackageView) -> str:
+    """Say which commands help if the files of groups have changed."""
+    job = quote(package.job)
+    back = f"if an `update` is the cause, `d0ctl update {job} --previous` goes back"
+    return f"{back}; `d0ctl clone {job} --as NAME` makes new groups"
 
 
 def _grown(used: int) -> int:

@@ -34,6 +34,10 @@ FORGET = (
 """Queries that remove a file of a job, except its copies on nodes."""
 
 
+REGROUPED = "is in groups, but stands for other files than before"
+"""What is said of a late output whose package has made other files than when it was grouped."""
+
+
 class _Pattern(Struct, frozen=True):
     """A late output, and its file names in an end message."""
 
@@ -118,8 +122,7 @@ def _regrouping(store: Store, known: Sequence[_Pattern]) -> str | None:
         before = {row["name"] for row in rows}
         if before and before != pattern.names and store.value("is_in_groups", pattern=pattern.id):
             name = min(before ^ pattern.names)
-            return (f"late output `{escape(pattern.name)}` is in groups, but stands for other "
-                    f"files than before, such as `{escape(name)}`")  # fmt: skip
+            return f"late output `{escape(pattern.name)}` {REGROUPED}, such as `{escape(name)}`"
     return None
 
 
