@@ -16,6 +16,7 @@ from d0ctl.store.checks.belongings import KnownCopy, KnownResult, copies, makers
 from d0ctl.store.jobs import removal
 from d0ctl.store.jobs.unneeded_files import STRAY_S, unrecorded_files
 from d0ctl.units import count
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol import stamp
 from d0ctl_wrapper.protocol.checksum import digest_by
 
@@ -78,22 +79,32 @@ class _Comparison:
         """Return how a file differs from the one that was delivered; empty if it does not."""
         try:
             status = path.lstat()
+            if stat.S_ISDIR(status.st_mode) and row.checksum:
+                return REWRITTEN if self._is_other_folder(os.fsencode(path), row) else ""
             if not stat.S_ISREG(status.st_mode):
                 return ""
             if row.size not in (None, status.st_size):
                 return RESIZED
-            is_other = row.checksum and self._is_read(status, row) and (
+            is_other = row.checksum and self._is_read(status.st_size, status.st_mtime, row) and (
                 _digest(str(path), row.checksum) != row.checksum)  # fmt: skip
         except OSError:
             return GONE
         return REWRITTEN if is_other else ""
 
-    def _is_read(self, status: os.stat_result, row: KnownResult) -> bool:
+    def _is_other_folder(self, folder: bytes, row: KnownResult) -> bool:
+        if not self._is_read(packing.size(folder), packing.changed(folder), row):
+            return False
+        try:
+            return packing.is_other(folder, row.checksum or "")
+        except packing.NotPackable:
+            return True
+
+    def _is_read(self, size: int, written: float, row: KnownResult) -> bool:
         if self._checksums:
             return True
-        if row.delivered is None or status.st_mtime <= row.delivered:
+        if row.delivered is None or written <= row.delivered:
             return False
-        self._left -= status.st_size
+        self._left -= size
         return self._left >= 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from d0ctl.cli.commands.looking.pages import result_copies
+from d0ctl_wrapper.host import packing
 from tests.cli.conftest import Type
 from tests.support import jobs
 from tests.support.building import document, job, line, package, production
@@ -206,13 +207,14 @@ def test_a_folder_is_copied_as_it_is(tmp_path: Path) -> None:
     (source / "empty").mkdir(parents=True)
     (source / "a.txt").write_text("a")
     (source / "link").symlink_to("a.txt")
+    checksum = packing.digest(os.fsencode(source))[1]
 
-    assert result_copies.copy(source, target, "sha256:0") is True
-    assert result_copies.copy(source, target, "sha256:0") is False
+    assert result_copies.copy(source, target, checksum) is True
+    assert result_copies.copy(source, target, checksum) is False
     assert (target / "link").readlink() == Path("a.txt")
     (target / "a.txt").write_text("b")
     with pytest.raises(Exception, match="another file is at"):
-        result_copies.copy(source, target, "sha256:0")
+        result_copies.copy(source, target, checksum)
 
 
 def test_results_are_opened_by_the_program_of_the_desktop(

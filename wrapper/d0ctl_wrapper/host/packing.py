@@ -106,6 +106,14 @@ def _is_file(entry: Entry) -> bool:
     return stat.S_ISREG(entry.status.st_mode)
 
 
+def is_other(folder: bytes, recorded: str) -> bool:
+    """Return whether a directory is packed into another file than the one with this checksum.
+
+    Other checksums than sha256 are not compared.
+    """
+    return recorded.startswith("sha256:") and digest(folder)[1] != recorded
+
+
 class _Sink:
     """Something to write to that keeps the size and the checksum only."""
 

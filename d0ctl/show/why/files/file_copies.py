@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 
 from d0ctl.store.clusters import replicas
 from d0ctl.store.clusters.replicas import SpreadCopy
@@ -31,6 +31,8 @@ def by_hand(copy: CopyView, file: FileView) -> str:
         return ""
     try:
         status = Path(copy.path).stat()
+        if S_ISDIR(status.st_mode) and copy.path.endswith("/"):
+            return "was changed: it has other contents now" if _is_other(copy, file) else ""
         if not S_ISREG(status.st_mode):
             return ""
         if file.size not in (None, status.st_size):
@@ -40,6 +42,18 @@ def by_hand(copy: CopyView, file: FileView) -> str:
     except OSError:
         return "is gone"
     return "was changed: it has other contents now" if is_other else ""
+
+
+def _is_other(copy: CopyView, file: FileView) -> bool:
+    """Return whether a directory was changed after its delivery, and has other contents."""
+    from d0ctl_wrapper.host import packing  # late: few files are directories
+
+    folder, checksum = os.fsencode(copy.path), file.checksum
+    try:
+        return bool(checksum) and packing.changed(folder) > copy.made and (
+            packing.is_other(folder, checksum or ""))  # fmt: skip
+    except packing.NotPackable:
+        return True
 
 
 def copy_fact(copy: CopyView, file: FileView) -> str:

@@ -8,6 +8,7 @@ from filecmp import cmp
 from pathlib import Path
 
 from d0ctl.errors import D0Error, Refused
+from d0ctl_wrapper.host import packing
 from d0ctl_wrapper.protocol.checksum import digest_by
 
 CHUNK = 1 << 20
@@ -108,8 +109,11 @@ def _copy_folder(source: Path, target: Path, checksum: str | None) -> None:
     part = part_of(target)
     shutil.rmtree(part, ignore_errors=True)
     shutil.copytree(source, part, symlinks=True)
-    if not _same_folder(source, part, checksum):
+    if not _has_same_entries(source, part):
         raise D0Error(f"the copy of `{source}` differs from it")
+    if not _is_as_recorded(part, checksum):
+        shutil.rmtree(part)
+        raise D0Error(f"`{source}` differs from its checksum {checksum}")
     part.rename(target)
 
 
@@ -121,7 +125,19 @@ def _same_file(source: Path, target: Path, checksum: str | None) -> bool:
 
 
 def _same_folder(source: Path, target: Path, checksum: str | None) -> bool:
-    """Return whether two folders have the same files; a recorded checksum is of packed files."""
+    """Return whether two folders have the same files, and these are those that were recorded."""
+    return _has_same_entries(source, target) and _is_as_recorded(target, checksum)
+
+
+def _is_as_recorded(folder: Path, checksum: str | None) -> bool:
+    """Return whether the packed file of a folder has the recorded checksum."""
+    try:
+        return checksum is None or not packing.is_other(os.fsencode(folder), checksum)
+    except packing.NotPackable:
+        return False
+
+
+def _has_same_entries(source: Path, target: Path) -> bool:
     names = _names(source)
     if not target.is_dir() or _names(target) != names:
         return False

@@ -1,7 +1,13 @@
-"""Directories beside the job file that packages have read: changes in them, and only these."""
+"""Directories beside the job file, and in results: changes in them are known, and only these."""
 
+import os
 from pathlib import Path
 
+import pytest
+
+from d0ctl.cli.commands.looking.pages import result_copies
+from d0ctl.errors import D0Error
+from d0ctl_wrapper.host import packing
 from tests.support.site import Site
 
 FILE = """\
@@ -51,3 +57,29 @@ def test_a_changed_directory_can_be_accepted(real_site: Site) -> None:
     real_site.ok("update", "one", "--accept")
 
     assert "nothing to change" in real_site.ok("update", "one", "--dry-run")
+
+
+def test_a_changed_folder_is_not_copied(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "to" / "target"
+    source.mkdir()
+    (source / "a.txt").write_text("a")
+    checksum = packing.digest(os.fsencode(source))[1]
+    (source / "a.txt").write_text("b")
+
+    with pytest.raises(D0Error, match="differs from its checksum sha256:"):
+        result_copies.copy(source, target, checksum)
+
+    assert [*target.parent.iterdir()] == []
+
+
+def test_a_folder_in_results_that_was_changed_is_named(real_site: Site) -> None:
+    text = "job: one\nstages: [{lines: [{run: mkdir p; echo > p/a; echo > p/b, outputs: p/}]}]"
+    assert real_site.d0ctl("run", real_site.write(text)).code == 0
+    before = real_site.d0ctl("doctor"), real_site.ok("why", "one:p/")
+    (real_site.home.results / "one" / "p" / "a").unlink()
+
+    doctor, why = real_site.d0ctl("doctor"), real_site.ok("why", "one:p/")
+
+    assert not [text for text in (before[0].out, before[1]) if "contents" in text]
+    assert "was delivered, but has other contents now" in doctor.out
+    assert "was changed: it has other contents now" in why
