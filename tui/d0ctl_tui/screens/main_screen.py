@@ -112,8 +112,7 @@ class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
 
     def update(self) -> None:
         """Show the present state."""
-        self.follow_list()
-        self.tree_view.refresh_rows(time.time(), self.dashboard.snapshot)
+        self.show_rows()
         for part in (*self.bands, *self.strips, self.broken, self.events):
             part.renew()
         self.about.show(self.tree_view.selector, soon=True)
@@ -122,6 +121,7 @@ class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
         """Update after other screens were in front."""
         if self.tree_view.is_mounted:
             self.update()
+            self.forget_left_row()
 
     def on_cursor_moved(self, message: CursorMoved) -> None:
         """Show the details of the selected row."""
@@ -247,7 +247,8 @@ class MainScreen(ViewKeys, RowKeys, DetailsKeys, Screen[None]):
 
     def action_verb(self, verb: str) -> None:
         """Plan an action on the marked rows, or else the selected one."""
-        self.dashboard.plan_verb(verb, self.action_rows())
+        if self.tree_view.marks or not self.is_for_another_row():
+            self.dashboard.plan_verb(verb, self.action_rows())
 
     def action_rows(self) -> Marks:
         """Return the rows of an action: the marked ones, or else the one of the cursor."""

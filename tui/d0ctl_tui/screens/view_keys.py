@@ -20,10 +20,14 @@ from d0ctl_tui.read.saved_views import SavedView
 from d0ctl_tui.screens.dialogs import view_choices
 from d0ctl_tui.screens.dialogs.order_choices import Sorting
 from d0ctl_tui.screens.dialogs.search_box import Choice, Finder
+from d0ctl_tui.widgets.about_pane import AboutPane
 from d0ctl_tui.widgets.tree import Tree
 
 LIVE = frozenset({"person", "straggler", "state"})
 """The filters whose packages change by themselves."""
+
+JUST_S = 2.0
+"""For how long a key may have been meant for the row that was under the cursor before."""
 
 MOST_LIVE = 5_000
 """How long a list is at most that is read again after each change: 2 ms."""
@@ -34,8 +38,12 @@ class ViewKeys:
 
     dashboard: AppInterface
     tree_view: Tree
+    about: AboutPane
     only: PackageFilter | None = None
     """The packages that are shown as a list; None for the tree."""
+    _chooses_jobs = False
+    _left: tuple[str, str | None, float] | None = None
+    """The row that has left the list by itself, the one that is there now, and when."""
 
     def update(self) -> None:
         """Show the present state."""
@@ -128,6 +136,36 @@ class ViewKeys:
         self.tree_view.show_only(ids, wanted.selector(is_every_job), name, wanted.order)
         self.update()
 
+    def show_rows(self) -> None:
+        """Show the rows as they are now, and say if that of the cursor has left the list."""
+        tree, seen = self.tree_view, self.about.selector
+        tree.has_left = False
+        self.follow_list()
+        tree.refresh_rows(time.time(), self.dashboard.snapshot)
+        is_present = self.dashboard.source.at is None
+        if tree.has_left and seen and is_present and not self._chooses_jobs:
+            self._left = seen, tree.selector, time.monotonic()
+            self.dashboard.show_notice(f"`{seen}` has left the list{self._now}")
+
+    def is_for_another_row(self) -> bool:
+        """Return whether a key may have been meant for a row that has just left the list; say so,
+        but only once.
+        """
+        (seen, now, at), self._left = self._left or ("", None, 0.0), None
+        is_so = now == self.tree_view.selector and time.monotonic() - at < JUST_S
+        if is_so and seen:
+            self.dashboard.show_notice(f"nothing done: `{seen}` has just left the list{self._now}")
+        return is_so and bool(seen)
+
+    @property
+    def _now(self) -> str:
+        """Say on which row the cursor is, if there is one."""
+        return f"; the cursor is on `{now}`" if (now := self.tree_view.selector) else ""
+
+    def forget_left_row(self) -> None:
+        """Let keys act on the row of the cursor: those of before were for a box."""
+        self._left = None
+
     def follow_list(self) -> None:
         """Show which packages the filter has by now, the cursor on the same one if it stays.
 
@@ -142,7 +180,7 @@ class ViewKeys:
         if ids != shown:
             at = self.tree_view.cursor
             here = shown[at] if at < len(shown) else 0
-            self.tree_view.filtered = ids
+            self.tree_view.filtered, self.tree_view.has_left = ids, bool(here) and here not in ids
             last = max(0, len(ids) - 1)
             self.tree_view.move_to(ids.index(here) if here in ids else min(at, last))
 
@@ -155,7 +193,9 @@ class ViewKeys:
         """List these jobs; marks of hidden ones would be acted on unseen."""
         self.tree_view.marks.clear()
         self.dashboard.source.job_list = wanted
+        self._chooses_jobs = True
         self.dashboard.reload()
+        self._chooses_jobs = False
         if self.only is not None:
             self.show_only(self.only)
 

@@ -45,8 +45,9 @@ class Tree(Marking):
     """Rows of the source by line. A filter shows packages only, each by its path."""
 
     BINDINGS = bindings(TREE)
-
     has_cursor = True
+    has_left = False
+    """Whether the row of the cursor has left the list."""
 
     def __init__(self, source: Source, glyphs: Glyphs, shown: Sequence[str] = CHOICES) -> None:
         super().__init__(id="tree", glyphs=glyphs)
@@ -95,8 +96,7 @@ class Tree(Marking):
                                  late=self.source.stragglers.below(package),
                                  nodes=self._node_names)  # fmt: skip
             return package, context
-        path = self.outline.locate(number)
-        row = self.source.row(path)
+        row = self.source.row(path := self.outline.locate(number))
         context = RowContext(
             len(path) - 1, self.glyphs, self.now, self.outline.is_open(path),
             bool(self.marks) and self._is_marked_at(path),
@@ -124,9 +124,8 @@ class Tree(Marking):
     @property
     def most_pinned(self) -> int:
         """How many rows ancestors may take: none in a low tree, or if nothing is expanded."""
-        if self.filtered is not None or not self.outline.root.open:
-            return 0
-        return min(DEPTH, self.size.height // 4) if self.size.height >= LEAST_ROWS else 0
+        is_flat = self.filtered is not None or not self.outline.root.open
+        return 0 if is_flat or self.size.height < LEAST_ROWS else min(DEPTH, self.size.height // 4)
 
     def pinned(self, top: int) -> Sequence[int]:
         """Return the lines of ancestors that have scrolled off."""
@@ -146,8 +145,7 @@ class Tree(Marking):
         """On a narrow screen, leave the rows that it does not need to the details below it."""
         if not isinstance(self.parent, Widget):
             return  # the dashboard is ending
-        styles = self.parent.styles
-        if self.screen.has_class("-narrow"):
+        if (styles := self.parent.styles) and self.screen.has_class("-narrow"):
             styles.max_height = max(FEWEST_ROWS, self.line_count()) + HEADING
         elif styles.max_height is not None:  # to take none away would draw the whole screen
             styles.max_height = None
@@ -171,7 +169,8 @@ class Tree(Marking):
             moved = {old: places[id] for old, id in enumerate(self._ids) if id in places}
             self.outline.reorder(len(ids), moved)
             self._ids = ids
-            if cursor_path and cursor_path[0] in moved:
+            self.has_left = cursor_path is not None and cursor_path[0] not in moved
+            if cursor_path and not self.has_left:
                 self.cursor = self.outline.line_of((moved[cursor_path[0]], *cursor_path[1:]))
                 self._show_cursor()
         self.renew()

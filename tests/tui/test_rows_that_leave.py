@@ -1,0 +1,89 @@
+"""Rows that leave the list while a person is about to act on them."""
+
+import time
+
+from tests.support.building import production
+from tests.support.rows import change
+from tests.support.site import Site
+from tests.tui.conftest import Desk, Open
+from tests.tui.test_arranging import choose
+
+
+def test_a_key_for_a_job_that_has_just_left_the_list_acts_on_no_other(
+    site: Site, dashboard: Open
+) -> None:
+    for name in ("first", "second"):
+        site.submit(production(name))
+
+    async def script(desk: Desk) -> None:
+        await choose(desk, "f", "active jobs")
+        await desk.until(lambda: desk.main.tree_view.selector == "second")
+        change(site.store, "job", {"name": "second"}, ended=time.time())
+        await desk.sees("`second` has left the list; the cursor is on `first`")
+
+        await desk.press("K")
+
+        await desk.sees("nothing done: `second` has just left the list; the cursor is on `first`")
+        assert desk.app.screen is desk.main
+        await desk.press("K")
+        await desk.sees("would kill 8 packages")
+
+    dashboard(script)
+
+
+def test_a_key_for_a_package_that_has_just_left_the_list_acts_on_no_other(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    for line in (1, 2):
+        site.launch(f"prod/1/{line}/1")
+
+    async def script(desk: Desk) -> None:
+        await choose(desk, "f", "running")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1/1")
+        site.end("prod/1/1/1")
+        await desk.sees("`prod/1/1/1` has left the list; the cursor is on `prod/1/2/1`")
+
+        await desk.press("K")
+
+        await desk.sees("nothing done: `prod/1/1/1` has just left the list")
+        await desk.press("K")
+        await desk.sees("kill prod/1/2/1")
+
+    dashboard(script)
+
+
+def test_after_an_own_action_keys_act_on_the_next_row(site: Site, dashboard: Open) -> None:
+    site.submit(production())
+    for line in (1, 2):
+        site.fail(f"prod/1/{line}/1")
+
+    async def script(desk: Desk) -> None:
+        await choose(desk, "f", "failed")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/1/1")
+        await desk.press("R")
+        await desk.sees("would retry 1 package")
+        await desk.press("enter")
+        await desk.sees("retried package `prod/1/1/1`")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod/1/2/1", "it has left")
+
+        await desk.press("R")
+
+        await desk.sees("retry prod/1/2/1", "would retry 1 package")
+
+    dashboard(script)
+
+
+def test_jobs_that_a_person_hides_are_not_said_to_have_left(site: Site, dashboard: Open) -> None:
+    for name in ("first", "second"):
+        site.submit(production(name))
+    change(site.store, "job", {"name": "second"}, ended=time.time())
+
+    async def script(desk: Desk) -> None:
+        await choose(desk, "f", "active jobs")
+        await desk.sees("1 of 2 jobs: active")
+        assert "has left" not in desk.screen
+        await desk.press("K")
+        await desk.sees("would kill 8 packages")
+
+    dashboard(script)
