@@ -87,3 +87,56 @@ def test_jobs_that_a_person_hides_are_not_said_to_have_left(site: Site, dashboar
         await desk.sees("would kill 8 packages")
 
     dashboard(script)
+
+
+def test_the_cursor_in_a_group_of_failures_stays_on_its_package(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=4))
+    for line in (2, 4):
+        site.fail(f"prod/1/{line}/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("2 failed packages")
+        await desk.press("space", "down")
+        await desk.sees("▸ prod/1/2/1", "R retries it")
+        site.fail("prod/1/1/1")
+        site.fail("prod/1/3/1")
+        await desk.sees("4 failed packages")
+
+        await desk.press("R")
+
+        await desk.sees("retry prod/1/2/1", "would retry 1 package")
+        await desk.press("enter")
+        await desk.sees("retried package `prod/1/2/1`")
+        await desk.press("enter")
+        await desk.sees("3 failed packages")
+        await desk.press("R")
+        await desk.sees("retry prod/1/3/1", "would retry 1 package")
+
+    dashboard(script)
+
+
+def test_the_cursor_after_the_last_package_of_a_group_goes_to_the_one_before(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production(lines=3))
+    for line in (1, 2, 3):
+        site.fail(f"prod/1/{line}/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("3 failed packages")
+        await desk.press("space", "down", "down", "down", "R")
+        await desk.sees("retry prod/1/3/1")
+        await desk.press("enter")
+        await desk.sees("retried package `prod/1/3/1`")
+        await desk.press("enter")
+        await desk.sees("2 failed packages")
+
+        await desk.press("R")
+
+        await desk.sees("retry prod/1/2/1", "would retry 1 package")
+
+    dashboard(script)

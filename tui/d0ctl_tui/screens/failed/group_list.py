@@ -36,6 +36,7 @@ class GroupList(LineView):
             self.cursor = 0
         before = self.outline.locate(self.cursor) if self.line_count() else ()
         name = self.groups[before[0]].name if before else ""
+        package = self.groups[before[0]].ids[before[1]] if len(before) > 1 else None
         places = {group.name: ordinal for ordinal, group in enumerate(groups)}
         opened = [self.groups[path[0]].name for path in self.outline.expanded()]
         self.groups, self.outline, self._rows, self.by = groups, Outline(len(groups)), {}, by
@@ -43,16 +44,17 @@ class GroupList(LineView):
         for known in opened:
             if known in places:
                 self.outline.expand((places[known],), len(groups[places[known]].ids))
-        self._return_to(before, places.get(name))
+        self._return_to(before, places.get(name), package)
         self.renew()
 
-    def _return_to(self, before: Path, ordinal: int | None) -> None:
-        """Put the cursor on the same group, and on its package if it is still there."""
+    def _return_to(self, before: Path, ordinal: int | None, package: int | None) -> None:
+        """Put the cursor on the same group, or in it on the same package, else on the next one."""
         if ordinal is None:
             return
-        path = (ordinal, *before[1:])
-        if len(path) > 1 and path[1] >= len(self.groups[ordinal].ids):
-            path = path[:1]
+        path, ids = (ordinal, *before[1:]), self.groups[ordinal].ids
+        if len(path) > 1:
+            at = ids.index(package) if package in ids else min(path[1], len(ids) - 1)
+            path = ordinal, at
         self.cursor = self.outline.line_of(path)
         self._show_cursor()
 
