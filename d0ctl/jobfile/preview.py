@@ -55,6 +55,8 @@ class StagePreview(Struct):
     reads: dict[Source, set[str]] = field(default_factory=dict)
     """The files that come from outside its lines, by origin."""
     makes: int = 0
+    patterns: list[str] = field(default_factory=list)
+    """Those of its outputs that stand for any number of files."""
     results: int = 0
     """How many of its outputs are results."""
     require: float = 1.0
@@ -136,6 +138,7 @@ class Preview:
                     self._makers[output.file] = stage.number, number
                     if output.late and is_pattern(output.file):
                         self.late.add(output.file)
+                        stage.patterns.append(output.file)
                     if output.result:
                         stage.results += 1
                     elif not output.dispositions and output.locator is None:

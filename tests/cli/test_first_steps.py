@@ -253,3 +253,28 @@ def test_faults_of_a_job_file_that_is_run_by_its_first_line_are_listed(
 
     assert result.exit_code == 2
     assert result.stderr.startswith(f"{file}:2:")
+
+
+def test_the_files_of_late_outputs_and_of_their_groups_are_not_counted(
+    tmp_path: Path, d0ctl: Type
+) -> None:
+    path = tmp_path / "each.yaml"
+    path.write_text(
+        "stages:\n"
+        "  - {name: split, lines: [{run: split x, outputs: [log, {file: 'x*', late: yes}]}]}\n"
+        "  - name: each\n"
+        "    lines:\n"
+        "      - for: {part: {from: split, match: 'x*', by: 2}}\n"
+        "        run: wc {part} > n-{part.index}\n"
+        "        inputs: '{part}'\n"
+        "        outputs: n-{part.index}\n"
+        "  - {name: all, lines: [{run: 'cat {inputs} > a', inputs: {from: each}, outputs: a}]}\n"
+    )
+
+    rows = d0ctl("validate", str(path), "--list").stdout
+    graph = d0ctl("validate", str(path), "--graph").stdout
+
+    assert "split    1 line  ->  each     1 line  files\n" in graph
+    assert "makes    1 file and files that match `x*`, some of them a result\n" in rows
+    assert "makes    1 file for each group\n" in rows
+    assert "reads    1 file of `each` for each group\n" in rows

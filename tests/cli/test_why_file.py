@@ -226,3 +226,14 @@ def test_the_explanations_of_a_file_are_printed_unchanged(site: Site, d0ctl: Typ
 
     assert lines[0] == "file `gen-1` of job `prod` exists: 10 B, made by `prod/1/1/1`"
     assert lines[-1] == "  $ d0ctl status prod/1/1/1"
+
+
+def test_a_pattern_that_no_file_matched_is_not_gone(real_site: Site) -> None:
+    output = "{file: 'x*', late: yes, min-count: 0}"
+    stages = f"[{{lines: [{{run: 'true', outputs: {output}}}]}}]"
+
+    said = real_site.d0ctl("run", real_site.write(f"job: one\nstages: {stages}\n"))
+
+    assert (said.code, "warning" in said.err) == (0, False)
+    answer = real_site.ok("why", "one:x*")
+    assert answer.startswith("`x*` of job `one` stands for 0 files that `one/1/1/1` has made\n")

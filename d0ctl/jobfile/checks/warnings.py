@@ -256,6 +256,8 @@ def _unnamed_outputs(
     for output in binary.outputs:
         name = output.file.render(values)
         last = base_name(name)
+        if output.fields.get(values).get("min_count") == 0:
+            continue
         if _is_in(text, last) or any(_may_name(word, last) for word in run_words):
             continue
         message = f"output {shown(name)} is not named in `run`{did_you_mean(last, run_words, 0.8)}"

@@ -22,9 +22,10 @@ MOST_NAMED = 3
 
 def overview(sheet: Sheet, preview: Preview, fits: Sequence[Fit], earlier: RunTimes | None) -> None:
     """Draw each stage, and how long it all may take."""
+    grouped = {stage.name for stage in preview.stages if stage.change == "open"}
     for stage in preview.stages:
         fitting = [fit for fit in fits if fit.stage == stage.name]
-        _stage(sheet, stage, fitting, earlier, preview.late)
+        _stage(sheet, stage, fitting, earlier, preview.late, grouped)
     sheet.add()
     sheet.say(_estimate(preview.stages, fits, earlier))
 
@@ -35,6 +36,7 @@ def _stage(
     fits: Sequence[Fit],
     earlier: RunTimes | None,
     late: Collection[str],
+    grouped: Collection[str],
 ) -> None:
     size = count(stage.lines, "line")
     if stage.packages != stage.lines:
@@ -45,8 +47,10 @@ def _stage(
     if order := _order(stage):
         rows.append([("runs", "faint"), order])
     if stage.reads:
-        files = [_with_late(source, names, late, earlier)
-                 for source, names in stage.reads.items()]  # fmt: skip
+        files = [
+            _with_late(source, names, late, earlier) + " for each group" * (source.name in grouped)
+            for source, names in stage.reads.items()
+        ]
         rows.append([("reads", "faint"), listed(files)])
     rows.append([("makes", "faint"), _made(stage)])
     if fits:
@@ -85,12 +89,17 @@ def _order(stage: StagePreview) -> str:
 def _made(stage: StagePreview) -> str:
     if not stage.makes:
         return "only logs"
-    if stage.makes == stage.results:
-        return count(stage.results, "result")
-    files = count(stage.makes, "file")
-    if not stage.results:
-        return files
-    return f"{files}, {stage.results:,} of them {'a result' if stage.results == 1 else 'results'}"
+    noun = "result" if stage.makes == stage.results else "file"
+    named = stage.makes - len(stage.patterns)
+    files = [count(named, noun)] if named else []
+    if stage.patterns:
+        matching = _some([f"`{pattern}`" for pattern in stage.patterns])
+        files.append(f"{noun}s that match {matching}")
+    made = listed(files) + " for each group" * (stage.change == "open")
+    if noun == "result" or not stage.results:
+        return made
+    are = "a result" if stage.results == 1 else "results"
+    return f"{made}, {'some' if stage.patterns else f'{stage.results:,}'} of them {are}"
 
 
 def _with_late(
@@ -225,7 +234,8 @@ def graph(sheet: Sheet, preview: Preview) -> None:
                 (source.name, "strong") if is_stage else _files(source, len(names)),
                 sizes.get(source.name, "") if is_stage else "",
                 "->", (stage.name, "strong"), sizes[stage.name],
-                (count(len(names), "file") if is_stage else "", "faint"),
+                (_number(len(names), known=names.isdisjoint(preview.late)) if is_stage else "",
+                 "faint"),
             ])  # fmt: skip
         for name, how in [*zip(stage.after, repeat("after it")),
                           *zip(stage.lines_after, repeat("after lines of it"))]:  # fmt: skip
@@ -237,9 +247,15 @@ def graph(sheet: Sheet, preview: Preview) -> None:
         if not (stage.reads or stage.after or stage.lines_after or stage.is_final):
             rows.append(["nothing", "", "->", (stage.name, "strong"), sizes[stage.name], ""])
         if stage.results:
+            known = not stage.patterns and stage.change != "open"
             rows.append([(stage.name, "strong"), sizes[stage.name], "->", "results", "",
-                         (count(stage.results, "file"), "faint")])  # fmt: skip
+                         (_number(stage.results, known=known), "faint")])  # fmt: skip
     sheet.table(rows, indent=0)
+
+
+def _number(files: int, *, known: bool) -> str:
+    """Return how many files there are, if that is known before late outputs are made."""
+    return count(files, "file") if known else "files"
 
 
 def accepted(summary: str, warnings: int) -> str:

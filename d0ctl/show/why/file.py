@@ -75,7 +75,7 @@ def _state(file: FileView) -> str:
     if file.present:
         return "partial" if file.partial else "present"
     if file.maker_phase in (Phase.DONE, Phase.TRANSFERRING):
-        return "purged"
+        return "present" if file.late else "purged"
     return "missing" if file.size is None else "lost"
 
 
