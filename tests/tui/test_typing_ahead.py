@@ -264,3 +264,27 @@ def test_a_paste_follows_the_keys_that_wait_for_the_result_of_an_action(
         await desk.sees("> prod/1/2/1")
 
     dashboard(script, start="prod/1/3")
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_an_enter_before_the_plan_is_on_the_screen_does_nothing_but_the_reason_is_kept(
+    site: Site, dashboard: Open, is_refused: bool
+) -> None:
+    site.submit(production())
+    if is_refused:
+        site.finish("prod/1/1/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("K")
+        state = "refused" if is_refused else "planned"
+        await desk.until(lambda: getattr(desk.app.screen, "state", "") == state)
+        type_at_once(desk, "old\rer")
+        if is_refused:
+            await desk.sees("so it can't be killed", "enter close")
+            return
+        await desk.sees("would kill", "--reason older", "enter do it")
+        assert site.phase("prod/1/1/1") != "killed"
+        await desk.press("enter")
+        await desk.sees("killed package `prod/1/1/1`")
+
+    dashboard(script, start="prod/1/1/1")

@@ -30,9 +30,12 @@ class KeyOrder(App[None]):
         self._last_sent: Typed | None = None
         self._is_answer = False
         self._takes_keys = False
+        self.input_at = 0.0
 
     async def on_event(self, event: events.Event) -> None:
         """Keep a key or paste until the one before it is handled."""
+        if isinstance(event, events.MouseEvent) and not event.is_forwarded:
+            self.input_at = event.time
         if not isinstance(event, Typed) or event.is_forwarded:
             await super().on_event(event)
             return
@@ -96,6 +99,7 @@ class KeyOrder(App[None]):
             target = self.focused or self.screen
             self._last_sent = self._keys.popleft()
             self._is_answer = _is(self._last_sent, "enter")
+            self.input_at = self._last_sent.time
             await super().on_event(self._last_sent)
             self._follow_up(target)
 
@@ -120,6 +124,10 @@ def _is(typed: Typed, key: str) -> bool:
 
 def _unsent(typed: Typed) -> Typed:
     """Return the same key or paste, as one that no widget has got yet."""
+    again: Typed
     if isinstance(typed, events.Paste):
-        return events.Paste(typed.text)
-    return events.Key(typed.key, typed.character)
+        again = events.Paste(typed.text)
+    else:
+        again = events.Key(typed.key, typed.character)
+    again.time = typed.time  # when a person typed it, also if a box has got it before
+    return again

@@ -20,7 +20,7 @@ from d0ctl_tui.screens.dialogs.dialog import Dialog
 from d0ctl_tui.screens.dialogs.plan_text import Said
 from d0ctl_tui.widgets.choice_lines import Choice, ChoiceLines
 from d0ctl_tui.widgets.key_order import Typed
-from d0ctl_tui.widgets.status_lines import Page
+from d0ctl_tui.widgets.plan_page import PlanPage
 
 KEYS = (
     Command("ctrl+o", "switch", "another way to do it", "act"),
@@ -53,7 +53,7 @@ class PlanDialog(Dialog[bool]):
         self._passed_on: list[Typed] = []
         self.instead: tuple[Target, str] | None = None
         self.way = action.next_way
-        self.page = Page("words", self._draw, dashboard.glyphs)
+        self.page = PlanPage("words", self._draw, dashboard.glyphs)
         self.keys = ChoiceLines("keys", self._choices, self._carry_out, dashboard.glyphs)
         self.set_class(action.destroys, "-danger")
 
@@ -103,15 +103,14 @@ class PlanDialog(Dialog[bool]):
             self._move_values()
         if self.state in ("changed", "wrong"):
             self._change()
-        elif self.state == "planned" and self.dashboard.read_only:
-            self.dismiss(False)
-        elif self.state == "planned":
-            self.state = "acting"
-            self.lines = (("doing it ...", "faint"),)
+        elif self.state in PLANNED and self.dashboard.input_at < self.page.seen_at:
+            return  # nobody has agreed to a plan, or read a refusal, before it was shown
+        elif self.state == "planned" and not self.dashboard.read_only:
+            self.state, self.lines = "acting", (("doing it ...", "faint"),)
             self.set_focus(None)
             self._show()
             self._act()
-        elif self.state in ("done", "refused", "empty"):
+        elif self.state in ("done", *PLANNED):
             self.dismiss(self.state == "done")
 
     def on_key(self, event: events.Key) -> None:
@@ -244,6 +243,7 @@ class PlanDialog(Dialog[bool]):
                 self.query_one("#values", Input).value = error.values
             self._focus_field()
         self._show()
+        self.page.paint_anew()
         self._pass_keys_on()
 
     def _focus_field(self) -> None:
