@@ -248,7 +248,7 @@ class Verbs(Acting, metaclass=ABCMeta):
     ) -> Done:
         """Correct a submitted job.
 
-        file: The corrected job file (default: the one it was submitted from).
+        file: The corrected job file (default: the one it has been read from last).
         parameters: Parameter of the job; may be repeated.
         again: Rerun packages that ran with another definition.
         accept: Accept results that are out of date as they are.

@@ -94,7 +94,7 @@ def test_an_update_adds_removes_and_changes_and_keeps_what_was_set(file: Path, d
     assert (found["dropped"], found["packages"]["unscheduled"]) == (1, 4)
     assert "update" in d0ctl("history", "mc").stdout
     again = d0ctl("update", "mc")
-    assert again.stdout == "`mc` already matches its job file\nunchanged: 4 packages\n"
+    assert again.stdout == f"`mc` already matches its job file {file}\nunchanged: 4 packages\n"
     assert "to undo" not in again.stderr
 
 

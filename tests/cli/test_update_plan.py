@@ -235,3 +235,21 @@ def test_a_failed_package_with_its_definition_again_is_not_called_redefined(
 
     assert changed not in d0ctl("why", "mc/1/1/1").stdout
     assert "a plain retry may fail again" in d0ctl("why", "mc/1/1/1").stdout
+
+
+def test_an_update_without_changes_names_the_job_file_that_it_has_read(
+    file: Path, d0ctl: Type
+) -> None:
+    other = file.with_name("other.yaml")
+    other.write_text(FIRST.replace("echo {word}", "echo again {word}"))
+    d0ctl("update", "mc", "--file", str(other), "--yes")
+
+    same = d0ctl("update", "mc").stdout
+    d0ctl("update", "mc", "--file", str(file), "--yes")
+    file.write_text(FIRST.replace("echo {word}", "echo once more {word}"))
+    d0ctl("update", "mc", "--yes")
+    d0ctl("update", "mc", "--previous", "--yes")
+    back = d0ctl("update", "mc", "--again").stdout
+
+    assert f"`mc` already matches its job file {other}\n" in same
+    assert back.startswith("nothing to change in `mc`\nas `--previous` left it"), back

@@ -27,7 +27,7 @@ class UpdateOptions(Options):
     """Which file corrects a job, and whether packages run again."""
 
     file: str | None = value(
-        "--file", "FILE", "The corrected job file (default: the one it was submitted from).",
+        "--file", "FILE", "The corrected job file (default: the one it has been read from last).",
         example="FILE",
     )  # fmt: skip
     parameters: Mapping[str, str] = values(

@@ -140,9 +140,11 @@ def report(plan: UpdatePlan) -> Iterator[str]:
 
 
 def _unchanged(name: str, plan: UpdatePlan) -> str:
-    spec = plan.request.options.spec
+    options, spec = plan.request.options, plan.request.options.spec
+    if plan.is_taken_back and options.follows_job:
+        return f"nothing to change in `{name}`"
     if has_file(spec.source):
-        return f"`{name}` already matches its job file"
+        return f"`{name}` already matches its job file {spec.source}"
     return f"`{name}` is as it was submitted; it has no job file"
 
 
