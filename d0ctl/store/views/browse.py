@@ -91,17 +91,17 @@ def no_such_job(store: Store, name: str) -> NotFound:
 
 
 def archived(store: Store, name: str) -> Archived | None:
-    """Return the error for a job that was moved to an archive, the last one that has it.
+    """Return the error for a job that was moved to an archive, the last one of that name.
 
     None if it is in none, and while an archive is read.
     """
     if store.home.archive:
         return None
-    for path in sorted(store.home.archives.glob("*.db"), reverse=True):
+    found = []
+    for path in store.home.archives.glob("*.db"):
         with open_store(Home(store.home.root, archive=path.stem), read_only=True) as archive:
-            if name in names.jobs(archive):
-                return Archived(name, path.stem)
-    return None
+            found += [(job.submitted, path.stem) for job in jobs(archive, name)]
+    return Archived(name, max(found)[1]) if found else None
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
