@@ -274,3 +274,16 @@ def test_a_rule_that_was_applied_after_the_failure_is_said_to_be_newer(
     site.fail("prod/1/1/1")
     site.fail("prod/1/1/1")
     assert later not in d0ctl("why", "prod/1/1/1").stdout
+
+
+def test_a_job_whose_packages_have_rules_of_their_own_says_how_to_see_them(
+    d0ctl: Type, site: Site
+) -> None:
+    site.submit(job(("a", [line(package("x", policy=RULES)), line(package("y"))])))
+    site.submit(job(("a", [line(package("z"))]), name="plain"))
+
+    answer = d0ctl("policy", "show", "prod").stdout
+
+    assert answer.endswith("some packages have rules of their own: d0ctl policy show 'prod/*'\n")
+    assert "exit-code         package  tries 2" in d0ctl("policy", "show", "prod/*").stdout
+    assert "of their own" not in d0ctl("policy", "show", "plain").stdout

@@ -27,6 +27,8 @@ def draw(sheet: Sheet, policies: Sequence[InForce]) -> None:
         sheet.say(f"never again: {_never(policy.policy)}")
         if len(policies) > 1:
             sheet.add()
+    if policies and (selector := policies[0].differs_in):
+        sheet.say(f"some packages have rules of their own: d0ctl policy show '{selector}'")
 
 
 def draw_trial(sheet: Sheet, trials: Sequence[Trial], *, has_new_rules: bool) -> None:

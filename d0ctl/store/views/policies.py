@@ -71,6 +71,8 @@ class InForce(Struct, frozen=True):
     software: tuple[str, ...] = ()
     packages: int | None = None
     sample: str | None = None
+    differs_in: str | None = None
+    """The selector of packages of which some have rules of their own beside these."""
 
 
 def in_force(store: Store, wanted: Selector | None, *, now: float) -> list[InForce]:
@@ -80,17 +82,18 @@ def in_force(store: Store, wanted: Selector | None, *, now: float) -> list[InFor
         return [InForce(policies.of(None, None, "[]", None))]
     if wanted.is_one and wanted.level == "job":
         job = browse.job(store, wanted.job)
+        differs = f"{job.name}/*" if store.value("has_package_rules", job=job.id) else None
         rows = store.rows("policies_of_job", job=job.id)
-        return [_of_job(policies, row) for row in rows]
+        return [_of_job(policies, row, differs) for row in rows]
     selected = selection.choose(store, wanted, now=now)
     return [_of_some(store, policies, row)
             for row in selected.rows("policies_of_selected", limit=MOST_SHOWN)]  # fmt: skip
 
 
-def _of_job(policies: Policies, row: Row) -> InForce:
+def _of_job(policies: Policies, row: Row, differs_in: str | None) -> InForce:
     software = row["software"] or "[]"
     return InForce(policies.of(row["job_policy"], None, software, None),
-                   tuple(json.loads(software)))  # fmt: skip
+                   tuple(json.loads(software)), differs_in=differs_in)  # fmt: skip
 
 
 def _of_some(store: Store, policies: Policies, row: Row) -> InForce:

@@ -115,6 +115,10 @@ select distinct job.policy as job_policy, requirement.software
   from job left join requirement on requirement.job_id = job.id
  where job.id = :job;
 
+-- name: has_package_rules
+-- Whether packages of a job have rules of their own.
+select exists (select 1 from package where job_id = :job and policy <> '{}');
+
 -- name: policies_of_selected
 -- The policies of the selected packages, each with the number of its packages and one of them.
 select job.policy as job_policy, package.policy, requirement.software, count(*) as packages,
