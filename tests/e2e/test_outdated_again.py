@@ -115,3 +115,19 @@ def test_a_kept_result_keeps_its_origin_although_its_inputs_have_other_names_now
 
     assert site.result("named/all-v1.txt") == "1\n2\n"
     assert site.ok("doctor")
+
+
+def test_an_exported_job_is_said_to_have_the_former_recipes_of_what_is_out_of_date(
+    site: Site,
+) -> None:
+    site.submit(GROW)
+    site.ok("run", "grow")
+    before = site.d0ctl("export", "grow")
+    site.write(GROW.replace("[1, 2]", "[1, 2, 3]"))
+    site.ok("update", "grow")
+
+    text, graph = site.d0ctl("export", "grow"), site.d0ctl("export", "grow", "--format", "dot")
+
+    said = "1 package of `grow` is out of date, and exported with its former recipe and inputs"
+    assert said in text.err and "`d0ctl update grow --again`" in text.err
+    assert (before.err, graph.err) == ("", "")

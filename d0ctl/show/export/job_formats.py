@@ -9,9 +9,9 @@ from d0ctl.errors import BadUsage, NotFound
 from d0ctl.model import phase_word
 from d0ctl.show.export import dagman, graph, prov, ro_crate, wfcommons
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views import browse, file_locations, left_out
 from d0ctl.store.views.job_files import definition, job_file_text, provenance
-from d0ctl.units import listed
+from d0ctl.units import count, listed
 
 
 def _runs(
@@ -53,6 +53,9 @@ FORMATS: dict[str, Callable[[Store, definition.JobRows, str | None, float], str]
 }
 """The function that makes the text of each format, of a job or a file of it."""
 
+SUBMITTED = ("yaml", "json", "dagman")
+"""The formats that can be submitted."""
+
 OF_FILES = ("prov", "ro-crate")
 """The formats that a single file has, too."""
 
@@ -70,3 +73,15 @@ def exported(store: Store, job: str, form: str) -> str:
         if job_definition is None:
             raise browse.no_such_job(store, name)
         return FORMATS[form](store, job_definition, file, time.time())
+
+
+def outdated_note(store: Store, job: str) -> list[str]:
+    """Say that packages of a job are exported as they ran, if the job has other ones now."""
+    outdated = left_out.outdated_packages(store, browse.job(store, job).id).by_recipe
+    if not outdated:
+        return []
+    packages, have = count(outdated, "package"), "its" if outdated == 1 else "their"
+    are = "is" if outdated == 1 else "are"
+    return [f"{packages} of `{job}` {are} out of date, and exported with {have} former recipe and "
+            f"inputs, not those that the job has now; first: `d0ctl update {quote(job)} --again`"
+            ]  # fmt: skip

@@ -7,7 +7,8 @@ import typer
 from d0ctl.cli import session
 from d0ctl.cli.terminal import completion
 from d0ctl.cli.terminal.fast_typer import single
-from d0ctl.show.export.job_formats import FORMATS, exported
+from d0ctl.cli.terminal.output import say
+from d0ctl.show.export.job_formats import FORMATS, SUBMITTED, exported, outdated_note
 
 app = single()
 
@@ -30,3 +31,6 @@ def export(
     """
     with session.reader() as store:
         typer.echo(exported(store, job, form), nl=False)
+        if form in SUBMITTED:
+            for text in outdated_note(store, job):
+                say(text)
