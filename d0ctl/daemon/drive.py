@@ -18,6 +18,7 @@ from d0ctl.daemon.steps.monitor import take_daemon_lease
 from d0ctl.daemon.steps.notifications import send_last
 from d0ctl.daemon.turn import Turn
 from d0ctl.dropbox import DropBox
+from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import ACTOR, Counts
 from d0ctl.nodes import carry
 from d0ctl.nodes.link import Site
@@ -26,7 +27,7 @@ from d0ctl.policy.remarks import Remark
 from d0ctl.site_key import Signer
 from d0ctl.store import Store, open_store
 from d0ctl.store.clusters import pilots
-from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
+from d0ctl.store.clusters.other_homes import marked_as_driver, refuse_second_driver, take_over
 from d0ctl.store.damaged_pages import refuse_damage
 from d0ctl.store.files import copies
 from d0ctl.store.jobs.removal import sweep
@@ -182,9 +183,10 @@ def _end_pilots(desk: Desk, loop: Loop, stop: threading.Event) -> None:
 def driving(home: Home, job: int | None) -> Iterator[Desk]:
     """Open a desk, and close it at the end; packages on nodes are not affected.
 
-    Raises Refused if a process drives the nodes of this site from another home of this machine.
+    Raises Refused if a process drives the nodes of this site from another home of this machine,
+    and DatabaseUnavailable without a key.
     """
-    with open_store(home, resident=True) as store, marked_as_driver(home, site_name(store)):
+    with open_store(home, resident=True) as store, _as_driver(home, site_name(store)):
         take_over(store)
         sweep(store, now=time.time())
         contact.settle_abandoned(store, now=time.time())
@@ -211,6 +213,18 @@ def driving(home: Home, job: int | None) -> Iterator[Desk]:
                 yield desk
             finally:
                 _close(desk)
+
+
+@contextmanager
+def _as_driver(home: Home, site: str) -> Iterator[None]:
+    """Mark the home as driven; without a key it can't be, and takes over from no other home."""
+    try:
+        home.site_key()
+    except DatabaseUnavailable:
+        refuse_second_driver(home, site)  # another home that works is the better reason
+        raise
+    with marked_as_driver(home, site):
+        yield
 
 
 def _close(desk: Desk) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from d0ctl.config import Home
+from d0ctl.daemon.drive import driving
+from d0ctl.errors import DatabaseUnavailable
 from d0ctl.store import open_store
 from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
 from d0ctl.store.nodes.site import site_name, successor
@@ -169,3 +171,20 @@ def test_a_first_home_is_compared_with_the_home_of_the_backup_if_its_successor_w
     assert f"the home in use is `{moved}`" in restored
     assert f"to change over from `{moved}`" in restored
     assert f"this home is a copy of `{moved}`" in say(site.store.home.root, "status")
+
+
+def test_a_copy_without_the_key_of_the_site_takes_over_from_no_home(
+    site: Site, say: Say, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    site.launch("before/1/1/1")  # so that no other key is made
+    first, second, file = site.store.home.root, tmp_path / "second", str(tmp_path / "saved.db")
+    drive(first)
+    say(first, "backup", file)
+    say(second, "restore", file)
+
+    with pytest.raises(DatabaseUnavailable, match=r"site\.key` is missing"):
+        driving(Home(second), None).__enter__()
+
+    assert "taken over" not in say(first, "status")
+    assert f"copy of `{first}`" in say(second, "status")
