@@ -13,6 +13,9 @@ _KEY = re.compile(r"[ -]*\w[\w.-]* *")
 _PAIR = re.compile(r"[ -]*(\w[\w.-]*:) +(\w+)")
 """What is before the second colon of a line whose value begins with another key."""
 
+_TYPOGRAPHIC = re.compile("^ *(\u00a0|[\u2012-\u2015\u2212] ).*:(?: |$)", re.MULTILINE)
+"""A line with a key that begins with a space or a dash that pages have, and YAML does not."""
+
 _SETS_KEY = re.compile(r": |:\s*$|^\s*$")
 """What a line has that sets a key, or that is empty."""
 
@@ -70,6 +73,10 @@ def likely_cause(error: YamlError) -> str:
     problem, context = error.problem, error.context
     if error.has_tab:
         return "indent with spaces, not with tabs"
+    if copied := _TYPOGRAPHIC.search(error.text, 0, error.at):
+        line = error.text.count("\n", 0, copied.start()) + 1
+        wrong = copied[1].strip(" ").replace("\u00a0", "a no-break space")
+        return f"line {line} begins with {wrong}: type a plain {'space' if ' ' in wrong else '-'}"
     if _SHELL_TEST.match(error.line):
         return _begins_with("[")
     if "quoted scalar" in context:
