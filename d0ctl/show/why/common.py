@@ -131,10 +131,10 @@ def kept_back(job: JobSummary, now: float) -> tuple[str, str] | None:
 
 
 def runs_with(short: "Shortfall") -> str:
-    """Say with how many of its inputs a package ran, runs or will run."""
-    verb = {
-        Status.LAUNCHED: "runs", Status.SUCCESSFUL: "ran", Status.FAILED: "ran",
-    }.get(STATUS_OF[Phase(short.phase)], "will run")  # fmt: skip
+    """Say with how many of its inputs a package ran, runs or will run, if it is retried."""
+    status = STATUS_OF[Phase(short.phase)] if short.has_run else Status.CANCELED
+    verb = {Status.LAUNCHED: "runs", Status.SUCCESSFUL: "ran", Status.FAILED: "ran",
+            Status.CANCELED: "would run"}.get(status, "will run")  # fmt: skip
     return f"{verb} with {short.sentence()}"
 
 
@@ -273,7 +273,7 @@ def _chosen_because(choice: "NodeChoiceView") -> str:
     if rule == "outputs":
         return "it has its outputs, which are only to be delivered"
     if rule == "early":
-        return f"it waits there for inputs, of which the node had {size(int(mine))}"
+        return f"it was to wait there for inputs, of which the node had {size(int(mine))}"
     return {
         "preferred": lambda: f"the broker preferred it ({mine:g}, `{rival}` {theirs:g})",
         "earliest": lambda: f"it would end there in {duration(mine)}, on `{rival}` in"

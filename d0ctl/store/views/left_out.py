@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from d0ctl.model import Phase
 from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.units import listed
 
@@ -27,6 +28,8 @@ class Shortfall(Struct, frozen=True):
     supplied: int
     asked: int
     names: tuple[str, ...]
+    has_run: bool = True
+    """Whether its last attempt lacked inputs, too: a failed package loses some after it ran."""
 
     def sentence(self, most: int = 5) -> str:
         """`97 of 100 inputs, missing: ...`."""
@@ -67,7 +70,8 @@ def shortfall(store: Store, package: int, path: str, phase: str) -> Shortfall | 
         return None
     row = store.row("count_inputs", package=package)
     assert row is not None
-    return Shortfall(path, phase, row["given"], row["asked"], tuple(names))
+    has_run = phase != Phase.FAILED or bool(store.value("lacked_inputs", package=package))
+    return Shortfall(path, phase, row["given"], row["asked"], tuple(names), has_run)
 
 
 def short_packages(store: Store, job: int, most: int) -> list[Shortfall]:

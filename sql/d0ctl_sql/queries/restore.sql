@@ -410,6 +410,12 @@ select distinct file.name
  where input.package_id = :package and input.own = 0 and input.dropped = 1
  order by file.id limit :limit;
 
+-- name: lacked_inputs
+-- Whether the last attempt at a package had begun without some of its inputs.
+select attempt.left_out is not null
+  from package join attempt on attempt.package_id = package.id and attempt.number = package.attempts
+ where package.id = :package;
+
 -- name: count_inputs
 -- How many files a package gets from others, and how many it requests.
 select count(distinct case when input.dropped = 0 then file_id end) as given,
