@@ -11,6 +11,7 @@ from d0ctl.store.clusters.other_homes import marked_as_driver, refuse_second_dri
 from d0ctl.store.files import moved_home
 from d0ctl.store.nodes import contact
 from d0ctl.store.nodes.site import site_name, successor
+from d0ctl.store.views import awaited
 from tests.cli.conftest import Type
 from tests.support.jobs import NOW, job
 from tests.support.rows import value
@@ -132,8 +133,9 @@ def test_a_copied_home_whose_jobs_have_ended_says_that_it_is_a_copy(
 
 
 def test_status_of_a_copied_home_asks_for_no_daemon(
-    site: Site, d0ctl: Type, tmp_path: Path
+    site: Site, d0ctl: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(awaited, "NO_DAEMON_S", 0.0)
     site.submit(job("before"))
     moved_home.follow(site.store)
     d0ctl("backup", str(tmp_path / "saved.db"))
@@ -145,6 +147,7 @@ def test_status_of_a_copied_home_asks_for_no_daemon(
     assert "daemon start" not in change + d0ctl(*copy, "why", "localhost").stdout
     assert reach and reach[0] in d0ctl(*copy, "status").stdout
     d0ctl(*copy, "release", "before")
+    assert d0ctl(*copy, "wait", "before").stderr.splitlines()[-1] == f"d0ctl --home {root} status"
     for command in (["status"], ["status", "before"], ["why", "before"]):
         said = " ".join(d0ctl(*copy, *command).stdout.split())
         assert f"this home is a copy of `{root}` of " in said

@@ -1,5 +1,6 @@
 """The selection that `wait` waits for: each job, the selected part of it, and its standing."""
 
+import shlex
 import time
 from collections.abc import Sequence
 
@@ -14,7 +15,7 @@ from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.nodes.holder import any_driver
-from d0ctl.store.nodes.site import refuse_superseded
+from d0ctl.store.nodes.site import copied_home, refuse_superseded
 from d0ctl.store.nodes.standstill import JobStanding, job_standing, next_try, node_views, of_job
 from d0ctl.store.views import browse, selection
 from d0ctl.store.views.selection import located
@@ -182,5 +183,13 @@ class DaemonWatch:
             raise DatabaseUnavailable(
                 f"`{name}` has not ended, and no daemon has been running for "
                 f"{duration(NO_DAEMON_S)}",
-                hint="d0ctl daemon start",
+                hint=_way_on(self.store),
             )
+
+
+def _way_on(store: Store) -> str:
+    """Return what helps without a daemon: not to start one in a copy of a home that is in use."""
+    copied = copied_home(store)
+    if copied is None or not copied.is_there:
+        return "d0ctl daemon start"
+    return shlex.join(["d0ctl", "--home", str(copied.root), "status"])
