@@ -1,8 +1,8 @@
 """What commands of administration say: backups, archives, plug-ins, completion, servers."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from d0ctl.plugins import Plugin
@@ -130,14 +130,17 @@ def restored(
     if previous is not None:
         yield f"the previous database is `{clean(str(previous))}`"
     if needs_key is not None:
-        source, target = ("OLD_HOME" if old is None else clean(str(old))), clean(str(needs_key))
+        source = "OLD_HOME" if old is None else clean(str(old))
+        target = f"{clean(str(needs_key))}/"
         yield ("a backup has no keys: without `site.key` and `known_hosts` of the old home no "
                "package can start or report")  # fmt: skip
-        yield f"cp -p {source}/site.key {source}/known_hosts {target}/"
-        yield "a backup has no results and archives either; to have them in this home, too:"
-        there = [name for name in ("results", "archive") if old is None or (old / name).is_dir()]
+        hosts = [] if old and not (old / "known_hosts").exists() else [f"{source}/known_hosts"]
+        yield shlex.join(["cp", "-p", f"{source}/site.key", *hosts, target])
+        there = [f"{source}/{name}" for name in ("results", "archive")
+                 if old is None or (old / name).is_dir()]  # fmt: skip
         if there:
-            yield f"cp -pr {' '.join(f'{source}/{name}' for name in there)} {target}/"
+            yield "a backup has no results and archives either; to have them in this home, too:"
+            yield shlex.join(["cp", "-pr", *there, target])
     if old is not None:
         yield f"to change over from `{clean(str(old))}`, and not to only look at the backup:"
     yield "d0ctl daemon start"
@@ -147,7 +150,7 @@ def not_counted(archives: Sequence[str]) -> str:
     """Say that figures are without archived jobs."""
     number, more = len(archives), len(archives) > 1
     return (f"{count(number, 'archive')} {'are' if more else 'is'} not counted: "
-            f"--archive {'NAME' if more else quote(archives[0])}")  # fmt: skip
+            f"--archive {'NAME' if more else shlex.quote(archives[0])}")  # fmt: skip
 
 
 def archive_cells(archive: Archive) -> list[Cell]:
