@@ -1,8 +1,8 @@
-"""`file set-disposition`: what it changes, and what undoes it for the same files."""
+"""`file set-disposition`: what it changes, what undoes it, and what `why` says of the files."""
 
 from tests.cli.conftest import Type
 from tests.support.building import production
-from tests.support.rows import read
+from tests.support.rows import change, read
 from tests.support.site import Site
 
 SET = ("file", "set-disposition")
@@ -36,3 +36,24 @@ def test_files_that_others_had_joined_are_not_undone_with_these(site: Site, d0ct
 
     assert given(site)["gen-1"] == "deletable"
     assert "to undo" not in done.stderr
+
+
+def test_why_says_which_disposition_a_person_has_set(site: Site, d0ctl: Type) -> None:
+    site.submit(production())
+    change(site.store, "file", {"name": "gen-1"}, dispositions="retain-temp")
+    before = dispositions(d0ctl("why", "prod:gen-1").stdout)
+
+    d0ctl(*SET, "prod:gen-[12]", "deletable", "--yes")
+
+    set_by = "deletable, as a person has set it"
+    assert before == ["retain-temp"]
+    assert dispositions(d0ctl("why", "prod:gen-1").stdout) == [
+        f"{set_by}, in place of retain-temp in the job file"
+    ]
+    assert dispositions(d0ctl("why", "prod:gen-2").stdout) == [set_by]
+
+
+def dispositions(said: str) -> list[str]:
+    """What `why` says of the disposition of a file."""
+    start = "- its disposition is "
+    return [line.removeprefix(start) for line in said.splitlines() if line.startswith(start)]

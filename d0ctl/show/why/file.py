@@ -229,8 +229,12 @@ def _locations(about: _AboutFile) -> None:
     facts += [f"it is stored at `{locator}`" for locator in file.stored_at]
     is_away = bool(about.copies) and all(copy.state == "down" for copy in about.copies)
     facts += [transfer_fact(transfer, is_away) for transfer in about.transfers[:MOST]]
-    if file.dispositions:
-        facts.append(f"its disposition is {', '.join(file.dispositions.split())}")
+    written = ", ".join(file.dispositions.split())
+    if file.disposition:
+        instead = f", in place of {written} in the job file" if written else ""
+        facts.append(f"its disposition is {file.disposition}, as a person has set it{instead}")
+    elif written:
+        facts.append(f"its disposition is {written}")
     if file.result:
         facts.append("it is a result")
 
