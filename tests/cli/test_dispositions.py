@@ -1,5 +1,7 @@
 """`file set-disposition`: what it changes, what undoes it, and what `why` says of the files."""
 
+import re
+
 from tests.cli.conftest import Type
 from tests.support.building import production
 from tests.support.rows import change, read
@@ -51,6 +53,7 @@ def test_why_says_which_disposition_a_person_has_set(site: Site, d0ctl: Type) ->
         f"{set_by}, in place of retain-temp in the job file"
     ]
     assert dispositions(d0ctl("why", "prod:gen-2").stdout) == [set_by]
+    assert re.search("gen-1 .* deletable", d0ctl("status", "prod/1/1/1").stdout)
 
 
 def dispositions(said: str) -> list[str]:

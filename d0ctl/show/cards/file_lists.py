@@ -133,7 +133,7 @@ def _made(sheet: Sheet, output: OutputView, missing: str) -> list[Cell]:
             "done",
             count(output.made, "file") if output.late else size(output.size),
         )
-    kind = "result" if output.result else output.dispositions
+    kind = "result" if output.result else output.disposition or output.dispositions
     conditions = [f"at least {size(output.min_size)}"] if output.min_size else []
     conditions += [output.checksum_asked] if output.checksum_asked else []
     copies = [

@@ -302,8 +302,8 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
 -- name: outputs
 -- The outputs of a package and where they are; bounded.
 select file.id as file_id, file.name, file.binary, file.present, file.dropped, file.size, file.checksum,
-       file.size_asked, file.min_size, file.checksum_asked, file.dispositions, file.result, file.partial, file.locator,
-       file.stored, file.late,
+       file.size_asked, file.min_size, file.checksum_asked, file.dispositions, file.disposition, file.result, file.partial,
+       file.locator, file.stored, file.late,
        (select count(*) from file as made where made.pattern_id = file.id) as made,
        (select json_group_array(cluster.name || ':' || location.path)
           from location join cluster on cluster.id = location.cluster_id

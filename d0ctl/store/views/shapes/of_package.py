@@ -185,6 +185,8 @@ class OutputView(Struct, frozen=True):
     min_size: int | None
     checksum_asked: str | None
     dispositions: str
+    disposition: str | None
+    """What a person has set in place of `dispositions`."""
     result: int
     partial: int
     locator: str | None
