@@ -1,6 +1,6 @@
 """What is out of date and runs again: by which recipe, and what does not."""
 
-from tests.e2e.test_outdated import GROW
+from tests.e2e.test_outdated import GROW, WITH_SCALE
 from tests.support.site import Site
 
 
@@ -131,3 +131,21 @@ def test_an_exported_job_is_said_to_have_the_former_recipes_of_what_is_out_of_da
     said = "1 package of `grow` is out of date, and exported with its former recipe and inputs"
     assert said in text.err and "`d0ctl update grow --again`" in text.err
     assert (before.err, graph.err) == ("", "")
+
+
+def test_an_update_has_nothing_to_do_for_ended_packages_that_never_run_again(site: Site) -> None:
+    site.write(GROW)
+    (site.jobs / "scale").write_text("1\n")
+    site.submit(WITH_SCALE.replace("[1, 2]", "[1, 2, 3]"))
+    site.ok("run", "grow")
+    (site.jobs / "scale").write_text("2\n")
+    site.ok("kill-line", "grow/1/2", "--drop-outputs")
+    site.write(WITH_SCALE)  # without the third line, which stays successful
+    site.ok("update", "grow", "--again")
+    site.ok("run", "grow")
+
+    assert site.result("grow/all.txt") == "1 2\n"
+    assert "nothing to change" in site.ok("update", "grow", "--dry-run")
+    assert "already matches" in site.ok("update", "grow")
+    site.ok("restore-line", "grow/1/2", "--again")
+    assert "1 package out of date" in site.ok("update", "grow", "--dry-run")

@@ -55,7 +55,9 @@ class Comparison(Struct):
     failed_with_it: set[int] = field(default_factory=set)
     """Those that failed with the definition of the job file, and have another one now."""
     edited: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """Packages that have read earlier contents of files, and the names of these."""
+    """Packages that have read earlier contents of files, and the names of these; not those that
+    never run again.
+    """
     cut: Set[int] = frozenset()
     """Packages that have succeeded with files of lines dropped since."""
     earlier: set[int] = field(default_factory=set)
@@ -153,6 +155,15 @@ def compare(sides: Sides, spec: JobSpec) -> Comparison:
         for line in there.lines:
             if line.id not in taken:
                 _sort_lost(comparison, there, line)
+    ended = comparison.unlisted | {
+        package.id
+        for there in old
+        for line in there.lines
+        if line.is_dropped
+        for package in line.packages
+        if package.phase == Phase.DONE and package.id not in comparison.restored
+    }
+    comparison.edited = {id: names for id, names in sides.edited.items() if id not in ended}
     return comparison
 
 
