@@ -124,10 +124,15 @@ def refuse_words(verb: str, typed: list[str]) -> None:
         values = [word for value in more for word in ("--set", value)]
         raise BadUsage("a parameter is the value of `--set`",
                        hint=shlex.join(["d0ctl", verb, file, *values]))  # fmt: skip
-    if more and all(Path(word).is_file() for word in (file, *more)):
+    if more and all(_is_job_file(word) for word in (file, *more)):
         raise BadUsage("one job file at a time",
                        hint=" && ".join(shlex.join(["d0ctl", verb, word]) for word in (file, *more))
                        )  # fmt: skip
+
+
+def _is_job_file(word: str) -> bool:
+    """Return whether a word names a job file: one that is there, or by its ending."""
+    return Path(word).suffix in (".yaml", ".yml") or Path(word).is_file()
 
 
 def part_of(command: str, job: str, word: str) -> str | None:

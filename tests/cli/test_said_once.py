@@ -229,6 +229,10 @@ def test_arguments_the_wrong_way_round_are_answered_with_the_right_one(
         ("logs prod --tail 5", "no such option `--tail`|did you mean `--lines`?"),
         ("kill prod --nodes x", "no such option `--nodes`: did you mean `--node`?|"
                                 "d0ctl kill --help"),
+        ("edit prod --nodes x", "no such option `--nodes`|`--on NODE` says where to run, "
+                                "`--node NODE` chooses packages that are there"),
+        ("submit not.yaml there.yaml", "one job file at a time|"
+                                       "d0ctl submit not.yaml && d0ctl submit there.yaml"),
         ("kill prod --comment x", "no such option `--comment`|did you mean `--reason`?"),
         ("edit prod memory=4GB", "`memory=4GB` is the value of an option|"
                                  "d0ctl edit prod --memory 4GB"),

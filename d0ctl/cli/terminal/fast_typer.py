@@ -119,11 +119,12 @@ def reworded_usage_errors() -> Iterator[None]:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise
         _drop_far_guesses(error)
+        hint = _meant(error) or _help_of(error.ctx)
         message = error.format_message()
         for pattern, ours in _OUR_WORDS:
             message = re.sub(pattern, ours, message)
         message = message[:1].lower() + message[1:]
-        raise BadUsage(message, hint=_meant(error) or _help_of(error.ctx)) from error
+        raise BadUsage(message, hint=hint) from error
 
 
 def _drop_far_guesses(error: Any) -> None:
@@ -229,10 +230,15 @@ def _meant(error: Any) -> str | None:
 
 def _synonym(error: Any) -> str | None:
     """Return a hint at the option that has another name in other programs."""
-    ours = _OPTIONS.get(getattr(error, "option_name", ""))
+    typed = getattr(error, "option_name", "")
+    ours = _OPTIONS.get(typed)
+    has = {option for parameter in error.ctx.command.params for option in parameter.opts}
+    if typed == "--nodes" and has >= {"--on", "--node"}:
+        error.possibilities = None  # the message would name one of them
+        return "`--on NODE` says where to run, `--node NODE` chooses packages that are there"
     if ours in (getattr(error, "possibilities", None) or ()):
         return None  # the message names it
-    has_it = any(ours in parameter.opts for parameter in error.ctx.command.params)
+    has_it = ours in has
     return f"did you mean `{ours}`?" if ours and has_it else None
 
 
