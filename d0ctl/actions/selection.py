@@ -66,6 +66,11 @@ def startable(job: JobSummary) -> int:
     return sum(job.counts.get(phase, 0) for phase in able)
 
 
+def cooling(jobs: Iterable[JobSummary]) -> dict[str, int]:
+    """Return how many packages of each job are cooling off, and would start later."""
+    return {job.name: number for job in jobs if (number := job.counts.get(Phase.COOLOFF, 0))}
+
+
 def canceled_before(store: Store, target: Selector, split: "Split") -> int:
     """Count the canceled packages that `:canceled` of the parts to change would name, too.
 

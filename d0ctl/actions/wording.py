@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from d0ctl.actions import undo
 from d0ctl.actions.action import Change, Plan
-from d0ctl.model import phase_word
+from d0ctl.model import Phase, phase_word
 from d0ctl.select import quoted
 from d0ctl.store.attempts.alike_failures import StoppedJob
 from d0ctl.store.files.remakes import Remade, Remakes
@@ -231,6 +231,15 @@ def start_nothing(held: Sequence[str], paused: Sequence[str]) -> Iterator[str]:
         if names:
             are = f"job `{names[0]}` is" if len(names) == 1 else f"{len(names):,} jobs are"
             yield f"{are} {state}: nothing starts until `{undo.command(verb, names)}`"
+
+
+def start_later(cooling: Mapping[str, int]) -> Iterator[str]:
+    """Say how many packages of whole jobs are cooling off, by job, and how to start them."""
+    if cooling:
+        are = count(number := sum(cooling.values()), "package is", "packages are")
+        starts = undo.command("retry", [f"{job}:{Phase.COOLOFF}" for job in cooling])
+        them = "it" if number == 1 else "them"
+        yield f"{are} cooling off, to start later: to start {them} now, `{starts}`"
 
 
 def still_stopped(jobs: Sequence[StoppedJob], killing: Sequence[tuple[str, int]]) -> Iterator[str]:

@@ -38,6 +38,21 @@ def test_packages_that_are_blocked_are_not_counted(site: Site, d0ctl: Type, stop
 
 
 @pytest.mark.parametrize("stop", ["hold", "pause"])
+def test_packages_that_cool_off_start_later(site: Site, d0ctl: Type, stop: str) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1", reason="stage-in")
+    assert site.phase("prod/1/1/1") == "cooloff"
+    d0ctl(stop, "prod")
+
+    plan = d0ctl(BACK[stop], "prod", "--dry-run").stdout
+
+    assert plan.splitlines() == [
+        f"would {BACK[stop]} job `prod`: 7 packages could start",
+        "1 package is cooling off, to start later: to start it now, `d0ctl retry prod:cooloff`",
+    ]
+
+
+@pytest.mark.parametrize("stop", ["hold", "pause"])
 def test_packages_that_nodes_were_to_start_are_counted(site: Site, d0ctl: Type, stop: str) -> None:
     site.submit(production())
     site.assign("prod/1/1/1")

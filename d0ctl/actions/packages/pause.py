@@ -88,6 +88,8 @@ class PausePlan(Plan):
     """The jobs that stay held after a resume."""
     paused: tuple[str, ...] = ()
     """The jobs of resumed packages that stay paused themselves."""
+    cooling: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """How many of the packages of resumed jobs are cooling off, by job."""
 
 
 def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:

@@ -1,13 +1,13 @@
 """release: allow held jobs or packages to be scheduled again."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
 from d0ctl.actions.option import Options
 from d0ctl.actions.packages.hold import of_jobs
-from d0ctl.actions.selection import changeable, is_whole_job, jobs_of
+from d0ctl.actions.selection import changeable, cooling, is_whole_job, jobs_of
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
@@ -28,6 +28,8 @@ class ReleasePlan(Plan):
     """The jobs of released packages that stay held themselves."""
     paused: tuple[str, ...] = ()
     """The jobs that stay paused."""
+    cooling: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """How many of the packages of whole jobs are cooling off, by job."""
 
 
 def plan(store: Store, request: Request[Options], now: float) -> ReleasePlan:
@@ -54,7 +56,7 @@ def plan(store: Store, request: Request[Options], now: float) -> ReleasePlan:
                    if job.is_held_by_d0ctl and is_changed_on_disk(store, job.id))  # fmt: skip
     paused = tuple(job.name for job in held if job.pause)
     return ReleasePlan(request=request, jobs=released.jobs, packages=released.packages,
-                       edited=edited, paused=paused)  # fmt: skip
+                       edited=edited, paused=paused, cooling=cooling(held))  # fmt: skip
 
 
 def release(store: Store, plan: Plan, by: Author) -> None:
@@ -68,7 +70,10 @@ def release(store: Store, plan: Plan, by: Author) -> None:
 def describe(plan: Plan) -> Iterator[str]:
     """Say what releasing would do."""
     if plan.jobs:
-        yield f"would release {wording.jobs(plan)}: {count(plan.packages, 'package')} could start"
+        later = plan.cooling if isinstance(plan, ReleasePlan) else {}
+        able = count(plan.packages - sum(later.values()), "package")
+        yield f"would release {wording.jobs(plan)}: {able} could start"
+        yield from wording.start_later(later)
     else:
         yield from wording.describe_packages(plan, "release")
     yield from _stays_stopped(plan)

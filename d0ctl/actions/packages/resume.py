@@ -16,7 +16,7 @@ from d0ctl.actions.packages.pause import (
     report_both,
     silent,
 )
-from d0ctl.actions.selection import is_whole_job, jobs_of, startable
+from d0ctl.actions.selection import cooling, is_whole_job, jobs_of, startable
 from d0ctl.errors import Refused
 from d0ctl.model import Phase
 from d0ctl.store import lifecycle
@@ -62,6 +62,7 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
         left=_left(paused, now),
         guarded=pauses.guarded(lifecycle.choose_launched(store, [job.id for job in paused])),
         held=tuple(job.name for job in paused if job.hold),
+        cooling=cooling(paused),
     )
 
 
@@ -90,8 +91,9 @@ def describe(plan: PausePlan) -> Iterator[str]:
     if plan.jobs:
         suspended = count(plan.launched, "suspended package")
         rest = f"; {suspended} would continue" if plan.launched else ""
-        idle = count(plan.packages, "package")
-        yield f"would resume {wording.jobs(plan)}: {idle} could start{rest}"
+        able = count(plan.packages - sum(plan.cooling.values()), "package")
+        yield f"would resume {wording.jobs(plan)}: {able} could start{rest}"
+        yield from wording.start_later(plan.cooling)
     else:
         yield from wording.describe_packages(plan, "resume")
     yield from _stays_stopped(plan)
