@@ -247,6 +247,8 @@ def test_each_line_that_a_command_prints_is_on_the_dashboard(
     async def script(desk: Desk) -> None:
         await desk.sees("A production")
         for key in keys:
+            if key == "enter" and name == "outcome":
+                await desk.sees("would drop 2 packages")
             await desk.press(key)
         await settle(desk, lambda: not missing(desk))
         seen.extend(missing(desk))

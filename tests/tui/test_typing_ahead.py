@@ -24,7 +24,14 @@ from tests.tui.test_terminal import Open as OpenTerminal
 
 def type_at_once(desk: Desk, keys: str) -> None:
     """Type keys before any of them is handled."""
-    names = {"/": "slash", "\r": "enter", "\x1b": "escape", " ": "space", "=": "equals_sign"}
+    names = {
+        "/": "slash",
+        "\r": "enter",
+        "\n": "ctrl+j",
+        "\x1b": "escape",
+        " ": "space",
+        "=": "equals_sign",
+    }
     for key in keys:
         desk.app.post_message(events.Key(names.get(key, key), key if key.isprintable() else None))
 
@@ -154,6 +161,17 @@ def test_the_dashboard_may_end_while_keys_open_a_box(
         dashboard(script, start="prod/1/1/1")
 
 
+@pytest.mark.parametrize("enter", ["\r", "\n"])  # the latter until a terminal gives single keys
+def test_an_enter_after_a_search_goes_there(site: Site, dashboard: Open, enter: str) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        type_at_once(desk, f"/prod/1/2/1{enter}a")
+        await desk.sees("act on prod/1/2/1")
+
+    dashboard(script)
+
+
 def test_a_search_typed_in_one_go_goes_there(
     site: Site,
     terminal: OpenTerminal,  # noqa: F811
@@ -204,66 +222,6 @@ def test_a_log_that_is_saved_before_it_is_read_has_the_name_of_the_stream_that_i
     dashboard(script, start="prod/1/1/1", size=(200, 40))
 
     assert (tmp_path / "prod-1-1-1.1.1.out").read_text() == "no calibration\n"
-
-
-def test_all_lines_of_a_pasted_reason_are_kept(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("S")
-        await desk.sees("would pause", "do it")
-        await desk.type("see ")
-        desk.app.post_message(events.Paste("mail of Ada:\n  disk\nis full\n"))
-        await desk.sees("--reason 'see mail of Ada: disk is full'")
-
-    dashboard(script, start="prod")
-
-
-def test_all_lines_of_a_pasted_answer_are_kept(site: Site, dashboard: Open) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("P")
-        await desk.sees("priority prod: ")
-        desk.app.post_message(events.Paste("4\n4\n"))
-        await desk.sees("> 4 4")
-
-    dashboard(script, start="prod")
-
-
-@pytest.mark.parametrize("after", [0, 1, 3, 8, 20, 60])
-def test_a_paste_waits_for_the_keys_before_it_and_the_box_that_they_open(
-    site: Site, dashboard: Open, after: int
-) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("P")
-        await desk.sees("priority prod: ")
-        type_at_once(desk, "71\r")
-        for _ in range(after):
-            await asyncio.sleep(0)
-        desk.app.post_message(events.Paste("disk\nfull"))
-        type_at_once(desk, "ish")
-        await desk.sees("$ d0ctl priority prod 71 --reason 'disk fullish'")
-
-    dashboard(script)
-
-
-def test_a_paste_follows_the_keys_that_wait_for_the_result_of_an_action(
-    site: Site, dashboard: Open
-) -> None:
-    site.submit(production())
-
-    async def script(desk: Desk) -> None:
-        await desk.press("H")
-        await desk.sees("would hold")
-        type_at_once(desk, "\r/")
-        desk.app.post_message(events.Paste("prod/1/2"))
-        type_at_once(desk, "/1")
-        await desk.sees("> prod/1/2/1")
-
-    dashboard(script, start="prod/1/3")
 
 
 @pytest.mark.parametrize("is_refused", [False, True])

@@ -39,7 +39,7 @@ class KeyOrder(App[None]):
         if not isinstance(event, Typed) or event.is_forwarded:
             await super().on_event(event)
             return
-        self._keys.append(event)
+        self._keys.append(_as_enter(event) if _is(event, "ctrl+j") else event)
         if len(self._keys) == 1:  # else one of them looks again already
             await self._send_next()
 
@@ -120,6 +120,13 @@ class KeyOrder(App[None]):
 def _is(typed: Typed, key: str) -> bool:
     """Return whether it is a key of this name."""
     return isinstance(typed, events.Key) and typed.key == key
+
+
+def _as_enter(typed: Typed) -> Typed:
+    """Return an enter, as which a terminal sends ctrl+j before it gives single keys."""
+    enter = events.Key("enter", "\r")
+    enter.time = typed.time
+    return enter
 
 
 def _unsent(typed: Typed) -> Typed:
