@@ -96,6 +96,29 @@ def test_the_folder_of_an_attempt_is_listed_and_its_files_are_printed(
     assert "1.out" in site.ok("peek", path)
 
 
+ENDED = """\
+job: ended
+stages:
+  - lines:
+      - run: echo half > debug.log; echo data > kept.txt; exit 3
+        outputs: kept.txt
+"""
+
+
+def test_a_removed_working_directory_is_named_with_what_is_kept(site: Site, place: str) -> None:
+    site.start_daemon()
+    path = site.submit(ENDED) + "/1/1/1"
+    site.wait_phase(path, "failed")
+
+    listed = " ".join(site.ok("peek", path).split())
+    refused = site.d0ctl("peek", path, "debug.log")
+
+    (kept,) = site.folder.glob("**/cache/*/kept.txt")
+    assert "its working directory was removed when it ended; its outputs (5 B) stay in" in listed
+    assert refused.code == 3
+    assert f"stay in `{kept.parent}` on `{place}` for `keep-failed`" in refused.err
+
+
 QUIET = """\
 job: quiet
 stages: [{lines: [{for: {n: [1, 2, 3]}, run: "sleep 0.2", cpus: 2}]}]

@@ -39,7 +39,11 @@ def peek(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """List the files in the folder of an attempt, or print one of them."""
+    """List the files in the folder of an attempt, or print one of them.
+
+    When an attempt has ended, its logs stay, but its working directory is removed: only outputs are
+    kept, of a failed attempt for `keep-failed` of the site file.
+    """
     from d0ctl.cli.commands.looking.pages import peek_file, peek_folder
     from d0ctl.show.visits import visiting
 

@@ -56,7 +56,8 @@ def _find(seen: Seen, here: AttemptReader, path: str) -> tuple[str, Frame]:
     if second["message"]:
         raise NotFound(f"`{path}` in the folder of `{seen.package.path}` can't be read: "
                        f"{first['message'][:1].lower()}{first['message'][1:]}",
-                       hint=f"d0ctl peek {seen.package.path}")  # fmt: skip
+                       hint=peek_folder.removed(seen, here, first)
+                       or f"d0ctl peek {seen.package.path}")  # fmt: skip
     return f"work/{path}", second
 
 

@@ -36,12 +36,30 @@ class Seen(Struct, frozen=True):
     progress: ProgressView | None
 
 
+def removed(seen: Seen, here: AttemptReader, top: Frame) -> str:
+    """Say that the working directory of an ended attempt was removed, and what is kept of it; empty
+    if it is there. `top` is any list of the attempt.
+    """
+    attempt = seen.attempt
+    has_ended = attempt.ended is not None or top["state"] == "ended"
+    if not has_ended or not here.listing("work")["message"]:
+        return ""
+    retained = "of a failed attempt only outputs are kept, for `keep-failed` of the site file"
+    if attempt.outcome == "successful":
+        retained = f"its outputs are kept: d0ctl status {seen.package.path}"
+    elif attempt.left_size and attempt.base:
+        retained = (f"its outputs ({size(attempt.left_size)}) stay in "
+                f"`{attempt.base}/cache/{attempt.id}` on `{clean(attempt.node_name)}` for "
+                "`keep-failed` of the site file")  # fmt: skip
+    return f"its working directory was removed when it ended; {retained}"
+
+
 def show(seen: Seen, json: bool) -> None:
     """List logs and working directory with the progress; exits with 6 if the node can't be read."""
     try:
         with visit(seen.where) as here:
             listing = _everything(here, seen.attempt.launched)
-            found = None
+            found, gone = None, "" if json else removed(seen, here, listing)
             if listing["state"] == "running":
                 found = live_status.read(here.status(), time.time())
     except NodeUnreachable as error:
@@ -58,6 +76,9 @@ def show(seen: Seen, json: bool) -> None:
         live_status.draw(sheet, found)
     sheet.add()
     _table(sheet, listing)
+    if gone:
+        sheet.add()
+        sheet.say(gone)
     output.show(sheet)
 
 
