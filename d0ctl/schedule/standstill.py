@@ -123,11 +123,16 @@ class Work(Struct, frozen=True):
         return sum(self.counts.get(phase, 0) - self.awaiting.get(phase, 0) for phase in phases)
 
 
+SHORT_WAIT_S = 60.0
+"""For up to how long a package may cool off while its job counts as one that moves."""
+
+
 class NextTry(Struct, frozen=True):
-    """A package that waits for a try, its phase, when it is tried, and after which failure."""
+    """A package that waits for a try: its phase and since when, the time of it, the failure."""
 
     path: str
     phase: str
+    since: float
     at: float
     note: str | None
 
@@ -235,6 +240,12 @@ def _lacks(work: Work, nodes: Sequence[NodeState]) -> dict[str, str]:
         if (node.takes or node.is_coming) and node.misfit(requirement) is None
         and (lack := node.lack(requirement))
     }  # fmt: skip
+
+
+def until(first: NextTry, state: Standing) -> Standing:
+    """Return the standing of work that waits for a try: it moves if that is soon."""
+    is_soon = first.at - first.since <= SHORT_WAIT_S
+    return replace(state, moves=True, cause=None) if is_soon else state
 
 
 def _unfit(work: Work, nodes: Sequence[NodeState]) -> tuple[int, dict[str, str]]:

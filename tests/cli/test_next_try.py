@@ -73,6 +73,23 @@ def test_a_check_counts_it_as_failures_not_as_a_standstill(site: Site, d0ctl: Ty
     assert answer["stopped"] == {"late": "next-try"}
 
 
+def test_a_job_whose_package_cools_off_for_some_seconds_does_not_stand_still(
+    site: Site, d0ctl: Type
+) -> None:
+    say(site.store, stage_in={"tries": 3, "delay": [20.0]})
+    never_comes(site, 1, 2, 3)
+
+    page = d0ctl("status").stdout
+    of_parts = [d0ctl("status", part, "-q") for part in ("late", "late/1", "late/1/1/1")]
+    why = d0ctl("why", "late").stdout
+    alone = d0ctl("status", "--check", "--json")
+
+    assert "stands still" not in page + why + "".join(part.stdout for part in of_parts)
+    assert "`late`: nothing moves until " in page and "`late`: nothing moves until " in why
+    assert [part.exit_code for part in of_parts] == [0, 0, 0]
+    assert (alone.exit_code, json.loads(alone.stdout)["stopped"]) == (0, {})
+
+
 def test_one_package_that_cools_off_while_others_move_is_no_trouble(
     site: Site, d0ctl: Type
 ) -> None:

@@ -114,7 +114,9 @@ def _why(jobs: Iterable[str]) -> tuple[str, ...]:
 
 def _stopped(production: Production, now: float) -> dict[str, str]:
     """Return by job what a person should do something about, a few."""
-    texts = {name: obstacle.text for name, obstacle in job_obstacles(production, now).items()}
+    soon = {job.name for job in production.jobs if job.next_try and job.standing.moves}
+    texts = {name: obstacle.text for name, obstacle in job_obstacles(production, now).items()
+             if name not in soon}  # fmt: skip
     for job in production.stopped:
         if job.standing.cause is Cause.HELD and not is_by_person(job):
             texts[job.name] = f"`{job.name}` stands still: {packages_held(job)}"

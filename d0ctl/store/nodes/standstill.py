@@ -11,7 +11,7 @@ from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import LIVE, Counts, Phase
 from d0ctl.schedule.node_state import NodeState
 from d0ctl.schedule.resources import Requirement
-from d0ctl.schedule.standstill import UNDRIVEN, Cause, NextTry, Standing, Work, standing
+from d0ctl.schedule.standstill import UNDRIVEN, Cause, NextTry, Standing, Work, standing, until
 from d0ctl.store import stage_order
 from d0ctl.store.connection import Row, Selection, Store, as_json
 from d0ctl.store.nodes import registry, site
@@ -264,7 +264,7 @@ def _judge(
     if state.is_settled and store.value("open_task_of_job", job=job["id"]):
         return replace(alone, standing=replace(state, returns=True))
     if state.cause is Cause.NEXT_TRY and (first := next_try(store, job["id"])):
-        return replace(alone, next_try=first)
+        return replace(alone, standing=until(first, state), next_try=first)
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not state.is_settled or state.cause in UNDRIVEN:
         return alone

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.model import Counts, Group, Phase, roll_up
 from d0ctl.schedule.node_state import NodeState
-from d0ctl.schedule.standstill import UNDRIVEN, Cause, Standing, Work, alone
+from d0ctl.schedule.standstill import UNDRIVEN, Cause, Standing, Work, alone, until
 from d0ctl.select import Selector, union
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
@@ -138,6 +138,7 @@ def _standing(
     first = next_try(store, job, part) if own.cause is Cause.NEXT_TRY else None
     if own.cause is Cause.NEXT_TRY and first is None:  # the policy releases only others
         own = replace(own, cause=Cause.HELD)
+    own = own if first is None else until(first, own)
     return replace(whole, work=work, standing=own, next_try=first)
 
 

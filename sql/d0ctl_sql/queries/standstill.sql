@@ -149,7 +149,8 @@ select count(*)
 -- name: next_try
 -- The package of a job, or one of its stages, that is tried again first, after its cooloff or a
 -- release by the policy.
-select package_path.path, package.phase, package.not_before as at, package.note
+select package_path.path, package.phase, package.changed as since, package.not_before as at,
+       package.note
   from (select * from (select id, not_before
                          from package indexed by package_next_try
                         where job_id = :job and phase = 'cooloff'
@@ -170,7 +171,8 @@ select package_path.path, package.phase, package.not_before as at, package.note
 
 -- name: next_try_selected
 -- The same of the selected packages.
-select package_path.path, package.phase, package.not_before as at, package.note
+select package_path.path, package.phase, package.changed as since, package.not_before as at,
+       package.note
   from selected_package
   join package on package.id = selected_package.package_id
    and (package.phase = 'cooloff'
