@@ -8,6 +8,7 @@ from d0ctl.cli.documents import acknowledgement, shortfall, time_range
 from d0ctl.cli.schemas import packages
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.model import known_eta
+from d0ctl.show import card_contents
 from d0ctl.show.cards.binary import Binary
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.live_status import LiveStatus
@@ -65,7 +66,7 @@ def package(store: Store, view: PackageView, now: float) -> packages.Package:
         notes=[note(each) for each in one_package.notes(store, view.id)],
         binaries=[_binary(each) for each in one_package.binaries(store, view.id)],
         left_out=None if lacks is None else shortfall(lacks),
-        inputs=[_input(each) for each in one_package.inputs(store, view.id, MOST_FILES)],
+        inputs=[_input(each) for each in card_contents.inputs_now(store, view, MOST_FILES)],
         outputs=[_output(each) for each in one_package.outputs(store, view.id, MOST_FILES)],
     )
 

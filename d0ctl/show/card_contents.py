@@ -23,13 +23,20 @@ from d0ctl.store.connection import Store
 from d0ctl.store.nodes import registry, standstill
 from d0ctl.store.nodes.site import ended_tasks
 from d0ctl.store.nodes.standstill import Production
-from d0ctl.store.views import activity, browse, dependencies, file_locations, one_package, outline
+from d0ctl.store.views import (
+    activity,
+    browse,
+    dependencies,
+    file_locations,
+    one_package,
+    outline,
+)
 from d0ctl.store.views.activity import NO_PROGRESS
 from d0ctl.store.views.file_locations import FileView
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.left_out import dropped_lines, short_packages
 from d0ctl.store.views.shapes import JobSummary
-from d0ctl.store.views.shapes.of_package import PackageView
+from d0ctl.store.views.shapes.of_package import InputView, PackageView
 
 if TYPE_CHECKING:
     from d0ctl.show.cards.binary import Binary
@@ -109,7 +116,7 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
         explain_package.package(store, view, now),
         one_package.attempts(store, view.id),
         one_package.binaries(store, view.id),
-        one_package.inputs(store, view.id),
+        inputs_now(store, view),
         one_package.outputs(store, view.id),
         one_package.failure_history(store, view.id),
         one_package.events(store, view.id),
@@ -118,6 +125,20 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
         one_package.acknowledgement(store, view.id) if view.phase == Phase.FAILED else None,
         one_package.samples(store, view.id) if view.phase in LIVE else [],
     )
+
+
+def inputs_now(
+    store: Store, view: PackageView, limit: int = one_package.MOST_INPUTS
+) -> list[InputView]:
+    """Read the inputs of a package, missing ones first; so is a file from outside that its last
+    attempt did not find, and that does not exist now.
+    """
+    files = one_package.inputs(store, view.id, limit)
+    if not (message := one_package.not_found(store, view.id)):
+        return files
+    from d0ctl.show.why.files import absent_inputs  # late: few packages failed so
+
+    return absent_inputs.marked(store, view, files, message)
 
 
 def about_binary(store: Store, selector: str, now: float) -> "Binary | NotFoundCard":
@@ -137,7 +158,7 @@ def binary(store: Store, view: PackageView, number: int, now: float) -> "Binary"
         view,
         one_package.binary(store, view, number),
         one_package.binary_records(store, view.id, number),
-        [file for file in one_package.inputs(store, view.id) if file.binary == number],
+        [file for file in inputs_now(store, view) if file.binary == number],
         [file for file in one_package.outputs(store, view.id) if file.binary == number],
         one_package.attempts(store, view.id),
         view.id in eta.straggler_ids(store, view.job_id, now=now),

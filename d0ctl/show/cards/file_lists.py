@@ -67,6 +67,8 @@ def _input(sheet: Sheet, view: InputView, was_read: bool) -> list[Cell]:
         availability = "missing"
     if view.dropped or view.file_dropped:
         state = availability = "dropped"
+    elif view.gone:
+        state, availability = "failed", "does not exist"
     elif not was_read and not view.maker_path and (view.acquire in UNCHECKED or view.locator):
         availability = "not checked"
     elif view.present:

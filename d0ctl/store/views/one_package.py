@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from d0ctl.errors import NotFound
+from d0ctl.model import Reason
 from d0ctl.store.connection import Row, Store
 from d0ctl.store.rows import make
 from d0ctl.store.views.shapes.of_package import (
@@ -33,6 +34,9 @@ MOST_INPUTS = 50
 
 MOST_LOOKED_AT = 5_000
 """How many inputs of a package are read to choose those to show."""
+
+_ABSENT = "does not exist"
+"""How the message of an attempt says that it did not find a file."""
 
 
 def attempts(store: Store, package: int) -> list[AttemptView]:
@@ -111,6 +115,15 @@ def inputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[InputVi
     """Return the inputs of a package, missing ones first."""
     rows = store.rows("inputs", package=package, limit=limit, window=MOST_LOOKED_AT)
     return [make(InputView, row) for row in rows]
+
+
+def not_found(store: Store, package: int) -> str:
+    """Return the message of the last attempt if it did not find a file; else an empty text."""
+    tries = attempts(store, package)
+    if not tries or tries[-1].reason != Reason.MISSING_INPUT:
+        return ""
+    message = tries[-1].message or ""
+    return message if _ABSENT in message else ""
 
 
 def outputs(store: Store, package: int, limit: int = MOST_INPUTS) -> list[OutputView]:

@@ -1,0 +1,59 @@
+"""Files from outside that an attempt did not find on this machine, and whether they exist now.
+
+Only the inputs of a package whose last attempt failed for such a file are looked up, and only some
+of them: a page must not wait for many files of a slow disk.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from d0ctl.store.connection import Store
+from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.shapes.of_package import InputView, PackageView
+
+MOST = 50
+"""How many files are looked up."""
+
+
+def marked(
+    store: Store, package: PackageView, files: Sequence[InputView], message: str
+) -> list[InputView]:
+    """Return inputs, missing ones first; those from here that do not exist now are missing.
+
+    `message` is that of the attempt that did not find one of them.
+    """
+    exist = _looked_up(store, package, files, message)
+    gone = {name for name in exist if not exist[name]}
+    marked = [
+        replace(file, present=0, gone=True) if _is_from_here(file) and file.name in gone else file
+        for file in files
+    ]
+    return sorted(marked, key=lambda file: file.present)
+
+
+def found_again(store: Store, package: PackageView, message: str) -> list[str]:
+    """Return the names of the files that an attempt did not find, if all exist now."""
+    exist = _looked_up(store, package, one_package.inputs(store, package.id), message)
+    return [name for name in exist if _is_named(name, message)] if all(exist.values()) else []
+
+
+def _looked_up(
+    store: Store, package: PackageView, files: Sequence[InputView], message: str
+) -> dict[str, bool]:
+    """Return whether files exist, those first that the message names."""
+    names = dict.fromkeys(file.name for file in files if _is_from_here(file))
+    first = sorted(names, key=lambda name: not _is_named(name, message))[:MOST]
+    directory = browse.directory(store, package.job_id)
+    return {name: Path(directory, name).exists() for name in first}
+
+
+def _is_from_here(file: InputView) -> bool:
+    """Return whether d0ctl copies a file from this machine."""
+    is_made = bool(file.maker_path or file.own or file.dropped or file.file_dropped)
+    return not is_made and file.acquire == "pre-fetch" and file.locator is None
+
+
+def _is_named(name: str, message: str) -> bool:
+    return f"{name}`" in message
