@@ -19,6 +19,7 @@ from d0ctl.store.jobs import restore_line as restoring
 from d0ctl.store.jobs import retry as retrying
 from d0ctl.store.jobs.correction import correct, planning
 from d0ctl.store.nodes import placement
+from tests.store.telling import progress
 from tests.store.two_jobs import FIRST, SECOND, changed
 from tests.support.homes import make_home
 from tests.support.jobs import submitted
@@ -167,6 +168,11 @@ class Moves(RuleBasedStateMachine):
         if running:
             reason = None if outcome == "successful" else "exit-code"
             node.end(running[which % len(running)], outcome, reason)
+
+    @rule(pick=PICK)
+    def report_progress(self, pick: int) -> None:
+        node = self.a_node(pick)
+        node.spool += [progress(a, 2, 50.0) for a, at in node.attempts.items() if at == "running"]
 
     @rule(pick=PICK)
     def unlink(self, pick: int) -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-from d0ctl.store import Store
+from d0ctl.store import Store, lifecycle
 from d0ctl.store.attempts.launching import launches
 from tests.store.telling import apply, launched, progress, state
 from tests.support.homes import faults
@@ -110,6 +110,18 @@ def test_progress_counts_in_the_order_of_the_attempt_and_goes_with_its_end() -> 
         assert tuple(row) == (50.0, NOW + 5 + 60)
 
         apply(store, [end_message(1, "failed", "exit-code")])
+        assert store.connection.execute("select count(*) from progress").fetchone()[0] == 0
+        assert faults(store) == {}
+
+
+def test_progress_goes_when_an_unreachable_package_is_given_up() -> None:
+    with launched() as (store, site):
+        apply(store, [start_message(1), progress(1, 2, 50.0)])
+        site.unlink(site.node("localhost"))
+        with store.writing():
+            lifecycle.kill(store.select([1]), actor="tester", note=None, now=NOW + 6)
+
+        assert phases(store)["all/1/1/1"] == "canceled"
         assert store.connection.execute("select count(*) from progress").fetchone()[0] == 0
         assert faults(store) == {}
 

@@ -224,7 +224,6 @@ def _keep(store: Store, ends: Sequence[endings.End], now: float) -> None:
     store.change("forget_eta")
     if not ends:
         return
-    store.change("forget_progress")
     if any(end["outputs"] for end, _ in ends):
         _keep_outputs(store, now)
     store.change("keep_binaries")

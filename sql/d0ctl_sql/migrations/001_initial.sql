@@ -2389,6 +2389,16 @@ begin
      where id = new.id;
 end;
 
+-- The live status of a package ends with its attempt, in whatever way it ends.
+create trigger package_without_attempt after update of phase on package
+when (old.phase = 'starting' or old.phase = 'staging-in' or old.phase = 'running'
+      or old.phase = 'suspended' or old.phase = 'killing' or old.phase = 'unreachable')
+    and new.phase <> 'starting' and new.phase <> 'staging-in' and new.phase <> 'running'
+    and new.phase <> 'suspended' and new.phase <> 'killing' and new.phase <> 'unreachable'
+begin
+    delete from progress where package_id = new.id;
+end;
+
 -- A package that is not failed any more has nothing to acknowledge.
 create trigger package_unfailed after update of phase on package
 when old.phase = 'failed' and new.phase <> 'failed'

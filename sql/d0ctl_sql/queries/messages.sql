@@ -176,10 +176,6 @@ update progress set eta = null
  where reported_state.phase = 'suspended' and progress.package_id = attempt.package_id
    and progress.attempt_id = attempt.id and progress.seq < reported_state.seq;
 
--- name: forget_progress
--- Remove the progress of ended attempts.
-delete from progress where attempt_id in (select attempt_id from reported_end);
-
 -- name: end_attempts
 -- Record how attempts ended; an end that is already known changes nothing.
 update attempt
