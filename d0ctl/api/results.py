@@ -8,6 +8,7 @@ from pathlib import Path
 from d0ctl.actions.selection import jobs_of
 from d0ctl.select import Selector
 from d0ctl.show.job_end import remarks_on
+from d0ctl.show.lists import results_unlisted
 from d0ctl.store.connection import Store
 from d0ctl.store.files.selected_files import local_path, pages, select_results
 from d0ctl.store.views import selection
@@ -34,5 +35,7 @@ def paths_of(store: Store, wanted: Selector, name: str) -> list[Path]:
     jobs = jobs_of(store, wanted)
     warn(store, jobs, stacklevel=4)
     rows = (row for job in jobs for row in pages(select_results(store, job.name, name), 0))
-    own = (row for row in rows if makers is None or row.maker in makers)
+    own = [row for row in rows if not row.dropped and (makers is None or row.maker in makers)]
+    for remark in results_unlisted(own):
+        warnings.warn(remark, stacklevel=3)
     return [Path(path) for row in own if (path := local_path(store.home, row)) is not None]

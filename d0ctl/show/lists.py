@@ -1,5 +1,6 @@
 """Lists of packages and failures, and the short texts that cards share."""
 
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ from d0ctl.show.drawing.sheet import Cell, Sheet, cell_width
 from d0ctl.show.drawing.spans import cut
 from d0ctl.show.why.common import NOT_PRODUCED, runs_with
 from d0ctl.store.views.shapes import FailureView, LineSummary, PackageRow, StageSummary
-from d0ctl.units import count, duration, likeness, moment
+from d0ctl.units import clean, count, duration, likeness, listed, moment
 
 if TYPE_CHECKING:
+    from d0ctl.store.files.selected_files import FileRow
     from d0ctl.store.views.left_out import Shortfall
     from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 
@@ -24,6 +26,9 @@ MESSAGE, REST = 70, 50
 
 WHOLE_MESSAGE = 300
 """How many columns of a message go into a list where lines continue below."""
+
+MOST_RESULTS_NAMED, MOST_SELECTORS = 8, 5
+"""How many results that are not as others are named, and how many selectors of their lines."""
 
 MOST_BAR, LEAST_BAR = 24, 8
 """How many columns the bar of a stage or line takes."""
@@ -176,3 +181,41 @@ def shortfalls(job: str, short: "Sequence[Shortfall]") -> list[str]:
         others = count(more, "more package lacks", "more packages lack")
         lines.append(f"{at_least}{others} inputs, too: d0ctl status {job} --json")
     return lines
+
+
+def not_made_again(names: Sequence[str]) -> str:
+    """Say that copied files are those of an earlier run."""
+    are = "is the former one" if len(names) == 1 else "are the former ones"
+    return f"{_some_files(names)} {are}, not made again yet"
+
+
+def left_out_dropped(names: Sequence[str]) -> str:
+    """Say that files were not copied because they are dropped."""
+    are = "is" if len(names) == 1 else "are"
+    return f"{_some_files(names)} {are} dropped, and left out"
+
+
+def results_unlisted(files: Sequence["FileRow"]) -> list[str]:
+    """Say which results an update has kept of lines that it removed, and how to leave them out."""
+    rows = [row for row in files if row.unlisted and row.maker]
+    if not rows:
+        return []
+    from d0ctl.select.condense import condense  # late: few jobs have such results
+
+    lines = [str(part) for part in condense({_line_of(row) for row in rows})]
+    more = " ..." if len(lines) > MOST_SELECTORS else ""
+    drop = shlex.join(["d0ctl", "kill-line", *lines[:MOST_SELECTORS]])
+    are, them = ("is of a line", "it") if len(rows) == 1 else ("are of lines", "them")
+    text = f"{_some_files([row.name for row in rows])} {are} that the job file no longer has"
+    return [f"{text}; to leave {them} out: {drop}{more} --drop-outputs"]
+
+
+def _line_of(row: "FileRow") -> str:
+    return str(row.maker).rpartition("/")[0]
+
+
+def _some_files(names: Sequence[str]) -> str:
+    """Name the first of some files, and count the others."""
+    more = len(names) - MOST_RESULTS_NAMED
+    others = [f"{count(more)} more"] if more > 0 else []
+    return listed([*map(clean, names[:MOST_RESULTS_NAMED]), *others])

@@ -173,7 +173,7 @@ def result_cells(
     """
     checksum = cut(file.checksum, CHECKSUM) if file.checksum else ""
     where = ", ".join([*([location] if location else []), *file.stored])
-    about = CHANGED[difference] or (" (partial)" if file.partial else "")
+    about = " (dropped)" * file.dropped or CHANGED[difference] or " (partial)" * file.partial
     if not file.present:
         about = f" (the former one: {file.maker} is {_maker_state(file.maker_phase, job)})"
     return [
@@ -230,12 +230,6 @@ def copied(folder: str, number: int, existing: int, size_: int, failed: int = 0)
         )
     already = f", {count(existing)} already there" if existing else ""
     return f"copied {count(number, 'file')}, {size(size_)}, to {clean(folder)}{already}"
-
-
-def not_made_again(names: Sequence[str]) -> str:
-    """Say that copied files are those of an earlier run."""
-    are = "is the former one" if len(names) == 1 else "are the former ones"
-    return f"{listed(names[:MOST_RESULTS])} {are}, not made again yet"
 
 
 def not_copied(names: Sequence[str], why: str) -> str:

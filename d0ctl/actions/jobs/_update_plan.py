@@ -149,7 +149,9 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
     if any(package.phase == Phase.FAILED for package in rewritten):
         yield f"to run the failed ones: d0ctl retry '{job}:failed'"
     if found.unlisted:
-        yield f"{count(len(found.unlisted), 'package')} successful, but no longer in the job file"
+        removed = count(len(found.unlisted), "package")
+        stay_too = "it stays, with its" if len(found.unlisted) == 1 else "they stay, with their"
+        yield f"{removed} successful, but no longer in the job file: {stay_too} results"
     if stay := found.other_dispositions - outline.written:
         ran = count(len(stay), "package that has run", "packages that have run")
         change = "d0ctl file set-disposition FILE DISPOSITION"

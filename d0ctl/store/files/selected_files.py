@@ -33,7 +33,7 @@ class FileRow(NamedTuple):
     """A selected file: `dispositions` are from the job file, `disposition` was set by a person.
 
     `acquired` says how its readers get a file from outside, `delivered` since when a copy is on
-    this machine.
+    this machine, `unlisted` that its maker succeeded and is no longer in the job file.
     """
 
     id: int
@@ -54,6 +54,7 @@ class FileRow(NamedTuple):
     maker_phase: str | None
     copies: list[dict[str, str | None]]
     delivered: float | None
+    unlisted: int
 
 
 def select(

@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +17,7 @@ from d0ctl.cli.terminal.fast_typer import single
 from d0ctl.cli.terminal.output import emit, emit_json, refuse_both, say, table
 from d0ctl.config import Home
 from d0ctl.errors import BadUsage, D0Error, ExitCode, NotFound
-from d0ctl.show import outcome
+from d0ctl.show import lists, outcome
 from d0ctl.show.drawing.archived import in_archive
 from d0ctl.show.drawing.sheet import Cell
 from d0ctl.store.connection import Store
@@ -81,7 +81,7 @@ def results(
     else:
         table([_cells(row, job, home) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
-        for text in remarks(job):
+        for text in [*lists.results_unlisted(rows), *remarks(job)]:
             say(text)
 
 
@@ -132,14 +132,14 @@ def _others(store: Store, job: str) -> str | None:
 
 
 def _copy(
-    home: Home, job: JobSummary, rows: Iterable[FileRow], folder: Path, *, json: bool, force: bool
+    home: Home, job: JobSummary, rows: Sequence[FileRow], folder: Path, *, json: bool, force: bool
 ) -> ExitCode:
-    """Copy files to a folder; return whether all are there."""
+    """Copy files to a folder, without dropped ones; return whether all are there."""
     copied = unchanged = size = 0
     failed: list[tuple[str, str]] = []
     stale_names: list[str] = []
     lacking = set()
-    for row in rows:
+    for row in (row for row in rows if not row.dropped):
         try:
             is_new = _bring(home, job, row, folder, force=force)
             stale_names += [] if row.present else [row.name]
@@ -159,8 +159,10 @@ def _copy(
     else:
         emit(outcome.copied(str(folder), copied, unchanged, size, len(failed)))
         if stale_names:
-            say(outcome.not_made_again(stale_names))
-        for text in remarks(job):
+            say(lists.not_made_again(stale_names))
+        if dropped_names := [row.name for row in rows if row.dropped]:
+            say(lists.left_out_dropped(dropped_names))
+        for text in [*lists.results_unlisted(rows), *remarks(job)]:
             say(text)
         for why, names in _alike(failed).items():
             say(outcome.not_copied(names, why))
