@@ -136,7 +136,7 @@ def inputs_now(
     files = one_package.inputs(store, view.id, limit)
     if not (message := one_package.not_found(store, view.id)):
         return files
-    from d0ctl.show.why.files import absent_inputs  # late: few packages failed so
+    from d0ctl.show.why.causes import absent_inputs  # late: few packages failed so
 
     return absent_inputs.marked(store, view, files, message)
 

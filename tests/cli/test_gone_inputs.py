@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
+from tests.cli.test_standing import drive
 from tests.support.site import Site
 
 JOB = """\
@@ -27,6 +28,7 @@ def cal(site: Site, d0ctl: Type, tmp_path: Path) -> Path:
     cal.write_text("1\n")
     assert d0ctl("submit", str(tmp_path / "more.yaml")).exit_code == 0
     cal.unlink()
+    drive(site)
     site.up()
     for path in ("more/1/1/1", "more/1/2/1"):
         site.fail(path, reason="missing-input", detail=f"input `{cal}` does not exist")
@@ -58,3 +60,38 @@ def test_an_input_that_came_back_is_available(d0ctl: Type, cal: Path) -> None:
 
     assert f"{cal.name} ✔ available" in page
     assert document["present"] is True
+
+
+@pytest.mark.parametrize("about", ["more", "more/1/1/1"])
+def test_why_says_that_an_input_came_back(d0ctl: Type, cal: Path, about: str) -> None:
+    away = d0ctl("why", about).stdout
+    cal.write_text("2\n")
+
+    back = d0ctl("why", about).stdout
+
+    assert "exists now" not in away
+    assert "cal.txt` exists now: a retry reads it at once\n" in back
+    assert "d0ctl retry more" in back
+
+
+def test_why_of_a_file_that_came_back_says_how_packages_read_it_at_once(
+    d0ctl: Type, cal: Path
+) -> None:
+    cal.write_text("2\n")
+
+    answer = d0ctl("why", "more:cal.txt").stdout
+
+    assert "- it exists now: a retry of packages that did not find it reads it\n" in answer
+    assert "  $ d0ctl retry more:cooloff\n" in answer
+
+
+def test_why_of_a_file_that_nobody_missed_says_nothing_of_a_retry(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "more.yaml").write_text(JOB)
+    (tmp_path / "cal.txt").write_text("1\n")
+    d0ctl("submit", str(tmp_path / "more.yaml"))
+
+    answer = d0ctl("why", "more:cal.txt").stdout
+
+    assert "exists now" not in answer and "retry" not in answer

@@ -27,7 +27,7 @@ from d0ctl.store.files import inventory
 from d0ctl.store.files.inventory import FoundCopy
 from d0ctl.store.files.moved_home import previous_home
 from d0ctl.store.jobs import retry
-from d0ctl.store.views import browse, file_locations
+from d0ctl.store.views import browse, file_locations, one_package
 from d0ctl.store.views.file_locations import CopyView, FileView, ReaderView, TransferView
 from d0ctl.units import count, moment, size
 
@@ -92,10 +92,30 @@ def _outside(about: _AboutFile) -> None:
         origin = f"{f'`{file.here}`' if str(file.here) != file.name else 'a file'} on this machine"
         if not file.here.exists():
             explanation.facts.append("it does not exist now, so packages that read it can't run")
+        else:
+            _found_again(about)
     explanation.answer = (
         f"file `{file.name}` of job `{file.job}` is made by no package: it is {origin}"
     )
     explanation.commands.append(f"d0ctl status {file.job}")
+
+
+def _found_again(about: _AboutFile) -> None:
+    """Say that a file exists which packages did not find, and how they read it at once."""
+    file, explanation = about.file, about.explanation
+    for phase in (Phase.COOLOFF, Phase.FAILED):
+        paths = [reader.path for reader in about.readers if reader.phase == phase]
+        if any(_did_not_find(about.store, path, file.name) for path in paths[:MOST]):
+            several = quote(f"{file.job}:{phase}")
+            explanation.commands.append(f"d0ctl retry {several if len(paths) > 1 else paths[0]}")
+    if explanation.commands:
+        explanation.facts.append("it exists now: a retry of packages that did not find it reads it")
+
+
+def _did_not_find(store: Store, path: str, name: str) -> bool:
+    """Return whether the last attempt at a package did not find a file."""
+    package = browse.package(store, parse(path))
+    return f"{name}`" in one_package.not_found(store, package.id)
 
 
 def _present(about: _AboutFile) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from d0ctl.model import Group, Phase, roll_up
 from d0ctl.show.why.common import MOST, Explanation, GroupPart
-from d0ctl.show.why.stopped_job import RETRY_RELEASES
+from d0ctl.show.why.stopped_job import RETRY_RELEASES, found_inputs
 from d0ctl.store.connection import Store
 from d0ctl.store.views.shapes import FailureView, PackageRow
 from d0ctl.units import count, likeness, listed
@@ -34,6 +34,7 @@ def add(store: Store, part: GroupPart, explanation: Explanation) -> None:
             are = "failures is" if known == 1 else "failures are"
             how_many = f"all {known:,}" if known == total else f"{known:,} of {total:,}"
             explanation.facts.append(f"{how_many} {are} acknowledged")
+        explanation.facts += found_inputs(last)
         _by_reason(store, part, explanation, latest, total)
         explanation.commands += [f"d0ctl why {latest[0].path}", f"d0ctl history {part.path}"]
 

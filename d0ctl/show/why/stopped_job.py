@@ -18,6 +18,9 @@ MOST = 5
 RETRY_RELEASES = "once their cause is fixed, a retry of the failed packages releases the job, too"
 """What to know of a job that d0ctl holds for its failures."""
 
+EXISTS_NOW = "exists now: a retry reads it at once"
+"""The end of what is said of an input that the last attempt at a package did not find."""
+
 MOST_NODES = 3
 """How many nodes the reason of a standstill names."""
 
@@ -82,7 +85,9 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
     is_cause = standing.stands_still and part.path == part.job.name
     text = f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
     if job.next_try is not None:
-        explanation.add(text, _retries(job.work.retrying, job.next_try.path, part))
+        first = part.explain(job.next_try.path)
+        explanation.add(text, _retries(job.work.retrying, first, part))
+        explanation.facts += found_inputs(first)
         return
     explanation.add(text, [])
     if standing.cause is Cause.OTHER_RUN:
@@ -119,13 +124,18 @@ def _add_resumes(part: GroupPart, explanation: Explanation) -> None:
         explanation.commands += [text for text in commands if text.startswith("d0ctl resume ")]
 
 
-def _retries(retrying: int, path: str, part: GroupPart) -> list[str]:
+def found_inputs(package: Explanation) -> list[str]:
+    """Return what the explanation of a package says of inputs that exist again."""
+    return [fact for fact in package.facts if fact.endswith(EXISTS_NOW)]
+
+
+def _retries(retrying: int, first: Explanation, part: GroupPart) -> list[str]:
     """Return commands for the package that is tried next, of several a retry for all."""
-    commands = part.explain(path).commands
     if retrying < 2:
-        return commands
+        return first.commands
     several = f"d0ctl retry {quote(part.in_phase(Phase.COOLOFF))}"
-    return [several if command == f"d0ctl retry {path}" else command for command in commands]
+    single = f"d0ctl retry {first.path}"
+    return [several if command == single else command for command in first.commands]
 
 
 def _add_unfit(job: JobStanding, part: GroupPart, explanation: Explanation) -> None:

@@ -61,6 +61,7 @@ def failed(subject: Subject) -> None:
         subject.fact(f"`update` changed what it runs, reads or makes at {when}, after this failure:"
                      " a retry runs the new definition")  # fmt: skip
     if last:
+        explanation.facts += recovery.found_inputs(subject.store, package)
         _renewed_inputs(subject, last)
         subject.command(f"d0ctl logs {package.path}")
     advice(subject.store, package, last).add_to(explanation, package.path)

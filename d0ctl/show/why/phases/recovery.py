@@ -7,9 +7,11 @@ from d0ctl.policy.remarks import GivenUp, InputsLate, TriedAgain, read
 from d0ctl.policy.rules import Policy
 from d0ctl.show.drawing.remark_texts import against, cause, remark
 from d0ctl.show.why.common import Explanation
+from d0ctl.show.why.stopped_job import EXISTS_NOW
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.site import default
+from d0ctl.store.views import one_package
 from d0ctl.store.views.policies import of_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 from d0ctl.units import count, duration, moment
@@ -30,6 +32,16 @@ def cooling(until: float | None, note: str | None, now: float) -> str:
     if isinstance(again, TriedAgain):
         return f"{text} (try {again.number} of {again.tries}), after {cause(again)}"
     return f"{text}: {remark(note)}" if note else text
+
+
+def found_inputs(store: Store, package: PackageView) -> list[str]:
+    """Say which files exist now that the last attempt at a package did not find."""
+    if not (message := one_package.not_found(store, package.id)):
+        return []
+    from d0ctl.show.why.causes import absent_inputs  # late: few packages failed so
+
+    return [f"`{name}` {EXISTS_NOW}"
+            for name in absent_inputs.found_again(store, package, message)]  # fmt: skip
 
 
 def held(actor: str | None, until: float | None, now: float) -> str:

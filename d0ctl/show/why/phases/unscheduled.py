@@ -67,6 +67,7 @@ def cooloff(subject: Subject) -> None:
     subject.explanation.answer = (
         f"{subject.name} is {recovery.cooling(package.not_before, package.note, subject.now)}"
     )
+    subject.explanation.facts += recovery.found_inputs(subject.store, package)
     subject.fact(f"it will be retried in {left}")
     subject.explanation.details["until"] = iso(package.not_before)
     if package.avoid:
