@@ -19,8 +19,14 @@ from msgspec import Struct
 
 from d0ctl.model import Reason
 
-NODE_INDEPENDENT = frozenset({Reason.KILLED, Reason.NO_INPUTS})
-"""Reasons that do not concern the node: a person's decision, and inputs that were dropped."""
+ENDED_FROM_OUTSIDE = frozenset({Reason.KILLED, Reason.NO_INPUTS})
+"""Reasons that concern neither node nor stage: a person's decision, and dropped inputs."""
+
+REQUESTED_TOO_LITTLE = frozenset({Reason.OUT_OF_MEMORY, Reason.WALL_TIME})
+"""Reasons of packages that took more than they requested, which they would on any node."""
+
+NODE_INDEPENDENT = ENDED_FROM_OUTSIDE | REQUESTED_TOO_LITTLE
+"""Reasons that do not concern the node."""
 
 NODE_GONE = frozenset({Reason.LOST, Reason.PLATFORM_FAILURE})
 """Reasons of attempts that ended because their node went down: that makes it no black hole."""
@@ -101,6 +107,11 @@ class BlackHoleLimits(Struct, frozen=True):
 def counts_against_node(reason: str, *, or_gone: bool) -> bool:
     """Return whether a failure says something about its node; `or_gone`: also that it went down."""
     return reason not in NODE_INDEPENDENT and (or_gone or reason not in NODE_GONE)
+
+
+def counts_against_stage(reason: str) -> bool:
+    """Return whether a failure says something about its stage."""
+    return reason not in ENDED_FROM_OUTSIDE and reason not in NODE_GONE
 
 
 def is_excluded(node: Tally, job: Tally, limits: ExclusionLimits) -> bool:

@@ -94,19 +94,14 @@ def test_a_report_without_failures_is_empty_and_an_unknown_selector_an_error(
     assert d0ctl("report", "failures", "pord").exit_code == 3
 
 
-def bad_node(site: Site) -> None:
+def bad_node(site: Site, reason: str = "seg-fault") -> None:
     """Eight lines, of which those on a second node fail and those here do not."""
     registry.add(site.store, Address("farm03", destination="farm03"), cpus=8)
     site.up("farm03", machine_id="m3", cpus=8)
     site.submit(production(lines=8))
     for number in range(1, 9):
         site.launch(f"prod/1/{number}/1", "farm03" if number > 4 else "localhost")
-        bad: dict[str, Any] = {
-            "outcome": "failed",
-            "reason": "seg-fault",
-            "detail": "core",
-            "binary": 1,
-        }
+        bad: dict[str, Any] = {"outcome": "failed", "reason": reason, "detail": "core", "binary": 1}
         site.end(f"prod/1/{number}/1", **(bad if number > 4 else {}))
 
 
@@ -122,6 +117,11 @@ def test_the_node_that_stands_out_is_blamed_with_the_evidence(d0ctl: Type, site:
         (one,) = document(d0ctl("report", "failures", *words, "--json").stdout)["blamed"]
         assert (one["node"], one["failed"], one["of"]) == ("farm03", 4, 4)
         assert (one["others_failed"], one["others"]) == (0, 4)
+
+
+def test_no_node_is_blamed_for_packages_that_request_too_little(d0ctl: Type, site: Site) -> None:
+    bad_node(site, "out-of-memory")
+    assert "stands out" not in d0ctl("report", "failures", "prod").stdout
 
 
 def test_the_input_that_stands_out_is_blamed(d0ctl: Type, site: Site) -> None:

@@ -9,6 +9,7 @@ from d0ctl.policy.bad_nodes import (
     NodeRecord,
     Tally,
     counts_against_node,
+    counts_against_stage,
     is_at_fault,
     is_doubtful,
     most_at_a_time,
@@ -171,3 +172,11 @@ def test_no_node_is_blamed_for_packages_that_a_person_ended_or_that_went_down_wi
     assert counts_against_node(Reason.PLATFORM_FAILURE, or_gone=True)
     assert counts_against_node(Reason.EXIT_CODE, or_gone=False)
     assert counts_against_node("site:full", or_gone=False)
+
+
+def test_packages_that_request_too_little_count_against_their_stage_and_no_node() -> None:
+    for reason in (Reason.OUT_OF_MEMORY, Reason.WALL_TIME):
+        assert not counts_against_node(reason, or_gone=True)
+        assert counts_against_stage(reason)
+    assert not counts_against_stage(Reason.KILLED)
+    assert not counts_against_stage(Reason.LOST)

@@ -86,6 +86,18 @@ def test_a_job_that_fails_everywhere_drains_no_node_and_waits_for_none(store: St
     assert site.problems() == []
 
 
+def test_a_node_with_packages_that_request_too_little_is_neither_drained_nor_pauses(
+    store: Store,
+) -> None:
+    site = set_up(store, "good", "small", packages=60, max_alike_failures=0)
+
+    for reason in ("out-of-memory", "wall-time") * 5:
+        site.round("small", reason=reason, step=0.1)
+
+    assert site.launched_on("small") >= 10
+    assert site.problems() == []
+
+
 def test_a_package_that_failed_elsewhere_for_the_same_reason_does_not_speak_against_a_node(
     store: Store,
 ) -> None:

@@ -112,7 +112,7 @@ def final(ends: Sequence[End], verdicts: Verdicts) -> Iterator[tuple[int, int, s
         reason = verdicts.reasons.get(end["attempt"])
         if reason is None or not verdicts.answers[end["attempt"]].is_final:
             continue
-        if bad_nodes.counts_against_node(reason, or_gone=False):
+        if bad_nodes.counts_against_stage(reason):
             yield context["job_id"], context["stage_id"], reason
 
 

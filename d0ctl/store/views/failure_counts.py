@@ -131,22 +131,31 @@ def _collect(store: Store, wanted: Selector, now: float) -> _Scope:
 def _blamed(store: Store, scope: _Scope) -> list[Blame]:
     """Return what stands out among the attempts near the last failure, at most one of each kind."""
     near = suspects.near(store)
-    shares = {kind: _shares(store, kind, scope, near) for kind in _SHARES}
-    failed = sum(share.failed for share in shares["node"])
-    number = sum(share.number for share in shares["node"])
-    found = [blame(kind, shares[kind], failed, number) for kind in _SHARES]
+    rows = {kind: _shares(store, kind, scope, near) for kind in _SHARES}
+    failed, number, apart = (
+        sum(row[name] for row in rows["node"]) for name in ("failed", "number", "apart")
+    )
+    nodes = [
+        Share(row["name"], row["failed"] - row["apart"], row["number"] - row["apart"])
+        for row in rows["node"]
+    ]
+    found = [blame("node", nodes, failed - apart, number - apart)]
+    for kind in ("software", "input"):
+        shares = [
+            Share(
+                row["name"], row["failed"], row["number"], row["job"] if kind == "input" else None
+            )
+            for row in rows[kind]
+        ]
+        found.append(blame(kind, shares, failed, number))
     return [blamed for blamed in found if blamed is not None]
 
 
-def _shares(store: Store, kind: str, scope: _Scope, near: dict[str, int]) -> list[Share]:
+def _shares(store: Store, kind: str, scope: _Scope, near: dict[str, int]) -> list[Row]:
     more = {"limit": MOST_BLAMED} if kind == "input" else {}
     selected = scope.packages or store.select()
-    rows = selected.rows(_SHARES[kind], job=scope.job, selected=scope.packages is not None,
+    return selected.rows(_SHARES[kind], job=scope.job, selected=scope.packages is not None,
                          **near, **more)  # fmt: skip
-    return [
-        Share(row["name"], row["failed"], row["number"], row["job"] if kind == "input" else None)
-        for row in rows
-    ]
 
 
 def _alike(store: Store, row: Row) -> Alike:

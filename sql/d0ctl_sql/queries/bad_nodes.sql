@@ -258,7 +258,7 @@ select attempt.id, attempt.package_id, attempt.node_name, attempt.reason,
 
 -- name: failed_there_and_elsewhere
 -- How many of the first failures of a stage on a node since a time there are, and how many of these
--- packages have failed for the same reason on another node.
+-- packages have failed for the same reason on another node; without packages that requested too little.
 select count(*) as failed, coalesce(sum(is_elsewhere), 0) as elsewhere
   from (select exists (select 1 from attempt as other
                         where other.package_id = attempt.package_id
@@ -269,7 +269,7 @@ select count(*) as failed, coalesce(sum(is_elsewhere), 0) as elsewhere
           from attempt indexed by attempt_failed
           join package on package.id = attempt.package_id and package.stage_id = :stage
          where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
-           and attempt.node_id = :node
+           and attempt.node_id = :node and attempt.reason not in ('out-of-memory', 'wall-time')
          limit :limit);
 
 -- name: succeeded_meanwhile

@@ -219,8 +219,10 @@ select package_path.path,
 
 -- name: shares_of_nodes
 -- How many attempts around the included failures ended on each node, and how many of them are among
--- these failures; of a job, of the selected packages, or of all.
-select attempt.node_name as name, count(*) as number, count(failing.attempt_id) as failed
+-- these failures; of a job, of the selected packages, or of all. `apart` counts failures of packages
+-- that requested too little, which say nothing about the node.
+select attempt.node_name as name, count(*) as number, count(failing.attempt_id) as failed,
+       count(iif(attempt.reason in ('out-of-memory', 'wall-time'), failing.attempt_id, null)) as apart
   from attempt
   left join failing on failing.attempt_id = attempt.id
   join package on package.id = attempt.package_id
