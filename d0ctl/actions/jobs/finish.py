@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
 from d0ctl.actions.option import Options, flag
-from d0ctl.actions.packages.kill import WAIT, being_killed, describe_grace, grace
+from d0ctl.actions.packages.kill import (
+    WAIT,
+    being_killed,
+    by_wrappers,
+    describe_grace,
+    grace,
+    out_of_reach,
+)
 from d0ctl.actions.selection import (
     HOLDABLE,
     KILLABLE,
@@ -44,6 +51,8 @@ class FinishPlan(Plan):
 
     launched: int = 0
     """How many packages of whole jobs are launched."""
+    silent: int = 0
+    """How many of these are on nodes that do not answer."""
     emptied: tuple[str, ...] = ()
     """The whole jobs of which packages are canceled."""
     stopped: tuple[str, ...] = ()
@@ -66,7 +75,8 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
         able = KILLABLE if options.hard else IDLE
         hastens = options.hard and not options.partial
         split = changeable(store, request.target, able, "finished", now, hastens=hastens)
-        return FinishPlan(request=request, packages=split.packages, grace=time,
+        silent = split.phases.get(Phase.UNREACHABLE, 0)
+        return FinishPlan(request=request, packages=split.packages, grace=time, silent=silent,
                           is_awaited=lifecycle.is_awaited(split.selected),
                           before=canceled_before(store, request.target, split),
                           **split._asdict())  # fmt: skip
@@ -80,6 +90,7 @@ def plan_finish(store: Store, request: Request[FinishOptions], now: float) -> Fi
         jobs=tuple(job.name for job in free),
         packages=sum(sum(job.counts.get(phase, 0) for phase in IDLE) for job in free),
         launched=sum(sum(job.counts.get(phase, 0) for phase in LIVE) for job in free),
+        silent=sum(job.counts.get(Phase.UNREACHABLE, 0) for job in free),
         emptied=tuple(job.name for job in free if any(job.counts.get(phase) for phase in ends)),
         stopped=tuple(job.name for job in free if job.hold or job.pause),
         grace=time,
@@ -145,7 +156,7 @@ def describe(plan: FinishPlan) -> Iterator[str]:
     """Say what finishing would do."""
     if not plan.jobs:
         yield from wording.describe_packages(plan, "finish")
-        yield from describe_grace(plan.grace)
+        yield from _describe_end(plan)
         if plan.is_awaited:
             yield WAIT
         yield from undo.lasting(plan.undo, plan.before)
@@ -154,23 +165,34 @@ def describe(plan: FinishPlan) -> Iterator[str]:
     ends = "be killed" if plan.request.options.hard else f"continue to {own_end}"
     running = f"; {count(plan.launched, 'running package')} would {ends}" if plan.launched else ""
     yield f"would finish {wording.jobs(plan)}: {_number(plan.packages)} would be canceled{running}"
-    yield from describe_grace(plan.grace)
+    yield from _describe_end(plan)
     yield from undo.lasting(plan.undo, plan.before)
+
+
+def _describe_end(plan: FinishPlan) -> Iterator[str]:
+    """Say how packages that are killed would end."""
+    if plan.request.options.hard:
+        yield from out_of_reach(plan.silent, partial=plan.request.options.partial)
+        ending = plan.launched - plan.silent if plan.jobs else by_wrappers(plan)
+        yield from describe_grace(plan.grace if ending else None)
 
 
 def report(plan: FinishPlan) -> Iterator[str]:
     """Say what was finished."""
     if plan.jobs:
         yield f"finished {wording.jobs(plan)}"
-        state = "being killed" if plan.request.options.hard else "still running"
-        running = f", {count(plan.launched)} {state}" if plan.launched else ""
-        yield f"{_number(plan.packages)} canceled{running}"
+        hard, partial = plan.request.options.hard, plan.request.options.partial
+        silent = plan.silent if hard else 0
+        launched, state = plan.launched - silent, "being killed" if hard else "still running"
+        running = f", {count(launched)} {state}" if launched else ""
+        yield f"{_number(plan.packages + silent)} canceled{running}"
+        yield from out_of_reach(silent, partial=partial)
         yield from undo.lasting(plan.undo, plan.before)
         yield from _freed(plan)
         return
     yield from wording.report_packages(plan, "finish", "finished")
     if plan.request.options.hard:
-        yield from being_killed(plan)
+        yield from being_killed(plan, partial=plan.request.options.partial)
     yield from wording.unchanged(plan)
     yield from undo.lasting(plan.undo, plan.before)
     yield from undo.unheld(plan)

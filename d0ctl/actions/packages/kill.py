@@ -59,8 +59,9 @@ def kill(store: Store, plan: KillPlan, by: Author) -> None:
 def describe(plan: KillPlan) -> Iterator[str]:
     """Say what a kill would do."""
     yield from wording.describe_packages(plan, "kill")
-    yield from out_of_reach(plan)
-    yield from describe_grace(plan.grace)
+    partial = plan.request.options.partial
+    yield from out_of_reach(plan.phases.get(Phase.UNREACHABLE, 0), partial=partial)
+    yield from describe_grace(plan.grace if by_wrappers(plan) else None)
     if plan.packages and plan.is_awaited:
         yield WAIT
     yield from undo.lasting(plan.undo, plan.before)
@@ -76,31 +77,40 @@ def describe_grace(grace: float | None) -> Iterator[str]:
 def report(plan: KillPlan) -> Iterator[str]:
     """Say what was killed."""
     yield from wording.report_packages(plan, "kill", "killed")
-    yield from being_killed(plan)
+    yield from being_killed(plan, partial=plan.request.options.partial)
     yield from wording.unchanged(plan)
     yield from undo.lasting(plan.undo, plan.before)
     yield from undo.unheld(plan)
 
 
-def being_killed(plan: Plan) -> Iterator[str]:
+def being_killed(plan: Plan, *, partial: bool = False) -> Iterator[str]:
     """Say how many packages are still to be ended by their wrappers.
 
     Packages on a node that does not answer, or that ran to their end, are canceled at once.
     """
-    by_wrapper = set(LIVE) - {Phase.UNREACHABLE, Phase.TRANSFERRING}
-    if ending := sum(number for phase, number in plan.phases.items() if phase in by_wrapper):
+    if ending := by_wrappers(plan):
         node = "its node" if ending == 1 else "their nodes"
         among = "" if ending == plan.packages else "of these, "
         yield f"{among}{wording.packages_are(ending)} being killed on {node}"
-    yield from out_of_reach(plan)
+    yield from out_of_reach(plan.phases.get(Phase.UNREACHABLE, 0), partial=partial)
 
 
-def out_of_reach(plan: Plan) -> Iterator[str]:
-    """Say that packages on nodes that do not answer run on there until these do."""
-    if silent := plan.phases.get(Phase.UNREACHABLE, 0):
+def by_wrappers(plan: Plan) -> int:
+    """Return how many packages their wrappers end."""
+    by_wrapper = set(LIVE) - {Phase.UNREACHABLE, Phase.TRANSFERRING}
+    return sum(number for phase, number in plan.phases.items() if phase in by_wrapper)
+
+
+def out_of_reach(silent: int, *, partial: bool = False) -> Iterator[str]:
+    """Say that packages on nodes that do not answer run on there until these do.
+
+    They are canceled already then, so that nothing is kept of what they have made.
+    """
+    if silent:
         runs = count(silent, "package runs", "packages run")
-        node = "its node" if silent == 1 else "their nodes"
-        yield f"{runs} on until {node} can be reached again, and then end{'s' * (silent == 1)}"
+        node, whose = ("its node", "its") if silent == 1 else ("their nodes", "their")
+        ends = f"end{'s' * (silent == 1)}" + f"; {whose} files are not kept" * partial
+        yield f"{runs} on until {node} can be reached again, and then {ends}"
 
 
 ACTION = Action(

@@ -7,6 +7,7 @@ from shlex import quote
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import Action, Author, Conflict, Plan, Request
 from d0ctl.actions.option import Options, ValueType, argument
+from d0ctl.actions.packages.kill import out_of_reach
 from d0ctl.actions.retryable import restoring
 from d0ctl.actions.selection import HOLDABLE, Split, nothing_for, split_selected
 from d0ctl.errors import Refused
@@ -168,6 +169,7 @@ def _accepting(plan: SetStatusPlan) -> Iterator[str]:
 
 
 def _others(plan: SetStatusPlan, will_run: str) -> Iterator[str]:
+    yield from out_of_reach(plan.phases.get(Phase.UNREACHABLE, 0))
     if plan.aside:
         yield (f"{count(plan.aside, 'successful package')} of dropped lines {will_run} again only "
                "once these are restored")  # fmt: skip
