@@ -137,6 +137,8 @@ class StageLeft(Struct, frozen=True):
     """Seconds until its packages that cool off, or wait for such, could have ended."""
     alone: Range = NOTHING
     """In how many seconds its packages on nodes that take no more have ended."""
+    blind: int = 0
+    """How many of its packages run of which nothing is known: neither a run time nor progress."""
     unfit: int = 0
     """How many of its packages are ready, and no node takes them."""
     queued: int = 0

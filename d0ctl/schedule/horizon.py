@@ -84,7 +84,7 @@ class JobLeft(Struct, frozen=True):
         """The numbers of the stages without any estimate."""
         return [stage.seq for stage in self.stages
                 if (stage.packages + stage.queued + stage.stuck and stage.seconds is None)
-                or stage.unmeasured is not None]  # fmt: skip
+                or stage.blind or stage.unmeasured is not None]  # fmt: skip
 
     @property
     def unknown_packages(self) -> int:

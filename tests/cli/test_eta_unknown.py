@@ -181,3 +181,23 @@ def test_packages_that_wait_for_failed_ones_of_an_ended_job_are_not_counted(
     site.finish("sum/1/1/1")
     site.submit(job(("a", [line(make("y", needs=["sum:z2"]))]), name="last"))
     assert d0ctl("eta", "last").stdout.startswith("last  no estimate of its end\n")
+
+
+def test_a_job_has_no_end_while_its_last_package_is_of_unknown_run_time(
+    site: Site, d0ctl: Type
+) -> None:
+    merge = job(("gen", [line(make("a"))]), ("merge", [line(make("m", takes=["a"]))]), name="mc")
+    site.submit(merge)
+    drive(site)
+    site.finish("mc/1/1/1")
+    attempt = site.launch("mc/2/1/1")
+    change(site.store, "attempt", {"id": attempt}, started=time.time() - 30)
+
+    page = d0ctl("eta", "mc").stdout
+
+    assert page.startswith(
+        "mc  no estimate of its end: the run time of packages of `merge` is unkn"
+    )
+    assert "1 running package whose run time is unknown" in page
+    assert "ends" not in d0ctl("status", "mc").stdout + d0ctl("status", "mc/2").stdout
+    assert document(d0ctl("status", "mc", "--json").stdout)["estimated_end"] is None

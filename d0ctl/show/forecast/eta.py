@@ -184,11 +184,13 @@ def _work(left: JobLeft) -> str:
     work = left.work
     between = f"({duration(work.low)} to {duration(work.high)})"
     known = f"{duration(work.middle)} of run time x CPUs {between} on a standard node"
-    if not left.unknown_packages:
+    if not left.unknown:
         return known
-    more = unknown_packages(left)
+    blind = count(sum(stage.blind for stage in left.stages), "running package")
+    more = unknown_packages(left) if left.unknown_packages else f"{blind} whose run time is unknown"
     # What the running packages of a stage of unknown run time need is only a guess by their age.
-    is_known = any(stage.seq not in left.unknown for stage in left.stages)
+    unknown = left.unknown
+    is_known = any(of.seq not in unknown and (of.packages or of.running) for of in left.stages)
     return f"{known}, and {more}" if work.high and is_known else more
 
 

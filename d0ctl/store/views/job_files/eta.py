@@ -67,6 +67,7 @@ def horizon(store: Store, *, now: float) -> Horizon:
     slow = straggler_ids(store, None, now=now)
     late: dict[int, Counter[int]] = defaultdict(Counter)
     running: dict[tuple[int, int], float] = defaultdict(float)
+    blind: Counter[tuple[int, int]] = Counter()
     suspended: Counter[int] = Counter()
     on_nodes = set[int]()
     nodes = store.rows("eta_nodes", now=now)
@@ -89,6 +90,7 @@ def horizon(store: Store, *, now: float) -> Horizon:
         key, seconds = (counted["job_id"], counted["stage"]), left_s(counted, now)
         end = free.begins.get(counted["id"], 0.0) + seconds
         running[key] = max(running[key], end)
+        blind[key] += not counted["queued"] and counted["seconds"] is counted["eta"] is None
         rest = seconds * counted["speed"]
         factor = 1.0
         if counted["eta"] is not None:
@@ -108,7 +110,8 @@ def horizon(store: Store, *, now: float) -> Horizon:
     for counted in counts:
         key = (counted["job_id"], counted["seq"])
         stage = _stage(counted, stuck.get(key, 0), running[key], unmeasured.get(key))
-        stage = replace(stage, cooling=cooling[key], queued=free.queued.get(key, 0))
+        queued = free.queued.get(key, 0)
+        stage = replace(stage, cooling=cooling[key], queued=queued, blind=blind[key])
         stages[counted["job_id"]].append(stage)
     for counted in store.rows("eta_ready"):
         id, rank = counted["job_id"], counted["rank"]
