@@ -107,7 +107,7 @@ def test_why_of_a_job_names_the_drained_node_that_fits_before_an_edit_of_its_rea
     )
     assert "node `localhost` is ruled out: 4.0 GB of memory" in answer
     assert "node `far` is drained" in answer
-    resume = commands.index("d0ctl node resume far")
+    resume = commands.index("d0ctl node resume far   # once its reason no longer holds")
     assert resume < commands.index(f"d0ctl edit prod:ready --memory 4GB{ENOUGH}")
     assert "1 package" in d0ctl("edit", "prod:ready", "--memory", "4GB", "--dry-run").stdout
 

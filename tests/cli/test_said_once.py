@@ -47,6 +47,21 @@ def test_what_stops_all_jobs_is_said_once_above_the_card(site: Site, d0ctl: Type
     assert (card.count("takes packages"), card.count("d0ctl node resume")) == (1, 1)
 
 
+def test_nodes_that_a_person_drained_for_a_reason_are_resumed_on_lines_of_their_own(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.up("far")
+    site.submit(production())
+    d0ctl("node", "drain", "localhost", "far", "--reason", "new disk")
+
+    jobs = d0ctl("status").stdout
+
+    unless = "   # once its reason no longer holds\n"
+    assert f"  $ d0ctl node resume localhost{unless}  $ d0ctl node resume far{unless}" in jobs
+
+
 def test_a_nearly_full_disk_is_said_first_once_and_in_the_document(site: Site, d0ctl: Type) -> None:
     text = "its disk is nearly full: 500 MB of 63 GB free"
     drive(site)

@@ -89,7 +89,7 @@ CAUSES = {
         "package `reco001/1/5/1` is ready, and no slot is free on `localhost`",
         ["node `farm02` is drained: new disk",
          "node `localhost` has 1/1 slots in use: 1 package of `reco001`"],
-        "d0ctl node resume farm02",
+        "d0ctl node resume farm02   # once its reason no longer holds",
     ),
     "reco001/1/7/1": (
         "package `reco001/1/7/1` was dropped by emmy, TIME: bad sample",

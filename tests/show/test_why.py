@@ -194,7 +194,19 @@ def test_a_drained_node_that_would_do_comes_with_the_command_that_opens_it(site:
     answer = why(site, "prod/1/1/1")
 
     assert answer.facts == ["node `localhost` is drained: new disk"]
-    assert answer.commands == ["d0ctl node resume localhost", "d0ctl node list"]
+    resume = "d0ctl node resume localhost   # once its reason no longer holds"
+    assert answer.commands == [resume, "d0ctl node list"]
+
+
+def test_a_node_whose_cache_is_in_doubt_is_to_be_looked_at_as_it_can_not_be_resumed(
+    site: Site,
+) -> None:
+    site.up()
+    with site.store.writing():
+        site.store.change("doubt_cache", node=1, note="most of its files are gone", since=0.0)
+    site.submit(production())
+
+    assert why(site, "prod/1/1/1").commands == ["d0ctl why localhost", "d0ctl node list"]
 
 
 def test_without_a_driver_the_missing_daemon_is_the_reason(site: Site) -> None:

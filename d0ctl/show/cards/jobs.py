@@ -195,7 +195,8 @@ def stop(sheet: Sheet, obstacles: Iterable[Obstacle]) -> None:
     for obstacle in obstacles:
         sign, role = signs.glyph("failed" if obstacle.commands else "drained", sheet.glyphs)
         text = ": ".join(filter(None, (f"{sign} {obstacle.text}", "; ".join(obstacle.commands))))
-        if cell_width(text) <= sheet.columns:
+        can_be_typed = not any("#" in command for command in obstacle.commands[:-1])
+        if can_be_typed and cell_width(text) <= sheet.columns:
             sheet.add((text, role))
         else:
             sheet.say(f"{sign} {obstacle.text}", role)

@@ -157,8 +157,8 @@ def _nodes(production: Production, now: float) -> Obstacle | None:
     suspected = [node for node in away if node.name in production.suspected]
     if suspected:
         text += f"; packages that failed on {_names(suspected)} are tried elsewhere now"
-    helping = [_suggest_nodes(node) for node in away if node not in suspected]
-    return Obstacle(text, tuple(helping[:MOST]))
+    helping = [suggestion(node) for node in away if node not in suspected]
+    return Obstacle(text, tuple(sorted(helping[:MOST], key=lambda command: "#" in command)))
 
 
 def _is_deliberate(node: NodeView) -> bool:
@@ -216,10 +216,14 @@ def _names(nodes: Sequence[NodeView]) -> str:
     return in_quotes([node.name for node in nodes])
 
 
-def _suggest_nodes(node: NodeView) -> str:
+def suggestion(node: NodeView) -> str:
+    """Return the command for a node that takes nothing: a drain by a person may have its reason."""
     if node.node.state == "down" or not node.node.drained:
         return f"d0ctl node check {node.name}"
-    return f"d0ctl {'node resume' if _is_by_person(node) else 'why'} {node.name}"
+    if not _is_by_person(node):
+        return f"d0ctl why {node.name}"
+    unless = "   # once its reason no longer holds" if node.drain_note else ""
+    return f"d0ctl node resume {node.name}{unless}"
 
 
 def job_obstacles(production: Production, now: float) -> dict[str, Obstacle]:

@@ -19,6 +19,7 @@ from d0ctl.store.clusters.pilots import alive, batch_systems
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.catalogue import requirement_of_package, room_of
 from d0ctl.store.nodes.holder import drives
+from d0ctl.store.nodes.standstill import node_views
 from d0ctl.store.views import one_package
 from d0ctl.store.views.shapes.of_package import PeakUse
 from d0ctl.units import format_size, listed, size, with_unit
@@ -106,10 +107,15 @@ def _suggest_nodes(
     subject: Subject, rows: Sequence[NodeCapacity], requirement: Requirement
 ) -> None:
     """Suggest how suitable nodes that are drained or down may take packages again."""
-    for row in rows:
-        if misfit(requirement, room_of(row)) is None and len(subject.explanation.commands) < MOST:
-            verb = "resume" if row.drained and row.state != "down" else "check"
-            subject.explanation.commands.append(f"d0ctl node {verb} {row.name}")
+    suitable = {row.name for row in rows if misfit(requirement, room_of(row)) is None}
+    if not suitable:
+        return
+    from d0ctl.show.why.production import suggestion  # late: most nodes take packages
+
+    commands = subject.explanation.commands
+    for view in node_views(subject.store):
+        if view.name in suitable and len(commands) < MOST:
+            commands.append(suggestion(view))
 
 
 def _close_matches(
