@@ -105,7 +105,7 @@ def test_failures_of_packages_that_are_not_failed_now_are_counted(site: Site, d0
 @pytest.mark.parametrize(
     ("words", "fault"),
     [(["--failed", "-f"], "exclude each other"), (["--failed", "--attempt", "1"], "exclude each"),
-     (["--lines", "3", "-f"], "exclude each other"), (["--json"], "--json needs --failed")],
+     (["--json"], "--json needs --failed")],
 )  # fmt: skip
 def test_options_that_contradict_the_failed_filter_are_refused(
     site: Site, d0ctl: Type, words: list[str], fault: str

@@ -51,3 +51,13 @@ def test_retries_by_a_person_are_not_counted_as_those_of_d0ctl(d0ctl: Type, site
 
     assert cooling.startswith("4 failures of 4 packages, 1 failed now, 0 tried again by d0ctl, ")
     assert again.startswith("5 failures of 4 packages, 0 failed now, 1 tried again by d0ctl, ")
+
+
+def test_the_end_of_a_long_message_is_shown(d0ctl: Type, site: Site) -> None:
+    site.submit(job(("a", [line(package("x"))])))
+    cause = f"{'/a/long/folder' * 9}/1.sh: line 1: pythn: command not found"
+    site.fail("prod/1/1/1", detail=cause)
+
+    answer = d0ctl("report", "failures").stdout
+
+    assert "/1.sh: line 1: pythn: command not found\n" in answer

@@ -42,6 +42,11 @@ class Node:
         data = self.logs[name][offset : offset + min(length, 7)]
         return Piece(offset, data, len(self.logs[name]))
 
+    def pieces(self, name: str, offset: int, end: int) -> Iterator[bytes]:
+        """A part of a log, all of it."""
+        self.answer()
+        yield self.logs[name][offset:end]
+
     def answer(self) -> None:
         """Answer a greeting or a question, or break."""
         self.questions += 1
@@ -67,7 +72,9 @@ class Paper:
     end_line = flush
 
 
-def follow(node: Node, monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) -> Paper:
+def follow(
+    node: Node, monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool, lines: int = 0
+) -> Paper:
     """Follow the logs of this node to their end."""
 
     @contextmanager
@@ -81,7 +88,7 @@ def follow(node: Node, monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) ->
     monkeypatch.setattr(tail, "visiting", SimpleNamespace(where=lambda store, tried: None))
     monkeypatch.setattr(tail, "Passthrough", lambda: paper)
     one: Any = SimpleNamespace(node_name="farm")
-    tail.Tail(None, NAMES).print(one, lambda: False)  # type: ignore[arg-type]
+    tail.Tail(None, NAMES, lines).print(one, lambda: False)  # type: ignore[arg-type]
     return paper
 
 
@@ -106,6 +113,16 @@ def test_following_prints_each_byte_once_and_in_order(
         assert b"".join(printed) == b"".join(step[name] for step in steps)
         if not is_terminal:
             assert all(piece.endswith(b"\n") for piece in printed[:-1])
+
+
+def test_following_may_begin_at_the_last_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [{"1.out": b"a\nb\nc\n", "1.err": b"x\n"}, {"1.out": b"d\ne\nf\n"}]
+
+    paper = follow(Node(steps, {5}), monkeypatch, is_terminal=False, lines=2)
+
+    printed = [b"".join(p for source, p in paper.pieces if source == log_source(name))
+               for name in NAMES]  # fmt: skip
+    assert printed == [b"b\nc\nd\ne\nf\n", b"x\n", b""]
 
 
 def test_a_line_that_is_too_long_is_printed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,12 +24,12 @@ class Following:
     """The logs of one package, attempt by attempt."""
 
     def __init__(
-        self, store: Store, wanted: Selector, attempt: int | None, names: list[str]
+        self, store: Store, wanted: Selector, attempt: int | None, names: list[str], lines: int
     ) -> None:
         self._store = store
         self._wanted = wanted
         self._number = attempt
-        self._tail = Tail(store, names)
+        self._tail = Tail(store, names, lines)
 
     def run(self) -> None:
         """Print until the package, or the requested attempt, has ended."""

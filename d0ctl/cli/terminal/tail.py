@@ -8,7 +8,7 @@ from msgspec import Struct
 from d0ctl.cli.terminal.output import say
 from d0ctl.cli.terminal.passthrough import Passthrough
 from d0ctl.errors import NodeUnreachable, NotFound
-from d0ctl.nodes.visits.peek import PIECE, AttemptReader, visit
+from d0ctl.nodes.visits.peek import PIECE, AttemptReader, start_of_last, visit
 from d0ctl.show import following
 from d0ctl.show.visits import log_names, visiting
 from d0ctl.store.connection import Store
@@ -35,8 +35,10 @@ class Log(Struct):
 class Tail:
     """What has been printed of the logs of an attempt, in memory that does not grow with them."""
 
-    def __init__(self, store: Store, names: list[str]) -> None:
+    def __init__(self, store: Store, names: list[str], lines: int = 0) -> None:
         self._store = store
+        self._lines = lines
+        """How many lines of what is there at first are printed of each log; 0 for all."""
         self._names = names
         self._passthrough = Passthrough()
         self._has_ended: Callable[[], bool] = lambda: False
@@ -73,7 +75,9 @@ class Tail:
         while True:
             listing = here.listing()
             self._print_if_absent(listing["state"], tried)
-            news = self._print_new(here, {e["name"]: e["size"] for e in listing["entries"]})
+            sizes = {entry["name"]: entry["size"] for entry in listing["entries"]}
+            self._skip(here, sizes)
+            news = self._print_new(here, sizes)
             state = listing["state"]
             if state in ("ended", "dead") or (state == "absent" and self._has_ended()):
                 self._print_parts(lambda log: True)
@@ -81,6 +85,16 @@ class Tail:
                 return True
             delay = SOONEST_S if news else min(LATEST_S, delay * 1.3)
             time.sleep(delay)
+
+    def _skip(self, here: AttemptReader, sizes: dict[str, int | None]) -> None:
+        """Begin at the last lines of what is there at first, if only these are wanted."""
+        if not self._lines:
+            return
+        starts = {name: start_of_last(here, name, size, self._lines)
+                  for name in self._logs if (size := sizes.get(name))}  # fmt: skip
+        for name, start in starts.items():
+            self._logs[name].offset = start
+        self._lines = 0
 
     def _print_new(self, here: AttemptReader, sizes: dict[str, int | None]) -> bool:
         """Print new output since the last read; return whether there was any."""

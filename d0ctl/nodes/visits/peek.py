@@ -15,6 +15,9 @@ from d0ctl.nodes.transports.transport import IO_TIMEOUT_S, Address
 PIECE = 1 << 20
 """How many bytes of a file are requested at a time."""
 
+TAIL_PIECE = 64 * 1024
+"""How many bytes are read to find the last lines of a log."""
+
 
 class AttemptLocation(Struct, frozen=True):
     """An attempt, its node, and d0ctl's folder there, if that is known."""
@@ -93,3 +96,21 @@ class AttemptReader:
                 if frame["kind"] == answer and frame["id"] == name:
                     return frame
         raise NodeUnreachable(f"node `{self._where.address.name}` ended before answering")
+
+
+def start_of_last(here: AttemptReader, name: str, size: int, lines: int) -> int:
+    """Return where the last lines of a log begin."""
+    start, wanted = size, lines + 1  # the last line, too, ends with a line feed
+    while start > 0:
+        end, start = start, max(0, start - TAIL_PIECE)
+        data = b"".join(here.pieces(name, start, end))
+        if end == size and not data.endswith(b"\n"):
+            wanted -= 1
+        if (number := data.count(b"\n")) < wanted:
+            wanted -= number
+            continue
+        at = len(data)
+        for _ in range(wanted):
+            at = data.rindex(b"\n", 0, at)
+        return start + at + 1
+    return 0

@@ -15,8 +15,8 @@ _COMMANDS = {"node": "d0ctl why --node {0}", "software": "d0ctl software verify 
 MOST_SHOWN = 8
 """How many groups of each kind are listed."""
 
-WIDEST = 90
-"""How many characters of a message are shown."""
+WIDEST, START = 90, 25
+"""How many characters of a message are shown, and how many of them from its beginning."""
 
 
 def draw(
@@ -46,8 +46,10 @@ def draw(
 
 
 def _cut(text: str | None) -> str | None:
-    """As much of a message as fits into a table."""
-    return text if text is None or len(text) <= WIDEST else f"{text[:WIDEST]}..."
+    """As much of a message as fits into a table: mostly its end, which says the most."""
+    if text is None or len(text) <= WIDEST:
+        return text
+    return f"{text[:START]}...{text[START - WIDEST :]}"
 
 
 def _row(alike: Alike, now: float, shown: set[Sample]) -> list[Cell]:

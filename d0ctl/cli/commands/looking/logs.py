@@ -1,6 +1,6 @@
 """`d0ctl logs`: what the binaries of packages printed."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -17,13 +17,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import PackageView
 
-if TYPE_CHECKING:
-    from d0ctl.nodes.visits.peek import AttemptReader
-
 app = single()
-
-READ_AT_ONCE = 64 * 1024
-"""How many bytes are read to find the last lines of a log."""
 
 
 @app.command()
@@ -74,7 +68,6 @@ def logs(
         return
     if json:
         raise BadUsage("--json needs --failed")
-    refuse_both(follow, lines is not None, "--follow and --lines")
     from d0ctl.show.visits import visiting
 
     select.parse_all([package], with_binary=True)
@@ -92,7 +85,7 @@ def logs(
             if follow:
                 from d0ctl.cli.terminal.follow import Following
 
-                Following(store, wanted, attempt, names).run()
+                Following(store, wanted, attempt, names, lines or 0).run()
             else:
                 _print(store, wanted, attempt, names, lines)
 
@@ -109,7 +102,7 @@ def _print(
     store: Store, wanted: Selector, attempt: int | None, names: list[str], lines: int | None
 ) -> None:
     """Print the logs as they are now, or the last lines of each."""
-    from d0ctl.nodes.visits.peek import visit
+    from d0ctl.nodes.visits.peek import start_of_last, visit
     from d0ctl.show import following
     from d0ctl.show.visits import visiting
 
@@ -126,25 +119,7 @@ def _print(
         passthrough = Passthrough()
         passthrough.has_first_head = len(printed_names) > 1
         for name in printed_names:
-            start = _start(here, name, sizes[name], lines) if lines else 0
+            start = start_of_last(here, name, sizes[name], lines) if lines else 0
             for piece in here.pieces(name, start, sizes[name]):
                 passthrough.write(log_names.source(name), piece)
         passthrough.end_line()
-
-
-def _start(here: "AttemptReader", name: str, size: int, lines: int) -> int:
-    """Return where the last lines of a log begin."""
-    start, wanted = size, lines + 1  # the last line, too, ends with a line feed
-    while start > 0:
-        end, start = start, max(0, start - READ_AT_ONCE)
-        data = b"".join(here.pieces(name, start, end))
-        if end == size and not data.endswith(b"\n"):
-            wanted -= 1
-        if (number := data.count(b"\n")) < wanted:
-            wanted -= number
-            continue
-        at = len(data)
-        for _ in range(wanted):
-            at = data.rindex(b"\n", 0, at)
-        return start + at + 1
-    return 0
