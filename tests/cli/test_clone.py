@@ -161,3 +161,18 @@ def test_part_of_a_job_can_be_neither_removed_nor_submitted(
 
     assert result.exit_code != 0
     assert result.stderr == stderr
+
+
+def test_a_clone_of_a_job_with_dropped_lines_says_that_it_runs_them(
+    tmp_path: Path, d0ctl: Type
+) -> None:
+    (tmp_path / "wide.yaml").write_text(
+        "job: wide\nstages: [{lines: [{for: {n: [1, 2, 3]}, run: 'true', outputs: 'o-{n}'}]}]\n"
+    )
+    d0ctl("submit", str(tmp_path / "wide.yaml"))
+    assert "dropped" not in d0ctl("clone", "wide", "--dry-run").stdout
+
+    d0ctl("kill-line", "wide/1/2", "--drop-outputs", "--yes")
+
+    plan = d0ctl("clone", "wide", "--dry-run").stdout
+    assert "1 line of `wide` is dropped, but not in the clone, which runs it again" in plan

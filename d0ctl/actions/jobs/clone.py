@@ -55,6 +55,10 @@ def read_again(store: Store, request: Request[SubmitOptions]) -> JobSpec:
     warnings = [*spec.warnings, *submit.of_other_jobs(store, spec, target.brief)]
     if not is_whole_job(target):
         warnings += _outdated(store, target)
+    elif dropped := left_out.dropped_lines(store, jobs[0].id).lacking:
+        are, them = ("line of `{}` is", "it") if dropped == 1 else ("lines of `{}` are", "them")
+        lines = f"{dropped:,} {are.format(name)}"
+        warnings.append(f"{lines} dropped, but not in the clone, which runs {them} again")
     if is_changed_on_disk(store, jobs[0].id) and (known := text_of(store, jobs[0].id)):
         warnings.insert(0, f"the job file of `{name}` was changed since, and a clone is of the job "
                         "as it was submitted or updated; to submit the file: "
