@@ -229,7 +229,11 @@ def test_results_are_opened_by_the_program_of_the_desktop(
 
     assert d0ctl("results", "prod", "--open").exit_code == 0
     assert d0ctl("results", "prod:*one.root", "--open").exit_code == 0
-    assert d0ctl("results", "prod:two.root", "--open").exit_code == 3
+    absent = d0ctl("results", "prod:two.root", "--open")
+    assert (absent.exit_code, absent.stderr.splitlines()) == (3, [
+        "d0ctl: `two.root` can't be opened: not made yet: prod/1/2/1 is ready",
+        "d0ctl why prod:two.root",
+    ])  # fmt: skip
     assert (tmp_path / "opened").read_text().splitlines() == [str(made), f"{made}/sub/one.root"]
     assert d0ctl("results", "prod", "--open", "--json").exit_code == 2
 

@@ -60,9 +60,11 @@ def test_dropped_results_are_not_copied_and_no_failure(
 
     listed = d0ctl("results", "prod").stdout
     copied = d0ctl("results", "prod", "--copy", str(tmp_path / "out"))
+    shown = d0ctl("run", "prod").stdout
 
     assert f"{results / 'm-4'} (dropped)\n" in listed
     assert (copied.exit_code, sorted(path.name for path in (tmp_path / "out").iterdir())) == (
         0, ["m-1", "m-2"],
     )  # fmt: skip
     assert "m-3 and m-4 are dropped, and left out\n" in copied.stderr
+    assert "m-2" in shown and "m-4" not in shown

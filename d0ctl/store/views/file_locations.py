@@ -166,7 +166,7 @@ def matches(store: Store, file: int) -> int:
 
 
 def results(store: Store, job: int) -> set[str]:
-    """Return the names of the files that a job delivers to results/."""
+    """Return the names of the files that a job delivers to results/, without dropped ones."""
     return {row["name"] for row in store.rows("results_of_job", job=job)}
 
 

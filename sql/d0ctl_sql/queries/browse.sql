@@ -660,8 +660,8 @@ select attempt.number, note.at, note.binary, note.text
  limit :limit;
 
 -- name: results_of_job
--- The names of the files that a job delivers to results/.
-select name from file where job_id = :job and result = 1 and late = 0;
+-- The names of the files that a job delivers to results/, without dropped ones.
+select name from file where job_id = :job and result = 1 and late = 0 and dropped = 0;
 
 -- name: package_counts
 -- How many packages each of some lines of a stage has.

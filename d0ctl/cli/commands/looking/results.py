@@ -73,7 +73,7 @@ def results(
         raise BadUsage(f"`{copy}` is not a folder", hint=f"d0ctl results {selector} --copy DIR")
     job, home, totals, rows = _read(selector, 0 if json or copy is not None else MOST)
     if open:
-        _open(local_path(home, rows[0]) if len(rows) == 1 else str(home.results / job.name))
+        _open(_location(job, home, rows))
     elif copy is not None:
         raise typer.Exit(_copy(home, job, rows, copy, json=json, force=force))
     elif json:
@@ -225,10 +225,23 @@ def _fetch(locator: str, target: Path, checksum: str | None, *, force: bool) -> 
     return True
 
 
-def _open(path: str | None) -> None:
+def _location(job: JobSummary, home: Home, rows: Sequence[FileRow]) -> str:
+    """Return where the one result is, or the folder of several. Raises NotFound."""
+    if len(rows) > 1:
+        return str(home.results / job.name)
+    path = local_path(home, rows[0])
+    if path is None:
+        hint = in_archive(outcome.ask_why(f"{job.name}:{rows[0].name}"), session.settings.archive)
+        raise NotFound(
+            f"`{rows[0].name}` can't be opened: {outcome.why_absent(rows[0], job)}", hint=hint
+        )
+    return path
+
+
+def _open(path: str) -> None:
     """Open a file or folder with the program of the desktop. Raises NotFound, D0Error."""
-    if path is None or not Path(path).exists():
-        raise NotFound(f"`{path or 'it'}` is not on this machine")
+    if not Path(path).exists():
+        raise NotFound(f"`{path}` is not on this machine")
     program = shutil.which("xdg-open") or shutil.which("open")
     if program is None:
         raise NotFound(f"there is no `xdg-open` to open `{path}`")
