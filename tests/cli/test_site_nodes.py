@@ -7,7 +7,7 @@ from d0ctl.store.nodes import draining, registry
 from tests.cli.catalogue import write
 from tests.cli.conftest import Type
 from tests.support.building import document
-from tests.support.rows import change, read
+from tests.support.rows import change, insert, read
 from tests.support.site import Site
 
 
@@ -63,3 +63,42 @@ def test_a_node_that_d0ctl_drained_is_resumed_by_a_move(
 
     verbs = [row[0] for row in read(site.store, "action", "verb")]
     assert verbs == ["node add", "node set", "node resume", "site apply"]
+
+
+def test_a_site_file_ends_the_undo_of_settings_made_by_commands(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    file = write(tmp_path, "nodes: {localhost: {}}\nclusters: {control: {capacity: 2GB}}")
+    d0ctl("site", "apply", file)
+    d0ctl("cluster", "set", "control", "capacity=1GB")
+    d0ctl("researcher", "set", "emmy", "mail=emmy@lab.example")
+    d0ctl("throttle", "set", "node", "localhost", "--max-running", "1")
+    before = d0ctl("history").stdout
+
+    d0ctl("site", "apply", file)
+
+    assert before.count("to undo: ") == 3
+    assert "to undo: " not in d0ctl("history").stdout
+
+
+def test_a_drain_of_a_node_that_d0ctl_drained_has_no_undo(d0ctl: Type, site: Site) -> None:
+    d0ctl("node", "add", "spare", "--local", "--same-machine")
+    node = registry.named(site.store, "spare").id
+    with site.store.writing():
+        draining.drain(site.store, node, note=None, now=1.0)
+        insert(site.store, "bad_node", node_id=node, job_id=1, stage_id=1, since=5.0, began=1.0,
+               evidence="{}", next_try=9e9)  # fmt: skip
+
+    planned = d0ctl("node", "drain", "spare", "--dry-run")
+    drained = d0ctl("node", "drain", "spare")
+
+    assert planned.stdout.splitlines()[1] == (
+        "d0ctl had drained it, and would no longer try it by itself: it would stay drained until "
+        "`d0ctl node resume spare`"
+    )
+    assert drained.stdout.splitlines() == [
+        "drained `spare`",
+        "d0ctl had drained it, and no longer tries it by itself: it stays drained until "
+        "`d0ctl node resume spare`",
+    ]
+    assert "to undo" not in drained.stderr + d0ctl("history").stdout.splitlines()[-1]

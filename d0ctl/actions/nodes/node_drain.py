@@ -21,6 +21,8 @@ class DrainPlan(Plan):
     """How many packages are still there."""
     others: frozenset[str]
     """The other nodes that take packages, or will when they are contacted."""
+    is_by_d0ctl: bool
+    """Whether d0ctl itself has drained it, and would try it again: no command goes back to that."""
 
 
 def prepare(store: Store, request: AnyRequest[Any, Any], now: float) -> AnyRequest[Any, Any]:
@@ -38,7 +40,8 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> DrainPlan:
     others = [other.name for other in registry.nodes(store)
               if other.id != row.id and other.state != "down" and not other.drained]  # fmt: skip
     launched = registry.launched_on(store, row.id)
-    return DrainPlan(request=request, launched=launched, others=frozenset(others))
+    return DrainPlan(request=request, launched=launched, others=frozenset(others),
+                     is_by_d0ctl=draining.bad_node(store, row.id) is not None)  # fmt: skip
 
 
 def drain(store: Store, plan: DrainPlan, by: Author) -> None:
@@ -50,6 +53,7 @@ def drain(store: Store, plan: DrainPlan, by: Author) -> None:
 def describe(plan: DrainPlan) -> Iterator[str]:
     """Say what the node would take and what would continue."""
     yield f"would drain `{plan.request.target.brief}`: it would take no new packages"
+    yield from _untried(plan)
     continuing = f"{count(plan.launched, 'package')} there would continue"
     yield continuing if plan.launched else "no packages are running there"
     yield from _remaining([plan])
@@ -62,9 +66,19 @@ def describe_all(plan: _together.JointPlan) -> Iterator[str]:
         continuing = f"; {count(each.launched, 'package')} there would continue"
         yield (f"would drain `{each.request.target.brief}`: it would take no new packages"
                f"{continuing if each.launched else ''}")  # fmt: skip
+        yield from _untried(each)
     if not any(each.launched for each in plans):
         yield "no packages are running on these nodes"
     yield from _remaining(plans)
+
+
+def _untried(plan: DrainPlan, *, would: bool = True) -> Iterator[str]:
+    """Say that a node that d0ctl has drained waits for a person from now on."""
+    if plan.is_by_d0ctl:
+        tries, stays = ("would no longer try", "would stay") if would else (
+            "no longer tries", "stays")  # fmt: skip
+        yield (f"d0ctl had drained it, and {tries} it by itself: it {stays} drained until "
+               f"`d0ctl node resume {plan.request.target.brief}`")  # fmt: skip
 
 
 def _remaining(plans: Sequence[DrainPlan]) -> Iterator[str]:
@@ -78,6 +92,12 @@ def report(plan: DrainPlan) -> Iterator[str]:
     """Say what is still there."""
     left = f": {count(plan.launched, 'package')} still there" if plan.launched else ""
     yield f"drained `{plan.request.target.brief}`{left}"
+    yield from _untried(plan, would=False)
+
+
+def undo_drain(plan: DrainPlan) -> str | None:
+    """Return the command that undoes it; None if d0ctl had drained the node, as that is no undo."""
+    return None if plan.is_by_d0ctl else f"d0ctl node resume {plan.request.target.brief}"
 
 
 ACTION = Action(
@@ -89,7 +109,7 @@ ACTION = Action(
     prepare=prepare,
     plan=plan,
     act=drain,
-    undo=lambda plan: f"d0ctl node resume {plan.request.target.brief}",
+    undo=undo_drain,
     describe=describe,
     report=report,
     level="node",

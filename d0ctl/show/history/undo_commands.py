@@ -30,6 +30,9 @@ CANCELS = frozenset({"finish", "kill", "kill-line", "set-status"})
 REMOVES = frozenset({"archive", "node remove", "remove"})
 """Actions that no undo of an earlier action on the same thing can follow."""
 
+SETTINGS = frozenset({"cluster set", "researcher set", "throttle set"})
+"""Actions whose values a later `site apply` may have replaced: those of nodes are listed."""
+
 FLAGS = frozenset({"release", "resume"})
 """Actions that change a flag of a whole job, and not its packages, if they name just the job."""
 
@@ -90,6 +93,8 @@ def is_overtaken(action: PastAction, later: Sequence[PastAction]) -> bool:
     """
     ending = [other for at, other in enumerate(later)
               if _ends(other, action) and not _is_restored(other, later[:at])]  # fmt: skip
+    if action.verb in SETTINGS and any(other.verb == "site apply" for other in later):
+        return True
     if any(other.verb in REMOVES and _covers(other, action.target) for other in ending):
         return True
     changed = sum(other.packages for other in ending)
