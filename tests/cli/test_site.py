@@ -252,3 +252,34 @@ def test_factors_of_a_policy_are_no_sizes_and_times(d0ctl: Type, tmp_path: Path)
     shown = d0ctl("site", "diff", str(file)).stdout
 
     assert "out-of-memory.escalate.memory 1.5" in shown and "escalate.wall-time 3\n" in f"{shown}\n"
+
+
+def test_the_files_in_a_cache_are_counted_once_a_site_file_gives_it_a_capacity(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    site.submit(production(lines=1))
+    site.up()
+    site.finish("prod/1/1/1")
+    change(site.store, "file", size=3_000_000)
+    file = write(tmp_path, "nodes: {localhost: {}}\nclusters: {control: {capacity: 1MB}}")
+
+    assert d0ctl("site", "apply", file).exit_code == 0
+
+    assert "cache of 1.0 MB: 3.0 MB in use" in d0ctl("cluster", "list").stdout
+    assert "3.0 MB of 1.0 MB" in d0ctl("report", "disk").stdout
+
+
+def test_what_commands_have_made_is_named_if_the_file_does_not(
+    d0ctl: Type, site: Site, tmp_path: Path
+) -> None:
+    file = write(tmp_path, "nodes: {localhost: {}}")
+    d0ctl("site", "apply", file)
+    d0ctl("cluster", "set", "control", "capacity=1MB")
+    d0ctl("node", "add", "other", "--local", "--same-machine")
+
+    for command in ("diff", "apply"):
+        result = d0ctl("site", command, file)
+        assert (result.exit_code, result.stdout) == (0, "no changes\n")
+        assert result.stderr == (
+            "the file does not name cluster `control` and node `other`: they stay as they are\n"
+        )

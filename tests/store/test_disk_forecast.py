@@ -122,10 +122,15 @@ def test_status_and_why_say_when_a_cache_will_overflow(farm: Site, home: Home) -
         assert obstacle.commands == ("d0ctl report disk n1",)
         assert obstacle.text in why_node.node(farm.store, "n1", time.time()).facts
         assert f"; {obstacle.text}" in check(found, time.time()).headline
-        late = obstacles(found, found.overflows[0].at + 3600)
-        assert any(
-            "the cache of `n1` has too little room: 115 MB by" in obstacle.text for obstacle in late
-        )
+        later = found.overflows[0].at + 3600
+        assert production(farm.store, now=later, driven=True).overflows == []
+
+        farm.up("n1", cpus=2, machine_id="m1", disk_total=1000 * MB, disk_free=971 * MB)
+        rows.change(farm.store, "cache_overflow", space=20 * MB)
+        full = production(farm.store, now=later, driven=True)
+        assert "the cache of `n1` has too little room: 29 MB of 20 MB" in [
+            obstacle.text for obstacle in obstacles(full, later)
+        ]
 
         farm.up("n1", cpus=2, machine_id="m1", disk_total=1000 * MB, disk_free=900 * MB)
         desk.forecast_due = 0.0

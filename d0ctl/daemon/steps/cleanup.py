@@ -20,7 +20,7 @@ CAPACITY_SHARE = 100
 SPACE_S = 30.0
 """How often space is made on nodes below their reserve."""
 
-FORECAST_S = 30.0
+FORECAST_S = 5.0
 """How often the fill levels of caches are forecast."""
 
 FORECAST_SHARE = 200

@@ -98,7 +98,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
         node_pauses.add_pauses(store, row.id, explanation, now)
     _failures(store, row, explanation, now)
     _blocked(store, row.cluster_id, explanation, is_away=row.state != "up")
-    for overflowing in overflows(store, row.cluster_id):
+    for overflowing in overflows(store, now, row.cluster_id):
         warning = overflow(overflowing, now)
         explanation.facts.append(warning.text)
         explanation.commands += warning.commands

@@ -75,12 +75,15 @@ def batch_fault(name: str, fault: Fault, now: float) -> Obstacle:
 
 
 def overflow(full: Overflow, now: float) -> Obstacle:
-    """Say that the capacity of a cache will be exceeded, or has been by the last forecast."""
-    later = full.at > now
-    when = f"will be full at about {moment(full.at, now)}" if later else "has too little room"
-    text = f"the cache of `{full.cluster}` {when}: {size(full.peak)} by "
-    text += f"{moment(max(now, full.peak_at), now)}, it holds {size(full.space)}"
-    return Obstacle(text, (f"d0ctl report disk {full.cluster}",), is_cause=False)
+    """Say that the capacity of a cache is exceeded, or will be by the last forecast."""
+    command = f"d0ctl report disk {full.cluster}"
+    grows = f"{size(full.peak)} by {moment(full.peak_at, now)}"
+    if full.used > full.space:
+        text = f"has too little room: {size(full.used)} of {size(full.space)}"
+        text += f", and {grows}" if full.peak_at > now and full.peak > full.used else ""
+    else:
+        text = f"will be full at about {moment(full.at, now)}: {grows}, it holds {size(full.space)}"
+    return Obstacle(f"the cache of `{full.cluster}` {text}", (command,), is_cause=False)
 
 
 def _disks(production: Production) -> Obstacle | None:

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from d0ctl.errors import Refused
 from d0ctl.model import Address, Node
 from d0ctl.sitefile.spec import ClusterEntry, NodeEntry, Site, SoftwareEntry
-from d0ctl.store.clusters import direct_nodes
+from d0ctl.store.clusters import capacity, direct_nodes
 from d0ctl.store.clusters.site_comparison import (
     Difference,
     compare,
@@ -43,6 +43,7 @@ def apply(store: Store, site: Site, facts: Facts, *, actor: str, note: str | Non
         check(store, site, changes)
         _clusters(store, site, changes, now)
         resumed = _nodes(store, site, changes, facts, now)
+        capacity.count(store)
         _catalogue(store, site, changes)
         for change in changes:
             if change.kind == "setting" and change.verb == "remove":

@@ -61,13 +61,14 @@ class Fault(Struct, frozen=True):
 
 
 class Overflow(NamedTuple):
-    """A cache that is about to exceed its capacity: when, and how many bytes at most."""
+    """A cache that is about to exceed its capacity: when, how many bytes at most, and now."""
 
     cluster: str
     at: float
     space: int
     peak: int
     peak_at: float
+    used: int
 
 
 class CopiedHome(NamedTuple):
@@ -215,9 +216,9 @@ def works(store: Store, cluster: int) -> None:
     store.change("batch_system_works", cluster=cluster)
 
 
-def overflows(store: Store, cluster: int | None = None) -> list[Overflow]:
-    """Return the caches that will overflow as far as the daemon knows, of all or of a cluster."""
-    return [Overflow._make(row) for row in store.rows("overflows", cluster=cluster)]
+def overflows(store: Store, now: float, cluster: int | None = None) -> list[Overflow]:
+    """Return the caches, or that of a cluster, that are too full, or will be by the forecast."""
+    return [Overflow._make(row) for row in store.rows("overflows", cluster=cluster, now=now)]
 
 
 def wrong_tokens(store: Store, now: float) -> int:

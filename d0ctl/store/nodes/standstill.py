@@ -110,7 +110,7 @@ def production(
     driven = any_driver(store) if driven is None else driven
     moving = {job.id for job in jobs if job.standing.moves}
     return Production(
-        driven, nodes, jobs, *site.failures_by_job(store), site.overflows(store),
+        driven, nodes, jobs, *site.failures_by_job(store), site.overflows(store, now),
         site.faults(store), site.wrong_tokens(store, now), is_daemon_outdated(store),
         access.full(store.home.root) if access.is_full(store.home.root) else None,
         site.needing_a_person(store), site.suspected(store, moving),

@@ -780,13 +780,20 @@ delete from cache_overflow;
 insert into cache_overflow (cluster_id, at, space, peak, peak_at) values (?, ?, ?, ?, ?);
 
 -- name: overflows
--- The caches that will exceed their capacity, the next one first; but for those on a disk with less
--- than its reserve: their nodes are named for that.
-select cluster.name, cache_overflow.at, cache_overflow.space, cache_overflow.peak,
-       cache_overflow.peak_at
-  from cache_overflow join cluster on cluster.id = cache_overflow.cluster_id
- where (:cluster is null or cluster.id = :cluster)
+-- The caches that exceed their capacity, or will by the forecast, with the bytes in them now, the next
+-- one first; but for those on a disk with less than its reserve: their nodes are named for that.
+with overflow as (
+    select cluster.id, cluster.name, cache_overflow.at, cache_overflow.space, cache_overflow.peak,
+           cache_overflow.peak_at,
+           (select max(0, min(node_space.disk) - coalesce(min(node_space.disk_free), 0))
+              from node join node_space on node_space.node_id = node.id
+             where node.cluster_id = cluster.id) as used
+      from cache_overflow join cluster on cluster.id = cache_overflow.cluster_id)
+select name, at, space, peak, peak_at, used
+  from overflow
+ where (:cluster is null or id = :cluster)
+   and (at > :now or used > space)
    and not exists (select 1 from node join node_space on node_space.node_id = node.id
-                    where node.cluster_id = cluster.id and node.state = 'up'
+                    where node.cluster_id = overflow.id and node.state = 'up'
                       and node_space.disk_short > 0)
- order by cache_overflow.at;
+ order by at;
