@@ -291,10 +291,8 @@ def test_the_disk_report_foresees_each_cache_and_one_by_the_hour(d0ctl: Type, st
     check(["report", "disk", "--json"], text)
     (cache,) = document(text)["caches"]
     assert (cache["space"], cache["used"], cache["peak"], cache["full_at"]) == (
-        1000,
-        100,
-        100,
-        None,
-    )
+        1000, 100, 100, None
+    )  # fmt: skip
     wrong = d0ctl("report", "disk", "nowhere")
-    assert wrong.exit_code == 3 and "there is no cluster `nowhere` with nodes" in wrong.stderr
+    assert wrong.exit_code == 3 and "there is no node `nowhere`, nor a cluster" in wrong.stderr
+    assert "  control  100 B" in d0ctl("report", "disk", "localhost").stdout

@@ -7,10 +7,16 @@ from d0ctl.errors import Refused
 from d0ctl.sitefile.spec import Site
 from d0ctl.sitefile.writer import plain_text
 from d0ctl.store.clusters.site_comparison import Difference
-from d0ctl.units import clean, count
+from d0ctl.units import clean, count, listed
 
 SIGNS = {"add": "+", "change": "~", "remove": "-"}
 SAME = "no changes: the site matches the file"
+OTHERS = "no changes"
+"""That, if the site also has what the file does not name."""
+
+MOST = 5
+"""How many of these things are named."""
+
 PAST = {"add": "added", "change": "changed", "remove": "removed"}
 
 
@@ -33,8 +39,18 @@ def differences(changes: Sequence[Difference]) -> list[str]:
     ]
 
 
-def comparison(changes: Sequence[Difference]) -> list[str]:
-    """Return these lines with values, except those of software, as they are and would be."""
+def unnamed(things: Sequence[str]) -> list[str]:
+    """Say what commands have made that no site file names."""
+    stay = "it stays as it is" if len(things) == 1 else "they stay as they are"
+    named = [*things[:MOST], *([f"{len(things) - MOST:,} more"] if len(things) > MOST else [])]
+    return [clean(f"the file does not name {listed(named)}: {stay}")] if things else []
+
+
+def comparison(changes: Sequence[Difference], *, is_whole: bool = True) -> list[str]:
+    """Return these lines with values, except those of software, as they are and would be.
+
+    `is_whole`: the file names all that the site has.
+    """
     lines = []
     for difference, line in zip(changes, differences(changes), strict=True):
         pairs = [
@@ -46,7 +62,7 @@ def comparison(changes: Sequence[Difference]) -> list[str]:
         ]
         head = clean(f"{SIGNS[difference.verb]} {difference.kind} {difference.name}")
         lines.append(f"{head}: {', '.join(pairs)}" if pairs else line)
-    return lines or [SAME]
+    return lines or [SAME if is_whole else OTHERS]
 
 
 def _pairs(kind: str, name: str, value: tuple[Any, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -74,10 +90,12 @@ def _word(key: str, value: Any) -> str:
     return clean(plain_text("" if is_factor else key.rpartition(".")[2], value))
 
 
-def outcome(planned: Sequence[Difference], *, would: bool, is_known: bool = False) -> Iterator[str]:
+def outcome(
+    planned: Sequence[Difference], *, would: bool, is_known: bool = False, is_whole: bool = True
+) -> Iterator[str]:
     """Yield what was changed, or would be, unless a question has just named it; and how much."""
     if not planned:
-        yield SAME
+        yield from comparison(planned, is_whole=is_whole)
         return
     if not is_known:
         yield from comparison(planned)

@@ -17,6 +17,10 @@ MOVED = {"destination", "dir", "cluster"}
 """The properties of a node that can't change while it is the same node."""
 
 
+FIRST_USE = {"node": (registry.LOCAL,)}
+"""What d0ctl itself adds, by kind."""
+
+
 class Difference(Struct, frozen=True):
     """One thing that a site file adds, changes or removes; `keys` are the keys that change, and
     `values` their present and new values.
@@ -167,6 +171,20 @@ def _differences(
             values = tuple((value, None) for value in lost.values())
             differences.append(Difference("remove", kind, name, tuple(lost), values))
     return differences
+
+
+def unnamed(store: Store, site: Site) -> list[str]:
+    """Return what commands have made and neither this file nor an earlier one names.
+
+    But not this machine, which d0ctl itself adds at the first use.
+    """
+    now, before = current(store), current(store, applied=True)
+    return [
+        f"{kind} `{name}`"
+        for kind in ("cluster", "node", "software")
+        for name in _things(now, kind)
+        if name not in {*_things(before, kind), *_things(site, kind), *FIRST_USE.get(kind, ())}
+    ]
 
 
 def to_meet(site: Site, differences: Collection[Difference]) -> list[NodeEntry]:

@@ -57,7 +57,11 @@ app = group("Report failures, usage, disk, metrics and timelines.", Reports)
 
 Cluster = Annotated[
     str | None,
-    typer.Argument(metavar="CLUSTER", help="A cluster: its cache by the hour.", show_default=False),
+    typer.Argument(
+        metavar="CLUSTER",
+        help="A cluster, or a node of it: its cache by the hour.",
+        show_default=False,
+    ),
 ]
 
 MOST_IN_DOCUMENT = 1_000
@@ -107,14 +111,21 @@ def disk(cluster: Cluster = None, json: options.Json = False) -> None:
     """Show how full caches become in the next 24 hours."""
     from d0ctl.show.usage import cache_levels as card
     from d0ctl.store.clusters import disk_forecast
+    from d0ctl.store.nodes import registry
 
     now = time.time()
     with session.reader() as store, store.reading():
         profiles = disk_forecast.forecast(store, now=now)
+        of_nodes = {row.name: row.cluster for row in registry.nodes(store)} if cluster else {}
     if cluster is not None:
+        if cluster not in [profile.cache.name for profile in profiles]:
+            cluster = of_nodes.get(cluster, cluster)
         profiles = [profile for profile in profiles if profile.cache.name == cluster]
         if not profiles:
-            raise NotFound(f"there is no cluster `{cluster}` with nodes", hint="d0ctl cluster list")
+            raise NotFound(
+                f"there is no node `{cluster}`, nor a cluster of that name with nodes",
+                hint="d0ctl cluster list",
+            )
     if json:
         emit_json({"caches": [_profile(profile, now) for profile in profiles]})
         return

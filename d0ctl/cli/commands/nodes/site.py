@@ -53,12 +53,15 @@ def diff(file: SiteFile = None, json: options.Json = False) -> None:
     wanted = site_file.read(file, session.home())
     with changing.rehearsal() as store:
         differences = site_comparison.compare(store, wanted)
+        others = site_comparison.unnamed(store, wanted)
         obstacle = site_file.obstacle(store, wanted, differences)
     if json:
         emit_json({"changes": [fill(SiteDifference, difference) for difference in differences]})
     else:
-        for line in site_text.comparison(differences):
+        for line in site_text.comparison(differences, is_whole=not others):
             emit(line)
+        for remark in site_text.unnamed(others):
+            say(remark)
     if obstacle is not None:
         say(site_text.refused(obstacle))
     raise typer.Exit(ExitCode.FAILED if differences else ExitCode.DONE)
@@ -80,8 +83,9 @@ def apply(
         with changing.rehearsal() as store:
             differences = site_comparison.compare(store, wanted)
             site_changes.check(store, wanted, differences)
-            remarks = list(site_file.remarks(store, differences))
-        _print(differences, would=True)
+            others = site_comparison.unnamed(store, wanted)
+            remarks = [*site_file.remarks(store, differences), *site_text.unnamed(others)]
+        _print(differences, would=True, is_whole=not others)
         for remark in remarks:
             say(remark)
         return
@@ -97,13 +101,18 @@ def apply(
             store, wanted, facts, actor=session.actor(), note=changing.reason(),
             now=time.time(), source=str(path),
         )  # fmt: skip
-    _print(differences, would=False, is_known=not changing.is_confirmed())
+        others = site_comparison.unnamed(store, wanted)
+    _print(differences, would=False, is_known=not changing.is_confirmed(), is_whole=not others)
+    for remark in site_text.unnamed(others):
+        say(remark)
 
 
-def _print(found: "list[Difference]", *, would: bool, is_known: bool = False) -> None:
+def _print(
+    found: "list[Difference]", *, would: bool, is_whole: bool, is_known: bool = False
+) -> None:
     from d0ctl.show.cards import site as site_text
 
-    for line in site_text.outcome(found, would=would, is_known=is_known):
+    for line in site_text.outcome(found, would=would, is_known=is_known, is_whole=is_whole):
         emit(line)
 
 
