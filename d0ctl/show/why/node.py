@@ -68,7 +68,7 @@ def node(store: Store, name: str, now: float) -> Explanation:
             explanation.commands.append(_stop_of_other(row))
         else:
             explanation.facts += _wrong_python(row)
-            _ways_back(store, row, explanation, is_used=bool(room.used))
+            _ways_back(store, row, explanation)
     elif row.doubted is not None:
         _in_doubt(row, explanation, now)
     elif row.drained:
@@ -160,13 +160,14 @@ def _wrong_python(row: Node) -> list[str]:
             "file: is it a Python 3.6 or newer?"]  # fmt: skip
 
 
-def _ways_back(store: Store, row: Node, explanation: Explanation, *, is_used: bool) -> None:
+def _ways_back(store: Store, row: Node, explanation: Explanation) -> None:
     """Add what may bring a node back that is down."""
     if row.destination and store.home.login_to(row.destination).is_dir():
         explanation.commands.append(f"d0ctl node login {row.name}   # if its login has ended")
     if (row.last_error or "").startswith("the host key of "):
         explanation.commands.append(f"d0ctl node accept-key {row.name}   # if that is its new key")
     explanation.commands.append(f"d0ctl node check {row.name}")
+    is_used = bool(registry.launched_on(store, row.id))
     explanation.commands.append(gone_for_good(row.name, is_used=is_used))
 
 

@@ -7,6 +7,7 @@ from d0ctl.show.why.common import (
     Explanation,
     GroupPart,
     for_time,
+    gone_for_good,
     kept_back,
     paused_job,
     straggler,
@@ -22,6 +23,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import AT_ONCE
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.site import default
+from d0ctl.store.nodes.standstill import NodeView, node_views
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.job_files import eta
 from d0ctl.store.views.shapes import JobSummary, PackageRow
@@ -106,9 +108,11 @@ def add_stragglers(store: Store, part: GroupPart, explanation: Explanation, now:
 def add_failed_transfers(store: Store, part: GroupPart, explanation: Explanation) -> None:
     """Name the first results that could not be copied yet, and why; the card of a job does, too."""
     for row in part.sample([Phase.TRANSFERRING], MOST):
+        away = _away(store, row.node)
         for name, tries, error in dependencies.results_of(store, row.id, MOST):
-            if error:
-                explanation.facts.append(transfer_text(name, tries, error))
+            if error or away:
+                text = f"file `{name}` can't be copied: node `{row.node}` is down"
+                explanation.facts.append(text if away else transfer_text(name, tries, error))
                 explanation.listed += explanation.facts[-1:] if part.path == part.job.name else []
 
 
@@ -178,8 +182,29 @@ def unreachable(subject: Subject) -> None:
 
 def transferring(subject: Subject) -> None:
     """Explain a package that succeeded and whose results are being copied."""
+    if away := _away(subject.store, subject.package.node):
+        subject.explanation.answer = (
+            f"{subject.name} succeeded; its results are copied to results/ once `{away.name}` "
+            f"answers, which has been down since {moment(away.since, subject.now)}"
+        )
+        subject.explanation.commands += [
+            f"d0ctl node check {away.name}", gone_for_good(away.name, is_used=True),
+        ]  # fmt: skip
+        return
     rows = dependencies.results_of(subject.store, subject.package.id, MOST)
     subject.explanation.answer = (
         f"{subject.name} succeeded; its results are being copied to results/"
     )
     subject.explanation.facts += [transfer_text(*row) for row in rows]
+
+
+def _away(store: Store, node: str | None) -> NodeView | None:
+    """Return a node that is down, if no other can read its cache."""
+    views = node_views(store)
+    own = next((view for view in views if view.name == node), None)
+    if own is None or any(
+        view.node.room.cluster == own.node.room.cluster and view.node.state != "down"
+        for view in views
+    ):
+        return None
+    return own

@@ -12,7 +12,7 @@ from d0ctl.show.why.subject import Subject, continue_job, job_hold
 from d0ctl.store.files import links
 from d0ctl.store.lifecycle import PackageRequest
 from d0ctl.store.nodes.holder import drives
-from d0ctl.store.nodes.registry import capacities
+from d0ctl.store.nodes.registry import capacities, launched_on
 from d0ctl.store.views import dependencies, one_package
 from d0ctl.store.views.dependencies import Transfer
 from d0ctl.units import count, duration, iso, listed, moment, size
@@ -133,7 +133,11 @@ def assigned(subject: Subject) -> None:
         idle = []
         if away:
             explanation.details["nodes_down"] = away
-            idle = [room.name for room in capacities(subject.store) if not room.used]
+            idle = [
+                room.name
+                for room in capacities(subject.store)
+                if not launched_on(subject.store, room.id)
+            ]
         for source in away:
             explanation.commands.append(f"d0ctl node check {source}")
             if source in idle:
