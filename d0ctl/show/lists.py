@@ -195,8 +195,10 @@ def left_out_dropped(names: Sequence[str]) -> str:
     return f"{_some_files(names)} {are} dropped, and left out"
 
 
-def results_unlisted(files: Sequence["FileRow"]) -> list[str]:
-    """Say which results an update has kept of lines that it removed, and how to leave them out."""
+def results_unlisted(files: Sequence["FileRow"], archive: str = "") -> list[str]:
+    """Say which results an update has kept of lines that it removed, and how to leave them out,
+    unless they are in an archive.
+    """
     rows = [row for row in files if row.unlisted and row.maker]
     if not rows:
         return []
@@ -207,6 +209,8 @@ def results_unlisted(files: Sequence["FileRow"]) -> list[str]:
     drop = shlex.join(["d0ctl", "kill-line", *lines[:MOST_SELECTORS]])
     are, them = ("is of a line", "it") if len(rows) == 1 else ("are of lines", "them")
     text = f"{_some_files([row.name for row in rows])} {are} that the job file no longer has"
+    if archive:
+        return [text]
     return [f"{text}; to leave {them} out: {drop}{more} --drop-outputs"]
 
 

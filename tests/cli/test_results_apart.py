@@ -42,14 +42,30 @@ def test_results_of_lines_that_an_update_removed_are_named(d0ctl: Type, tmp_path
 
     updated = d0ctl("update", "prod", "--again")
     listed = d0ctl("results", "prod")
-    d0ctl("kill-line", "prod/2/3-4", "--drop-outputs", "--yes")
+    dropped = d0ctl("kill-line", "prod/2/3-4", "--drop-outputs", "--yes")
 
     drop = "d0ctl kill-line prod/2/3-4 --drop-outputs"
     stay = "2 packages successful, but no longer in the job file: they stay, with their results\n"
     assert stay in updated.stdout
     assert ("m-3 and m-4 are of lines that the job file no longer has; to leave them out: "
             f"{drop}\n") in listed.stderr  # fmt: skip
+    assert dropped.exit_code == 0
     assert "no longer has" not in d0ctl("results", "prod").stderr
+
+
+@pytest.mark.usefixtures("results")
+def test_results_of_removed_lines_in_an_archive_have_no_command(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "prod.yaml").write_text(GROUPS.replace("by: 1", "by: 2"))
+    d0ctl("update", "prod", "--again")
+    for line in (1, 2):
+        site.finish(f"prod/2/{line}/1")
+    assert d0ctl("archive", "prod", "--as", "old", "--yes").exit_code == 0
+
+    listed = d0ctl("results", "prod", "--archive", "old").stderr
+
+    assert "m-3 and m-4 are of lines that the job file no longer has\n" in listed
 
 
 def test_dropped_results_are_not_copied_and_no_failure(

@@ -81,13 +81,18 @@ def results(
     else:
         table([_cells(row, job, home) for row in rows], right=[1])
         say(outcome.results_in_all(totals.files, totals.present, totals.bytes, len(rows)))
-        for text in [*lists.results_unlisted(rows), *remarks(job)]:
+        for text in _said_of(rows, job):
             say(text)
 
 
 def _cells(row: FileRow, job: JobSummary, home: Home) -> list[Cell]:
     """Return the line of a result, which may have been changed by hand."""
     return outcome.result_cells(row, job, local_path(home, row), difference(home, row))
+
+
+def _said_of(rows: Sequence[FileRow], job: JobSummary) -> list[str]:
+    """Say which results are of lines that were removed, and what is said of the job."""
+    return [*lists.results_unlisted(rows, session.settings.archive or ""), *remarks(job)]
 
 
 def remarks(job: JobSummary) -> list[str]:
@@ -162,7 +167,7 @@ def _copy(
             say(lists.not_made_again(stale_names))
         if dropped_names := [row.name for row in rows if row.dropped]:
             say(lists.left_out_dropped(dropped_names))
-        for text in [*lists.results_unlisted(rows), *remarks(job)]:
+        for text in _said_of(rows, job):
             say(text)
         for why, names in _alike(failed).items():
             say(outcome.not_copied(names, why))
