@@ -28,7 +28,7 @@ from d0ctl.store.nodes.site import (
     SUCCESSOR,
     site_name,
 )
-from d0ctl.store.opening import refuse_newer, remove_database, schema_version
+from d0ctl.store.opening import ARCHIVE_MARK, refuse_newer, remove_database, schema_version
 from d0ctl_wrapper.disk import sync
 
 PAGES = 2_000
@@ -130,6 +130,7 @@ def check_backup(source: Path) -> None:
             version = schema_version(backup)
             row = backup.execute("select name from site where generation > 0").fetchone()
             backup.execute("select phase from package limit 1").fetchone()
+            (mark,) = backup.execute("pragma application_id").fetchone()
             fault = damage(backup)
     except sqlite3.Error as error:
         raise BadUsage(f"`{source}` is not a backup of d0ctl: {error}") from error
@@ -137,6 +138,9 @@ def check_backup(source: Path) -> None:
         raise BadUsage(f"`{source}` is damaged: {fault}")
     if row is None:
         raise BadUsage(f"`{source}` is not a backup of d0ctl: it holds another program's tables")
+    if mark == ARCHIVE_MARK:
+        raise BadUsage(f"`{source}` is an archive and not a backup: it has only archived jobs",
+                       hint=f"d0ctl status --archive {quote(source.stem)}")  # fmt: skip
     refuse_newer(source, version)
 
 

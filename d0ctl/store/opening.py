@@ -14,6 +14,9 @@ from d0ctl.store.locks import writer_lock
 from d0ctl.store.sqlite_errors import database_errors, unavailable
 from d0ctl_sql import migrations
 
+ARCHIVE_MARK = 0x64306172
+"""The application id of the database file of an archive; others have 0."""
+
 BUSY_TIMEOUT_MS = 30_000
 """How long a statement waits for another process; with the write lock it hardly ever does."""
 

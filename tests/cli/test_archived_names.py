@@ -1,5 +1,6 @@
 """Jobs of the same name in several archives."""
 
+from d0ctl.config import Home
 from tests.cli.conftest import Type
 from tests.support import rows
 from tests.support.building import production
@@ -16,3 +17,18 @@ def test_of_several_archived_jobs_of_a_name_the_last_one_is_found(site: Site, d0
     said = d0ctl("status", "prod").stderr
 
     assert said.startswith("d0ctl: job `prod` was moved to archive `2026-11-30.1`\n")
+
+
+def test_an_archive_is_no_backup(site: Site, home: Home, d0ctl: Type) -> None:
+    site.submit(production())
+    d0ctl("kill", "prod", "--yes")
+    d0ctl("archive", "prod", "--as", "old", "--yes")
+    file = home.archive_file("old")
+
+    for option in ("--dry-run", "--yes"):
+        refused = d0ctl("restore", str(file), option)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert refused.stderr.splitlines() == [
+            f"d0ctl: `{file}` is an archive and not a backup: it has only archived jobs",
+            "d0ctl status --archive old",
+        ]

@@ -14,7 +14,7 @@ from d0ctl.config import Home
 from d0ctl.errors import Refused
 from d0ctl.store.connection import Store
 from d0ctl.store.migrate import create
-from d0ctl.store.opening import open_store, remove_database
+from d0ctl.store.opening import ARCHIVE_MARK, open_store, remove_database
 from d0ctl.store.views import browse
 from d0ctl_wrapper.disk import sync
 
@@ -109,6 +109,7 @@ def write(store: Store, jobs: Sequence[int], name: str, *, now: float) -> int:
         with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
             last = _copy(connection, home, jobs)
             connection.execute("update job set ended = ? where ended is null", (now,))
+            connection.execute(f"pragma application_id = {ARCHIVE_MARK}")
             connection.execute("pragma journal_mode = delete")
         sync(os.fsencode(aside))
         os.link(aside, target)
