@@ -99,7 +99,10 @@ def profiles(caches: Sequence[Cache], changes: Sequence[Change]) -> list[Profile
 def planned(
     nodes: Sequence[NodeRoom], busy: Mapping[int, Sequence[Busy]], ready: Sequence[Alike]
 ) -> list[Change]:
-    """Return the changes by ready packages if each goes where it ends first, in their order."""
+    """Return the changes by ready packages if each goes where it ends first, in their order.
+
+    None go to a cache whose rest is less than one of them requests.
+    """
     capacities = [NodeCapacity(node, node.cpus, node.cpus, {}) for node in nodes]
     for capacity in capacities:
         capacity.set_busy(busy.get(capacity.node.id, ()))
@@ -107,7 +110,10 @@ def planned(
     left = MOST_PLANNED
     for group in ready:
         wanted = group.requirement
-        fits = [capacity for capacity in capacities if misfit(wanted, capacity.node) is None]
+        fits = [capacity for capacity in capacities
+                if misfit(wanted, capacity.node) is None
+                and (capacity.node.disk_free is None
+                     or capacity.node.disk_free >= (wanted.space or 0))]  # fmt: skip
         for _ in range(min(wanted.ready, left) if fits else 0):
             cost, capacity = min(
                 ((_cost(wanted, capacity), capacity) for capacity in fits),
