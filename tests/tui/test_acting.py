@@ -239,10 +239,10 @@ def test_a_node_is_drained_and_resumed(site: Site, dashboard: Open) -> None:
         await desk.sees("would drain `localhost`: it would take no new packages")
         await desk.type("new kernel")
         await desk.press("enter")
-        await desk.sees("drained `localhost`")
+        await desk.sees("drained `localhost`", "◒", "new kernel")
+        await desk.press("enter", "u")
+        await desk.sees("would resume `localhost`")
         await desk.press("enter")
-        await desk.sees("◒", "new kernel")
-        await desk.press("u", "enter")
         await desk.sees("resumed `localhost`")
 
     dashboard(script)
@@ -288,9 +288,10 @@ def test_a_node_that_fails_packages_is_shown_with_the_evidence_and_resumed(
 
     async def script(desk: Desk) -> None:
         await desk.press("o")
-        await desk.sees("◒ hole", "by d0ctl: 3 attempts of")
-        await desk.sees("node `hole` was drained by d0ctl at", "run elsewhere")
-        await desk.press("C", "enter")
+        await desk.sees("by d0ctl: 3 attempts of", "drained by d0ctl at", "run elsewhere")
+        await desk.press("C")
+        await desk.sees("would resume `hole`")
+        await desk.press("enter")
         await desk.sees("resumed `hole`")
 
     dashboard(script)

@@ -27,7 +27,9 @@ def test_undo_takes_back_the_action_on_each_of_several_tasks(site: Site, dashboa
 
     async def script(desk: Desk) -> None:
         desk.main.tree_view.marks.paths.add("three")
-        await desk.press("S", "enter")
+        await desk.press("S")
+        await desk.sees("would pause task `three`")
+        await desk.press("enter")
         await desk.sees("paused task `three`")
         await desk.press("enter")
         desk.main.tree_view.marks.paths.update(("one", "two"))
