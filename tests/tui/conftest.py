@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 
 from d0ctl.config import Home
 from d0ctl_tui.app import Dashboard
+from d0ctl_tui.screens.dialogs.plan import PLANNED, PlanDialog
 from d0ctl_tui.screens.main_screen import MainScreen
 from d0ctl_tui.terminal import Terminal
 from d0ctl_tui.widgets.lines import LineView
@@ -67,8 +68,17 @@ class Desk:
         return screen
 
     async def press(self, *keys: str) -> None:
-        """Press keys."""
-        await self.hands.press(*keys)
+        """Press keys; enter only once a plan that is made is on the screen, as a reader does."""
+        for key in keys:
+            if key == "enter":
+                await self.until(self._is_plan_seen, "the plan is seen")
+            await self.hands.press(key)
+
+    def _is_plan_seen(self) -> bool:
+        box = self.app.screen
+        if not isinstance(box, PlanDialog) or box.state not in ("planning", *PLANNED):
+            return True
+        return box.page.was_seen(time.monotonic())
 
     async def type(self, text: str) -> None:
         """Press the keys of a text."""

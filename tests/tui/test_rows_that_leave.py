@@ -129,7 +129,7 @@ def test_the_cursor_after_the_last_package_of_a_group_goes_to_the_one_before(
         await desk.press("F")
         await desk.sees("3 failed packages")
         await desk.press("space", "down", "down", "down", "R")
-        await desk.sees("retry prod/1/3/1")
+        await desk.sees("retry prod/1/3/1", "would retry 1 package")
         await desk.press("enter")
         await desk.sees("retried package `prod/1/3/1`")
         await desk.press("enter")

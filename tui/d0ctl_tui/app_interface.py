@@ -37,7 +37,7 @@ class AppInterface(Protocol):
     interval: float
     orders: dict[str, tuple[str, bool]]
     input_at: float
-    """When the key that is handled was typed, or the mouse was used, on the monotonic clock."""
+    """When the key that is handled was typed, on the monotonic clock."""
     read_only: bool
     shows_all: bool
     undo_of_box: Sequence[str]

@@ -34,8 +34,6 @@ class KeyOrder(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Keep a key or paste until the one before it is handled."""
-        if isinstance(event, events.MouseEvent) and not event.is_forwarded:
-            self.input_at = event.time
         if not isinstance(event, Typed) or event.is_forwarded:
             await super().on_event(event)
             return

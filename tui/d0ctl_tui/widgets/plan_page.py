@@ -19,6 +19,10 @@ class PlanPage(Page):
         self.seen_at = inf
         self.refresh()
 
+    def was_seen(self, at: float) -> bool:
+        """Return whether the present plan was on the screen at this time."""
+        return self.seen_at <= at
+
     def render_line(self, y: int) -> Strip:
         """Return one visible line, which is painted now."""
         if self.lines:  # there are none before the page has its width

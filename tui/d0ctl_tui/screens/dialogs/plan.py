@@ -96,14 +96,14 @@ class PlanDialog(Dialog[bool]):
             plan_fields.move_values(self)
             self._read_fields()
 
-    def action_go_on(self) -> None:
+    def action_go_on(self, *, is_seen: bool = False) -> None:
         """Plan again if values have changed, else do it; once it is done or refused, close."""
         if self.state not in ("acting", "done"):
             self._read_fields()  # the message about the last key may still be on its way
             self._move_values()
         if self.state in ("changed", "wrong"):
             self._change()
-        elif self.state in PLANNED and self.dashboard.input_at < self.page.seen_at:
+        elif self.state in PLANNED and not (is_seen or self.page.was_seen(self.dashboard.input_at)):
             return  # nobody has agreed to a plan, or read a refusal, before it was shown
         elif self.state == "planned" and not self.dashboard.read_only:
             self.state, self.lines = "acting", (("doing it ...", "faint"),)
@@ -267,12 +267,12 @@ class PlanDialog(Dialog[bool]):
         return plan_text.draw(self.action.command(self.reason), self.lines, columns)
 
     def _carry_out(self, key: str) -> None:
-        """Do what a key does."""
+        """Do what a key does: its words on the screen were clicked."""
         if key == "tab":
             self.query_one("#values", Input).focus()
         else:
-            {"enter": self.action_go_on, "esc": self.action_close, "^o": self.action_switch,
-             self._undo.first_key: self.action_undo}[key]()  # fmt: skip
+            {"enter": lambda: self.action_go_on(is_seen=True), "esc": self.action_close,
+             "^o": self.action_switch, self._undo.first_key: self.action_undo}[key]()  # fmt: skip
 
     def _choices(self) -> list[Choice]:
         """Return the keys that do something now."""
