@@ -72,7 +72,8 @@ class Work(Struct, frozen=True):
     """A job, or a part of one: its counts, and the requirements of ready packages.
 
     With `releases` the policy will release held packages, with `resumes` its pause ends by itself;
-    `awaiting` counts launched packages that only wait for inputs, and assigned ones that lack them,
+    `awaiting` counts launched packages that only wait for inputs, assigned ones that lack them, and
+    those whose results can't be copied,
     `suspended` those that a person suspended, `behind` those queued on nodes for CPUs of suspended
     ones; `outside` is the work that it waits for.
     """
@@ -107,6 +108,12 @@ class Work(Struct, frozen=True):
     def silent(self) -> int:
         """How many packages are on nodes that do not answer; after a time they count as lost."""
         return self._moving(Phase.UNREACHABLE)
+
+    @property
+    def stranded(self) -> int:
+        """How many packages wait for files of nodes that are down for too long."""
+        awaiting = self.awaiting
+        return awaiting.get(Phase.ASSIGNED, 0) + awaiting.get(Phase.TRANSFERRING, 0)
 
     @property
     def open(self) -> int:
@@ -181,7 +188,7 @@ def alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
     if not work.open:
         if work.counts.get(Phase.HELD):
             return Standing(False, Cause.HELD)
-        if work.awaiting.get(Phase.ASSIGNED):
+        if work.stranded:
             return Standing(False, Cause.NO_COPY)
         return Standing(False, Cause.NO_INPUT if any(work.awaiting.values()) else None)
     cause = _cause(work, nodes, unfit, driven=driven)

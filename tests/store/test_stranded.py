@@ -17,18 +17,23 @@ def stranded(store: Store) -> tuple[Site, int]:
     reader = simple(inputs=["a"], outputs=["b"], nodes=("localhost",))
     number = submitted(store, job("job", stage(simple(outputs=["a"], nodes=("far",))),
                                   stage(reader)))  # fmt: skip
-    far = site.node("far")
-    while phases(store)["job/1/1/1"] != "done":
-        site.schedule()
-        site.hand_out(far)
-        site.order(far)
-        for attempt in [number for number, state in far.attempts.items() if state == "running"]:
-            far.end(attempt, "successful")
-        site.deliver(far, far.spool)
-    site.unlink(far)
+    run_on(site, "far", "job/1/1/1", "done")
+    site.unlink(site.node("far"))
     site.schedule()
     assert phases(store)[READER] == "assigned"
     return site, number
+
+
+def run_on(site: Site, name: str, package: str, phase: str) -> None:
+    """Run packages on a node until one is in a phase."""
+    node = site.node(name)
+    while phases(site.store)[package] != phase:
+        site.schedule()
+        site.hand_out(node)
+        site.order(node)
+        for attempt in [number for number, state in node.attempts.items() if state == "running"]:
+            node.end(attempt, "successful")
+        site.deliver(node, node.spool)
 
 
 def test_a_job_settles_once_the_only_copy_of_an_input_has_been_away_for_too_long(
@@ -42,6 +47,23 @@ def test_a_job_settles_once_the_only_copy_of_an_input_has_been_away_for_too_long
     found = job_standing(store, number, now=since + HOUR_S)
     assert found.standing.cause is Cause.NO_COPY
     assert production(store, now=since + HOUR_S, driven=True).cause is Cause.NO_COPY
+
+    site.link(site.node("far"))
+    assert not is_settled(store, number, now=since + 2 * HOUR_S)
+
+
+def test_a_job_settles_once_the_only_copy_of_a_result_has_been_away_for_too_long(
+    store: Store,
+) -> None:
+    site = Site.of(store, "far", cpus=2)
+    number = submitted(store, job("job", stage(simple(outputs=["a"], nodes=("far",)))))
+    run_on(site, "far", "job/1/1/1", "transferring")
+    site.unlink(site.node("far"))
+    since = site.now
+
+    assert not is_settled(store, number, now=since + HOUR_S / 2)
+    assert is_settled(store, number, now=since + HOUR_S)
+    assert job_standing(store, number, now=since + HOUR_S).standing.cause is Cause.NO_COPY
 
     site.link(site.node("far"))
     assert not is_settled(store, number, now=since + 2 * HOUR_S)

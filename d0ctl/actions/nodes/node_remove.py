@@ -104,7 +104,7 @@ def remove(store: Store, plan: RemovePlan, by: Author) -> RemovePlan:
     messages.fail(store, row.id, plan.attempts, reason="lost", message=GONE, now=by.now)
     if settings and plan.request.options.with_settings:
         site_changes.keep_cluster(store, ClusterEntry(row.cluster), applied=False)
-    registry.forget(store, name, now=by.now)
+    registry.forget(store, name, now=by.now, is_lost=plan.request.options.lost)
     return replace(plan, settings=settings)
 
 

@@ -80,7 +80,8 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
     stops the job does not concern.
     """
     text, standing = own_obstacle(job, now), job.standing
-    if text is None or standing.cause is Cause.NO_COPY or not _concerns(job, part):
+    own_words = standing.cause is Cause.NO_COPY and part.counts.get(Phase.ASSIGNED)
+    if text is None or own_words or not _concerns(job, part):
         return
     is_cause = standing.stands_still and part.path == part.job.name
     text = f"{part.title} stands still: {text}" if is_cause else f"`{part.job.name}`: {text}"
@@ -94,6 +95,9 @@ def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float)
         explanation.commands.append("d0ctl daemon start")
     elif standing.cause is Cause.OTHER_JOB:
         explanation.commands += [f"d0ctl why {name}" for name in (job.halted or job.others)[:MOST]]
+    elif standing.cause is Cause.NO_COPY:
+        for row in part.sample([Phase.TRANSFERRING], 1):
+            explanation.commands += part.explain(row.path).commands
     elif standing.cause in (Cause.SUSPENDED, Cause.NO_SPACE):
         for row in part.sample([Phase.READY], 1):
             explanation.commands += part.explain(row.path).commands
@@ -109,7 +113,7 @@ def _concerns(job: JobStanding, part: GroupPart) -> bool:
         return True
     if job.next_try is not None or job.standing.cause is Cause.OTHER_JOB:
         return False
-    if job.standing.cause is Cause.NO_INPUT:
+    if job.standing.cause in (Cause.NO_INPUT, Cause.NO_COPY):
         return any(part.counts.get(phase) for phase in LIVE)
     if not job.standing.unfit:
         is_queued = job.work.behind and part.counts.get(Phase.STARTING)
@@ -199,7 +203,7 @@ def _no_input(job: JobStanding) -> str:
 
 def _no_copy(job: JobStanding) -> str:
     """Say that assigned packages wait for files of nodes that are down."""
-    number = job.work.awaiting[Phase.ASSIGNED]
+    number = job.work.stranded
     waits = "1 package waits" if number == 1 else f"{number:,} packages wait"
     return f"{waits} for files whose only copies are on nodes that have been down for too long"
 

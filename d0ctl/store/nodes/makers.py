@@ -1,9 +1,10 @@
-"""Packages of other jobs that a job needs: `run JOB` runs them, too."""
+"""Packages of other jobs that a job needs, which `run JOB` runs, too; files that it lacks."""
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from d0ctl.model import Phase
+from d0ctl.model import Counts, Phase
 from d0ctl.schedule.resources import Requirement
 from d0ctl.schedule.standstill import Work
 from d0ctl.store.connection import Row, Store
@@ -47,3 +48,11 @@ def waiting_open(store: Store, requirement: int, limit: int) -> list[int]:
     return [
         row[0] for row in store.rows("needed_open_packages", requirement=requirement, limit=limit)
     ]
+
+
+def stranded(store: Store, job: int, queries: Mapping[Phase, str], lost: set[int]) -> Counts:
+    """Return how many packages of a job wait for files that only lost clusters have, by phase."""
+    clusters = json.dumps(sorted(lost))
+    found = {phase: store.value(name, job=job, clusters=clusters)
+             for phase, name in queries.items()}  # fmt: skip
+    return {phase: int(number) for phase, number in found.items() if number}

@@ -141,9 +141,9 @@ def down_with_packages(store: Store) -> list[str]:
     ]
 
 
-def launched_on(store: Store, node: int) -> int:
-    """Return how many packages are launched on a node."""
-    return int(store.value("node_in_use", node=node))
+def launched_on(store: Store, node: int, *, results: bool = True) -> int:
+    """Return how many packages are launched on a node, and whose `results` are only there."""
+    return int(store.value("node_in_use", node=node, results=results))
 
 
 def add(
@@ -206,9 +206,9 @@ def _is_same(row: Row, machine: str | None, *, is_local: bool) -> bool:
     return bool(machine and row["machine"] == machine)
 
 
-def check_unused(store: Store, *rows: Node) -> None:
-    """Raise Refused for nodes with launched packages."""
-    busy = [(row, found) for row in rows if (found := launched_on(store, row.id))]
+def check_unused(store: Store, *rows: Node, results: bool = True) -> None:
+    """Raise Refused for nodes with launched packages, or with `results` that deliver results."""
+    busy = [(row, found) for row in rows if (found := launched_on(store, row.id, results=results))]
     if busy:
         has = f"node `{busy[0][0].name}` has" if len(busy) == 1 else f"{len(busy)} nodes have"
         packages = count(sum(found for _, found in busy), "launched package")
@@ -224,13 +224,13 @@ def _way_to_empty(rows: Sequence[Node]) -> str:
     return f"d0ctl status '*' --node {rows[0].name}   # it is drained: they continue to their end"
 
 
-def forget(store: Store, name: str, *, now: float) -> None:
+def forget(store: Store, name: str, *, now: float, is_lost: bool = False) -> None:
     """Forget a node; files that only it had are lost, and remade if they are needed.
 
-    A cluster with settings stays. Raises Refused while packages are launched on it.
+    A cluster with settings stays. Raises Refused while packages or, unless lost, results need it.
     """
     row = named(store, name)
-    check_unused(store, row)
+    check_unused(store, row, results=not is_lost)
     store.change("unassign_node", node=row.id, now=now, note=noted(NodeRemoved(name)))
     copies.lose_all_of_node(store, cluster=row.cluster_id, node=row.id, now=now)
     give_up(store, name)

@@ -1,6 +1,5 @@
 """Read everything that decides whether jobs move: daemon, nodes, counts and ready packages."""
 
-import json
 from collections.abc import Collection, Sequence
 
 from msgspec import Struct, field
@@ -19,6 +18,12 @@ from d0ctl.store.nodes.catalogue import Catalogue, requirement_of, room_of
 from d0ctl.store.nodes.holder import abandoned, any_driver, drives, is_daemon_outdated
 from d0ctl.store.rows import make
 from d0ctl.units import duration
+
+STRANDED = {Phase.ASSIGNED: "stranded", Phase.TRANSFERRING: "stranded_results"}
+"""Queries for packages that wait for files of which only nodes that are down have copies."""
+
+IDLE = (Phase.SUSPENDED, Phase.TRANSFERRING)
+"""The phases of launched packages of which nothing runs."""
 
 LOCAL_PATIENCE_S = 60.0
 """How long this machine may fail as a node: no network is involved that could recover."""
@@ -120,11 +125,11 @@ def production(
 def is_settled(store: Store, job: int, *, now: float = 0.0) -> bool:
     """Return whether nothing of a job can move without a person, if it is driven."""
     counts = counts_of(store, job)  # first, as `run` asks after each turn
-    launched = sum(counts.get(phase, 0) for phase in LIVE)
-    if launched - counts.get(Phase.SUSPENDED, 0) > sum(_awaiting(store, job, counts).values()):
+    active = sum(counts.get(phase, 0) for phase in LIVE if phase not in IDLE)
+    if active > sum(_awaiting(store, job, counts).values()):
         return False
     views = node_views(store, now=now)
-    if counts.get(Phase.ASSIGNED) and not _lost_clusters(views):
+    if any(counts.get(phase) for phase in STRANDED) and not _lost_clusters(views):
         return False
     return of_job(store, job, views).standing.is_settled
 
@@ -209,8 +214,11 @@ def _jobs(
     for row in store.rows("standing_jobs", job=job):
         of_job: Counts = counts.get(row["id"], {})
         work = _work(store, row, of_job, requirements.get(row["id"], []), nodes)
-        if stranded := _stranded(store, row["id"], of_job, lost):
-            work = replace(work, awaiting={**work.awaiting, Phase.ASSIGNED: stranded})
+        if lost and any(of_job.get(phase) for phase in STRANDED):
+            from d0ctl.store.nodes import makers  # late: nodes seldom stay down
+
+            stranded = makers.stranded(store, row["id"], STRANDED, lost)
+            work = replace(work, awaiting={**work.awaiting, **stranded})
         is_driven = drives(store, row["id"]) if driven is None else driven
         jobs.append(_judge(store, row, work, nodes, driven=is_driven))
     if any(found.standing.cause is Cause.NO_SPACE for found in jobs):
@@ -243,13 +251,6 @@ def _awaiting(store: Store, job: int, counts: Counts) -> Counts:
     if not any(counts.get(phase) for phase in LIVE):
         return {}
     return {row["phase"]: row["n"] for row in store.rows("awaiting_phases", job=job)}
-
-
-def _stranded(store: Store, job: int, counts: Counts, lost: set[int]) -> int:
-    """Return how many assigned packages wait for files that only lost clusters have."""
-    if not lost or not counts.get(Phase.ASSIGNED):
-        return 0
-    return int(store.value("stranded", job=job, clusters=json.dumps(sorted(lost))))
 
 
 def _judge(

@@ -166,8 +166,8 @@ delete from transfer
    and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
 
 -- name: node_in_use
--- How many packages are launched on a node, with those whose results are still on their way from there
--- and nowhere else.
+-- How many packages are launched on a node, with :results also those whose results are still on their
+-- way from there and nowhere else.
 select (select count(*) from package
          where node_id = :node and phase <> 'assigned' and is_live = 1)
      + (select count(*)
@@ -175,7 +175,7 @@ select (select count(*) from package
           join package indexed by package_in_phase
             on package.job_id = job.id and package.phase = 'transferring'
           join attempt on attempt.id = package.attempt_id and attempt.node_id = :node
-         where job.visible = 1 and job.ended is null
+         where :results and job.visible = 1 and job.ended is null
            and not exists (select 1
                              from node as own
                              join node as other on other.cluster_id = own.cluster_id

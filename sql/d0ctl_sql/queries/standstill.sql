@@ -146,6 +146,21 @@ select count(*)
                            where location.file_id = file.id
                              and location.cluster_id not in (select value from json_each(:clusters))));
 
+-- name: stranded_results
+-- How many packages of a job have succeeded and have results of which only these clusters have copies.
+select count(*)
+  from package indexed by package_in_phase
+ where package.job_id = :job and package.phase = 'transferring'
+   and exists (
+       select 1
+         from file
+         join transfer on transfer.file_id = file.id and transfer.result = 1
+        where file.package_id = package.id
+          and exists (select 1 from location where location.file_id = file.id)
+          and not exists (select 1 from location
+                           where location.file_id = file.id
+                             and location.cluster_id not in (select value from json_each(:clusters))));
+
 -- name: next_try
 -- The package of a job, or one of its stages, that is tried again first, after its cooloff or a
 -- release by the policy.
