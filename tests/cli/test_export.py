@@ -10,6 +10,7 @@ from d0ctl.jobfile.language.file_names import local_name
 from d0ctl.store.views.job_files import definition
 from d0ctl.store.views.job_files import job_file_text as jobfile
 from tests.cli.conftest import Type
+from tests.support.building import production
 from tests.support.rows import read as read_rows
 from tests.support.site import Site
 
@@ -218,3 +219,16 @@ def test_an_exported_wfcommons_instance_can_be_imported(
 def test_export_refuses_unknown_jobs_and_formats(site: Site, d0ctl: Type) -> None:
     assert d0ctl("export", "none").exit_code == 3
     assert d0ctl("export", "none", "--format", "x").exit_code == 2
+
+
+def test_export_of_a_part_names_its_job_and_not_one_of_a_similar_name(
+    site: Site, d0ctl: Type
+) -> None:
+    for name in ("prod", "prod2"):
+        site.submit(production(name=name))
+
+    result = d0ctl("export", "prod/2")
+
+    assert (result.exit_code, result.stderr.splitlines()) == (
+        3, ["d0ctl: `prod/2` is not a whole job", "did you mean `prod`?"],
+    )  # fmt: skip

@@ -82,6 +82,8 @@ def no_such_job(store: Store, name: str) -> NotFound:
     if name in names.nodes(store):
         return NotFound(f"there is no job `{name}`", hint=f"`{name}` is a node: d0ctl why {name}")
     known, lacks = names.jobs(store), f"there is no job `{name}`"
+    if (whole := name.partition("/")[0]) != name and whole in known:
+        return NotFound(f"`{name}` is not a whole job", hint=f"did you mean `{whole}`?")
     if row := store.row("removal_of_name", name=name):
         what = "it" if row["verb"] == "remove" else "the node of this name"
         lacks += f" ({row['actor']} removed {what} at {moment(row['at'], time.time())})"
