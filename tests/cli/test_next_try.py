@@ -85,7 +85,8 @@ def test_a_job_whose_package_cools_off_for_some_seconds_does_not_stand_still(
     alone = d0ctl("status", "--check", "--json")
 
     assert "stands still" not in page + why + "".join(part.stdout for part in of_parts)
-    assert "`late`: nothing moves until " in page and "`late`: nothing moves until " in why
+    text = "`late`: the next try of `late/1/1/1` is at "
+    assert text in page and text in why and "nothing moves" not in page + why
     assert [part.exit_code for part in of_parts] == [0, 0, 0]
     assert (alone.exit_code, json.loads(alone.stdout)["stopped"]) == (0, {})
 

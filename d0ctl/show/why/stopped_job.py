@@ -70,7 +70,9 @@ def _next_try(job: JobStanding, first: NextTry, now: float) -> str:
         why = f" ({again.number} of {again.tries}), after {cause(again)}"
     others = job.work.retrying - 1
     more = f"; {count(others, 'more package waits', 'more packages wait')} for other tries"
-    return f"nothing moves until {moment(first.at, now)}, {what}{why}{more if others else ''}"
+    at = moment(first.at, now)
+    when = f"{what} is at {at}" if job.standing.moves else f"nothing moves until {at}, {what}"
+    return f"{when}{why}{more if others else ''}"
 
 
 def add(job: JobStanding, part: GroupPart, explanation: Explanation, now: float) -> None:
