@@ -72,3 +72,16 @@ def test_a_node_that_is_resumed_is_tried_at_once(site: Site, d0ctl: Type) -> Non
     d0ctl("node", "resume", "localhost")
 
     assert registry.named(site.store, "localhost").next_try is None
+
+
+def test_a_node_that_is_down_and_drained_is_said_to_be_both(site: Site, d0ctl: Type) -> None:
+    drive(site)
+    site.up()
+    with site.store.writing():
+        contact.down(site.store, 1, "connection refused", now=time.time())
+    d0ctl("node", "drain", "localhost", "--reason", "new disk")
+
+    answer = d0ctl("why", "localhost").stdout
+
+    assert answer.startswith("node `localhost` has been down since")
+    assert "- it is drained, too (new disk): once it answers, it still takes no new" in answer

@@ -6,6 +6,7 @@ from shlex import quote
 from d0ctl.model import CANNOT_RUN, NEWER_HOME, OTHER_DAEMON, Node, Phase
 from d0ctl.select import parse
 from d0ctl.show import direct_streams
+from d0ctl.show.drawing.remark_texts import drain_note
 from d0ctl.show.why.common import MOST, Explanation, full_disk, gone_for_good, usage
 from d0ctl.show.why.phases import node_pauses
 from d0ctl.show.why.production import overflow
@@ -48,6 +49,11 @@ def node(store: Store, name: str, now: float) -> Explanation:
             explanation.facts.append(f"{soon}, or at once after `node check`")
         if not (is_driven := any_driver(store)):
             explanation.facts.append("no daemon is running, so nothing tries to reach it")
+        if row.drained:
+            note = f" ({drain_note(row.drain_note)})" if row.drain_note else ""
+            explanation.facts.append(
+                f"it is drained, too{note}: once it answers, it still takes no new packages"
+            )
         if room.used:
             from d0ctl.show.why.phases.launched import until_given_up  # late: few nodes are down
 
