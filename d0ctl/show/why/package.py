@@ -41,8 +41,7 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
     if known is not None and (wait := explanation.details.get("next_launch")):
         known = known.later(wait)
     times = eta.of_package(view.path, known, now)
-    begins = known is not None and known.start is not None
-    if times and _may_begin(explanation) and not (begins and not drives(store, job.id)):
+    if times and _may_begin(explanation) and drives(store, job.id):
         explanation.facts.append(times)
     if view.phase != Phase.KILLING:
         _expected_sizes(store, view, explanation)

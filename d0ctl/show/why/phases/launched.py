@@ -21,6 +21,7 @@ from d0ctl.show.why.subject import Subject
 from d0ctl.store.clusters.pilots import direct_job_of
 from d0ctl.store.connection import Store
 from d0ctl.store.lifecycle import AT_ONCE
+from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.holder import any_driver
 from d0ctl.store.nodes.site import default
 from d0ctl.store.nodes.standstill import NodeView, node_views
@@ -40,20 +41,22 @@ def live(subject: Subject) -> None:
     package, explanation = subject.package, subject.explanation
     tries = one_package.attempts(subject.store, package.id)
     began = tries[-1].started if tries else None
+    is_driven = any_driver(subject.store)
     explanation.answer = f"{subject.name} {state(subject.store, package, began, subject.now)}"
     if package.phase == Phase.STARTING:
         _queued(subject)
     if package.phase == Phase.SUSPENDED and package.note:
         _suspended(subject, package.note)
-    if package.phase == Phase.STARTING and not any_driver(subject.store):
-        subject.fact("no daemon is running: if it waits there for a slot, it begins when one runs")
-        subject.command("d0ctl daemon start")
+    if not is_driven:
+        _unheard(subject)
     if tries and (job := direct_job_of(subject.store, tries[-1].id)):
         subject.fact(direct_job(job))
     if len(tries) > 1:
         subject.fact(f"this is attempt {tries[-1].number}, a {tries[-1].kind}")
-    explanation.commands += [f"d0ctl logs {package.path}", f"d0ctl kill {package.path}"]
-    _straggles(subject)
+    explanation.commands.append(f"d0ctl logs {package.path}")
+    if is_driven:
+        subject.command(f"d0ctl kill {package.path}")
+        _straggles(subject)
     broker.explain_choice(subject)
     _early_start(subject)
 
@@ -62,7 +65,21 @@ def state(store: Store, package: PackageView | PackageRow, began: float | None, 
     """Describe a launched package; one that is starting may have to wait for a slot."""
     if package.phase == Phase.STARTING and one_package.full_node(store, package.id):
         return f"waits for a slot on `{package.node}`"
-    return for_time(package.phase, package.node, began, now)
+    if package.node is None or package.phase == Phase.UNREACHABLE or any_driver(store):
+        return for_time(package.phase, package.node, began, now)
+    node = registry.find(store, package.node)
+    last_contact = node.contact if node else None
+    last = f" when that was last heard, at {moment(last_contact, now)}" if last_contact else ""
+    return f"was {package.phase} on `{package.node}`{last}"
+
+
+def _unheard(subject: Subject) -> None:
+    """Say that nobody knows what became of it since its node was last heard."""
+    if subject.package.phase == Phase.STARTING:
+        subject.fact("no daemon is running: if it waits there for a slot, it begins when one runs")
+    else:
+        subject.fact("no daemon is running, so it is not known whether it has ended since")
+    subject.command("d0ctl daemon start")
 
 
 def _queued(subject: Subject) -> None:
@@ -98,7 +115,12 @@ def _straggles(subject: Subject) -> None:
 
 
 def add_stragglers(store: Store, part: GroupPart, explanation: Explanation, now: float) -> None:
-    """Name the first stragglers of a job or a part of it, and what explains the first of them."""
+    """Name the first stragglers of a job or a part of it, and what explains the first of them.
+
+    Without a daemon there are none: those that look late may have ended.
+    """
+    if not any_driver(store):
+        return
     found = eta.stragglers(store, part.job.id, MOST_STRAGGLERS, now=now)
     late = [package for package in found if package.path.startswith(f"{part.path}/")]
     explanation.facts += stragglers(late, now)
