@@ -13,7 +13,7 @@ from d0ctl_tui.past import read_moment
 from tests.cli.test_check import drive
 from tests.store.test_past import FIRST, spread_out
 from tests.support import rows
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.site import Site
 from tests.tui.conftest import Desk, Open
 
@@ -178,3 +178,21 @@ def test_the_past_names_the_jobs_that_were_removed_since(site: Site, dashboard: 
         await desk.misses("removed since")
 
     dashboard(script, size=(80, 24))
+
+
+def test_what_waited_for_a_file_of_another_job_was_not_blocked(site: Site, dashboard: Open) -> None:
+    site.submit(job(("a", [line(package("made"))]), name="maker"))
+    site.submit(job(("a", [line(package("read", needs=["maker:made"]))]), name="reader"))
+    site.finish("maker/1/1/1")
+    site.finish("reader/1/1/1")
+    spread_out(site)
+    at = datetime.fromtimestamp(FIRST + 0.5)
+
+    async def script(desk: Desk) -> None:
+        await desk.press("at")
+        await desk.type(f"{at:%Y-%m-%d %H:%M:%S}")
+        await desk.press("enter")
+        await desk.sees("as it was", "1 waiting")
+        await desk.misses("blocked")
+
+    dashboard(script, start="reader", size=(140, 36))
