@@ -49,8 +49,8 @@ def test_retries_by_a_person_are_not_counted_as_those_of_d0ctl(d0ctl: Type, site
     site.fail("prod/1/1/1", reason="stage-in")
     again = d0ctl("report", "failures").stdout
 
-    assert cooling.startswith("4 failures of 4 packages, 1 failed now, 0 tried again by d0ctl, ")
-    assert again.startswith("5 failures of 4 packages, 0 failed now, 1 tried again by d0ctl, ")
+    assert cooling.startswith("4 failures of 4 packages, 1 failed now, 3 cooling off, 0 tried ")
+    assert again.startswith("5 failures of 4 packages, 0 failed now, 1 cooling off, 1 tried ")
 
 
 def test_the_end_of_a_long_message_is_shown(d0ctl: Type, site: Site) -> None:

@@ -76,6 +76,7 @@ class Failures(TypedDict):
     failures: int
     packages: int
     failed: Annotated[int, Meta(description="Packages that are failed now.")]
+    cooling_off: int
     tried_again: int
     acknowledged: Acknowledged
     cpu_hours: float

@@ -26,8 +26,10 @@ def draw(
     if not report.count:
         page.say("no failure matches these options" if is_filtered else NOTHING_FAILED)
         return
+    cooling = f"{count(report.cooling)} cooling off, " if report.cooling else ""
     page.say(f"{count(report.count, 'failure')} of {count(report.packages, 'package')}, "
-             f"{count(report.failed)} failed now, {count(report.again)} tried again by d0ctl, "
+             f"{count(report.failed)} failed now, {cooling}"
+             f"{count(report.again)} tried again by d0ctl, "
              f"{hours(report.wasted):,.2f} CPU hours wasted")  # fmt: skip
     for blame in report.blamed:
         page.say(blame.sentence())

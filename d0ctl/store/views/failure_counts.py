@@ -56,12 +56,15 @@ class Alike(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """All selected failures: how many, of how many packages, and how many of these failed now."""
+    """All selected failures: how many, of how many packages, and how many of these failed now, or
+    are cooling off.
+    """
 
     count: int
     packages: int
     wasted: float
     failed: int
+    cooling: int
     again: int
     acknowledged: int
     groups: dict[str, list[Alike]]
@@ -105,8 +108,7 @@ def failures(
             _QUERIES[group], limit=limit, **({"apart": apart} if group == "input" else {}))]
         for group in GROUPS
     }  # fmt: skip
-    return Report(whole["count"], whole["packages"], whole["wasted"], whole["failed"],
-                  whole["again"], whole["acknowledged"], groups, blamed)  # fmt: skip
+    return Report(**dict(whole), groups=groups, blamed=blamed)
 
 
 def _collect(store: Store, wanted: Selector, now: float) -> _Scope:

@@ -40,6 +40,8 @@ delete from failing
 select count(*) as count, count(distinct attempt.package_id) as packages,
        coalesce(sum(coalesce(attempt.cpu, run_end.ended - attempt.started)), 0) as wasted,
        count(distinct case when package.phase = 'failed' then package.id end) as failed,
+       count(distinct case when package.phase = 'cooloff' and package.attempt_id = attempt.id
+                           then package.id end) as cooling,
        count(case when attempt.answer in ('resubmit', 'restart')
                    and attempt.number < package.attempts
                    and not exists (select 1 from event

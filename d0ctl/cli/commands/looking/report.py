@@ -148,7 +148,7 @@ def _document(report: "Report") -> dict[str, Any]:
         "failures": report.count,
         "packages": report.packages,
         "failed": report.failed,
-        "tried_again": report.again,
+        "cooling_off": report.cooling, "tried_again": report.again,
         "acknowledged": report.acknowledged,
         "cpu_hours": hours(report.wasted),
         "blamed": [_blame(blame) for blame in report.blamed],
