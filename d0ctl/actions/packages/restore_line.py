@@ -17,6 +17,7 @@ from d0ctl.actions.action import (
     Way,
 )
 from d0ctl.actions.option import Options, flag
+from d0ctl.actions.packages._ended_before import EndedBefore, ended_before
 from d0ctl.actions.packages.kill_line import check_level
 from d0ctl.actions.retryable import restore_command
 from d0ctl.actions.selection import jobs_of, rows
@@ -70,8 +71,8 @@ class RestoreLinePlan(Plan):
     running_again: tuple[Change, ...]
     rerun: Rerun
     """The packages that run again besides these, and files from outside that have changed since."""
-    ended: int
-    """How many packages failed or were canceled before the drop, and are so again."""
+    ended: EndedBefore
+    """The packages that failed or were canceled before the drop, and are so again."""
     lacking: int
     """How many packages have succeeded before an update added these files to their inputs."""
     is_read: bool
@@ -134,7 +135,7 @@ def _plan(
         again=tuple(row["id"] for row in done),
         running_again=tuple(Change(row["path"], row["phase"]) for row in done[:MOST_SHOWN]),
         rerun=rerun,
-        ended=restore_line.count_ended(selected),
+        ended=ended_before(selected, [job.id for job in jobs_of(selected.store, request.target)]),
         lacking=lacking,
         is_read=bool(regaining or lacking or retry.readers_done(selected).number),
     )
@@ -219,7 +220,7 @@ def describe(plan: RestoreLinePlan) -> Iterator[str]:
     yield from wording.makers(plan.rerun.makers, "would run", plan.request.target.job)
     yield from _lacking(plan)
     yield from _changed(plan)
-    yield from _ended(plan)
+    yield from plan.ended.lines(plan.request.target)
 
 
 def report(plan: RestoreLinePlan) -> Iterator[str]:
@@ -243,7 +244,7 @@ def report(plan: RestoreLinePlan) -> Iterator[str]:
     yield from wording.makers(plan.rerun.makers, "will run", plan.request.target.job)
     yield from _lacking(plan)
     yield from _changed(plan)
-    yield from _ended(plan)
+    yield from plan.ended.lines(plan.request.target)
 
 
 def _lacking(plan: RestoreLinePlan) -> Iterator[str]:
@@ -262,18 +263,6 @@ def _changed(plan: RestoreLinePlan) -> Iterator[str]:
     part = str(target) if target.is_one else target.parts[0].job
     for name, number in plan.rerun.earlier.items():
         yield edited_files.earlier_readers(name, EarlierReaders(number, part))
-
-
-def _ended(plan: RestoreLinePlan) -> Iterator[str]:
-    """Say which packages do not run by this, as they had ended before the drop."""
-    if plan.ended:
-        had = count(
-            plan.ended, "package that had failed or was", "packages that had failed or were"
-        )
-        is_so, again = ("is so", "it") if plan.ended == 1 else ("are so", "them")
-        parts = plan.request.target.parts
-        retry = undo.command("retry", [f"{part}/*:failed,canceled" for part in parts])
-        yield f"{had} canceled before the drop {is_so} again: `{retry}` runs {again}"
 
 
 ACTION = Action(

@@ -117,6 +117,12 @@ def count_ended(selected: Selection) -> int:
     return int(selected.value("count_ended_before_drop"))
 
 
+def that_ended(selected: Selection, packages: Sequence[int]) -> list[int]:
+    """Return those of some dropped packages that had failed, or were canceled, before the drop."""
+    rows = selected.rows("ended_before_drop", packages=json.dumps(packages)) if packages else []
+    return [row["id"] for row in rows]
+
+
 def count_lacking(selected: Selection) -> int:
     """Count the packages that have succeeded before files of the selection became their inputs."""
     return int(selected.value("count_lacking"))

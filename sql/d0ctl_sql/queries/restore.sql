@@ -325,6 +325,16 @@ select count(*)
          where event.package_id = package.id and event.new = 'dropped'
          order by event.id desc limit 1) in ('failed', 'canceled');
 
+-- name: ended_before_drop
+-- Those of some dropped packages that had failed, or were canceled, when they were dropped.
+select package.id
+  from json_each(:packages) as asked
+  join package on package.id = asked.value
+ where (select old from event
+         where event.package_id = package.id and event.new = 'dropped'
+         order by event.id desc limit 1) in ('failed', 'canceled')
+ order by package.id;
+
 -- name: count_lacking
 -- How many packages have succeeded before an update added files of the selected ones to their inputs.
 select count(distinct package.id)
