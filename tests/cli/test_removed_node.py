@@ -5,7 +5,7 @@ import time
 from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
-from tests.support.building import production
+from tests.support.building import job, line, package, production
 from tests.support.rows import change, delete, value
 from tests.support.site import Site
 
@@ -89,3 +89,45 @@ def test_a_node_without_files_has_none_to_lose(site: Site, d0ctl: Type) -> None:
     planned = d0ctl("node", "remove", "far", "--dry-run")
 
     assert planned.stdout == "would remove `far`: it has no files without another copy\n"
+
+
+def test_packages_that_no_other_node_can_take_are_said_to_stand_still(
+    site: Site, d0ctl: Type
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    site.submit(production())
+    only_far = [line(package(f"{number}", nodes=("far",))) for number in range(3)]
+    last = line(package("last", needs=["0", "1", "2"], nodes=("far",)))
+    site.submit(job(("a", only_far), ("b", [last]), name="bound"))
+    site.submit(job(("a", only_far), name="pin"))
+    d0ctl("hold", "pin")
+    for number in (1, 2, 3):
+        site.launch(f"bound/1/{number}/1", "far")
+        site.end(f"bound/1/{number}/1")
+    site.launch("bound/2/1/1", "far")
+    site.end("bound/2/1/1", "failed", reason="exit-code")
+
+    planned = d0ctl("node", "remove", "far", "--dry-run")
+    done = d0ctl("node", "remove", "far", "--yes")
+
+    needed = "again for those that are needed now, but they can't: no other node can take them"
+    assert planned.stdout.splitlines()[1:] == [
+        f"3 packages would run {needed}",
+        "3 packages of job `pin` would stand still: no other node can take them",
+    ]
+    assert done.stdout.splitlines()[2:] == [
+        f"3 packages will run {needed}",
+        "3 packages of job `pin` stand still: no other node can take them",
+    ]
+
+
+def test_packages_that_another_node_can_take_are_not_said_to_stand_still(
+    site: Site, d0ctl: Type
+) -> None:
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2)
+    registry.add(site.store, Address("near", "ssh", "near"), cpus=2)
+    site.submit(job(("a", [line(package("x", nodes=("far", "near")))])))
+
+    planned = d0ctl("node", "remove", "far", "--dry-run").stdout
+
+    assert planned == "would remove `far`: it has no files without another copy\n"

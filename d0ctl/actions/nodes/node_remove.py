@@ -11,7 +11,7 @@ from d0ctl.actions.clusters import cluster_set
 from d0ctl.actions.nodes import _together
 from d0ctl.actions.option import Options, flag
 from d0ctl.errors import Refused
-from d0ctl.model import Node
+from d0ctl.model import DIRECT, Node
 from d0ctl.sitefile.spec import ClusterEntry
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
@@ -20,6 +20,7 @@ from d0ctl.store.connection import Store
 from d0ctl.store.files import copies
 from d0ctl.store.files.copies import OnlyCopies
 from d0ctl.store.nodes import registry
+from d0ctl.store.nodes.fitting import Stranded, Without
 from d0ctl.units import count, listed, size
 
 GONE = "its node was removed as lost"
@@ -46,6 +47,10 @@ class RemovePlan(Plan):
     """The attempts that count as lost."""
     only_there: OnlyCopies | None = None
     """The files that only it has; None if another node or this machine has its cache."""
+    stranded: int = 0
+    """How many of the packages that make these again no other node can take."""
+    stranded_jobs: tuple[Stranded, ...] = ()
+    """The jobs with packages that no other node can take."""
     cluster: str = ""
     settings: tuple[str, ...] = ()
     """The settings of its cluster if no other node is in it, as people write them."""
@@ -59,9 +64,14 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
     With `lost` they may be, but then it must be down.
     """
     row = registry.named(store, request.target.brief)
+    only_there = None if _shares_cache(store, row) else copies.only_on_node(store, row.id)
+    without = Without(store, row.name, now=now)
+    is_pilot = row.job not in ("", DIRECT)  # others of its batch system may come
     plan = RemovePlan(
         request=request,
-        only_there=None if _shares_cache(store, row) else copies.only_on_node(store, row.id),
+        only_there=only_there,
+        stranded=without.count(only_there.by_requirement) if only_there and not is_pilot else 0,
+        stranded_jobs=() if is_pilot else tuple(without.jobs()),
         cluster=row.cluster,
         settings=_settings(store, row),
         site_file=site_changes.last_file(store) if row.applied else None,
@@ -112,10 +122,11 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     """Say what would be lost."""
     name = plan.request.target.brief
     yield f"would remove `{name}`: {_only_there(plan.only_there)}"
-    yield from _makers(plan.only_there, "would run")
+    yield from _makers(plan, "would run")
     if plan.attempts:
         packages = count(len(plan.attempts), "package")
         yield f"{packages} there would count as lost and run again elsewhere: is it switched off?"
+    yield from _jobs(plan, "would stand still")
     if plan.settings and plan.request.options.with_settings:
         yield f"would forget the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
     elif plan.settings:
@@ -129,7 +140,8 @@ def report(plan: RemovePlan) -> Iterator[str]:
     yield f"removed `{plan.request.target.brief}`{runs}"
     if plan.only_there and plan.only_there.files:
         yield _only_there(plan.only_there, is_removed=True)
-        yield from _makers(plan.only_there, "will run")
+        yield from _makers(plan, "will run")
+    yield from _jobs(plan, "stands still", "stand still")
     if plan.settings and plan.request.options.with_settings:
         yield f"forgot the settings of cluster `{plan.cluster}`: {listed(plan.settings)}"
     elif plan.settings:
@@ -150,10 +162,29 @@ def _only_there(lost: OnlyCopies | None, *, is_removed: bool = False) -> str:
     return f"only it {has} {number}, {size(lost.bytes)}: {those} {are} made again if needed"
 
 
-def _makers(lost: OnlyCopies | None, will_run: str) -> Iterator[str]:
-    """Say how many packages run again for files that only the node has."""
-    if lost and lost.packages:
-        yield f"{count(lost.packages, 'package')} {will_run} again for those that are needed now"
+def _makers(plan: RemovePlan, will_run: str) -> Iterator[str]:
+    """Say how many packages run again for files that only the node has, and how many can't."""
+    if not plan.only_there or not (number := plan.only_there.packages):
+        return
+    again = f"{count(number, 'package')} {will_run} again for those that are needed now"
+    if not plan.stranded:
+        yield again
+        return
+    some = f"{plan.stranded:,} of them"
+    which = some if plan.stranded < number else "it" if number == 1 else "they"
+    them = "it" if plan.stranded == 1 else "them"
+    yield f"{again}, but {which} can't: no other node can take {them}"
+
+
+def _jobs(plan: RemovePlan, *stand_still: str) -> Iterator[str]:
+    """Say which packages that have not ended only the node can take."""
+    for job in plan.stranded_jobs[: wording.MOST_NAMED]:
+        stands = stand_still[0] if job.packages == 1 else stand_still[-1]
+        them = "it" if job.packages == 1 else "them"
+        packages = count(job.packages, "package")
+        yield f"{packages} of job `{job.job}` {stands}: no other node can take {them}"
+    if (more := len(plan.stranded_jobs) - wording.MOST_NAMED) > 0:
+        yield f"and packages of {count(more, 'more job')} likewise"
 
 
 def _keeping(plan: RemovePlan) -> str:

@@ -1,6 +1,7 @@
 """Copies of files: wanted, arrived, delivered, lost."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -23,12 +24,17 @@ PARKED = 1e12
 
 class OnlyCopies(NamedTuple):
     """The files of which only one node has a copy, their bytes, and how many packages would run
-    again without it: for those that are needed now.
+    again without it, by requirement: for those that are needed now.
     """
 
     files: int
     bytes: int
-    packages: int
+    by_requirement: Mapping[int, int]
+
+    @property
+    def packages(self) -> int:
+        """How many packages would run again."""
+        return sum(self.by_requirement.values())
 
 
 def lose(store: Store, copies: Iterable[tuple[int, int]], *, now: float) -> None:
@@ -58,7 +64,8 @@ def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> No
 def only_on_node(store: Store, node: int) -> OnlyCopies:
     """Count the made files of which only this node has a copy."""
     (row,) = store.rows("files_only_on_node", node=node)
-    return OnlyCopies(row["files"], row["bytes"], row["packages"])
+    packages = {int(id): number for id, number in json.loads(row["packages"]).items()}
+    return OnlyCopies(row["files"], row["bytes"], packages)
 
 
 def is_doubted(store: Store, node: int) -> bool:

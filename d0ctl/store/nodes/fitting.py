@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.spec import JobSpec, PackageSpec
 from d0ctl.schedule.resources import Requirement
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Store, as_json
 from d0ctl.store.nodes.catalogue import Catalogue, requirement_of
 from d0ctl.store.nodes.standstill import node_views
 from d0ctl.units import REQUESTS, count, listed
@@ -65,6 +65,16 @@ class Nodes:
         """
         found = self.against(requirement)
         return {} if None in found.values() else {name: str(why) for name, why in found.items()}
+
+    def fits_only(self, requirement: Requirement, name: str) -> bool:
+        """Return whether a node can take packages with a requirement, and no other ever can.
+
+        It is false if there is no other.
+        """
+        if len(self._views) == 1:
+            return False
+        able = [view.name for view in self._views if view.node.misfit(requirement) is None]
+        return able == [name]
 
 
 def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -180,3 +190,40 @@ def lines(misfits: Sequence[Misfit]) -> Iterator[str]:
     yield from texts[: 2 * MOST_NAMED]
     if len(texts) > 2 * MOST_NAMED:
         yield f"and {len(texts) - 2 * MOST_NAMED:,} more"
+
+
+class Stranded(NamedTuple):
+    """How many packages of a job that have not ended only one node can take."""
+
+    job: str
+    packages: int
+
+
+class Without:
+    """The site without a node, read once."""
+
+    def __init__(self, store: Store, node: str, *, now: float) -> None:
+        self._store, self._node = store, node
+        self._nodes, self._catalogue = Nodes(store, now=now), Catalogue(store)
+
+    def jobs(self) -> list[Stranded]:
+        """Return the jobs with packages that only this node can take, if they have not ended."""
+        only: dict[tuple[int, str], list[int]] = {}
+        for row in self._store.rows("requirements_to_run"):
+            requirement = requirement_of(row, self._catalogue)
+            if self._nodes.fits_only(requirement, self._node):
+                only.setdefault((row["job_id"], row["job"]), []).append(row["id"])
+        found = [
+            Stranded(name, self._store.value("packages_to_run", job=job, requirements=as_json(ids)))
+            for (job, name), ids in only.items()
+        ]
+        return [each for each in found if each.packages]
+
+    def count(self, packages: Mapping[int, int]) -> int:
+        """Count those packages that only this node can take; they are given by requirement."""
+        rows = self._store.rows("requirements_by_id", requirements=as_json([*packages]) or "[]")
+        return sum(
+            packages[row["id"]]
+            for row in rows
+            if self._nodes.fits_only(requirement_of(row, self._catalogue), self._node)
+        )

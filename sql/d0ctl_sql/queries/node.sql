@@ -125,8 +125,8 @@ select file_id, cluster_id from location
 
 -- name: files_only_on_node
 -- Number and size of the files that packages have made and of which only this node has a copy, and how
--- many packages would run again without it: makers of those that are still needed, and of their
--- inputs that were removed.
+-- many packages would run again without it, by requirement: makers of those that are still needed,
+-- and of their inputs that were removed.
 with recursive only_there (file_id, package_id, size) as materialized (
     select file.id, file.package_id, file.size
       from location
@@ -156,7 +156,10 @@ maker (package_id) as (
                 and (file.present = 0 or file.id in (select file_id from only_there))
       join package on package.id = file.package_id and package.phase in ('done', 'transferring'))
 select count(*) as files, coalesce(sum(size), 0) as bytes,
-       (select count(*) from maker) as packages
+       (select json_group_object(requirement_id, n)
+          from (select package.requirement_id, count(*) as n
+                  from maker join package on package.id = maker.package_id
+                 group by package.requirement_id)) as packages
   from only_there;
 
 -- name: forget_node_transfers
@@ -392,6 +395,29 @@ select requirement.*, stage.name as stage
   from requirement join stage on stage.id = requirement.stage_id
  where requirement.job_id = :job
  order by requirement.id;
+
+-- name: requirements_to_run
+-- The requests of packages of jobs that have not ended, but for those that only deliver outputs.
+select requirement.*, job.name as job
+  from job
+  join requirement on requirement.job_id = job.id and requirement.stay is null
+ where job.visible = 1 and job.ended is null
+ order by requirement.job_id, requirement.id;
+
+-- name: requirements_by_id
+-- The same of some requirements.
+select requirement.*
+  from json_each(:requirements) as asked
+  join requirement on requirement.id = asked.value and requirement.stay is null;
+
+-- name: packages_to_run
+-- How many packages of a job with some requirements have not ended.
+select count(*)
+  from package
+ where job_id = :job
+   and phase in ('waiting', 'ready', 'held', 'cooloff', 'assigned', 'starting', 'staging-in',
+                 'running', 'suspended', 'unreachable')
+   and requirement_id in (select value from json_each(:requirements));
 
 -- name: note_login
 -- Record whether a node could log in to another one.
