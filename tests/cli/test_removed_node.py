@@ -112,11 +112,11 @@ def test_packages_that_no_other_node_can_take_are_said_to_stand_still(
 
     needed = "again for those that are needed now, but they can't: no other node can take them"
     assert planned.stdout.splitlines()[1:] == [
-        f"3 packages would run {needed}",
+        f"3 packages would have to run {needed}",
         "3 packages of job `pin` would stand still: no other node can take them",
     ]
     assert done.stdout.splitlines()[2:] == [
-        f"3 packages will run {needed}",
+        f"3 packages have to run {needed}",
         "3 packages of job `pin` stand still: no other node can take them",
     ]
 

@@ -166,14 +166,16 @@ def _makers(plan: RemovePlan, will_run: str) -> Iterator[str]:
     """Say how many packages run again for files that only the node has, and how many can't."""
     if not plan.only_there or not (number := plan.only_there.packages):
         return
-    again = f"{count(number, 'package')} {will_run} again for those that are needed now"
+    needed = "again for those that are needed now"
     if not plan.stranded:
-        yield again
+        yield f"{count(number, 'package')} {will_run} {needed}"
         return
+    have_to = "would have to" if will_run == "would run" else "has to" if number == 1 else "have to"
     some = f"{plan.stranded:,} of them"
     which = some if plan.stranded < number else "it" if number == 1 else "they"
     them = "it" if plan.stranded == 1 else "them"
-    yield f"{again}, but {which} can't: no other node can take {them}"
+    yield (f"{count(number, 'package')} {have_to} run {needed}, but {which} can't: "
+           f"no other node can take {them}")  # fmt: skip
 
 
 def _jobs(plan: RemovePlan, *stand_still: str) -> Iterator[str]:
