@@ -78,7 +78,7 @@ class Desk:
         box = self.app.screen
         if not isinstance(box, PlanDialog) or box.state not in ("planning", *PLANNED):
             return True
-        return box.page.was_seen(time.monotonic())
+        return bool(self.screen) and box.page.was_seen(time.monotonic())  # reading it paints it
 
     async def type(self, text: str) -> None:
         """Press the keys of a text."""
