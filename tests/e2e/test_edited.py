@@ -203,9 +203,8 @@ def chained(number: int, name: str, node: str, gate: str) -> str:
 """
 
 
-def test_what_read_an_old_copy_on_a_node_is_known_and_the_next_package_gets_the_file_as_it_is(
-    site: Site,
-) -> None:
+def read_old_copy(site: Site) -> None:
+    """Run packages on two nodes of which the second has a copy of a file from before a change."""
     site.add("farm", cpus=1)
     site.start_daemon()
     data = site.jobs / "data.txt"
@@ -229,6 +228,12 @@ def test_what_read_an_old_copy_on_a_node_is_known_and_the_next_package_gets_the_
     site.wait_phase("data/1/2/3", "running")
     site.open("t3")
     site.ok("wait", "data")
+
+
+def test_what_read_an_old_copy_on_a_node_is_known_and_the_next_package_gets_the_file_as_it_is(
+    site: Site,
+) -> None:
+    read_old_copy(site)
 
     old, new = (["v1\n"], ["v2 longer\n"])
     assert [site.result(f"data/h{number}.txt") for number in (1, 2)] == old + new

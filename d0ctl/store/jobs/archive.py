@@ -47,6 +47,8 @@ COPIED = {
               " or instr(' ' || target, ' ' || archived.name || '/') > 0"
               " or instr(' ' || target, ' ' || archived.name || ':') > 0)",
     "site": "true", "cluster": "true", "node": "true", "setting": "true", "software": "true",
+    "outdated_copy": "file_id in (select id from main.file)",
+    "removed_copy": "file_id in (select id from main.file)",
 }  # fmt: skip
 """The tables of an archive, in the order in which they are filled, and the rows of each."""
 
@@ -56,7 +58,7 @@ LEFT_OUT = frozenset([
     "dataset_transition", "delivery", "estimate", "event_range_status",
     "event_range_transition", "lacked_input", "launch_tally", "lease", "link_rate", "location",
     "need", "node_login", "node_outage", "node_sample", "notice", "notified", "notified_of",
-    "outdated_copy", "outdated_package",
+    "outdated_package",
     "package_sample", "phase", "pilot", "problem", "purge", "replica", "resumed_job",
     "share_usage", "software_order", "streamed_input", "taken_event", "task_cursor",
     "task_status", "task_transition", "token", "transfer", "transition",

@@ -836,6 +836,15 @@ create table outdated_copy (
 -- Those of a cluster that is removed.
 create index outdated_copy_of_cluster on outdated_copy (cluster_id);
 
+-- What `outdated_copy` said of the cluster of a node when the node was removed: packages launched there
+-- before this time have read earlier contents.
+create table removed_copy (
+    file_id integer not null references file on delete cascade,
+    node_id integer not null,              -- of no node any more
+    renewed real not null,                 -- when it was copied anew; 1e12: never
+    primary key (file_id, node_id)
+) strict, without rowid;
+
 -- A copy that is requested in the cache of a cluster or (`result` = 1) in results/JOB/.
 create table transfer (
     file_id    integer not null references file,
@@ -1137,45 +1146,62 @@ begin
     values (new.id, new.replaced, old.size, old.checksum);
 end;
 
+-- Which contents of files attempts have read: those that a file had at this time. With an outdated
+-- copy this is before the file was replaced, although the attempt may have started after that.
+create view reading as
+    select package_id, file_id, attempt_id,
+           iif(launched < renewed,
+               min(launched,
+                   coalesce((select max(content.until) from former_content as content
+                              where content.file_id = copied.file_id
+                                and content.until < copied.renewed), replaced, 1e12) - 1e-6),
+               began) as at
+      from (select input.package_id, input.file_id, attempt.id as attempt_id, file.replaced,
+                   iif(package.early, attempt.ended, attempt.launched) as launched,
+                   iif(package.early, attempt.ended,
+                       max(attempt.launched, coalesce(attempt.started, 0))) as began,
+                   coalesce((select removed_copy.renewed from removed_copy
+                              where removed_copy.file_id = input.file_id
+                                and removed_copy.node_id = attempt.node_id),
+                            (select coalesce(abs(outdated_copy.renewed), 1e12)
+                               from node
+                               join outdated_copy on outdated_copy.cluster_id = node.cluster_id
+                                                 and outdated_copy.file_id = input.file_id
+                              where node.id = attempt.node_id), 0) as renewed
+              from input
+              join file on file.id = input.file_id
+              join package on package.id = input.package_id
+              join attempt on attempt.package_id = package.id
+             where input.own = 0 and input.dropped = 0) as copied;
+
 -- The contents of files that packages have read with their last attempts; `replaced_checksum` if these
 -- were replaced since.
 create view read_content as
     select package_id, file_id, replaced_checksum,
            coalesce(replaced_checksum, checksum) as checksum
-      from (select input.package_id, input.file_id, file.checksum,
+      from (select reading.package_id, reading.file_id, file.checksum,
                    (select content.checksum
                       from former_content as content
-                     where content.file_id = input.file_id
-                       and content.until > iif(package.early, attempt.ended,
-                                               max(attempt.launched, coalesce(attempt.started, 0)))
+                     where content.file_id = reading.file_id and content.until > reading.at
                      order by content.until limit 1) as replaced_checksum
-              from input
-              join file on file.id = input.file_id
-              join package on package.id = input.package_id
-              join attempt on attempt.id = package.attempt_id
-             where input.own = 0 and input.dropped = 0);
+              from reading
+              join file on file.id = reading.file_id
+              join package on package.id = reading.package_id
+                          and package.attempt_id = reading.attempt_id);
 
 -- Which packages have read earlier contents of files: from outside, or that were made again. A package
 -- whose results a person accepted counts again only after a later change.
 create view earlier_reader as
-    select input.package_id, input.file_id
-      from input
-      join file on file.id = input.file_id and file.replaced is not null
-      join package on package.id = input.package_id
-      join attempt on attempt.id = package.attempt_id
-      left join node on node.id = attempt.node_id
-      left join outdated_copy on outdated_copy.file_id = file.id
-                             and outdated_copy.cluster_id = node.cluster_id
-     where input.own = 0 and input.dropped = 0
-       and ((iif(package.early, attempt.ended, max(attempt.launched, coalesce(attempt.started, 0)))
-             < file.replaced
-             and not exists (select 1 from read_content
-                              where read_content.package_id = package.id
-                                and read_content.file_id = file.id
-                                and read_content.replaced_checksum = file.checksum))
-            or iif(package.early, attempt.ended, attempt.launched)
-               < iif(outdated_copy.file_id is null, 0,
-                     coalesce(abs(outdated_copy.renewed), 1e12)))
+    select reading.package_id, reading.file_id
+      from reading
+      join file on file.id = reading.file_id and file.replaced is not null
+      join package on package.id = reading.package_id and package.attempt_id = reading.attempt_id
+      join attempt on attempt.id = reading.attempt_id
+     where reading.at < file.replaced
+       and not exists (select 1 from read_content
+                        where read_content.package_id = package.id
+                          and read_content.file_id = file.id
+                          and read_content.replaced_checksum = file.checksum)
        and not (coalesce(package.redefined, 0) > attempt.launched
                 and package.redefined >= file.replaced);
 
@@ -1283,6 +1309,14 @@ create table node (
     drain_note     text,
     drained_at     real
 ) strict;
+
+create trigger outdated_copies_kept before delete on node
+begin
+    insert into removed_copy (file_id, node_id, renewed)
+    select file_id, old.id, coalesce(abs(renewed), 1e12)
+      from outdated_copy
+     where cluster_id = old.cluster_id and renewed is not 0;
+end;
 
 -- The last 10,000 times without contact with a node, written by triggers, or with a disk that had
 -- less free space than its reserve. They stay when the node is removed.

@@ -281,12 +281,16 @@ select file.name, file.present, file.dropped as file_dropped, file.size, some.bi
        (select path from package_path where package_id = file.package_id) as maker_path,
        package.phase as maker_phase, making.launched as remade,
        file.replaced,
-       (select coalesce(abs(outdated_copy.renewed), 1e12)
+       (select coalesce(removed_copy.renewed,
+                        iif(outdated_copy.file_id is null, null,
+                            coalesce(abs(outdated_copy.renewed), 1e12)))
           from package as reader
           join attempt on attempt.id = reader.attempt_id
-          join node on node.id = attempt.node_id
-          join outdated_copy on outdated_copy.cluster_id = node.cluster_id
-                            and outdated_copy.file_id = file.id
+          left join node on node.id = attempt.node_id
+          left join outdated_copy on outdated_copy.cluster_id = node.cluster_id
+                                 and outdated_copy.file_id = file.id
+          left join removed_copy on removed_copy.node_id = attempt.node_id
+                                and removed_copy.file_id = file.id
          where reader.id = :package) as renewed
   from (select few.*
           from (select * from input where package_id = :package limit :window) as few

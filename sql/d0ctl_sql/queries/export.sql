@@ -111,8 +111,6 @@ select package.id as package_id, package_path.path, binary.seq, binary.name,
        node.platform, coalesce(ran.started, attempt.started) as started,
        coalesce(ran.ended, attempt.ended) as ended, ran.exit_code,
        iif(attempt.began > binary.seq, attempt.began_why, null) as taken,
-       iif(package.early, attempt.ended,
-           max(attempt.launched, coalesce(attempt.started, 0))) as read_until,
        software.checksum as software_checksum
   from selected_package
   cross join package on package.id = selected_package.package_id
@@ -146,15 +144,25 @@ select file.id, job.name as job, file.name, file.package_id, file.binary, file.s
  where file.late = 0 and file.size is not null
  order by file.id;
 
+-- name: earlier_read_by_selected
+-- What attempts at the selected packages have read of files that had other contents then: until when,
+-- and their size and checksum if known.
+select distinct reading.package_id, reading.attempt_id, reading.file_id,
+       coalesce(content.until, file.replaced) as until, content.size, content.checksum
+  from selected_package
+  cross join reading on reading.package_id = selected_package.package_id
+  join file on file.id = reading.file_id and file.replaced > reading.at
+  left join former_content as content
+    on content.file_id = reading.file_id
+   and content.until = (select min(until) from former_content
+                         where file_id = reading.file_id and until > reading.at);
+
 -- name: files_read_by_selected
 -- The files read by the binaries of the selected packages.
 select input.package_id, input.binary, file.id, job.name as job, file.name,
        file.package_id as maker, coalesce(file.size, input.size) as size,
        coalesce(file.checksum, input.checksum, file.checksum_asked) as checksum,
        coalesce(input.locator, file.locator) as locator, input.local,
-       iif(input.own, null, file.replaced) as replaced,
-       (select json_group_array(json_array(until, size, checksum))
-          from (select * from former_content where file_id = file.id order by until)) as earlier_contents,
        input.position
   from selected_package
   cross join input on input.package_id = selected_package.package_id
@@ -163,7 +171,7 @@ select input.package_id, input.binary, file.id, job.name as job, file.name,
  where input.dropped = 0 and file.late = 0
  union all
 select package.id, read.binary, 0, job.name, read.name, null, read.size, read.checksum, null,
-       read.local, null, null, read.position
+       read.local, read.position
   from selected_package
   cross join forgotten_input as read on read.package_id = selected_package.package_id
   join package on package.id = read.package_id

@@ -461,8 +461,8 @@ select file.name, count(*) as packages
   from json_each(:edited) as edited
   join file on file.id = cast(edited."key" as integer)
   join read_content on read_content.file_id = file.id and read_content.checksum is not edited.value
-  join selected_package on selected_package.package_id = read_content.package_id
   join package on package.id = read_content.package_id and package.phase = 'done'
+ where exists (select 1 from selected_package where selected_package.package_id = package.id)
  group by file.id;
 
 -- name: end_transfer

@@ -27,9 +27,7 @@ class FileFacts(Struct, frozen=True):
     locators: tuple[str, ...] = ()
     local: str | None = None
     replaced: float | None = None
-    """When other contents of it came, or were made."""
-    earlier_contents: str | None = None
-    """The contents that it had before: until when, their size and checksum, as a JSON list."""
+    """When other contents of it came, or were made, if these are earlier ones."""
     earlier_of: str | None = None
     """The run that read it when it had other contents than now."""
 
@@ -70,8 +68,6 @@ class Run(Struct):
     """Why it did not run, if its outputs are those of another job."""
     accepted: float | None
     """When a person accepted its outputs, although the job file has another recipe for them."""
-    read_until: float | None
-    """When it was launched, with its inputs; one that started early ended then."""
     image: str | None
     software: str | None
     software_checksum: str | None
@@ -115,30 +111,33 @@ def _runs(selected: Selection) -> list[Run]:
         made[row["package_id"], row["binary"]].append(
             make(FileFacts, row, locators=stored, local=None)
         )
-    return [
-        _run(row, read[row["package_id"], row["seq"]], made[row["package_id"], row["seq"]])
-        for row in selected.rows("runs_of_selected")
-    ]
+    earlier = {
+        (row["package_id"], row["attempt_id"], row["file_id"]): row
+        for row in selected.rows("earlier_read_by_selected")
+    }
+    runs = []
+    for row in selected.rows("runs_of_selected"):
+        package, seq, attempt = row["package_id"], row["seq"], row["attempt_id"]
+        files = [
+            _as_read(file, earlier.get((package, attempt, file.id)), f"{row['path']}/{seq}")
+            for file in read[package, seq]
+        ]
+        runs.append(_run(row, files, made[package, seq]))
+    return runs
 
 
 def _run(row: Row, read: list[FileFacts], made: list[FileFacts]) -> Run:
     parameters = json.loads(row["parameters"] or "{}")
     return make(Run, row, parameters=parameters, command=_command(row, read),
-                read=[_as_read(file, row) for file in read], made=made)  # fmt: skip
+                read=read, made=made)  # fmt: skip
 
 
-def _as_read(file: FileFacts, run: Row) -> FileFacts:
-    """Return a file as a run has read it: with the facts of earlier contents if it had these."""
-    at = run["read_until"] or 0.0
-    if file.replaced is None or file.replaced <= at:
+def _as_read(file: FileFacts, earlier: Row | None, run: str) -> FileFacts:
+    """Return a file as a run has read it: with the facts of `earlier` contents if it had these."""
+    if earlier is None or earlier["checksum"] == (file.checksum or ""):
         return file
-    known = json.loads(file.earlier_contents or "[]")
-    found = next((each for each in known if each[0] > at), None)
-    until, size, checksum = found or (file.replaced, None, None)
-    if checksum is not None and checksum == file.checksum:
-        return file
-    return replace(file, size=size, checksum=checksum, replaced=until,
-                   earlier_of=f"{run['path']}/{run['seq']}")  # fmt: skip
+    return replace(file, size=earlier["size"], checksum=earlier["checksum"],
+                   replaced=earlier["until"], earlier_of=run)  # fmt: skip
 
 
 def _command(row: Row, read: list[FileFacts]) -> str | None:
