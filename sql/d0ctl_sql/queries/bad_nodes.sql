@@ -269,7 +269,8 @@ select count(*) as failed, coalesce(sum(is_elsewhere), 0) as elsewhere
           from attempt indexed by attempt_failed
           join package on package.id = attempt.package_id and package.stage_id = :stage
          where attempt.outcome in ('failed', 'lost') and attempt.ended >= :began
-           and attempt.node_id = :node and attempt.reason not in ('out-of-memory', 'wall-time')
+           and attempt.node_id = :node
+           and coalesce(attempt.reason, '') not in ('out-of-memory', 'wall-time')
          limit :limit);
 
 -- name: succeeded_meanwhile

@@ -518,7 +518,7 @@ select count(*) over () as number, coalesce(sum(outdated_package.by_recipe) over
        sum(attempt.recipe_digest is not null) over () as accepted, package_path.path
   from maker
   join package on package.id = maker.package_id
-  join attempt on attempt.id = package.attempt_id
+  left join attempt on attempt.id = package.attempt_id
   join package_path on package_path.package_id = maker.package_id
   left join outdated_package on outdated_package.package_id = maker.package_id
  where maker.package_id not in (select package_id from selected_package)
