@@ -125,9 +125,10 @@ class Used(TypedDict):
     successful: int
     failed: Annotated[int, Meta(description="Failed or lost.")]
     success: Annotated[float | None, Meta(description="successful / (successful + failed).")]
+    reserved_cpu_hours: Annotated[float, Meta(description="Run time x CPUs.")]
     cpu_hours: float
     wasted_cpu_hours: Annotated[float, Meta(description="Of failed attempts.")]
-    efficiency: Annotated[float | None, Meta(description="CPU time / (run time x CPUs).")]
+    efficiency: Annotated[float | None, Meta(description="CPU time / reserved time.")]
     mean_wait: Annotated[
         float | None, Meta(description="Seconds from ready to started; null of software.")
     ]

@@ -1,20 +1,21 @@
 """The figures of a report, as people read them."""
 
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.store.views.usage import Report, Usage
 from d0ctl.units import clean, count, duration
 
-COLUMNS = ("attempts", "success", "CPU time", "wasted CPU", "efficiency", "mean wait",
-           "longest wait", "per hour")  # fmt: skip
+COLUMNS = ("attempts", "success", "reserved", "CPU time", "wasted CPU", "efficiency",
+           "mean wait", "longest wait", "per hour")  # fmt: skip
 """The column headings of the figures."""
 
-SHORT = ("attempts", "success", "CPU", "wasted", "eff.", "wait", "longest", "per h")
-"""The same for a terminal on which the others have no room."""
+SHORT = ("attempts", "success", "reserved", "CPU", "wasted", "eff.", "wait", "", "per h")
+"""The same for a terminal on which the others have no room: those without a name are left out."""
 
-WIDE = 115
+WIDE = 130
 """From how many columns on the long headings are used."""
 
 TITLES = {"node": "nodes", "software": "software", "researcher": "researchers", "job": "jobs",
@@ -46,6 +47,7 @@ def cells(usage: Usage) -> tuple[str, ...]:
     return (
         count(usage.attempts),
         _percent(usage.success),
+        duration(usage.reserved_s),
         duration(usage.cpu_s),
         duration(usage.wasted_s),
         _percent(usage.efficiency),
@@ -57,7 +59,7 @@ def cells(usage: Usage) -> tuple[str, ...]:
 
 def ordered(usages: Sequence[Usage]) -> list[Usage]:
     """Order by use, the largest first."""
-    return sorted(usages, key=lambda use: (-use.core_s, -use.attempts, use.name))
+    return sorted(usages, key=lambda use: (-use.reserved_s, -use.attempts, use.name))
 
 
 def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
@@ -68,9 +70,11 @@ def draw(sheet: Sheet, report: Report, groups: Sequence[str]) -> None:
             continue
         sheet.head(TITLES[group])
         heads = COLUMNS if sheet.columns >= WIDE else SHORT
-        rows: list[list[Cell]] = [[("", "faint"), *((name, "faint") for name in heads)]]
-        rows += [[(use.name, "strong"), *cells(use)] for use in usages[:MOST_SHOWN]]
-        sheet.table(rows, right=range(1, len(COLUMNS) + 1), give=0)
+        rows: list[list[Cell]] = [[("", "faint"), *((name, "faint") for name in heads if name)]]
+        rows += [
+            [(use.name, "strong"), *compress(cells(use), heads)] for use in usages[:MOST_SHOWN]
+        ]
+        sheet.table(rows, right=range(1, len(rows[0])), give=0)
         if len(usages) > MOST_SHOWN:
             more = count(len(usages) - MOST_SHOWN)
             sheet.add((f"  and {more} more: --csv and --json print all", "faint"))

@@ -74,10 +74,11 @@ def _minute(at: float | None) -> str:
 
 
 def _tiles(whole: Usage) -> str:
-    attempts, success, cpu, wasted, efficiency, wait, _, rate = cells(whole)
+    attempts, success, reserved, cpu, wasted, efficiency, wait, _, rate = cells(whole)
     tiles = [
         (attempts, "attempts ended"), (success, "successful, without killed ones"),
-        (cpu, "CPU time"), (wasted, "wasted (CPU or run time)"), (efficiency, "efficiency"),
+        (reserved, "reserved: run time × CPUs"), (cpu, "CPU time"),
+        (wasted, "wasted (CPU or run time)"), (efficiency, "efficiency"),
         (wait, "mean wait for a slot"), (rate, "successful per hour"),
     ]  # fmt: skip
     shown = "".join(f"<div><b>{value}</b><span>{name}</span></div>" for value, name in tiles)

@@ -12,11 +12,12 @@ from d0ctl.store.views import selection
 GROUPS = ("node", "software", "researcher", "job", "stage")
 """The properties by which attempts are counted."""
 
-_SUMS = ("attempts", "successful", "failed", "cpu_s", "core_s", "wasted_s", "waited_s", "waits")
+_SUMS = ("attempts", "successful", "failed", "cpu_s", "reserved_s", "core_s", "wasted_s",
+         "waited_s", "waits")  # fmt: skip
 
 
 class Usage(Struct):
-    """The use of some attempts; times in seconds, `core_s` is CPUs times run time.
+    """The use of some attempts; times in seconds.
 
     For software, an attempt is one run of a binary.
     """
@@ -26,6 +27,8 @@ class Usage(Struct):
     successful: int = 0
     failed: int = 0
     cpu_s: float = 0.0
+    reserved_s: float = 0.0
+    """CPUs times run time."""
     core_s: float = 0.0
     """That of attempts whose CPU time is known."""
     wasted_s: float = 0.0

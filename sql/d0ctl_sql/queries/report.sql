@@ -310,12 +310,14 @@ select attempt.id, package.id, package.stage_id, requirement.cpus,
 
 -- name: use_by_stage_and_node
 -- The included attempts of each stage on each node: how they ended, CPU seconds, CPUs times run
--- time where the CPU time is known, the CPU time of failures, and how long packages waited.
+-- time, of all and where the CPU time is known, the CPU time of failures, and how long packages
+-- waited.
 select job.name as job, job.originator as researcher, stage.seq as stage, stage.name as stage_name,
        attempt.node_name as node, count(*) as attempts,
        sum(attempt.outcome = 'successful') as successful,
        sum(attempt.outcome in ('failed', 'lost')) as failed,
        coalesce(sum(attempt.cpu), 0) as cpu_s,
+       coalesce(sum(attempt_use.cpus * max(0, run_end.ended - attempt.started)), 0) as reserved_s,
        coalesce(sum(iif(attempt.cpu is null, 0, attempt_use.cpus
                         * max(0, run_end.ended - attempt.started))), 0) as core_s,
        coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
@@ -338,6 +340,7 @@ select coalesce(binary.software, '(no software)') as name, count(*) as attempts,
        sum(attempt.outcome = 'successful' or ran.seq < coalesce(attempt.binary, 0)) as successful,
        sum(attempt.outcome in ('failed', 'lost') and ran.seq = attempt.binary) as failed,
        coalesce(sum(ran.cpu), 0) as cpu_s,
+       coalesce(sum(attempt_use.cpus * max(0, ran.ended - ran.started)), 0) as reserved_s,
        coalesce(sum(iif(ran.cpu is null, 0, attempt_use.cpus * max(0, ran.ended - ran.started))), 0)
            as core_s,
        coalesce(sum(iif(attempt.outcome in ('failed', 'lost'),
