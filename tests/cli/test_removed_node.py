@@ -6,7 +6,7 @@ from d0ctl.model import Address
 from d0ctl.store.nodes import contact, registry
 from tests.cli.conftest import Type
 from tests.support.building import job, line, package, production
-from tests.support.rows import change, delete, value
+from tests.support.rows import change, delete, insert, value
 from tests.support.site import Site
 
 
@@ -131,3 +131,33 @@ def test_packages_that_another_node_can_take_are_not_said_to_stand_still(
     planned = d0ctl("node", "remove", "far", "--dry-run").stdout
 
     assert planned == "would remove `far`: it has no files without another copy\n"
+
+
+def test_of_several_nodes_each_is_judged_without_those_before(site: Site, d0ctl: Type) -> None:
+    for name in ("far", "near"):
+        registry.add(site.store, Address(name, "ssh", name), cpus=2)
+    site.submit(job(("a", [line(package("x", nodes=("far", "near")))]), name="bound"))
+    site.submit(production())
+    site.launch("prod/1/1/1", "far")
+    site.end("prod/1/1/1")
+    near = registry.named(site.store, "near")
+    copied = value(site.store, "file", "id", name="gen-1")
+    insert(site.store, "location", file_id=copied, cluster_id=near.cluster_id, node_id=near.id,
+           path="gen-1", made=0.0)  # fmt: skip
+
+    planned = d0ctl("node", "remove", "far", "near", "--dry-run").stdout
+    done = d0ctl("node", "remove", "far", "near", "--yes").stdout
+
+    assert planned.splitlines() == [
+        "would remove `far`: it has no files without another copy",
+        "would remove `near`: then only it has 1 file, 10 B: "
+        "that one would be made again if needed",
+        "1 package would run again for those that are needed now",
+        "1 package of job `bound` would stand still: no other node can take it",
+    ]
+    assert done.splitlines()[-3:] == [
+        "only it had 1 file, 10 B: that one is made again if needed",
+        "1 package will run again for those that are needed now",
+        "1 package of job `bound` stands still: no other node can take it",
+    ]
+    assert site.phase("prod/1/1/1") == "ready"

@@ -25,6 +25,18 @@ class JointPlan(Plan):
     plans: tuple[Plan, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NextNode(NodeName):
+    """A node of several, with those on which the action is done before."""
+
+    earlier: tuple[str, ...] = ()
+
+
+def earlier(request: AnyRequest[Any, Any]) -> tuple[str, ...]:
+    """Return the nodes on which the action is done before this one."""
+    return request.target.earlier if isinstance(request.target, NextNode) else ()
+
+
 def all_nodes(row: Node) -> bool:
     """Return that a pattern selects all nodes that it matches."""
     return True
@@ -63,8 +75,10 @@ def _joint(action: Action[Any, Any]) -> Action[Any, JointPlan]:
     """Return an action as one on several nodes."""
 
     def plan(store: Store, request: AnyRequest[NodeNames, Any], now: float) -> JointPlan:
-        requests = [AnyRequest(action, NodeName(name), request.options, request.person)
-                    for name in request.target.names]  # fmt: skip
+        names = request.target.names
+        targets = [NextNode(name, names[:number]) for number, name in enumerate(names)]
+        requests = [AnyRequest(action, target, request.options, request.person)
+                    for target in targets]  # fmt: skip
         plans = tuple(action.plan(store, each, now) for each in requests)
         return JointPlan(request=request, plans=plans)
 

@@ -1,6 +1,6 @@
 """node remove: remove a node."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec.structs import asdict
@@ -63,9 +63,9 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
 
     With `lost` they may be, but then it must be down.
     """
-    row = registry.named(store, request.target.brief)
-    only_there = None if _shares_cache(store, row) else copies.only_on_node(store, row.id)
-    without = Without(store, row.name, now=now)
+    row, earlier = registry.named(store, request.target.brief), _together.earlier(request)
+    only_there = _only_copies(store, row, earlier)
+    without = Without(store, row.name, earlier=earlier, now=now)
     is_pilot = row.job not in ("", DIRECT)  # others of its batch system may come
     plan = RemovePlan(
         request=request,
@@ -73,7 +73,7 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
         stranded=without.count(only_there.by_requirement) if only_there and not is_pilot else 0,
         stranded_jobs=() if is_pilot else tuple(without.jobs()),
         cluster=row.cluster,
-        settings=_settings(store, row),
+        settings=_settings(store, row, earlier),
         site_file=site_changes.last_file(store) if row.applied else None,
     )
     if not request.options.lost:
@@ -86,19 +86,26 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
     return replace(plan, attempts=tuple(launches.unreachable(store, row.id)))
 
 
-def _has_company(store: Store, row: Node) -> bool:
-    """Return whether another node is in the cluster of a node."""
-    return sum(other.cluster_id == row.cluster_id for other in registry.nodes(store)) > 1
+def _clusters_without(store: Store, gone: Sequence[str]) -> set[int]:
+    """Return the clusters that have a node besides these, or are this machine."""
+    others = {row.cluster_id for row in registry.nodes(store) if row.name not in gone}
+    return {registry.CONTROL, *others}
 
 
-def _shares_cache(store: Store, row: Node) -> bool:
-    """Return whether the copies of a node stay without it."""
-    return row.cluster_id == registry.CONTROL or _has_company(store, row)
+def _only_copies(store: Store, row: Node, earlier: Sequence[str]) -> OnlyCopies | None:
+    """Count the files that only it has after others are gone; None if its copies stay."""
+    gone = (*earlier, row.name)
+    remaining = _clusters_without(store, gone)
+    if row.cluster_id in remaining:
+        return None
+    nodes = [node.id for node in registry.nodes(store)
+             if node.cluster_id == row.cluster_id and node.name in gone]  # fmt: skip
+    return copies.only_on_nodes(store, nodes, remaining)
 
 
-def _settings(store: Store, row: Node) -> tuple[str, ...]:
+def _settings(store: Store, row: Node, earlier: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the settings of the cluster of a node; none if another node is in it."""
-    if _has_company(store, row):
+    if row.cluster_id in _clusters_without(store, (*earlier, row.name)):
         return ()
     clusters = {entry.name: entry for entry in site_comparison.current(store).clusters}
     default = ClusterEntry(row.cluster)
@@ -121,7 +128,8 @@ def remove(store: Store, plan: RemovePlan, by: Author) -> RemovePlan:
 def describe(plan: RemovePlan) -> Iterator[str]:
     """Say what would be lost."""
     name = plan.request.target.brief
-    yield f"would remove `{name}`: {_only_there(plan.only_there)}"
+    then = "then " if _together.earlier(plan.request) else ""
+    yield f"would remove `{name}`: {then}{_only_there(plan.only_there)}"
     yield from _makers(plan, "would run")
     if plan.attempts:
         packages = count(len(plan.attempts), "package")

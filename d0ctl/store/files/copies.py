@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from d0ctl.store.connection import Store
+from d0ctl.store.connection import Store, as_json
 from d0ctl.store.rows import make_all
 
 RETRY_S = 5.0
@@ -61,9 +61,10 @@ def lose_all_of_node(store: Store, *, cluster: int, node: int, now: float) -> No
     remake(store, now=now)
 
 
-def only_on_node(store: Store, node: int) -> OnlyCopies:
-    """Count the made files of which only this node has a copy."""
-    (row,) = store.rows("files_only_on_node", node=node)
+def only_on_nodes(store: Store, nodes: Iterable[int], others: Iterable[int]) -> OnlyCopies:
+    """Count the made files of which these nodes have a copy, and none of the other clusters."""
+    lists = {"nodes": as_json([*nodes]), "others": as_json([*others])}
+    (row,) = store.rows("files_only_on_nodes", **lists)
     packages = {int(id): number for id, number in json.loads(row["packages"]).items()}
     return OnlyCopies(row["files"], row["bytes"], packages)
 

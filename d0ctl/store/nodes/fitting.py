@@ -66,15 +66,15 @@ class Nodes:
         found = self.against(requirement)
         return {} if None in found.values() else {name: str(why) for name, why in found.items()}
 
-    def fits_only(self, requirement: Requirement, name: str) -> bool:
+    def fits_only(self, requirement: Requirement, name: str, gone: Sequence[str] = ()) -> bool:
         """Return whether a node can take packages with a requirement, and no other ever can.
 
-        It is false if there is no other.
+        Others may be gone by then. It is false if there is no other.
         """
-        if len(self._views) == 1:
+        views = [view for view in self._views if view.name not in gone]
+        if len(views) == 1:
             return False
-        able = [view.name for view in self._views if view.node.misfit(requirement) is None]
-        return able == [name]
+        return [view.name for view in views if view.node.misfit(requirement) is None] == [name]
 
 
 def wants(spec: PackageSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -200,10 +200,10 @@ class Stranded(NamedTuple):
 
 
 class Without:
-    """The site without a node, read once."""
+    """The site without a node, and without those that go earlier, read once."""
 
-    def __init__(self, store: Store, node: str, *, now: float) -> None:
-        self._store, self._node = store, node
+    def __init__(self, store: Store, node: str, *, earlier: Sequence[str], now: float) -> None:
+        self._store, self._node, self._earlier = store, node, earlier
         self._nodes, self._catalogue = Nodes(store, now=now), Catalogue(store)
 
     def jobs(self) -> list[Stranded]:
@@ -211,7 +211,7 @@ class Without:
         only: dict[tuple[int, str], list[int]] = {}
         for row in self._store.rows("requirements_to_run"):
             requirement = requirement_of(row, self._catalogue)
-            if self._nodes.fits_only(requirement, self._node):
+            if self._fits_only(requirement):
                 only.setdefault((row["job_id"], row["job"]), []).append(row["id"])
         found = [
             Stranded(name, self._store.value("packages_to_run", job=job, requirements=as_json(ids)))
@@ -225,5 +225,8 @@ class Without:
         return sum(
             packages[row["id"]]
             for row in rows
-            if self._nodes.fits_only(requirement_of(row, self._catalogue), self._node)
+            if self._fits_only(requirement_of(row, self._catalogue))
         )
+
+    def _fits_only(self, requirement: Requirement) -> bool:
+        return self._nodes.fits_only(requirement, self._node, self._earlier)

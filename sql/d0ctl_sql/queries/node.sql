@@ -123,19 +123,19 @@ select file_id, cluster_id from location
  where cluster_id = :cluster and :cluster <> 1
    and not exists (select 1 from node where node.cluster_id = :cluster and node.id <> :node);
 
--- name: files_only_on_node
--- Number and size of the files that packages have made and of which only this node has a copy, and how
--- many packages would run again without it, by requirement: makers of those that are still needed,
--- and of their inputs that were removed.
+-- name: files_only_on_nodes
+-- Number and size of the files that packages have made and of which these nodes have a copy, but none
+-- of the other clusters, and how many packages would run again without it, by requirement: makers of
+-- those that are still needed, and of their inputs that were removed.
 with recursive only_there (file_id, package_id, size) as materialized (
     select file.id, file.package_id, file.size
       from location
       join file on file.id = location.file_id and file.package_id is not null
                 and file.stored is null
-     where location.node_id = :node
+     where location.node_id in (select value from json_each(:nodes))
        and not exists (select 1 from location as other
                         where other.file_id = location.file_id
-                          and other.cluster_id <> location.cluster_id)),
+                          and other.cluster_id in (select value from json_each(:others)))),
 maker (package_id) as (
     select package.id
       from only_there
