@@ -36,7 +36,7 @@ def test_when_no_node_has_more_memory_no_retry_is_suggested(site: Site, d0ctl: T
 
 @pytest.mark.parametrize(
     ("reason", "limit", "option"),
-    [("wall-time", {"wall_time": 60.0}, "--wall-time 2m"),
+    [("wall-time", {"wall_time": 2.0}, "--wall-time 4s"),
      ("disk-full", {"disk": 5_000_000}, "--disk 8MB")],
 )  # fmt: skip
 def test_a_higher_limit_is_suggested_after_a_limit_was_reached(

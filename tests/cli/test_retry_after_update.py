@@ -6,6 +6,7 @@ import pytest
 
 from d0ctl.store.views import one_package
 from tests.cli.conftest import Type
+from tests.cli.suggestions import suggested
 from tests.support.site import Site
 
 LOOP = """
@@ -198,7 +199,7 @@ def failed_at_limits(site: Site, d0ctl: Type, folder: Path, text: str = LIMITED)
     assert d0ctl("submit", str(path)).exit_code == 0
     site.up()
     site.fail("mc/1/1/1", reason="out-of-memory", rss=2 * 10**9)
-    site.fail("mc/1/2/1", reason="wall-time")
+    site.fail("mc/1/2/1", reason="wall-time", detail="ran longer than its wall time of 1.0 s")
     return path
 
 
@@ -239,3 +240,22 @@ def test_what_ended_at_a_limit_is_retried_with_other_parameters(
 
     assert "would get no more" in refused.stderr
     assert result.stdout.startswith("retried 2 packages"), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("memory", "wall_time", "options"),
+    [(", memory: 3GB", ", wall-time: 1m", (" --memory 3GB", " --wall-time 1m")),
+     ("", "", ("", ""))],
+)  # fmt: skip
+def test_why_advises_the_limits_that_an_update_has_raised(
+    site: Site, d0ctl: Type, tmp_path: Path, memory: str, wall_time: str, options: tuple[str, str]
+) -> None:
+    path = failed_at_limits(site, d0ctl, tmp_path)
+    path.write_text(LIMITED.replace(", memory: 1GB", memory).replace(", wall-time: 1s", wall_time))
+    d0ctl("update", "mc")
+
+    advised = [suggested(d0ctl, "why", f"mc/1/{line}/1") for line in (1, 2)]
+
+    assert f"d0ctl retry mc/1/1/1{options[0]}" in advised[0]
+    assert f"d0ctl retry mc/1/2/1{options[1]}" in advised[1]
+    assert d0ctl("retry", "mc:failed").stdout.startswith("retried 2 packages")

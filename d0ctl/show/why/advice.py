@@ -21,7 +21,7 @@ from d0ctl.store.nodes.catalogue import requirement_of_package
 from d0ctl.store.nodes.standstill import NodeView, node_views
 from d0ctl.store.views import browse, one_package
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
-from d0ctl.units import format_size, format_time, listed, size
+from d0ctl.units import duration, format_size, format_time, listed, size
 
 DETERMINISTIC = frozenset({
     Reason.EXIT_CODE, Reason.MISSING_OUTPUT, Reason.VERIFICATION, Reason.LOOPING,
@@ -54,6 +54,9 @@ GROUPS_STAY = "the lines of groups stay, so that their files have to be made und
 
 CERTAIN = "would most likely fail again"
 """What is said of a retry if there is evidence for it."""
+
+RAISED = "it requests {} now, which is more"
+"""What is said if a limit was raised after an attempt had reached it."""
 
 GROWTH = 1.5
 """Suggested increase of a resource that ran out, as a factor of its use or limit."""
@@ -200,16 +203,19 @@ def _more_memory(
     store: Store, package: PackageView, last: AttemptView, nodes: list[NodeView]
 ) -> Advice:
     used = max(last.rss or 0, package.memory or 0)
+    if package.memory is None and (last.memory or not used):  # it has no limit any more
+        return Advice(_peak(last), more=None if last.memory else USUAL_MEMORY)
     if not used:
-        return Advice(more=USUAL_MEMORY) if package.memory is None else Advice(may_retry=False)
+        return Advice(may_retry=False)
     largest = max((node.node.room.memory or 0 for node in nodes), default=0)
     others = one_package.peak_memory_of_alike(store, package.stage_id)
-    wanted = _grown(max(used, others))
+    is_raised = last.memory is not None and used > max(last.memory, last.rss or 0, others)
+    wanted = used if is_raised else _grown(max(used, others))
     if largest and wanted > largest > used:
         wanted = largest
     if why := _unfit(store, package, nodes, wanted):
         return _against(f"it used {size(used)} of memory, and no node can take it with more: {why}")
-    facts = _peak(last)
+    facts = (*(RAISED.format(f"{size(used)} of memory"),) * is_raised, *_peak(last))
     if others > used:
         facts += (f"packages of its stage that ran out of memory took up to {size(others)}",)
     return Advice(facts, more=Raise("--memory", wanted))
@@ -225,8 +231,11 @@ def _peak(last: AttemptView | None) -> tuple[str, ...]:
 def _more_time(package: PackageView, last: AttemptView) -> Advice:
     ran = (last.ended or 0.0) - (last.started or 0.0) - last.suspended if last.started else 0.0
     limit = max(package.wall_time or 0.0, math.floor(ran))
-    if limit <= 0:
+    if limit <= 0 or (package.wall_time is None and "wall time" in (last.message or "")):
         return Advice()
+    if limit > ran + 1:  # as in `hopeless_reasons`
+        raised = RAISED.format(f"a wall time of {duration(limit)}")
+        return Advice((raised,), more=Raise("--wall-time", math.ceil(limit)))
     return Advice(more=Raise("--wall-time", math.ceil(limit * 2)))
 
 
