@@ -40,6 +40,10 @@ MOST_LACKING, MOST_READ = 5, 20
 """How many packages that lack inputs are named, and how many are read for a page."""
 
 
+RAN = (Status.LAUNCHED, Status.SUCCESSFUL, Status.FAILED)
+"""The statuses of packages whose last attempt is the one that counts."""
+
+
 def packages(
     sheet: Sheet,
     rows: Sequence[PackageRow],
@@ -77,11 +81,9 @@ def _package(sheet: Sheet, row: PackageRow, now: float, blocked: bool, late: boo
 
 def _age(row: PackageRow, now: float) -> str:
     """Return how long a package has run or took, or else when it changed."""
-    if STATUS_OF[Phase(row.phase)] is Status.LAUNCHED and row.started is not None:
-        return duration(now - row.started)
-    if row.ended is not None and row.started is not None and row.status in ("successful", "failed"):
-        return duration(row.ended - row.started)
-    return f"since {moment(row.changed, now)}"
+    if row.started is None or STATUS_OF[Phase(row.phase)] not in RAN:
+        return f"since {moment(row.changed, now)}"
+    return duration((now if row.ended is None else row.ended) - row.started)
 
 
 def how_far(
@@ -146,11 +148,16 @@ def cause(reason: str | None, message: str | None) -> str:
     return ": ".join(word for word in (reason, message) if word) or "for no known reason"
 
 
-def since(phase: str, changed: float, attempts: Sequence["AttemptView"]) -> float:
-    """Return when a package began to run, also if its node was unreachable meanwhile; else when it
-    entered its phase."""
-    started = attempts[-1].started if attempts and phase == Phase.RUNNING else None
-    return changed if started is None else started
+def since(package: "PackageView", attempts: Sequence["AttemptView"]) -> float:
+    """Return when a package began to run, or ended without a person, as its wrapper says; else when
+    d0ctl recorded its phase, which may be later: its node or the daemon was down meanwhile.
+    """
+    started, ended = (attempts[-1].started, attempts[-1].ended) if attempts else (None, None)
+    if package.phase == Phase.RUNNING and started is not None:
+        return started
+    if package.phase in (Phase.DONE, Phase.FAILED) and package.actor is None and ended is not None:
+        return min(ended, package.changed)  # not after it was recorded, whatever clock a node has
+    return package.changed
 
 
 def package_state(

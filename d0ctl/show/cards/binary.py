@@ -45,7 +45,7 @@ def draw(sheet: Sheet, binary: Binary, now: float, limits: Limits) -> None:
     package, view = binary.package, binary.view
     sheet.add((binary.path, "strong"), f"  binary {view.name}, stage {package.stage_name}, "
                                        f"line {package.line_name}")  # fmt: skip
-    began = since(package.phase, package.changed, binary.tries)
+    began = since(package, binary.tries)
     sheet.add(
         "package: ",
         *package_state(sheet, package, late=binary.is_late),

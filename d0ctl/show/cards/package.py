@@ -30,6 +30,9 @@ from d0ctl.store.views.shapes.of_package import (
 from d0ctl.units import RESOURCES, count, duration, moment, size
 from d0ctl_wrapper.protocol.checks import ranges
 
+EVERY_CHANGE = ("every change", "when d0ctl recorded it")
+"""The heading of changes of phase; the end of an attempt may be earlier."""
+
 LOG_LINES = 8
 """How many lines of a log are shown."""
 
@@ -89,7 +92,7 @@ def _head(sheet: Sheet, package: Package, now: float) -> None:
     name = "" if view.name == str(view.seq) else f"{view.name}, "
     sheet.add((view.path, "strong"), f"  {name}stage {view.stage_name}, line {view.line_name}")
     is_late = "straggler" in package.why.details
-    began = since(view.phase, view.changed, package.attempts)
+    began = since(view, package.attempts)
     sheet.add(*package_state(sheet, view, package.is_blocked, is_late),
               (f"  since {moment(began, now)}", "faint"))  # fmt: skip
     if (seen := package.acknowledged) is not None:
@@ -245,7 +248,7 @@ def notes(sheet: Sheet, notes: Sequence[NoteView], now: float) -> None:
 
 def changes(sheet: Sheet, events: Sequence[EventView], now: float) -> None:
     """Add changes of phase, the latest first."""
-    sheet.head("every change")
+    sheet.head(*EVERY_CHANGE)
     sheet.table([
         [
             (moment(event.at, now), "faint"),

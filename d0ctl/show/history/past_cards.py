@@ -107,7 +107,7 @@ def _state(view: PackageView, attempts: Sequence[AttemptView], at: float) -> Exp
 def _sentence(view: PackageView, attempts: Sequence[AttemptView], at: float) -> str:
     """Return the sentence for the phase of a package: how it had ended, or what it was doing."""
     where = f" on `{view.node}`" if view.node else ""
-    when = moment(since(view.phase, view.changed, attempts), at)
+    when = moment(since(view, attempts), at)
     if end := ENDS.get(Phase(view.phase)):
         return f"package `{view.path}` {end}{where} at {when}"
     doing = DOING.get(Phase(view.phase), view.phase)

@@ -20,6 +20,7 @@ from d0ctl.cli.terminal.periods import length
 from d0ctl.errors import BadUsage
 from d0ctl.model import Phase, phase_word
 from d0ctl.select import Selector
+from d0ctl.show.cards.package import EVERY_CHANGE
 from d0ctl.show.drawing.remark_texts import remark
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.show.history.logbook_page import LATE_S, parts
@@ -217,7 +218,7 @@ def _ended(failed: documents.FailedAttempt, now: float) -> str:
 
 
 def _events(page: Sheet, events: Sequence[documents.Event], now: float) -> None:
-    page.head("every change")
+    page.head(*EVERY_CHANGE)
     page.table([
         [
             _when(event["at"], now), _change(event, page),

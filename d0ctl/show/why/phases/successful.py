@@ -34,7 +34,8 @@ def done(subject: Subject) -> None:
     """Explain a successful package."""
     tries = one_package.attempts(subject.store, subject.package.id)
     took = _took(tries[-1]) if tries else ""
-    subject.explanation.answer = f"{subject.name} is successful: it ended {subject.since()}{took}"
+    ended = moment(tries[-1].ended, subject.now) if took else subject.since()
+    subject.explanation.answer = f"{subject.name} is successful: it ended {ended}{took}"
     if len(tries) > 1:
         reasons = Counter(attempt.reason for attempt in tries[:-1] if attempt.reason)
         failures = ", ".join(f"{times} {reason}" for reason, times in reasons.most_common())
