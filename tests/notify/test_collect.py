@@ -1,5 +1,7 @@
 """Events become notices: once each, and equal ones as one."""
 
+import time
+
 from d0ctl.show.notifications.mail import body
 from d0ctl.store import Store
 from d0ctl.store.attempts.launching import launches
@@ -42,6 +44,20 @@ def test_later_failures_join_the_waiting_notice(site: Site, say: Say, notified: 
     (notice,) = notified.waiting()
     assert (notice.count, len(notice.samples)) == (7, 3)
     assert notice.due < notice.first + 601
+
+
+def test_a_notice_has_when_packages_failed_and_is_due_after_that_was_recorded(
+    site: Site, say: Say, notified: Notified
+) -> None:
+    say(digest=600)
+    site.submit(many(2))
+    for number, ended in ((1, 1000.0), (2, 1060.0)):
+        fail(site, f"prod/1/{number}/1", started=900.0, ended=ended, utc_offset=None)
+    notified.collect()
+
+    (notice,) = notified.waiting()
+    assert (notice.first, notice.last) == (1000.0, 1060.0)
+    assert notice.due > time.time() + 500
 
 
 def test_new_events_are_read_once(site: Site, say: Say, notified: Notified) -> None:

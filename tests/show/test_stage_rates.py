@@ -71,6 +71,22 @@ def test_the_first_ends_which_come_together_make_no_high_rate(site: Site) -> Non
     assert rate == StageRate(done=6, failed=0, seconds=21.0)
 
 
+def test_ends_of_an_hour_without_a_daemon_which_are_recorded_together_make_no_high_rate(
+    site: Site,
+) -> None:
+    site.submit(production(lines=12))
+    rows.change(site.store, "event", {}, at=1000.0)
+    for number in range(6):
+        end_at(site, f"prod/1/{number + 1}/1", 10_000.0, took_s=600.0)
+        ended = 10_000.0 - 500 * number
+        newest = max(id for (id,) in rows.read(site.store, "attempt", "id"))
+        rows.change(site.store, "attempt", {"id": newest}, started=ended - 600.0, ended=ended)
+
+    (rate,) = activity.stage_rates(site.store, site.id_of("prod"), now=10_010.0).values()
+
+    assert rate == StageRate(done=2, failed=0, seconds=600.0)
+
+
 def test_failed_tries_of_packages_that_are_tried_again_are_no_ends(ended: Site) -> None:
     retry = request("retry", parse("prod/1/6/1"))
     apply(ended.store, retry, actor="ada", note="", now=10_350.0)

@@ -1,5 +1,6 @@
 """What people see of tasks: why they wait, in commands and in Python."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from d0ctl.show.tasks import task_why
 from d0ctl.store import Store
 from d0ctl.store.tasks import views
 from tests.support.jobs import NOW
+from tests.support.site import Site
 from tests.tasks.making import submit, text, work
 
 
@@ -95,3 +97,18 @@ def test_a_file_of_a_task_is_found_by_its_name_without_its_folder(
     with pytest.raises(NotFound, match=r"no file `nly\.raw`") as missing:
         views.file(store, task, "nly.raw")
     assert missing.value.hint == "d0ctl task status demo"
+
+
+def test_an_attempt_at_a_file_ended_when_that_of_its_package_did(
+    site: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "a.raw").touch()
+    task = submit(site.store, tmp_path, inputs="{raw: {glob: '*.raw'}}", files='["{files}"]')
+    ended = time.time() - 60
+    work(site.store)
+    site.launch("demo/1/1/1")
+    site.end("demo/1/1/1", started=ended - 3, ended=ended, utc_offset=None)
+    work(site.store)
+
+    (attempt,) = views.file(site.store, task, "a.raw").attempts
+    assert (attempt["outcome"], attempt["ended"]) == ("finished", ended)

@@ -115,13 +115,13 @@ def _failures(store: Store, routes: Routes, row: Row) -> None:
             continue
         notice = Notice(
             person.address, "failures", row["job_id"], row["name"], row["first"], row["last"],
-            row["last"] + person.digest, row["reason"], row["count"] if is_all else failures,
+            row["recorded"] + person.digest, row["reason"], row["count"] if is_all else failures,
             row["failed"], row["held"], "held" if row["held"] else None,
             _examples(store, row, is_all=is_all),
         )  # fmt: skip
         mail_queue.add(store, notice)
     if row["held"] and people:
-        new_events.add_problem(store, "held", row["job_id"], row["name"], now=row["last"])
+        new_events.add_problem(store, "held", row["job_id"], row["name"], now=row["recorded"])
 
 
 def _examples(store: Store, row: Row, *, is_all: bool) -> list[dict[str, Any]]:

@@ -181,7 +181,7 @@ def stage_rates(store: Store, job: int, *, now: float) -> dict[int, StageRate]:
     if last_end := store.value("outline_last_end", job=job):
         after = max(after, last_event_by(store, last_end))
     rates = {}
-    for row in store.rows("outline_stage_ends", after=after, job=job):
+    for row in store.rows("outline_stage_ends", after=after, job=job, since=now - LATELY_S):
         seconds = min(longest, max(1.0, now - row["began"]))
         rates[row["stage_id"]] = StageRate(row["done"], row["failed"], seconds)
     return rates

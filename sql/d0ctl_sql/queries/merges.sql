@@ -85,14 +85,17 @@ update event_range set status = 'merged'
                          and content.status = 'finished');
 
 -- name: end_merge_attempts
--- The packages that last merged files have ended.
+-- The packages that last merged files have ended, by themselves when their wrappers say so.
 update content_attempt
-   set ended = :now, outcome = found.outcome
+   set ended = coalesce(found.ended, :now), outcome = found.outcome
   from (select content.id, content.attempts,
-               iif(package.phase = 'done', 'finished', package.phase) as outcome
+               iif(package.phase = 'done', 'finished', package.phase) as outcome,
+               iif(package.phase in ('done', 'failed') and package.actor is null,
+                   attempt.ended, null) as ended
           from selected_package
           join content on content.merge_id = selected_package.package_id
           join package on package.id = selected_package.package_id
+          left join attempt on attempt.id = package.attempt_id
          where package.phase in ('done', 'failed', 'canceled', 'dropped')) as found
  where content_attempt.content_id = found.id and content_attempt.number = found.attempts
    and content_attempt.outcome is not found.outcome;

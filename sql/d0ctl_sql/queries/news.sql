@@ -21,14 +21,16 @@ update job set notified = ended where ended is not notified;
 
 -- name: new_failures
 -- Failures, and holds by a policy, between two events, by job, reason and cluster, with how many
--- are still failed or held, and the first and the last as examples.
+-- are still failed or held, and the first and the last as examples. `first` and `last` are when they
+-- ended, `recorded` is when d0ctl learned of the last one.
 select package.job_id, job.name, job.originator, job.mail,
        coalesce(attempt.reason, 'unknown') as reason, cluster.name as cluster,
        count(*) as count,
        count(case when event.new = 'failed' and coalesce(attempt.answer, 'fail') = 'fail'
                   then 1 end) as failed,
        count(case when event.new = 'held' or attempt.answer = 'hold' then 1 end) as held,
-       min(event.at) as first, max(event.at) as last,
+       min(coalesce(attempt.ended, event.at)) as first,
+       max(coalesce(attempt.ended, event.at)) as last, max(event.at) as recorded,
        min(attempt.id) as example, max(attempt.id) as other,
        max(case when event.new = 'held' or coalesce(attempt.answer, 'fail') in ('fail', 'hold')
                 then attempt.id end) as worst

@@ -241,7 +241,7 @@ select last_end from job where id = :job;
 -- name: outline_stage_ends
 -- How many packages of each stage of a job have succeeded and failed since an event, and when the one
 -- that ended first began. Those that run again have not ended, and of the others only the last end
--- counts.
+-- counts; none that ended before :since and was recorded later, as after a time without a daemon.
 select ends.stage_id, ends.done, ends.failed,
        coalesce(attempt.started, attempt.launched, ends.first) as began
   from (select package.stage_id, sum(last.new = 'done') as done, sum(last.new = 'failed') as failed,
@@ -253,6 +253,8 @@ select ends.stage_id, ends.done, ends.failed,
                  group by package_id) as last
           cross join package on package.id = last.package_id and package.job_id = :job
            and package.phase = last.new
+          left join attempt as tried on tried.id = package.attempt_id
+         where coalesce(tried.ended, last.at) >= :since
          group by package.stage_id) as ends
   left join attempt on attempt.id = ends.attempt_id;
 

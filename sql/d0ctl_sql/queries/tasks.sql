@@ -520,14 +520,17 @@ select id, attempts, package_id, :now
  where package_id >= :first and package_id <= :last and output = 0 and status = 'picked';
 
 -- name: end_content_attempts
--- The packages of the last attempts of files have ended.
+-- The packages of the last attempts of files have ended, by themselves when their wrappers say so.
 update content_attempt
-   set ended = :now, outcome = found.outcome
+   set ended = coalesce(found.ended, :now), outcome = found.outcome
   from (select content.id, content.attempts,
-               iif(package.phase = 'done', 'finished', package.phase) as outcome
+               iif(package.phase = 'done', 'finished', package.phase) as outcome,
+               iif(package.phase in ('done', 'failed') and package.actor is null,
+                   attempt.ended, null) as ended
           from selected_package
           join content on content.package_id = selected_package.package_id and content.output = 0
           join package on package.id = selected_package.package_id
+          left join attempt on attempt.id = package.attempt_id
          where package.phase in ('done', 'failed', 'canceled', 'dropped')) as found
  where content_attempt.content_id = found.id and content_attempt.number = found.attempts
    and content_attempt.outcome is not found.outcome;
