@@ -173,7 +173,7 @@ def test_packages_that_a_silent_node_has_are_named_with_it(site: Site, d0ctl: Ty
     said = d0ctl("status", "prod", "-q").stdout
 
     assert said.startswith("`prod` is unreachable and stands still: 1 of 2 packages done")
-    assert "; 1 unreachable (`localhost` down), to run elsewhere from " in said
+    assert "; 1 unreachable (`localhost` down), which may run elsewhere from " in said
 
 
 def test_a_job_whose_packages_only_wait_for_files_of_a_node_that_is_down_names_it(

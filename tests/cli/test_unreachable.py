@@ -11,7 +11,7 @@ from tests.support.building import job, line, package
 from tests.support.site import Site
 
 
-def test_the_line_says_from_when_on_unreachable_packages_run_elsewhere(
+def test_the_line_says_from_when_on_unreachable_packages_may_run_elsewhere(
     site: Site, d0ctl: Type
 ) -> None:
     drive(site)
@@ -24,7 +24,7 @@ def test_the_line_says_from_when_on_unreachable_packages_run_elsewhere(
     result = d0ctl("status", "-q")
 
     until = moment((since or 0.0) + 3600, time.time())
-    text = f"moving: 1 job; 1 package unreachable in `prod`, to run elsewhere from {until} on; "
+    text = f"moving: 1 job; 1 package unreachable in `prod`, which may run elsewhere from {until} on; "
     assert (result.exit_code, result.stdout[: len(text)]) == (0, text)
 
 

@@ -92,9 +92,9 @@ class Silent(Struct, frozen=True):
     now: float
 
     def in_words(self, packages: int, *, may_start: bool) -> str:
-        """Say how many packages are on them, and from when on these run elsewhere if they may."""
+        """Say how many packages are on them, and from when on these may run elsewhere."""
         when = "" if self.given_up is None or not may_start else (
-            f", to run elsewhere from {moment(self.given_up, self.now)} on")  # fmt: skip
+            f", which may run elsewhere from {moment(self.given_up, self.now)} on")  # fmt: skip
         are_down = f" ({in_quotes(sorted(self.nodes))} down)" if self.nodes else ""
         return f"; {count(packages)} unreachable{are_down}{when}" if packages else ""
 

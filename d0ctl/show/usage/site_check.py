@@ -140,9 +140,9 @@ def is_by_person(job: JobStanding) -> bool:
 
 
 def _unreachable(production: Production, given_up: float | None, now: float) -> str:
-    """Count packages on nodes that do not answer, and say from when on they run elsewhere.
+    """Count packages on nodes that do not answer, and say from when on they may run elsewhere.
 
-    Those of jobs that are held or paused do not.
+    Those of jobs that are held or paused may not.
     """
     if given_up is None:
         return ""
@@ -151,7 +151,7 @@ def _unreachable(production: Production, given_up: float | None, now: float) -> 
         if job.work.silent:
             is_kept_back = job.work.held or job.work.paused
             (stay if is_kept_back else may_start)[job.name] = job.work.silent
-    later = f", to run elsewhere from {moment(given_up, now)} on"
+    later = f", which may run elsewhere from {moment(given_up, now)} on"
     return "; ".join(
         f"{count(sum(jobs.values()), 'package')} unreachable in {in_quotes(jobs)}{when}"
         for jobs, when in ((may_start, later), (stay, "")) if jobs
