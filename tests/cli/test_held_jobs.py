@@ -65,6 +65,19 @@ def test_why_a_reader_of_a_job_that_d0ctl_holds_does_not_advise_to_release_that(
     assert "d0ctl why prod" in why and "d0ctl release" not in why
 
 
+def test_a_held_job_of_which_all_packages_were_killed_is_canceled_also_without_a_daemon(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(production(), hold=True)
+    d0ctl("kill", "prod", "--yes")
+
+    listed, card, line = d0ctl("status"), d0ctl("status", "prod"), d0ctl("status", "-q")
+
+    assert listed.stdout.startswith("prod  ⊘ canceled")
+    assert "\n⊘ canceled · " in card.stdout
+    assert line.stdout == "nothing to do; no daemon is running\n"
+
+
 @pytest.fixture
 def parked(site: Site, d0ctl: Type) -> Site:
     """A job of which a person has paused all packages."""

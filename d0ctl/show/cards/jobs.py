@@ -210,10 +210,8 @@ def state(job: JobSummary, cause: Cause | None) -> str:
 
     Packages that run continue without a daemon.
     """
-    if job.ended is None and job.hold:
-        return "held"
-    if job.ended is None and job.pause:
-        return "paused"
+    if job.is_open and (job.hold or job.pause):
+        return "held" if job.hold else "paused"
     runs_on = cause in UNDRIVEN and job.status == Group.RUNNING
     return STANDS_STILL if cause is not None and not runs_on else word(job.status, job.counts)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from shlex import quote
 
-from d0ctl.model import LIVE, Phase
+from d0ctl.model import LIVE, Group, Phase, job_status
 from d0ctl.policy.remarks import TriedAgain, read
 from d0ctl.schedule.node_state import NodeState
 from d0ctl.schedule.standstill import DELIBERATE, Cause, NextTry
@@ -258,7 +258,8 @@ def kept_back(jobs: Iterable[JobStanding]) -> list[str]:
 
     Jobs that are held or paused may have packages that still run.
     """
-    stopped = [job for job in jobs if job.standing.cause in {None, *DELIBERATE}]
+    stopped = [job for job in jobs if job.standing.cause in {None, *DELIBERATE}
+               and job_status(job.work.counts, {}) in (Group.SUBMITTED, Group.RUNNING)]  # fmt: skip
     held = [job.name for job in stopped if job.work.held]
     paused = [job.name for job in stopped if job.work.paused and not job.work.held]
     parts = [job.name for job in stopped if job.standing.stands_still

@@ -28,7 +28,7 @@ def status(row: Group, job_hold: str) -> str:
     """Return the word for a task, job, stage or line."""
     if isinstance(row, TaskJob):
         return row.task.status
-    if isinstance(row, JobSummary) and row.ended is None and job_hold:
+    if isinstance(row, JobSummary) and row.is_open and job_hold:
         return job_hold
     return job_hold if job_hold == STANDS_STILL else status_of(row, job_hold)
 

@@ -48,6 +48,11 @@ class JobSummary(Struct, frozen=True):
         return job_status(self.counts, self.final, blocked=self.blocked)
 
     @property
+    def is_open(self) -> bool:
+        """Whether it has not ended; a daemon records that only after its last package."""
+        return self.ended is None and self.status in (Group.SUBMITTED, Group.RUNNING)
+
+    @property
     def packages(self) -> int:
         """How many packages it has."""
         return sum(self.counts.values())
