@@ -47,6 +47,16 @@ def test_a_pause_for_an_hour_ends_by_itself(site: Site, d0ctl: Type) -> None:
     assert "the time of its pause is over" in history
 
 
+def test_another_end_of_a_pause_offers_no_undo_that_would_end_it(site: Site, d0ctl: Type) -> None:
+    site.submit(made())
+    d0ctl("pause", "prod")
+
+    result = d0ctl("pause", "prod", "--for", "1h")
+
+    assert "the daemon resumes it in 1h" in result.stdout
+    assert "to undo" not in result.stderr + d0ctl("history", "prod").stdout
+
+
 def test_a_pause_until_a_time_of_day_ends_when_it_is_next_that_time(
     site: Site, d0ctl: Type
 ) -> None:

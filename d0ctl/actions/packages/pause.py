@@ -76,6 +76,8 @@ class PausePlan(Plan):
     """How many of the packages to suspend or resume are on nodes that do not answer."""
     suspended: int = 0
     """How many packages of the jobs are suspended already, which would stay so."""
+    is_paused: bool = False
+    """Whether a job is paused already, so that a resume would end that pause, too."""
     end: str = field(default="", compare=False)
     """When the daemon resumes what is paused, in words; empty if a person does."""
     left: float | None = field(default=None, compare=False)
@@ -118,6 +120,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
         silent=silent(store, free, is_asked=False) if request.options.running else 0,
         queued=0 if request.options.running else queued,
         suspended=sum(job.counts.get(Phase.SUSPENDED, 0) for job in free),
+        is_paused=any(job.pause for job in free),
         end=request.options.end_text(now),
     )
 
@@ -275,7 +278,7 @@ ACTION = Action(
     options=PauseOptions,
     plan=plan,
     act=pause,
-    undo=lambda plan: undo.command("resume", undo.changed(plan)),
+    undo=lambda plan: None if plan.is_paused else undo.command("resume", undo.changed(plan)),
     describe=describe,
     report=report,
     is_flag=True,
