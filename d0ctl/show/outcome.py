@@ -180,12 +180,12 @@ def result_cells(
         (file.name, "strong"),
         size(file.size) if file.present else "",
         (checksum, "faint"),
-        f"{where}{about}" if where else (why_absent(file, job), "faint"),
+        f"{where}{about}" if where else (why_absent(file, job, difference), "faint"),
     ]
 
 
-def why_absent(file: FileRow, job: JobSummary) -> str:
-    """Say why a final output of a job is not on this machine."""
+def why_absent(file: FileRow, job: JobSummary, difference: str = "") -> str:
+    """Say why a final output of a job is not on this machine, or not in its folder."""
     if file.dropped:
         return "dropped"
     if file.stored:
@@ -196,7 +196,12 @@ def why_absent(file: FileRow, job: JobSummary) -> str:
         return f"not made yet: {file.maker} is {_maker_state(file.maker_phase, job)}"
     nodes = [str(copy["node"] or copy["cluster"]) for copy in file.copies
              if copy["node"] or copy["cluster"] != CONTROL]  # fmt: skip
-    return f"only on {', '.join(nodes)}" if nodes else "missing from results/"
+    if nodes:
+        return f"only on {', '.join(nodes)}"
+    if difference == OF_OTHERS:
+        folder = f"results/{job.name}"
+        return f"not in {folder}: earlier jobs of this name have `{folder}.1` and so on"
+    return "missing from results/"
 
 
 def _maker_state(phase: str | None, job: JobSummary) -> str:

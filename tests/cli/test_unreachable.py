@@ -24,7 +24,9 @@ def test_the_line_says_from_when_on_unreachable_packages_may_run_elsewhere(
     result = d0ctl("status", "-q")
 
     until = moment((since or 0.0) + 3600, time.time())
-    text = f"moving: 1 job; 1 package unreachable in `prod`, which may run elsewhere from {until} on; "
+    text = (
+        f"moving: 1 job; 1 package unreachable in `prod`, which may run elsewhere from {until} on; "
+    )
     assert (result.exit_code, result.stdout[: len(text)]) == (0, text)
 
 

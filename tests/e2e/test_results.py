@@ -183,6 +183,21 @@ def test_a_result_that_was_written_again_with_the_same_size_is_made_again_for_a_
     assert path.read_text() == before
 
 
+def test_a_result_of_an_archived_job_that_a_later_one_moved_aside_is_not_called_missing(
+    site: Site,
+) -> None:
+    run(site, 1)
+    site.ok("archive", "fix", "--as", "old", "--yes")
+    site.ok("submit", site.write(JOB.format(n=1)))
+
+    listed = site.ok("results", "fix", "--archive", "old")
+    copied = site.d0ctl("results", "fix", "--archive", "old", "--copy", str(site.home.root / "out"))
+
+    aside = "not in results/fix: earlier jobs of this name have `results/fix.1` and so on"
+    assert aside in listed and "missing" not in listed
+    assert f"not copied: {aside}" in copied.err
+
+
 def test_results_of_a_later_job_are_not_shown_as_those_of_an_archived_one(site: Site) -> None:
     run(site, 1)
     site.ok("archive", "fix", "--as", "old", "--yes")

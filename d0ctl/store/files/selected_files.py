@@ -136,11 +136,15 @@ RESIZED, WRITTEN_AGAIN, OF_OTHERS = "resized", "written again", "of others"
 
 
 def difference(home: Home, row: FileRow) -> str:
-    """Return how a file in results/ differs from the one delivered, or ""; ask the disk."""
+    """Return how a file in results/ differs from the one delivered, or ""; ask the disk.
+
+    One that is not there is of others if it may have been moved aside for a later job.
+    """
     try:
         status = home.result(row.job, row.name).lstat()
     except OSError:
-        return ""
+        is_aside = home.archive and os.path.lexists(home.results / f"{row.job}.1")
+        return OF_OTHERS if is_aside else ""
     if not row.present or row.partial or not stat.S_ISREG(status.st_mode):
         return ""
     if home.archive:  # has no record of deliveries, but they were before it was written

@@ -197,7 +197,7 @@ def _bring(home: Home, job: JobSummary, row: FileRow, folder: Path, *, force: bo
     for locator in row.stored:
         if locator.startswith("store:"):
             return _fetch(locator, target, row.checksum, force=force)
-    raise NotFound(outcome.why_absent(row, job))
+    raise NotFound(outcome.why_absent(row, job, difference(home, row)))
 
 
 def _fetch(locator: str, target: Path, checksum: str | None, *, force: bool) -> bool:
@@ -237,9 +237,8 @@ def _location(job: JobSummary, home: Home, rows: Sequence[FileRow]) -> str:
     path = local_path(home, rows[0])
     if path is None:
         hint = in_archive(outcome.ask_why(f"{job.name}:{rows[0].name}"), session.settings.archive)
-        raise NotFound(
-            f"`{rows[0].name}` can't be opened: {outcome.why_absent(rows[0], job)}", hint=hint
-        )
+        why = outcome.why_absent(rows[0], job, difference(home, rows[0]))
+        raise NotFound(f"`{rows[0].name}` can't be opened: {why}", hint=hint)
     return path
 
 
