@@ -110,7 +110,10 @@ def test_missing_software_is_looked_for_on_each_node_once(store: Store) -> None:
 
     assert launch(site) != first
     assert fail(store, "software-missing")["phase"] == "failed"
-    assert remark(row(store)["note"]) == "software-missing; no other node can take it"
+    assert (
+        remark(row(store)["note"])
+        == "software-missing; it failed like this on all nodes that could take it"
+    )
 
 
 def test_where_no_other_node_fits_it_goes_where_it_was(store: Store) -> None:

@@ -41,7 +41,7 @@ AGAINST: Mapping[Against, str | Callable[[Any], str]] = {
     Against.MEMORY: lambda limit: f"the last attempt used more than {size(limit)} of memory",
     Against.NO_REPORT: "the last attempt left no report of its end",
     Against.DISK: "it needs more disk than it requests",
-    Against.NO_OTHER_NODE: "no other node can take it",
+    Against.NO_OTHER_NODE: "it failed like this on all nodes that could take it",
     Against.NO_LARGER_NODE: "no node has more memory",
 }
 

@@ -1,7 +1,7 @@
 """The attempts, binaries, files and changes of one package; every read is limited."""
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -39,6 +39,15 @@ _ABSENT = "does not exist"
 """How the message of an attempt says that it did not find a file."""
 
 
+class NodeFailure(NamedTuple):
+    """The latest of the attempts that failed alike on a node."""
+
+    id: int
+    node_name: str
+    message: str | None
+    stderr: str | None
+
+
 def attempts(store: Store, package: int) -> list[AttemptView]:
     """Return every try at a package."""
     return [make(AttemptView, row) for row in store.rows("attempts", package=package)]
@@ -66,6 +75,16 @@ def is_failure_of_stage(store: Store, stage: int, last: AttemptView) -> bool:
     alike = {"reason": last.reason, "binary": last.binary, "exit_code": last.exit_code,
              "signal": last.signal}  # fmt: skip
     return bool(store.value("is_failure_of_stage", stage=stage, **alike))
+
+
+def alike_by_node(store: Store, stage: int, last: AttemptView) -> list[NodeFailure]:
+    """Return of each node the latest attempt of a stage that failed like an attempt, by name.
+
+    Nodes on which the stage has succeeded since are left out.
+    """
+    rows = store.rows("latest_alike_by_node", stage=stage, reason=last.reason,
+                      binary=last.binary, exit_code=last.exit_code)  # fmt: skip
+    return [NodeFailure(*(row[name] for name in NodeFailure._fields)) for row in rows]
 
 
 def binaries(store: Store, package: int) -> list[BinaryView]:

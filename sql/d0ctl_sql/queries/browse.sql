@@ -185,6 +185,23 @@ select not exists (select 1 from stage_count
          where recent.reason = :reason and recent.binary is :binary
            and recent.exit_code is :exit_code and recent.signal is :signal) > 1;
 
+-- name: latest_alike_by_node
+-- Of each node of the site, the latest of the recent attempts of a stage that failed there like an
+-- attempt, unless the stage has succeeded there since; bounded.
+select recent.id, recent.node_name, recent.message, recent.stderr, max(recent.ended) as ended
+  from (select id, package_id, node_id, node_name, message, stderr, ended, reason, binary, exit_code
+          from attempt indexed by attempt_failed
+         where outcome in ('failed', 'lost')
+         order by ended desc
+         limit 500) as recent
+  join package on package.id = recent.package_id and package.stage_id = :stage
+  join node on node.id = recent.node_id
+  left join node_record on node_record.stage_id = :stage and node_record.node_id = recent.node_id
+ where recent.reason = :reason and recent.binary is :binary and recent.exit_code is :exit_code
+   and (node_record.streak > 0 or coalesce(node_record.successful, 0) = 0)
+ group by recent.node_id
+ order by recent.node_name;
+
 -- name: peak_memory_of_alike
 -- The most memory that an attempt at a package took, of packages of a stage that are among the
 -- latest to run out of memory; bounded.

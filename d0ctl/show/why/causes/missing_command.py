@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from d0ctl.jobfile.local_files import is_program
 from d0ctl.show.why.causes.correction import correction_of
+from d0ctl.show.why.stopped_job import in_quotes
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, one_package
+from d0ctl.store.views.one_package import NodeFailure
 from d0ctl.store.views.shapes.of_package import AttemptView, PackageView
 
 _SHELL_MESSAGES = (
@@ -136,7 +138,7 @@ def _command(store: Store, package: PackageView, last: AttemptView) -> Missing:
     if "/" not in name and not _is_script(name, last):
         return _on_the_path(store, package, name, last)
     if name.startswith("/"):
-        return _absolute(name, last)
+        return _absolute(name, _nodes(store, package, last, name), last)
     return _beside(store, package, name, last)
 
 
@@ -152,13 +154,20 @@ def _is_denied(last: AttemptView) -> bool:
     return last.exit_code == 126
 
 
-def _messages(last: AttemptView) -> str:
+def _nodes(store: Store, package: PackageView, last: AttemptView, name: str) -> str:
+    """Return in words the nodes on which a command of its stage was missing in the same way."""
+    alike = one_package.alike_by_node(store, package.stage_id, last)
+    nodes = {failure.node_name for failure in alike if _name(failure) == name} | {last.node_name}
+    return f"{'node' if len(nodes) == 1 else 'nodes'} {in_quotes(sorted(nodes))}"
+
+
+def _messages(last: AttemptView | NodeFailure) -> str:
     """Return its message and the end of stderr, with names relative to its directory."""
     text = f"{last.message or ''}\n{last.stderr or ''}"
     return re.sub(rf"/[^\s:'\"`‘]*/attempts/{last.id}/work/", "./", text)
 
 
-def _name(last: AttemptView) -> str | None:
+def _name(last: AttemptView | NodeFailure) -> str | None:
     for line in reversed(_messages(last).splitlines()):
         if match := re.search(_SHELL_MESSAGES, line.strip()):
             is_raw = "not found" in match[0]  # as a shell prints it; other programs quote names
@@ -179,23 +188,20 @@ def _on_the_path(store: Store, package: PackageView, name: str, last: AttemptVie
             f"a straight quote there (' or \"), then {correction_of(store, package).again}",
             may_retry=False,
         )  # fmt: skip
+    nodes = _nodes(store, package, last, name)
     if _is_denied(last):
-        return Missing(
-            f"`{name}` is on the PATH of node `{last.node_name}`, but is not executable there"
-        )
+        return Missing(f"`{name}` is on the PATH of {nodes}, but is not executable there")
     return Missing(
-        f"`{name}` is not on the PATH of node `{last.node_name}`: install it there, "
+        f"`{name}` is not on the PATH of {nodes}: install it there, "
         f"name its full path, or ship it as an input ({correction_of(store, package).ship(name)}); "
         "a PATH that was changed there counts after `d0ctl daemon restart`"
     )
 
 
-def _absolute(name: str, last: AttemptView) -> Missing:
+def _absolute(name: str, nodes: str, last: AttemptView) -> Missing:
     if _is_denied(last):
-        return Missing(
-            f"`{name}` is not executable on node `{last.node_name}`: chmod +x {quote(name)}"
-        )
-    return Missing(f"`{name}` does not exist on node `{last.node_name}`")
+        return Missing(f"`{name}` is not executable on {nodes}: chmod +x {quote(name)}")
+    return Missing(f"`{name}` does not exist on {nodes}")
 
 
 def _is_executable_since(path: Path, at: float) -> bool:
