@@ -62,6 +62,16 @@ def test_an_input_that_came_back_is_available(d0ctl: Type, cal: Path) -> None:
     assert document["present"] is True
 
 
+def test_the_list_of_files_says_whether_an_input_exists(d0ctl: Type, cal: Path) -> None:
+    away = d0ctl("file", "list", f"more:{cal}").stdout
+    cal.write_text("2\n")
+
+    back = d0ctl("file", "list", f"more:{cal}").stdout
+
+    assert "does not exist" in away and "on this machine" not in away
+    assert "on this machine" in back
+
+
 @pytest.mark.parametrize("about", ["more", "more/1/1/1"])
 def test_why_says_that_an_input_came_back(d0ctl: Type, cal: Path, about: str) -> None:
     away = d0ctl("why", about).stdout

@@ -193,6 +193,8 @@ def test_a_file_from_outside_says_where_it_comes_from(
 ) -> None:  # fmt: skip
     raw = InputSpec("raw/a.raw", made=False, acquire=acquire, locator=locator)
     site.submit(job(("a", [line(reader(raw))]), directory=str(tmp_path)))
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.raw").touch()
 
     found = reported(d0ctl, "prod:raw/a.raw")
 

@@ -104,3 +104,17 @@ def test_progress_and_end_climb_from_the_package_to_its_job(site: Site, dashboar
         await desk.sees("10 % including running packages")
 
     dashboard(script, start="prod/1/1/1", size=(130, 36))
+
+
+def test_the_details_are_those_of_the_last_job_once_all_is_collapsed(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.sees("stage make, line")
+        await desk.press("minus")
+        await desk.until(lambda: desk.main.tree_view.selector == "prod")
+        await desk.sees("of 8 packages done")
+
+    dashboard(script, start="prod/1/1/1", size=(130, 36))

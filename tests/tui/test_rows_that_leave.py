@@ -89,6 +89,24 @@ def test_jobs_that_a_person_hides_are_not_said_to_have_left(site: Site, dashboar
     dashboard(script)
 
 
+def test_the_details_of_failures_are_those_of_the_group_once_it_is_closed(
+    site: Site, dashboard: Open
+) -> None:
+    site.submit(production())
+    for line in (1, 2):
+        site.fail(f"prod/1/{line}/1")
+
+    async def script(desk: Desk) -> None:
+        await desk.press("F")
+        await desk.sees("2 failed packages")
+        await desk.press("space", "down")
+        await desk.sees("R retries it")
+        await desk.press("space")
+        await desk.sees("R retries all 2")
+
+    dashboard(script)
+
+
 def test_the_cursor_in_a_group_of_failures_stays_on_its_package(
     site: Site, dashboard: Open
 ) -> None:

@@ -1,6 +1,6 @@
 """The card of a file: its maker, size, disposition and locations, and why it exists or not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ from d0ctl.show.cards.file_lists import PURGED
 from d0ctl.show.drawing.sheet import Cell, Sheet
 from d0ctl.show.explanation import answer
 from d0ctl.show.why.common import Explanation
-from d0ctl.store.files.selected_files import CONTROL, FileRow, is_missing
+from d0ctl.store.files.selected_files import CONTROL, FileRow, is_missing, is_there
 from d0ctl.units import listed, size
 
 
@@ -48,21 +48,23 @@ def line_of(home: Home, row: FileRow) -> FileLine:
     caches = [str(copy["node"] or copy["cluster"]) for copy in row.copies]
     return FileLine(
         f"{row.job}:{row.name}", row.maker, row.maker_phase,
-        None if row.maker else origin(row.locator, row.acquired), row.size,
+        None if row.maker else _origin(row), row.size,
         row.disposition or row.dispositions, bool(row.present), bool(row.dropped),
         bool(row.result), is_gone, [name for name in caches if not (is_gone and name == CONTROL)],
         row.stored,
     )  # fmt: skip
 
 
-def origin(locator: str | None, acquired: Iterable[str]) -> str:
+def _origin(row: FileRow) -> str:
     """Return the place of a file from outside, by its locator and how its readers get it."""
-    if locator is not None:
-        return f"at {locator}"
-    ways = set(acquired)
+    if row.locator is not None:
+        return f"at {row.locator}"
+    ways = set(row.acquired)
     if ways == {"none"}:
         return "on the nodes, not checked"
-    return "fetched by its readers" if ways == {"self"} else "on this machine"
+    if ways == {"self"}:
+        return "fetched by its readers"
+    return "on this machine" if is_there(row) else "does not exist"
 
 
 def cells(line: FileLine) -> list[Cell]:

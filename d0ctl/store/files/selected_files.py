@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from d0ctl.config import Home
@@ -33,7 +34,8 @@ class FileRow(NamedTuple):
     """A selected file: `dispositions` are from the job file, `disposition` was set by a person.
 
     `acquired` says how its readers get a file from outside, `delivered` since when a copy is on
-    this machine, `unlisted` that its maker succeeded and is no longer in the job file.
+    this machine, `unlisted` that its maker succeeded and is no longer in the job file. Names of
+    files from outside start in `directory`.
     """
 
     id: int
@@ -55,6 +57,7 @@ class FileRow(NamedTuple):
     copies: list[dict[str, str | None]]
     delivered: float | None
     unlisted: int
+    directory: str
 
 
 def select(
@@ -129,6 +132,11 @@ def is_missing(home: Home, row: FileRow) -> bool:
     """Return whether a file was delivered to results/ and is there no more; ask the disk."""
     is_delivered = row.result and any(copy["cluster"] == CONTROL for copy in row.copies)
     return bool(is_delivered) and not os.path.lexists(home.result(row.job, row.name))
+
+
+def is_there(row: FileRow) -> bool:
+    """Return whether a file from outside is on this machine; ask the disk."""
+    return Path(row.directory, row.name).exists()
 
 
 RESIZED, WRITTEN_AGAIN, OF_OTHERS = "resized", "written again", "of others"

@@ -59,7 +59,8 @@ select file.id, job.name as job, file.name, file.present, file.dropped, file.par
          where location.file_id = file.id and location.cluster_id = 1 and location.node_id is null
        ) as delivered,
        exists (select 1 from line where line.id = package.line_id and line.named = 2
-                                    and line.dropped is null) as unlisted
+                                    and line.dropped is null) as unlisted,
+       job.directory
   from selected_file
   join file on file.id = selected_file.file_id
   join job on job.id = file.job_id

@@ -99,8 +99,8 @@ class LineView(ScrollView, can_focus=True):
         """Move the cursor to a line and make it visible."""
         last = self.line_count() - 1
         number = max(0, min(number, last))
-        self._measure()
         moved, self.cursor = number != self.cursor, number
+        self._measure()
         self._show_cursor()
         self.renew()
         if moved:
