@@ -8,7 +8,7 @@ from d0ctl.actions.action import Action, AnyRequest, Author, Conflict, Plan, Req
 from d0ctl.actions.option import logged
 from d0ctl.actions.table import ACTIONS
 from d0ctl.select import Selector
-from d0ctl.store import lifecycle
+from d0ctl.store import lifecycle, stage_order
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs import audit
 from d0ctl.store.views.selection import located
@@ -58,6 +58,7 @@ def apply(
         plan = _plan(store, request, now)
         if not plan.is_empty:
             plan = action.act(store, plan, by) or plan
+            stage_order.open_stages(store, now=now)
             lifecycle.reopen_readers(store)
             lifecycle.keep_action(
                 store, verb=action.name, target=str(request.target), actor=actor,

@@ -16,6 +16,7 @@ from d0ctl.daemon.desk import Desk
 from d0ctl.daemon.loop import LOOK_S, Loop
 from d0ctl.daemon.steps.monitor import take_daemon_lease
 from d0ctl.daemon.steps.notifications import send_last
+from d0ctl.daemon.steps.schedule import settle
 from d0ctl.daemon.turn import Turn
 from d0ctl.dropbox import DropBox
 from d0ctl.errors import DatabaseUnavailable
@@ -128,6 +129,9 @@ def _drive_until(
 ) -> None:
     with open_store(home) as store, database_errors(home):
         contact.forget_untried(store, now=time.time())
+        if not leases.living_holder(store, LEASE):
+            with store.writing():
+                settle(store, now=time.time())  # people may have changed what moves
         while not stop.is_set():
             store.check_in_place()
             if is_done(store):

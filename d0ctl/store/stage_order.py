@@ -54,6 +54,12 @@ def begins_final(store: Store, job: int, counts: Mapping[str, int]) -> bool:
     )
 
 
+def goes_on(store: Store, job: int) -> bool:
+    """Return whether a job in which nothing moves waits for other jobs, or begins a final stage."""
+    about = {"job": job}
+    return bool(store.row("waits_for_outside", **about) or store.row("final_stages", **about))
+
+
 def close_final(selected: Selection, phases: Sequence[Phase]) -> None:
     """Let the final stages of selected packages in these phases, which run again, wait as before.
 

@@ -222,6 +222,11 @@ def _begin_tasks(desk: Desk) -> None:
 
 def settle_jobs(desk: Desk, turn: Turn) -> None:
     """End jobs that are done, continue ending jobs in steps, mark those that can't move."""
-    sweep(desk.store, now=turn.now)
-    continue_stages(desk.store, now=turn.now)
-    placement.end_jobs(desk.store, now=turn.now)
+    settle(desk.store, now=turn.now)
+
+
+def settle(store: Store, *, now: float) -> None:
+    """Do the same in a transaction."""
+    sweep(store, now=now)
+    continue_stages(store, now=now)
+    placement.end_jobs(store, now=now)

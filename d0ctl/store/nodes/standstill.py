@@ -269,10 +269,10 @@ def _judge(
     waits = work.counts.get(Phase.WAITING) or any(work.awaiting.values())
     if not waits or not state.is_settled or state.cause in UNDRIVEN:
         return alone
-    if stage_order.jobs_with_open_lines(store, job["id"]) or stage_order.begins_final(
-        store, job["id"], work.counts
-    ):
-        return replace(alone, standing=replace(state, cause=None, returns=True))
+    begins_final = stage_order.begins_final(store, job["id"], work.counts)
+    if begins_final or stage_order.jobs_with_open_lines(store, job["id"]):
+        cause = None if driven or is_beside else Cause.NO_DAEMON
+        return replace(alone, standing=replace(state, cause=cause, returns=cause is None))
     if not site.reads_other_jobs(store, job["id"]):
         return alone
     from d0ctl.store.nodes import makers  # late: few jobs read files of others

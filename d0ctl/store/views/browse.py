@@ -56,7 +56,7 @@ def is_blocked(store: Store, job: Row, counts: Counts) -> bool:
     """Return whether waiting packages of a job wait for files that will never be made."""
     if not counts.get("waiting") or can_move(counts):
         return False
-    return job["ended"] is not None or not store.row("waits_for_outside", job=job["id"])
+    return job["ended"] is not None or not stage_order.goes_on(store, job["id"])
 
 
 def job(store: Store, name: str) -> JobSummary:

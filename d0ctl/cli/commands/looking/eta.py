@@ -78,7 +78,7 @@ def _job(store: Store, job: JobSummary, json: bool, now: float) -> None:
 
 
 def _horizon(store: Store, job: JobSummary, now: float) -> horizon.Horizon:
-    if job.ended is not None:
+    if job.ended is not None or job.blocked:
         raise _no_end(job)
     return eta.horizon(store, now=now)
 
