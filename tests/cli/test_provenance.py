@@ -18,6 +18,7 @@ from prov.model import (
 
 from tests.cli.conftest import Type
 from tests.support.archives import RECO, packed
+from tests.support.building import production
 from tests.support.site import Site
 
 JOB = """\
@@ -195,3 +196,13 @@ def test_a_file_whose_maker_runs_again_has_an_origin_once_that_has_succeeded(d0c
 
     assert refused.exit_code == 3
     assert "`prod/1/1/1`, which makes `r`, is ready: a file has an origin" in refused.stderr
+
+
+def test_a_file_whose_maker_is_blocked_has_no_origin_yet(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+    site.fail("prod/1/1/1")
+
+    refused = d0ctl("export", "prod:all", "--format", "prov").stderr
+
+    assert "`prod/2/1/1`, which makes `all`, is blocked" in refused
+    assert "a file has an origin once its maker has succeeded\n" in refused

@@ -128,6 +128,19 @@ def test_a_result_that_is_to_be_made_again_is_called_the_former_one(site: Site) 
     assert (site.folder / "out" / "1.txt").exists()
 
 
+def test_a_file_between_stages_that_is_to_be_made_again_was_made_before(site: Site) -> None:
+    job = "stages: [{lines: [{run: echo > a, outputs: a}]}, {lines: [{run: wc a, inputs: a}]}]\n"
+    (file := site.folder / "two.yaml").write_text("job: two\n" + job)
+    site.ok("submit", str(file))
+    first = site.ok("file", "list", "two")
+    site.ok("run", "two")
+
+    site.ok("set-status", "two/1/1/1", "unscheduled", "--yes")
+
+    assert "not made yet" in first
+    assert "to be made again" in site.ok("file", "list", "two")
+
+
 def test_why_of_a_result_that_was_removed_by_hand_says_that_it_is_gone(site: Site) -> None:
     run(site, 1)
     (site.home.root / "results/fix/1.txt").unlink()

@@ -93,8 +93,9 @@ def _locations(line: FileLine) -> str:
         return "dropped"
     if line.maker_phase == Phase.DONE and not line.is_present:
         return PURGED
-    is_former = line.is_result and line.size is not None
-    return "to be made again; the former one is in results/" if is_former else "not made yet"
+    if line.size is None:
+        return "not made yet"
+    return "to be made again" + "; the former one is in results/" * line.is_result
 
 
 def draw(sheet: Sheet, file: File) -> None:

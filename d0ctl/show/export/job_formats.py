@@ -6,7 +6,7 @@ from shlex import quote
 
 from d0ctl import select
 from d0ctl.errors import BadUsage, NotFound
-from d0ctl.model import phase_word
+from d0ctl.show.drawing.signs import phase_name
 from d0ctl.show.export import dagman, graph, prov, ro_crate, wfcommons
 from d0ctl.store.connection import Store
 from d0ctl.store.views import browse, file_locations, left_out
@@ -26,9 +26,12 @@ def _runs(
     if not ancestors:
         text = f"no run of job `{job.row['name']}` has made `{location.name}`"
         if location.maker is not None:
-            phase = phase_word(location.maker_phase)
-            text = (f"`{location.maker}`, which makes `{location.name}`, is {phase}: a file has an "
-                    "origin, also a former one, once its maker has succeeded again")  # fmt: skip
+            is_blocked = browse.job(store, job.row["name"]).blocked
+            phase = phase_name(location.maker_phase or "", blocked=is_blocked)
+            once = ("once its maker has succeeded" if location.size is None else
+                    "and also a former one once its maker has succeeded again")  # fmt: skip
+            text = (f"`{location.maker}`, which makes `{location.name}`, is {phase}: "
+                    f"a file has an origin {once}")  # fmt: skip
         raise NotFound(text, hint=f"d0ctl why {quote(location.path)}")
     return ancestors
 
