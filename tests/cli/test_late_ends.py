@@ -45,7 +45,7 @@ def test_the_changes_of_a_package_say_that_they_have_the_times_of_their_records(
     ended = end_late(site, "prod/1/1/1", "failed", reason="exit-code", exit_code=3)
 
     changes, _, failures = d0ctl("history", "prod/1/1/1").stdout.partition("\nfailures\n")
-    assert "every change when d0ctl recorded it" in said(changes)
+    assert "every change when it was recorded" in said(changes)
     assert ended not in changes
     assert f"{ended} prod/1/1/1 attempt 1 on localhost: exit-code" in said(failures)
 

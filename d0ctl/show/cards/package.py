@@ -30,7 +30,7 @@ from d0ctl.store.views.shapes.of_package import (
 from d0ctl.units import RESOURCES, count, duration, moment, size
 from d0ctl_wrapper.protocol.checks import ranges
 
-EVERY_CHANGE = ("every change", "when d0ctl recorded it")
+EVERY_CHANGE = ("every change", "when it was recorded")
 """The heading of changes of phase; the end of an attempt may be earlier."""
 
 LOG_LINES = 8
