@@ -3,9 +3,12 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from d0ctl.store.nodes import contact
 from tests.cli.conftest import Type
 from tests.support.building import document, job, line, package, production
+from tests.support.rows import change
 from tests.support.site import Site
 
 
@@ -256,3 +259,26 @@ def test_the_canceled_packages_of_a_canceled_job_are_counted_once(site: Site, d0
     assert answer.count("4 canceled") == 1
     assert "packages are canceled" not in answer
     assert answer.count("d0ctl retry 'prod:canceled'") == 1
+
+
+@pytest.mark.parametrize(("verb", "done"), [("remove", "removed"), ("archive", "moved")])
+def test_a_job_that_goes_names_the_packages_of_others_that_are_canceled_with_it(
+    site: Site, d0ctl: Type, verb: str, done: str
+) -> None:
+    site.submit(production("maker", lines=2))
+    site.submit(job(("read", [line(package("all", takes=["maker:sim-1"]))]), name="reader"))
+    for number in (1, 2):
+        site.fail(f"maker/1/{number}/1")
+    for name in ("maker", "reader"):
+        change(site.store, "job", {"name": name}, ended=time.time())
+
+    planned = d0ctl(verb, "maker", "--dry-run").stdout
+    both = d0ctl(verb, "maker", "reader", "--dry-run").stdout
+    said = d0ctl(verb, "maker", "--yes").stdout
+
+    cause = "1 package of `reader`, because nothing makes"
+    assert f"would cancel {cause} their inputs then" in planned
+    assert "would cancel" not in both
+    assert f"{done} job `maker`" in said
+    assert f"canceled {cause} their inputs any more" in said
+    assert site.phase("reader/1/1/1") == "canceled"

@@ -123,6 +123,7 @@ def test_a_failed_package_is_set_successful_only_with_its_outputs(site: Site, d0
     assert (
         "output `x` of `prod/1/1/1` is missing, so it can't be set to successful" in refused.stderr
     )
+    assert "d0ctl why prod/1/1/1" in refused.stderr and "retry" not in refused.stderr
     assert result.exit_code == 0
     assert [site.phase(f"prod/1/2/{n}") for n in (1, 2)] == ["done", "ready"]
     assert faults(site.store) == []

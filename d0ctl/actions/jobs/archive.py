@@ -2,11 +2,12 @@
 
 import re
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from d0ctl.actions import file_choice, wording
 from d0ctl.actions.action import Action, Author, Plan, Request
+from d0ctl.actions.jobs import _canceled_readers
 from d0ctl.actions.option import Options, ValueType, value
 from d0ctl.actions.selection import has_ended, is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
@@ -50,6 +51,8 @@ class ArchivePlan(Plan):
     """How many files have no other copy."""
     bytes: int = 0
     largest: tuple[tuple[str, int | None], ...] = ()
+    readers: Mapping[str, int] = field(default_factory=dict)
+    """How many packages of other jobs are canceled with them."""
 
 
 def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> ArchivePlan:
@@ -71,6 +74,7 @@ def plan_archive(store: Store, request: Request[ArchiveOptions], now: float) -> 
         ids=tuple(job.id for job in jobs),
         packages=sum(job.packages for job in jobs),
         is_empty=not jobs,
+        readers=removal.readers(store, [job.id for job in jobs]),
         **lost._asdict(),
     )
 
@@ -128,6 +132,7 @@ def describe(plan: ArchivePlan) -> Iterator[str]:
         return
     yield f"would move {wording.jobs(plan)} to archive `{plan.archive}`"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
+    yield from _canceled_readers.describe(plan.readers)
     yield "their results stay, their folders on the nodes are removed, with logs"
 
 
@@ -137,6 +142,7 @@ def report(plan: ArchivePlan) -> Iterator[str]:
         yield _nothing(plan)
         return
     yield f"moved {wording.jobs(plan)} to archive `{plan.archive}`"
+    yield from _canceled_readers.report(plan.readers)
     yield f"d0ctl status --archive {plan.archive} shows the archived jobs"
 
 

@@ -1,12 +1,13 @@
 """remove: delete whole jobs, with their history and results."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
 from d0ctl.actions import file_choice, wording
 from d0ctl.actions.action import Action, Author, Plan, Request, Way
+from d0ctl.actions.jobs import _canceled_readers
 from d0ctl.actions.option import Options, flag
 from d0ctl.actions.selection import is_whole_job, jobs_of
 from d0ctl.errors import BadUsage, Refused
@@ -42,6 +43,8 @@ class RemovePlan(Plan):
     """How many files are in the jobs' folders of results."""
     asides: tuple[Path, ...]
     """The folders to which the results are moved if they are kept."""
+    readers: Mapping[str, int]
+    """How many packages of other jobs are canceled with them."""
 
 
 def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> RemovePlan:
@@ -65,6 +68,7 @@ def plan_remove(store: Store, request: Request[RemoveOptions], now: float) -> Re
         packages=sum(job.packages for job in jobs),
         results=sum(results.in_the_way(store.home, job.name) for job in jobs),
         asides=_existing(results.place_aside(store.home, job.name) for job in jobs),
+        readers=removal.readers(store, [job.id for job in jobs]),
         **lost._asdict(),
     )
 
@@ -95,6 +99,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
     packages = count(plan.packages, "package")
     yield f"would remove {wording.jobs(plan)}: {packages} with all their history"
     yield from wording.only_copies(plan.largest, plan.files, plan.bytes)
+    yield from _canceled_readers.describe(plan.readers)
     yield "their folders on the nodes are removed too"
     yield from _results(plan, "would be ")
 
@@ -102,6 +107,7 @@ def describe(plan: RemovePlan) -> Iterator[str]:
 def report(plan: RemovePlan) -> Iterator[str]:
     """Say what was removed."""
     yield f"removed {wording.jobs(plan)}"
+    yield from _canceled_readers.report(plan.readers)
     yield from _results(plan, "")
 
 

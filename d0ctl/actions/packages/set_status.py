@@ -119,11 +119,13 @@ def _count_to_accept(selected: Selection, target: Selector) -> int:
     rows = accept.lacking(selected)
     missing = [name for row in rows if (name := accept.missing_output(row)) is not None]
     if missing:
-        more = f", and {len(missing) - 1} more packages lack one" if len(missing) > 1 else ""
+        others = len(missing) - 1
+        more = f", and {count(others, 'more package')} {'lacks' if others == 1 else 'lack'} one"
+        more = more if others else ""
         raise Refused(
             f"output `{clean(missing[0])}` of `{target.brief}` is missing{more}, "
             "so it can't be set to successful",
-            hint=f"d0ctl retry {quote(str(target.parts[0]))} makes it",
+            hint=f"d0ctl why {quote(str(target.parts[0]))}",
         )
     return len(rows)
 

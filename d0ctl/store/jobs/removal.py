@@ -1,8 +1,9 @@
 """The removal of jobs: by short transactions, hidden from the start."""
 
+import json
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from d0ctl.config import HALF_MADE_S
 from d0ctl.errors import Refused
@@ -53,6 +54,15 @@ def check_removal(store: Store, job: int, name: str) -> None:
             f"job `{name}` makes files that `{needy[0]}` reads, so it can't be removed",
             hint=f"d0ctl remove {needy[0]}",
         )
+
+
+def readers(store: Store, jobs: Sequence[int]) -> dict[str, int]:
+    """Count the packages of other jobs that are canceled with these jobs, whose files they read."""
+    found: dict[str, int] = {}
+    for job in jobs:
+        for row in store.rows("readers_of_jobs", job=job, jobs=json.dumps(jobs)):
+            found[row["name"]] = max(row["packages"], found.get(row["name"], 0))
+    return found
 
 
 def remove_rows(store: Store, job: int, *, now: float) -> None:

@@ -92,6 +92,19 @@ select job.name from need join job on job.id = need.job_id
  where need.maker_id = :job and job.ended is null
  order by job.id;
 
+-- name: readers_of_jobs
+-- Packages of other jobs that have not begun and read files of these jobs, by job.
+select job.name, count(*) as packages
+  from need
+  join job on job.id = need.job_id and job.id not in (select value from json_each(:jobs))
+  join package on package.job_id = job.id
+                  and package.phase in (select name from phase where is_idle = 1)
+ where need.maker_id = :job
+   and exists (select 1 from input join file on file.id = input.file_id
+                where input.package_id = package.id and file.job_id = :job)
+ group by job.id
+ order by job.id;
+
 -- name: job_ids
 -- The existing jobs, visible or not.
 select id from job;
