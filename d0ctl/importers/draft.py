@@ -92,7 +92,7 @@ def _mapping(entry: Mapping[str, Any], depth: int) -> Iterator[str]:
             yield f"{pad}{_scalar(key)}:"
             yield from _mapping(value, depth + 1)
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            if all(isinstance(item, str) for item in value) and value:
+            if all(isinstance(item, str) for item in value):
                 yield f"{pad}{key}: [{', '.join(map(_in_list, value))}]"
             else:
                 yield f"{pad}{key}:"

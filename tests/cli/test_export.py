@@ -7,6 +7,7 @@ import pytest
 
 from d0ctl.importers.formats import read
 from d0ctl.jobfile.language.file_names import local_name
+from d0ctl.jobfile.reader import read_text
 from d0ctl.store.views.job_files import definition
 from d0ctl.store.views.job_files import job_file_text as jobfile
 from tests.cli.conftest import Type
@@ -232,3 +233,13 @@ def test_export_of_a_part_names_its_job_and_not_one_of_a_similar_name(
     assert (result.exit_code, result.stderr.splitlines()) == (
         3, ["d0ctl: `prod/2` is not a whole job", "did you mean `prod`?"],
     )  # fmt: skip
+
+
+def test_an_exported_binary_without_inputs_has_its_empty_list(site: Site, d0ctl: Type) -> None:
+    lines = '[{run: "cat {inputs}", inputs: []}, {run: date}]'
+    site.submit(read_text(f"job: none\nstages: [{{lines: {lines}}}]\n"))
+
+    text = d0ctl("export", "none").stdout
+
+    assert text.count("inputs: []") == 1
+    assert text.count("cat {inputs}") == 1

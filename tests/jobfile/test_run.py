@@ -125,20 +125,23 @@ stages:
         ("cat <<EOF\n{inputs.list}\nEOF", "cat <<EOF\n${D0CTL_INPUTS}\nEOF"),
     ],
 )
-def test_the_list_of_inputs_is_a_file(run: str, script: str) -> None:
-    assert script_of(run) == script
+def test_the_list_of_inputs_is_a_file(lines: Lines, run: str, script: str) -> None:
+    (line,) = lines(json.dumps({"stages": [{"lines": [{"run": run, "inputs": "raw/a.raw"}]}]}))
+
+    assert line.packages[0].binaries[0].script == script
 
 
 def test_the_list_of_inputs_needs_a_shell_that_expands(faults: Faults) -> None:
     answer = faults(
-        'stages: [{lines: [{run: "cat \'{inputs.list}\'"}, {run: [cat, "{inputs.list}"]}, '
-        '{run: [cat, "-{inputs}"]}]}]'
+        "stages: [{lines: [{run: \"cat '{inputs.list}'\", inputs: raw/a.raw}, "
+        '{run: [cat, "{inputs.list}"], inputs: raw/a.raw}, '
+        '{run: [cat, "-{inputs}"], inputs: raw/a.raw}]}]'
     )
 
     assert answer == [
         "1:31: `{inputs.list}` can't be used where the shell does not expand variables",
-        "1:62: `{inputs.list}` needs a shell: write `run` as a text",
-        "1:94: `{inputs}` must be an element of its own",
+        "1:81: `{inputs.list}` needs a shell: write `run` as a text",
+        "1:132: `{inputs}` must be an element of its own",
     ]
 
 

@@ -1,5 +1,7 @@
 """The level of a binary in a job file."""
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from d0ctl.jobfile.language.field_types import (
@@ -16,7 +18,7 @@ from d0ctl.jobfile.language.field_types import (
     FieldType,
     split_names,
 )
-from d0ctl.jobfile.language.placeholders import Parameters, Scope, Template
+from d0ctl.jobfile.language.placeholders import PLACEHOLDER, Parameters, Scope, Template
 from d0ctl.jobfile.language.script import Run, compile_arguments, compile_script
 from d0ctl.jobfile.language.values import Fields, TextValue, mapping_value
 from d0ctl.jobfile.recipe import BinaryRecipe
@@ -60,6 +62,8 @@ def read_binary(node: Mapping, reading: Reading, level: Level | None = None) -> 
     text = level.scalar("check")
     run = _run(level, inner) if "merge" not in level else _merge(level, inner)
     check = compile_script(text, inner.scope, reading.faults) if text is not None else None
+    commands = run.scalars if run is not None and "run" in level else ()
+    _check_lists(level, commands if text is None else (*commands, text))
     inputs = read_inputs(level.get("inputs"), reading)
     stdin = read_stdin(level, reading)
     inputs += [stdin] if stdin is not None else []
@@ -144,6 +148,25 @@ def _run(level: Level, reading: Reading) -> Run | None:
     else:
         reading.fault(level.position("run"), f"{level.what} needs `run`")
     return None
+
+
+def _check_lists(level: Level, commands: Iterable[Scalar]) -> None:
+    """Record a fault for a list of inputs in a binary that has none, a warning if it says so.
+
+    With `stdin` the list may be empty, as most programs then read their standard input.
+    """
+    node, reading = level.get("inputs"), level.reading
+    if "stdin" in level or (node is not None and entries(node)):
+        return
+    notes = reading.faults if node is None else reading.faults.warnings
+    example = f"{{from: {reading.stages[-1].name}}}" if reading.stages else "FILE"
+    reason = f"{level.what.replace('a ', 'this ', 1)} has no `inputs`: add e.g. `inputs: {example}`"
+    for scalar in commands:
+        for found in PLACEHOLDER.finditer(scalar.text):
+            if found[0] in ("{inputs}", "{inputs.list}"):
+                message = f"`{found[0]}` is empty, as {reason}"
+                notes.add(scalar.position_at(found[0], found.start()), message)
+                return
 
 
 def _merge(level: Level, reading: Reading) -> Run | None:

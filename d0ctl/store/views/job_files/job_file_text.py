@@ -124,7 +124,7 @@ def _binary(binary: Columns, package: PackageRows, known: Sequence[str]) -> Entr
         "stdin": _stdin(binary, package, known),
         "software": _escaped(binary["software"], known),
         "parameters": _all_escaped(parameters, known),
-        "inputs": _inputs(binary, package, known),
+        "inputs": _inputs(binary, package, known) or _no_inputs(run, check),
         "outputs": [_output(output, known) for output in package.outputs
                     if output["binary"] == binary["seq"]],
         "runtime": binary["runtime"], "work-size": binary["work_size"], "cpu": binary["cpu"],
@@ -154,6 +154,11 @@ def _inputs(binary: Columns, package: PackageRows, known: Sequence[str]) -> list
         for entry in _input_entries(row, known)
     )
     return list({tuple(entry.items()): entry for entry in found}.values())
+
+
+def _no_inputs(run: str | list[str] | None, check: str | None) -> tuple[()] | None:
+    """Return the empty list of a binary without inputs, if its texts may name them."""
+    return () if "{inputs}" in f"{run}{check}" else None
 
 
 def _input_entries(row: Columns, known: Sequence[str]) -> Iterator[Entry]:
@@ -242,7 +247,7 @@ def _all_escaped(value: Any, known: Sequence[str]) -> Any:
 
 
 def _texts(value: Any) -> Any:
-    """Return a record without empty entries, and with numbers as texts."""
+    """Return a record without empty entries except empty tuples, and with numbers as texts."""
     if isinstance(value, dict):
         pairs = ((key, _texts(item)) for key, item in value.items())
         return {key: item for key, item in pairs if item not in (None, [], {})}
@@ -250,4 +255,4 @@ def _texts(value: Any) -> Any:
         return [_texts(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return value if value is None else str(value)
+    return value if value in (None, ()) else str(value)
