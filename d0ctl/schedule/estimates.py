@@ -143,6 +143,9 @@ class StageLeft(Struct, frozen=True):
     """How many of its packages are ready, and no node takes them."""
     queued: int = 0
     """How many more of its packages are on nodes and have not begun."""
+    after: Range = NOTHING
+    """In how many seconds its packages could have ended that wait for files of other jobs, or for
+    such packages; infinite if nobody knows."""
 
     @property
     def last_end(self) -> Range:

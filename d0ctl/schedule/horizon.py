@@ -39,8 +39,8 @@ class JobLeft(Struct, frozen=True):
     """Whether packages are on nodes, even if the ends that they reported have passed."""
     alone: float = 0.0
     """The CPU seconds of packages on nodes that take no more: they need no CPUs of others."""
-    halted_makers: Sequence[str] = ()
-    """Jobs that are held or paused and make files that it waits for: nobody knows when it ends."""
+    endless_makers: Sequence[int] = ()
+    """Jobs without an estimated end that make files which it waits for: it has none either."""
     queue: float = 0.0
     """Seconds until its chains have ended that wait for CPUs; infinite if nobody knows."""
 
@@ -165,7 +165,7 @@ class Horizon(Struct, frozen=True):
         job_left = self.jobs.get(job)
         if job_left is None or job_left.is_halted or not job_left.has_any:
             return None
-        if job_left.suspended or job_left.nodes_down or job_left.halted_makers:
+        if job_left.suspended or job_left.nodes_down:
             return None
         return job_left if self.capacity.power or not job_left.needs_nodes else None
 
@@ -177,7 +177,7 @@ class Horizon(Struct, frozen=True):
         of both (Graham, 1969).
         """
         whole = self._busy(job, job_left, job_left.stages, job_left.longest_chain)
-        alone = (of.alone for of in job_left.stages)
+        alone = (of.alone.no_earlier(of.after) for of in job_left.stages)
         queue = max(0.0, job_left.queue - job_left.stuck_chain / self.capacity.fastest)
         return whole.at_least(job_left.cooling).no_earlier(job_left.work.around(queue), *alone)
 
@@ -202,7 +202,7 @@ class Horizon(Struct, frozen=True):
             until = [of for of in job_left.stages if of.rank >= own.rank]
             end = self._busy(job, job_left, until, max(0.0, job_left.longest_chain - after))
             first = self._first(job_left) + own.seconds.middle / own.cpus / self.capacity.fastest
-            end = end.no_earlier(own.alone, job_left.work.around(first))
+            end = end.no_earlier(own.alone, own.after, job_left.work.around(first))
         return _unless_late(end.at_least(own.cooling), self.stragglers(job, stage))
 
     def _busy(

@@ -153,6 +153,27 @@ def test_a_job_that_waits_for_files_of_a_held_job_has_no_end(
     assert "begins" in d0ctl("why", "sum/1/1/1").stdout
 
 
+def test_a_job_that_waits_for_files_of_one_of_unknown_run_time_has_no_end(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "mc.yaml").write_text(JOB.replace(", runtime: 1h", ""))
+    text = READER.replace("{from: mc/gen}", "mc:all.root")
+    (tmp_path / "sum.yaml").write_text(text)
+    (tmp_path / "gen.yaml").write_text(READER.replace("job: sum", "job: gen"))
+    drive(site)
+    d0ctl("submit", str(tmp_path / "mc.yaml"))
+    submitted = [d0ctl("submit", str(tmp_path / f"{name}.yaml")).stdout for name in ("sum", "gen")]
+
+    pages = [d0ctl("eta", name).stdout for name in ("sum", "gen")]
+
+    waits = "it waits for files of `mc`, which is without an estimated end"
+    assert pages[0].startswith(f"sum  no estimate of its end: {waits}\n")
+    assert "begins" not in d0ctl("why", "sum/1/1/1").stdout
+    assert [" ends " in text for text in submitted] == [False, True]
+    (row,) = [row for row in pages[1].splitlines() if row.lstrip().startswith("other jobs")]
+    assert "packages that wait for files of other jobs end in 1 h" in row
+
+
 def test_nobody_knows_when_packages_on_a_node_that_is_down_have_ended(
     site: Site, d0ctl: Type, tmp_path: Path
 ) -> None:

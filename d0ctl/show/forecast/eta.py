@@ -126,12 +126,8 @@ def draw(
     sheet.head(left.name, verdict(of, job, left, interval, names, now) if driven else UNDRIVEN)
     if left.has_any:
         rows: list[list[Cell]] = [[("left of it", "faint"), _work(left)]]
-        alone = (
-            0.0
-            if left.nodes_down
-            else max((stage.alone.middle for stage in left.stages), default=0.0)
-        )
-        if alone:
+        alone = max((stage.alone.middle for stage in left.stages), default=0.0)
+        if alone and not left.nodes_down:
             until = f"packages on nodes that take no new ones end in {duration(alone)}"
             rows.append([("already there", "faint"), until])
         sheet.table([*rows, *_limits(of, job, interval)])
@@ -163,6 +159,9 @@ def _limits(of: Horizon, job: int, interval: Range | None) -> list[list[Cell]]:
         [("nodes", "faint"),
          f"{count(capacity.cpus, 'CPU')} worth {capacity.power:,.1f} standard ones{throttled}"],
     ]  # fmt: skip
+    if after := max((stage.after.middle for stage in of.jobs[job].stages), default=0.0):
+        text = f"packages that wait for files of other jobs end in {duration(after)}"
+        rows.append([("other jobs", "faint"), text])
     if limits := of.jobs[job].limits:
         rows.append([("limits", "faint"), f"at most {listed(map(_at_most, limits))}"])
     return rows
@@ -257,9 +256,6 @@ def verdict(
         return f"no estimate of its end: {suspended} suspended"
     if left.nodes_down:
         return f"no estimate of its end: {waits(left.nodes_down)}"
-    if left.halted_makers:
-        makers = _named(left.halted_makers)
-        return f"no estimate of its end: it waits for files of {makers} held or paused"
     if left.needs_nodes and not of.capacity.power:
         taken = "suspended packages have all CPUs" if of.capacity.suspended else ""
         return f"no estimate of its end: {taken or 'no node takes packages'}"
@@ -268,9 +264,20 @@ def verdict(
     if left.is_known() and (ahead := of.unknown_ahead(job)) is not None:
         first = f"{unknown_packages(ahead)}, and comes before it"
         return f"no estimate of its end: job `{ahead.name}` has {first}"
+    if left.is_known() and left.endless_makers:
+        return f"no estimate of its end: {_waits_for_files(of, left)}"
     if left.is_known():
         return "no estimate of its end: packages whose end is unknown have all CPUs"
     return f"no estimate of its end: {_unknown(left, names)}"
+
+
+def _waits_for_files(of: Horizon, left: JobLeft) -> str:
+    """Say whose files a job waits for without an estimate of when they are made."""
+    makers = [of.jobs[job] for job in left.endless_makers]
+    if halted := [maker.name for maker in makers if maker.is_halted]:
+        return f"it waits for files of {_named(halted)} held or paused"
+    named = _named([maker.name for maker in makers])
+    return f"it waits for files of {named} without an estimated end"
 
 
 def _unknown(left: JobLeft, names: Mapping[int, str]) -> str:

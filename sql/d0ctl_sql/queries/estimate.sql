@@ -161,19 +161,91 @@ select stage.job_id, stage.seq, stage.work, stage.is_timed, stage.drift, stage.d
  where job.visible = 1 and job.ended is null
  group by stage.id;
 
--- name: eta_halted_makers
--- Jobs that are held or paused and are to make files that packages of other jobs wait for.
-select need.job_id, maker.name
-  from job as maker
-  join need on need.maker_id = maker.id
-  join job as reader on reader.id = need.job_id and reader.visible = 1 and reader.ended is null
- where maker.visible = 1 and maker.ended is null and (maker.hold = 1 or maker.pause = 1)
-   and exists (select 1
-                 from package indexed by package_in_phase
-                 join input on input.package_id = package.id and input.own = 0 and input.dropped = 0
-                 join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
-                          and file.job_id = maker.id and file.package_id is not null
-                where package.job_id = reader.id and package.phase = 'waiting');
+-- name: eta_awaited
+-- The stages of other jobs whose files packages of stages wait for: how many of their packages, one
+-- of these, and the longest chain of a reader; found from some packages of each stage, and some
+-- inputs of each.
+with reader as materialized (
+    select package.id, package.job_id, stage.id as stage_id, stage.seq as stage, stage_count.n as waiting,
+           requirement.rank, requirement.chain
+      from job
+      join stage on stage.job_id = job.id
+      join stage_count on stage_count.stage_id = stage.id and stage_count.phase = 'waiting'
+                      and stage_count.n > 0
+      join package on package.id in (
+           select id from (select some.id from package as some indexed by package_in_phase
+                            where some.job_id = job.id and some.phase = 'waiting' limit 30)
+            union
+           select id from (select some.id from line join package as some on some.line_id = line.id
+                            where line.stage_id = stage.id order by line.seq limit 10)
+            union
+           select id from (select some.id from line join package as some on some.line_id = line.id
+                            where line.stage_id = stage.id order by line.seq desc limit 10))
+       and package.stage_id = stage.id and package.phase = 'waiting'
+      join requirement on requirement.id = package.requirement_id
+     where job.visible = 1 and job.ended is null
+       and exists (select 1
+                     from need
+                     join job as maker on maker.id = need.maker_id
+                    where need.job_id = job.id and maker.visible = 1 and maker.ended is null))
+select reader.job_id, reader.stage, reader.waiting, max(reader.rank) as rank, reader.chain,
+       maker.job_id as maker_job, maker_stage.seq as maker_stage, maker.id as maker,
+       count(distinct maker.id) as makers
+  from reader
+  join file on file.id in (
+       select file_id from (select file_id from input
+                             where input.package_id = reader.id and own = 0 and dropped = 0
+                             order by binary, file_id limit 50)
+        union
+       select file_id from (select file_id from input
+                             where input.package_id = reader.id and own = 0 and dropped = 0
+                             order by binary desc, file_id desc limit 50))
+   and file.present = 0 and file.dropped = 0 and file.job_id <> reader.job_id
+  join package as maker on maker.id = file.package_id
+                       and maker.phase not in ('held', 'killing', 'transferring')
+                       and maker.phase not in (select name from phase where is_final = 1)
+  join stage as maker_stage on maker_stage.id = maker.stage_id
+  join job on job.id = maker.job_id and job.visible = 1 and job.ended is null
+ group by reader.stage_id, maker.stage_id
+ order by reader.job_id;
+
+-- name: package_awaits
+-- The same for a package, also if others of its job wait for these files: how many seconds are
+-- between their end and its begin, found among some before it.
+with recursive earlier (id, later_s) as (
+    select :package, 0.0
+     where exists (select 1 from need where need.job_id = :job)
+     union
+    select before.id, earlier.later_s
+                      + iif(before.job_id = :job, coalesce(requirement.seconds, 0.0) / :speed, 0.0)
+      from earlier
+      join package on package.id = earlier.id and package.phase = 'waiting' and package.job_id = :job
+      join package as before on before.id in (
+           select maker.id
+             from package as maker
+            where maker.line_id = package.line_id and maker.seq = package.seq - 1
+            union all
+           select maker.id
+             from line_order
+             join package as maker on maker.line_id = line_order.after_id
+            where line_order.line_id = package.line_id
+            union all
+           select file.package_id
+             from input
+             join file on file.id = input.file_id and file.present = 0 and file.dropped = 0
+            where input.package_id = package.id and input.own = 0 and input.dropped = 0
+              and file.package_id is not null)
+      join requirement on requirement.id = before.requirement_id
+     limit 1000)
+select maker.job_id as maker_job, stage.seq as maker_stage, maker.id as maker,
+       count(distinct maker.id) as makers, max(earlier.later_s) as later_s
+  from earlier
+  join package as maker on maker.id = earlier.id and maker.job_id <> :job
+                       and maker.phase not in ('held', 'killing', 'transferring')
+                       and maker.phase not in (select name from phase where is_final = 1)
+  join stage on stage.id = maker.stage_id
+  join job on job.id = maker.job_id and job.visible = 1 and job.ended is null
+ group by maker.stage_id;
 
 -- name: eta_requests
 -- Requirements with ready packages of jobs that go on, if some nodes may not meet them.

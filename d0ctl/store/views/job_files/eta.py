@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -118,16 +119,13 @@ def horizon(store: Store, *, now: float) -> Horizon:
         chains[id] = max(chains[id], rank)
         queue[id] = max(queue[id], free.next_free + rank / capacity.fastest)
     down = nodes_down(store)
-    makers: dict[int, list[str]] = defaultdict(list)
-    for row in store.rows("eta_halted_makers"):
-        makers[row["job_id"]].append(row["name"])
     of_jobs = store.rows("eta_jobs")
     jobs = {
         row["id"]: JobLeft(
             row["name"], stages[row["id"]], begun[row["id"]], chains[row["id"]],
             bool(row["hold"] or row["pause"]), down[row["id"]], cools_until[row["id"]],
             late[row["id"]], suspended=suspended[row["id"]], is_on_nodes=row["id"] in on_nodes,
-            halted_makers=makers[row["id"]], queue=queue[row["id"]],
+            queue=queue[row["id"]],
         )
         for row in of_jobs
     }  # fmt: skip
@@ -140,11 +138,15 @@ def horizon(store: Store, *, now: float) -> Horizon:
         from d0ctl.store.views.job_files import eta_closed  # late: most nodes take packages
 
         found = eta_closed.with_ends(found, closed, counts, now)
-    if not throttle_rules(store) and not any(row["max_running"] for row in (*of_jobs, *counts)):
-        return found
-    from d0ctl.store.views.job_files import eta_limits  # late: most sites and jobs have no limits
+    if throttle_rules(store) or any(row["max_running"] for row in (*of_jobs, *counts)):
+        from d0ctl.store.views.job_files import eta_limits  # late: most sites have no limits
 
-    return eta_limits.within(store, found, of_jobs, counts, nodes)
+        found = eta_limits.within(store, found, of_jobs, counts, nodes)
+    if not (awaited := store.rows("eta_awaited")):
+        return found
+    from d0ctl.store.views.job_files import eta_readers  # late: most jobs wait for no others
+
+    return eta_readers.within(found, awaited, partial(_end_s, store, now))
 
 
 def nodes_down(store: Store) -> dict[int, list[str]]:
@@ -224,7 +226,9 @@ class PackageTimes(Struct, frozen=True):
         return PackageTimes(begin, self.end + Range(seconds, seconds, seconds), self.wall_time)
 
 
-def package_times(store: Store, package: int, *, now: float) -> PackageTimes | None:
+def package_times(
+    store: Store, package: int, *, now: float, ahead: Horizon | None = None
+) -> PackageTimes | None:
     """Return when a package begins and ends; None if that is unknown, or it has ended.
 
     One that is held, or needs a file of a held, failed or canceled one, begins only when a person
@@ -238,7 +242,7 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
         return _within_wall_time(row, _end_of_running(row, whole.times(1.0 / row["speed"]), now))
     if store.row("needs_person", package=package):
         return None
-    ahead = horizon(store, now=now)
+    ahead = ahead or horizon(store, now=now)
     before = store.value("count_ready_before", package=package, limit=MOST_MARKED)
     start = ahead.start(row["job_id"], row["stage"], row["rank"], before)
     if start is not None and package in ahead.begins:
@@ -247,8 +251,22 @@ def package_times(store: Store, package: int, *, now: float) -> PackageTimes | N
         return None
     speed = ahead.capacity.mean_speed
     start = start.at_least(store.value("begins_after_cooling", package=package, speed=speed) or 0.0)
+    awaited = store.rows("package_awaits", package=package, job=row["job_id"], speed=speed)
+    if awaited:
+        from d0ctl.store.views.job_files import eta_readers  # late: most jobs wait for no others
+
+        made = at(eta_readers.made(ahead, awaited, partial(_end_s, store, now)), now)
+        if made is None:
+            return None
+        start = start.no_earlier(made)
     speed = speed if row["speed"] is None else row["speed"]
     return PackageTimes(start, start + whole.times(1.0 / speed))
+
+
+def _end_s(store: Store, now: float, ahead: Horizon, package: int) -> Range | None:
+    """Return in how many seconds a package ends; None if unknown."""
+    times = package_times(store, package, now=now, ahead=ahead)
+    return None if times is None else at(times.end, -now)
 
 
 def _within_wall_time(row: Row, end: Range) -> PackageTimes:
