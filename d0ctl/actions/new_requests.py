@@ -109,7 +109,7 @@ class NewRequests(Options):
     def descriptions(self) -> list[str]:
         """Each change in words."""
         descriptions = [
-            resource.describe(amount) if amount or resource.name != "memory" else "no memory"
+            resource.describe(amount) if amount or resource.name != "memory" else "no memory limit"
             for resource in RESOURCES
             if (amount := getattr(self, resource.name)) is not None
         ]

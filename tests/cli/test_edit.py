@@ -162,7 +162,7 @@ def test_a_request_can_be_dropped_and_the_edit_undone(site: Site, d0ctl: Type) -
 
     assert (
         dropped.stdout
-        == "edited package `prod/1/1/1` to request no memory, no wall time and any node\n"
+        == "edited package `prod/1/1/1` to request no memory limit, no wall time and any node\n"
     )
     assert dropped.stderr == "to undo: d0ctl edit prod --memory 1GB --wall-time 1m --on none\n"
     assert read(site.store, *state) == before != without
