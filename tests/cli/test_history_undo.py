@@ -1,5 +1,7 @@
 """The commands that undo actions, as `history` lists them."""
 
+from pathlib import Path
+
 import pytest
 
 from d0ctl.model import Address
@@ -43,6 +45,27 @@ def test_the_history_has_the_undo_only_of_the_last_change_of_a_value(
     d0ctl("priority", "prod", "60")
 
     assert undoes(d0ctl) == undoes(d0ctl, "prod") == ["d0ctl priority prod 80"]
+
+
+def test_the_history_has_the_undo_of_the_last_update_that_changed_the_job(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    text = "job: mc\nstages: [{lines: [{run: a}, {run: b}]}]\n"
+    (file := tmp_path / "mc.yaml").write_text(text)
+    d0ctl("submit", str(file))
+    site.fail("mc/1/1/1")
+    site.finish("mc/1/2/1")
+    file.write_text(text.replace("a}", "c}"))
+    d0ctl("update", "mc:failed", "--again")
+    first = undoes(d0ctl, "mc")
+    file.write_text(text.replace("b}", "d}"))
+    d0ctl("update", "mc")
+
+    d0ctl("update", "mc", "--again")
+
+    rows = [row.split() for row in d0ctl("history", "mc").stdout.splitlines() if "update" in row]
+    assert first == ["d0ctl update mc --previous"]
+    assert ["--previous" in row for row in rows] == [False, True, False]
 
 
 def test_the_history_has_no_undo_of_acknowledged_failures_that_run_again(

@@ -24,6 +24,9 @@ LONGEST_UNDO = 300
 ENDS = {"acknowledge": frozenset({"acknowledge", "kill-line", "retry", "set-status"})}
 """What ends an acknowledgement, unless it was undone; the verb of its undo ends anything else."""
 
+UPDATE = "update"
+"""Its undo goes back by one change of the job file, so that only the last one can be undone."""
+
 CANCELS = frozenset({"finish", "kill", "kill-line", "set-status"})
 """Actions after which packages are not held any more; of whole jobs only `finish` ends a stop."""
 
@@ -76,11 +79,11 @@ def action_reasons(actions: Iterable[PastAction]) -> list[str]:
         verb, target, undo = action.verb, action.target, action.undo or ""
         command = shlex.join(["d0ctl", *f"{verb} {target}".split(" ")])
         named = undo and (verb in STOPS or f"{undo} ".startswith(f"d0ctl {verb} "))
-        known = {undo} if verb in ENDS else {command, undo}
+        known = {undo} if verb in ENDS or verb == UPDATE else {command, undo}
         shown = (named and len(undo) <= LONGEST_UNDO and typed.isdisjoint(known)
                  and not is_overtaken(action, later))  # fmt: skip
         texts.append("; ".join(filter(None, (action.reason, f"to undo: {undo}" * bool(shown)))))
-        typed.add(command)
+        typed.add(undo if verb == UPDATE else command)
         later.append(action)
     return texts
 
