@@ -166,7 +166,13 @@ def test_a_finish_that_cancels_nothing_is_reported(site: Site, d0ctl: Type) -> N
 def test_kill_line_takes_lines_only(site: Site, d0ctl: Type, selector: str) -> None:
     site.submit(production())
 
-    assert d0ctl("kill-line", selector).exit_code == 2
+    killed = d0ctl("kill-line", selector)
+    dropped = d0ctl("kill-line", selector, "--drop-outputs")
+
+    assert killed.exit_code == dropped.exit_code == 2
+    is_one = selector.count("/") == 3
+    assert ("d0ctl kill-line prod/1/1 --drop-outputs" in dropped.stderr) == is_one
+    assert "--drop-outputs" not in killed.stderr
 
 
 def test_a_kill_with_partial_output_keeps_the_files_made_so_far(site: Site, d0ctl: Type) -> None:
