@@ -75,7 +75,8 @@ class Work(Struct, frozen=True):
     `awaiting` counts launched packages that only wait for inputs, assigned ones that lack them, and
     those whose results can't be copied,
     `suspended` those that a person suspended, `behind` those queued on nodes for CPUs of suspended
-    ones; `outside` is the work that it waits for.
+    ones, `stuck` ready ones with inputs that can't be copied; `outside` is the work that it waits
+    for.
     """
 
     counts: Counts
@@ -88,6 +89,7 @@ class Work(Struct, frozen=True):
     resumes: bool = False
     suspended: int = 0
     behind: int = 0
+    stuck: int = 0
 
     @property
     def ready(self) -> int:
@@ -113,7 +115,8 @@ class Work(Struct, frozen=True):
     def stranded(self) -> int:
         """How many packages wait for files of nodes that are down for too long."""
         awaiting = self.awaiting
-        return awaiting.get(Phase.ASSIGNED, 0) + awaiting.get(Phase.TRANSFERRING, 0)
+        on_nodes = awaiting.get(Phase.ASSIGNED, 0) + awaiting.get(Phase.TRANSFERRING, 0)
+        return on_nodes + min(self.stuck, self.ready)
 
     @property
     def open(self) -> int:
@@ -218,6 +221,8 @@ def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) 
         return Cause.NEXT_TRY if work.retrying and not work.silent else None
     serving = [(requirement, node) for requirement in work.requirements
                for node in nodes if serves(node, requirement)]  # fmt: skip
+    if serving and not work.behind and work.stuck >= work.ready:
+        return Cause.NO_COPY
     if serving or work.behind:
         return None if any(node.leaves(need) for need, node in serving) else Cause.SUSPENDED
     if unfit >= work.ready:

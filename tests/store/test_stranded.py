@@ -77,3 +77,28 @@ def test_a_copy_elsewhere_keeps_a_job_moving(store: Store) -> None:
     )
 
     assert not is_settled(store, number, now=site.now + HOUR_S)
+
+
+def test_ready_packages_for_which_nodes_have_no_room_settle_a_job_too(store: Store) -> None:
+    site = Site.of(store, "far", cpus=2)
+    names = [f"a{number}" for number in range(9)]
+    readers = [simple(inputs=[name], nodes=("localhost",)) for name in names]
+    maker = stage(simple(outputs=names, nodes=("far",)))
+    number = submitted(store, job("job", maker, stage(*readers)))
+    run_on(site, "far", "job/1/1/1", "done")
+    site.unlink(site.node("far"))
+    site.schedule()
+    (*_, last) = (path for path, phase in phases(store).items() if phase == "ready")
+
+    assert not is_settled(store, number, now=site.now + HOUR_S / 2)
+    assert is_settled(store, number, now=site.now + HOUR_S)
+    found = job_standing(store, number, now=site.now + HOUR_S)
+    assert (found.standing.cause, found.work.stranded) == (Cause.NO_COPY, 9)
+
+    store.connection.execute(
+        "insert into location (file_id, cluster_id, path, made)"
+        " select input.file_id, 1, '/results/a', 0 from input"
+        " join package_path on package_path.package_id = input.package_id where path = ?",
+        [last],
+    )
+    assert not is_settled(store, number, now=site.now + HOUR_S), "one has its input"

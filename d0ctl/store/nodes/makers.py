@@ -4,7 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from d0ctl.model import Counts, Phase
+from msgspec.structs import replace
+
+from d0ctl.model import Phase
 from d0ctl.schedule.resources import Requirement
 from d0ctl.schedule.standstill import Work
 from d0ctl.store.connection import Row, Store
@@ -13,6 +15,9 @@ from d0ctl.store.nodes.site import reads_other_jobs
 
 IDLE_WHEN_HELD = frozenset({Phase.READY, Phase.COOLOFF, Phase.SUSPENDED})
 """Packages of a held or paused job that do not move before it is released or resumed."""
+
+MOST_READY = 1000
+"""How many ready packages of a job are searched for one whose inputs can be copied."""
 
 
 def find(store: Store, job: int) -> None:
@@ -50,9 +55,20 @@ def waiting_open(store: Store, requirement: int, limit: int) -> list[int]:
     ]
 
 
-def stranded(store: Store, job: int, queries: Mapping[Phase, str], lost: set[int]) -> Counts:
-    """Return how many packages of a job wait for files that only lost clusters have, by phase."""
+def with_stranded(
+    store: Store, job: int, work: Work, queries: Mapping[Phase, str], lost: set[int]
+) -> Work:
+    """Count the packages of a job that wait for files that only lost clusters have.
+
+    Ready ones may be more than nodes take in advance. Only the first are looked at, which go first,
+    and none while something else of the job moves.
+    """
     clusters = json.dumps(sorted(lost))
     found = {phase: store.value(name, job=job, clusters=clusters)
-             for phase, name in queries.items()}  # fmt: skip
-    return {phase: int(number) for phase, number in found.items() if number}
+             for phase, name in queries.items() if work.counts.get(phase)}  # fmt: skip
+    stranded = {phase: int(number) for phase, number in found.items() if number}
+    work = replace(work, awaiting={**work.awaiting, **stranded})
+    if work.busy or not work.ready:
+        return work
+    moves = store.value("some_ready_moves", job=job, clusters=clusters, limit=MOST_READY)
+    return work if moves else replace(work, stuck=work.ready)

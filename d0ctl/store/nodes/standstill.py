@@ -214,11 +214,10 @@ def _jobs(
     for row in store.rows("standing_jobs", job=job):
         of_job: Counts = counts.get(row["id"], {})
         work = _work(store, row, of_job, requirements.get(row["id"], []), nodes)
-        if lost and any(of_job.get(phase) for phase in STRANDED):
+        if lost and any(of_job.get(phase) for phase in (*STRANDED, Phase.READY)):
             from d0ctl.store.nodes import makers  # late: nodes seldom stay down
 
-            stranded = makers.stranded(store, row["id"], STRANDED, lost)
-            work = replace(work, awaiting={**work.awaiting, **stranded})
+            work = makers.with_stranded(store, row["id"], work, STRANDED, lost)
         is_driven = drives(store, row["id"]) if driven is None else driven
         jobs.append(_judge(store, row, work, nodes, driven=is_driven))
     if any(found.standing.cause is Cause.NO_SPACE for found in jobs):
