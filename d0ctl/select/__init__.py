@@ -287,9 +287,9 @@ def _reason(word: str) -> str:
     known = [*map(str, Reason), "unknown"]
     if word.startswith("site:") or word in known:
         return word
-    from d0ctl.select.unknown_words import unknown
+    from d0ctl.select.unknown_words import no_reason
 
-    raise unknown(word, [*known, "site:NAME"], f"`{word}` is not a failure reason")
+    raise no_reason(word, [*known, "site:NAME"])
 
 
 def _age(text: str) -> float:

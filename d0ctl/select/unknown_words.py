@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from d0ctl.errors import BadUsage
+from d0ctl.jobfile.sections.policy import REASONS_MEANT
 from d0ctl.jobfile.yaml.faults import near
 
 _FILE = r"([^:/]+)[^:]*:([^:]*[*?./][^:]*)"
@@ -34,6 +35,12 @@ def no_state(word: str, text: str, known: Sequence[str]) -> BadUsage:
         named = shlex.quote(f"{file[1]}:{file[2]}")
         return BadUsage(fault, hint=f"for files: d0ctl {verb} {named}")
     return unknown(word, known, fault)
+
+
+def no_reason(word: str, known: Sequence[str]) -> BadUsage:
+    """Return the fault of a word that is no reason of failures; batch systems have other words."""
+    meant = word.lower().replace("_", "-")
+    return unknown(REASONS_MEANT.get(meant, meant), known, f"`{word}` is not a failure reason")
 
 
 def unknown(word: str, known: Sequence[str], fault: str) -> BadUsage:

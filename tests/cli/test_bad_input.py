@@ -116,6 +116,18 @@ def test_an_invalid_selector_is_refused_with_a_suggestion(
 
 
 @pytest.mark.parametrize(
+    ("word", "reason"),
+    [("oom", "out-of-memory"), ("OUT_OF_MEMORY", "out-of-memory"), ("TIMEOUT", "wall-time")],
+)
+def test_the_word_of_a_batch_system_for_a_reason_leads_to_it(
+    d0ctl: Type, word: str, reason: str
+) -> None:
+    result = d0ctl("retry", "prod", "--failed-for", word)
+
+    assert result.stderr == (f"d0ctl: `{word}` is not a failure reason\ndid you mean `{reason}`?\n")
+
+
+@pytest.mark.parametrize(
     ("typed", "numbers"),
     [("prod/make/seed=2", "prod/make/2"), ("prod/1/seed=3/sim", "prod/1/3/2"),
      ("prod/make/2/sim", "prod/make/2/2"), ("prod/make/seed=2:failed", "prod/make/2:failed")],

@@ -54,6 +54,12 @@ TOLD = """\
 """
 
 
+def test_the_usual_word_for_a_reason_leads_to_it(faults: Faults) -> None:
+    assert faults("policy: {oom: {tries: 2}}\nstages: [{lines: [{run: x}]}]") == [
+        "1:10: `oom` is not a failure reason (did you mean `out-of-memory`?)"
+    ]
+
+
 def test_every_fault_of_a_policy_has_its_place(faults: Faults) -> None:
     assert faults(WRONG) == TOLD.splitlines()
 

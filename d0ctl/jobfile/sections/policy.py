@@ -36,6 +36,23 @@ _NUMBER = re.compile(r"\d{1,6}(\.\d{1,9})?", re.ASCII)
 _AGAIN = split_names("delay factor longest elsewhere escalate priority")
 """Keys that have an effect only if there is a retry."""
 
+REASONS_MEANT = {
+    word: str(reason)
+    for reason, others in {
+        Reason.OUT_OF_MEMORY: "mem memory oom oom-kill oom-killed ram",
+        Reason.WALL_TIME: "time time-limit timed-out timelimit timeout walltime",
+        Reason.EXIT_CODE: "code error exit return-code status",
+        Reason.SEG_FAULT: "crash segv sigsegv",
+        Reason.DISK_FULL: "disk enospc no-space quota space",
+        Reason.LOOPING: "hang hanging hung idle stalled stuck",
+        Reason.STAGE_IN: "download",
+        Reason.STAGE_OUT: "upload",
+        Reason.VERIFICATION: "checksum",
+    }.items()
+    for word in others.split()
+}
+"""Other words for a reason, such as those of batch systems."""
+
 
 def _factor(value: str) -> float:
     if not _NUMBER.fullmatch(value) or not 1 <= float(value) <= 1000:
@@ -103,8 +120,10 @@ def is_reason(key: Scalar, reading: Reading) -> bool:
     if key.text == Reason.KILLED:
         message = "the rule for `killed` can never match: killed packages are canceled, not failed"
     else:
-        meant = did_you_mean(key.text, [*known, "never"]) or ": see docs/policy.md for the list"
-        message = f"{shown(key.text)} is not a failure reason{meant}"
+        hint = did_you_mean(key.text, [*known, "never"]) or ": see docs/policy.md for the list"
+        if key.text in REASONS_MEANT:
+            hint = f" (did you mean `{REASONS_MEANT[key.text]}`?)"
+        message = f"{shown(key.text)} is not a failure reason{hint}"
     reading.fault(key.position, message)
     return False
 
