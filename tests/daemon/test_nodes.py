@@ -148,9 +148,11 @@ def test_nodes_of_a_cluster_need_a_folder_in_common(site: Site, north: Sshd, sou
 
     apart = "has no folder in common with `north`, as nodes of one cluster must"
     assert (refused.code, f"`south` {apart}" in refused.err) == (4, True)
+    assert "take it out of its cluster" not in refused.err, "it stays in its own one"
     site.wait_node("beside", "up")
     query = "select last_error, state from node where name = 'east'"
     site.wait(lambda: f"`east` {apart}" in str(site.ask(query)[0][0]))
     assert site.ask(query)[0][1] == "down"
+    assert "(d0ctl node set east cluster=none)" in site.ask(query)[0][0]
     site.ok("node", "set", "east", "cluster=none")
     site.wait_node("east", "up")

@@ -32,7 +32,7 @@ def up(store: Store, node: int, facts: Mapping[str, Any], *, now: float) -> str 
             f"(d0ctl node accept-key {row.name} --reinstalled)"
         )
     if why := apart(store, row, facts):
-        return why
+        return f"{why}, or take it out of its cluster (d0ctl node set {row.name} cluster=none)"
     store.change(
         "node_up",
         node=node,
@@ -59,8 +59,7 @@ def apart(store: Store, row: Node, facts: Mapping[str, Any]) -> str | None:
         return None
     return (
         f"`{row.name}` has no folder in common with `{other['name']}`, as nodes of one cluster "
-        f"must: give both the same `dir` on a shared disk, or take it out of cluster "
-        f"`{other['cluster']}` (d0ctl node set {row.name} cluster=none)"
+        "must: give both the same `dir` on a shared disk"
     )
 
 

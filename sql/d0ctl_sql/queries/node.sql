@@ -54,10 +54,9 @@ select name, kind, machine from node where job = '' order by id;
 
 -- name: apart_in_cluster
 -- A node of the same cluster with another folder, so with another cache.
-select other.name, cluster.name as cluster
+select other.name
   from node
   join node as other on other.cluster_id = node.cluster_id and other.id <> node.id
-  join cluster on cluster.id = node.cluster_id
  where node.id = :node and node.kind = 'ssh' and other.kind = 'ssh' and other.state <> 'down'
    and node.job = '' and other.job = ''
    and :folder <> '' and json_extract(other.facts, '$.folder') not in ('', :folder)
