@@ -10,6 +10,7 @@ from d0ctl.daemon.drive import driving
 from d0ctl.errors import DatabaseUnavailable
 from d0ctl.store import open_store
 from d0ctl.store.clusters.other_homes import marked_as_driver, take_over
+from d0ctl.store.files import moved_home
 from d0ctl.store.nodes.site import site_name, successor
 from tests.cli.conftest import Type
 from tests.support.jobs import job
@@ -188,3 +189,20 @@ def test_a_copy_without_the_key_of_the_site_takes_over_from_no_home(
 
     assert "taken over" not in say(first, "status")
     assert f"copy of `{first}`" in say(second, "status")
+
+
+def test_nobody_is_advised_to_start_a_daemon_in_a_copy(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    site.submit(job("before"))
+    moved_home.follow(site.store)
+    d0ctl("backup", str(tmp_path / "saved.db"))
+    copy = ("--home", str(tmp_path / "copy"))
+    d0ctl(*copy, "restore", str(tmp_path / "saved.db"))
+
+    of_package, of_daemon = d0ctl(*copy, "why", "before/1/1/1"), d0ctl(*copy, "daemon", "status")
+
+    warning = "one would go on with its jobs, and the nodes would delete what is newer"
+    for answer in (of_package.stdout, of_daemon.stdout):
+        assert warning in " ".join(answer.split())
+        assert "daemon start" not in answer and " run before" not in answer

@@ -11,6 +11,7 @@ from d0ctl.show.drawing import signs
 from d0ctl.show.drawing.remark_texts import OUTDATED
 from d0ctl.show.drawing.sheet import Sheet
 from d0ctl.store.connection import Store
+from d0ctl.store.nodes.site import CopiedHome
 from d0ctl.units import count, duration, moment
 
 NOT_RUNNING = "no daemon is running"
@@ -114,8 +115,10 @@ def undelivered(store: Store) -> str:
     return "no daemon is running, so these run on until it is started: `d0ctl daemon start`"
 
 
-def draw(sheet: Sheet, status: Mapping[str, Any], successor: Path | None, now: float) -> None:
-    """Draw the page; `successor` is the home that has taken over from this one."""
+def draw(sheet: Sheet, status: Mapping[str, Any], other: CopiedHome | None, now: float) -> None:
+    """Draw the page; `other` is the home that has taken over from this one, or of which it is a
+    copy.
+    """
     if status["running"]:
         ago = duration(now - status["since"])
         service = f", service `{status['service']}`" if status["service"] else ""
@@ -124,8 +127,10 @@ def draw(sheet: Sheet, status: Mapping[str, Any], successor: Path | None, now: f
             sign, role = signs.glyph("failed", sheet.glyphs)
             sheet.say(f"{sign} {OUTDATED}", role)
             sheet.commands((RESTART,))
-    elif successor is not None:
-        sheet.add(f"not running: home `{successor}` has taken over from this one")
+    elif other is not None:
+        from d0ctl.show.why.production import undriven  # late: few homes are copies
+
+        sheet.say(f"not running: {undriven(other, now)}")
     else:
         sheet.add("not running: d0ctl daemon start")
     if unsent := status["unsent"]:

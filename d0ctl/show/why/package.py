@@ -54,6 +54,10 @@ def package(store: Store, view: PackageView, now: float) -> Explanation:
         if view.phase == Phase.DONE and could_read_absent(store, view.id):
             explanation.facts.append("it had begun before these were made: its stage is `final`")
             explanation.commands.insert(0, f"d0ctl set-status {view.path} unscheduled")
+    if "d0ctl daemon start" in explanation.commands:
+        from d0ctl.show.why.production import advise_no_daemon  # late: mostly, one runs
+
+        advise_no_daemon(store, explanation, now)
     return explanation
 
 

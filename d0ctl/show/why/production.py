@@ -8,9 +8,10 @@ from msgspec import Struct
 from d0ctl.model import Phase, by_status
 from d0ctl.schedule.standstill import SITEWIDE, Cause
 from d0ctl.show.drawing.remark_texts import OUTDATED, drain_note, needs_a_person
-from d0ctl.show.why.common import GroupPart, scarce_disk
+from d0ctl.show.why.common import Explanation, GroupPart, scarce_disk
 from d0ctl.show.why.stopped_job import MOST, in_quotes, own_obstacle
-from d0ctl.store.nodes.site import CopiedHome, Fault, Overflow
+from d0ctl.store.connection import Store
+from d0ctl.store.nodes.site import CopiedHome, Fault, Overflow, other_home
 from d0ctl.store.nodes.standstill import JobStanding, NodeView, Production
 from d0ctl.units import count, moment, size
 
@@ -108,13 +109,26 @@ def subject_of_stop(part: GroupPart, own: JobStanding | None) -> str:
     return f"{count(running, 'package continues', 'packages continue')} in {part.title}, but "
 
 
-NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", ("d0ctl daemon start",))
+START = "d0ctl daemon start"
+"""The command that drives all jobs."""
+
+NO_DAEMON = Obstacle("no daemon is running, so nothing new starts", (START,))
 
 
 def undriven(copied: CopiedHome, now: float) -> str:
     """Say in one line that a home has no daemon from which another took over, or that is a copy."""
     found = _no_daemon(copied, now)
     return f"{found.text}: `{found.commands[0]}`" if found.commands else found.text
+
+
+def advise_no_daemon(store: Store, explanation: Explanation, now: float) -> None:
+    """Say in a copy of a home what a daemon would do there, in place of the advice to start one."""
+    copied = other_home(store)
+    if copied is None:
+        return
+    explanation.commands[:] = [command for command in explanation.commands
+                               if not command.startswith((START, "d0ctl run "))]  # fmt: skip
+    explanation.facts.append(undriven(copied, now))
 
 
 def _no_daemon(copied: CopiedHome | None, now: float) -> Obstacle:
@@ -135,7 +149,7 @@ def _copy(copied: CopiedHome, now: float, so: str) -> Obstacle:
     if not copied.is_there:
         text = (f"the home in use, `{copied.root}`, is gone, and no daemon has driven this one, "
                 f"which was restored from a backup{when}: {so}")  # fmt: skip
-        return Obstacle(text, ("d0ctl daemon start   # if that home is lost, not moved",))
+        return Obstacle(text, (f"{START}   # if that home is lost, not moved",))
     text = f"this home is a copy of `{copied.root}`{when} that no daemon has driven: {so}"
     return Obstacle(text, commands)
 

@@ -5,7 +5,7 @@ import re
 import signal
 import threading
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from d0ctl.cli.terminal.output import draw, emit, emit_json, emit_text, say
 from d0ctl.errors import BadUsage, ExitCode, NotFound, Refused
 from d0ctl.show.cards import daemon
 from d0ctl.units import iso
+
+if TYPE_CHECKING:
+    from d0ctl.store.nodes.site import CopiedHome
 
 app = group("Start, stop, install or show the daemon, which drives all jobs.")
 
@@ -167,12 +170,20 @@ def status(json: options.Json = False) -> None:
             {**document, "since": iso(document["since"]), "unsent": _unsent(document["unsent"])}
         )
     else:
-        from d0ctl.store.nodes.site import successor
-
-        draw(daemon.draw, document, successor(session.home()), time.time())
+        draw(daemon.draw, document, _other_home(), time.time())
         if (log := session.home().logs / "daemon.log").exists():
             emit(daemon.log_file(log))
     raise typer.Exit(ExitCode.DONE if document["running"] else ExitCode.NOT_FOUND)
+
+
+def _other_home() -> "CopiedHome | None":
+    """Return the home that has taken over from this one, or of which it is a copy."""
+    from d0ctl.store.nodes.site import other_home
+
+    if not session.has_home():
+        return None
+    with session.reader() as store, store.reading():
+        return other_home(store)
 
 
 def _service() -> str | None:
