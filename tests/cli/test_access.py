@@ -256,7 +256,7 @@ def test_a_reading_verb_fails_without_the_named_home(
 def test_a_home_that_was_not_named_need_not_exist(
     d0ctl: Type, tmp_path: Path, usual_home: Home
 ) -> None:
-    assert d0ctl("status").stdout == "no jobs yet: try `d0ctl run FILE`\n"
+    assert d0ctl("status").stdout == "no jobs: try `d0ctl run FILE`\n"
     job = tmp_path / "job.yaml"
     job.write_text(JOB)
     assert d0ctl("submit", str(job)).exit_code == 0

@@ -185,7 +185,7 @@ def test_jobs_that_ended_are_hidden_at_once_or_after_days(site: Site, dashboard:
         await desk.sees("1 of 3 jobs: active")
         change(site.store, "job", ended=now)
         await desk.sees("no job active")
-        await desk.misses("no jobs yet")
+        await desk.misses("no jobs")
 
     dashboard(script)
 

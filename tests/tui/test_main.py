@@ -164,7 +164,7 @@ def test_a_new_job_comes_on_top_and_the_cursor_stays_where_it_is(
 
 def test_an_empty_home_says_how_to_begin(site: Site, dashboard: Open) -> None:
     async def script(desk: Desk) -> None:
-        await desk.sees("no jobs yet", "d0ctl run examples/hello/job.yaml")
+        await desk.sees("no jobs", "d0ctl run examples/hello/job.yaml")
         site.submit(production())
         await desk.sees("▸ prod")
 
@@ -175,7 +175,7 @@ def test_a_missing_home_is_reported_and_opened_when_it_is_made(
     tmp_path: Path, dashboard: Open
 ) -> None:
     async def script(desk: Desk) -> None:
-        await desk.sees("there is no home at", "no jobs yet")
+        await desk.sees("there is no home at", "no jobs")
         with open_store(Home(tmp_path / "none"), create=True) as store:
             add_localhost(store)
             Site.of(store).submit(production())

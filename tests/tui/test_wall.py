@@ -257,7 +257,7 @@ def test_the_rate_of_less_than_a_minute_is_not_shown(job: WallJob) -> None:
 def test_without_jobs_the_wall_says_so(site: Site, dashboard: Open) -> None:
     async def script(desk: Desk) -> None:
         await desk.press("Z")
-        await desk.sees("no jobs yet")
+        await desk.sees("no jobs")
 
     dashboard(script)
 

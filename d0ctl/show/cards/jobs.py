@@ -39,7 +39,7 @@ NEAREST = (Phase.ASSIGNED, Phase.READY, Phase.COOLOFF, Phase.HELD, Phase.WAITING
 STOPPED = frozenset({"held", "paused", STANDS_STILL})
 """The states of jobs whose end nobody can estimate."""
 
-NO_JOBS = "no jobs yet: try `d0ctl run FILE`"
+NO_JOBS = "no jobs: try `d0ctl run FILE`"
 
 
 def draw(

@@ -88,7 +88,7 @@ def no_such_job(store: Store, name: str) -> NotFound:
         what = "it" if row["verb"] == "remove" else "the node of this name"
         lacks += f" ({row['actor']} removed {what} at {moment(row['at'], time.time())})"
     if not known:
-        return NotFound(lacks, hint="there are no jobs yet: d0ctl run FILE")
+        return NotFound(lacks, hint="there are no jobs: d0ctl run FILE")
     return NotFound(lacks, hint=nearest(name, known) or "d0ctl status")
 
 

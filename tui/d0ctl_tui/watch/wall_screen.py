@@ -47,7 +47,7 @@ class WallScreen(SubScreen):
     def __init__(self, dashboard: AppInterface) -> None:
         super().__init__(dashboard)
         self.page = Page("wall", self._draw, dashboard.glyphs)
-        self.page.nothing = "no jobs yet"
+        self.page.nothing = "no jobs"
         self.jobs: list[WallJob] = []
         self._is_due, self._read_at = True, 0.0
 

@@ -167,7 +167,7 @@ class AboutPane(Page):
 
 def _draw_first_steps(sheet: Sheet) -> None:
     """Say what to do if nothing exists yet."""
-    sheet.head("no jobs yet")
+    sheet.head("no jobs")
     sheet.say("run one of the examples, or submit a job file of your own:")
     sheet.commands(["d0ctl run examples/hello/job.yaml", "d0ctl submit FILE",
                     "d0ctl daemon start"])  # fmt: skip

@@ -74,7 +74,7 @@ class Tree(Marking):
         """What is said instead of rows."""
         if self.filtered is not None:
             return f"no package: {self.filter_name}"
-        return f"no job {summary}" if (summary := self.source.job_list.summary) else "no jobs yet"
+        return f"no job {summary}" if (summary := self.source.job_list.summary) else "no jobs"
 
     @property
     def columns(self) -> Columns:

@@ -3,6 +3,7 @@
 import time
 
 from d0ctl.cli import session
+from d0ctl.cli.commands.looking.usage_report import mention_archives
 from d0ctl.cli.schemas import history as documents
 from d0ctl.cli.schemas.fill import fill
 from d0ctl.cli.terminal.output import emit_json, sheet, show
@@ -38,6 +39,7 @@ def show_all(period: float | None, node: str | None, *, json: bool) -> None:
         drawing = sheet()
         logbook_page.draw(drawing, actions, ended, failures, outages, now, most)
         show(drawing)
+        mention_archives(since)
         return
     document: documents.Logbook = {
         "since": None if period is None else iso(since),
