@@ -205,15 +205,15 @@ def alone(work: Work, nodes: Sequence[NodeState], *, driven: bool) -> Standing:
 def _cause(work: Work, nodes: Sequence[NodeState], unfit: int, *, driven: bool) -> Cause | None:
     if not driven:
         return Cause.NO_DAEMON
-    if not nodes:
-        return Cause.NO_NODE
     is_any_up = any(node.takes or node.is_coming for node in nodes)
     if work.busy and (is_any_up or any(node.state == "up" for node in nodes)):
         return None
-    if not is_any_up and not work.behind:
-        return Cause.NO_NODE_UP
     if work.held or work.paused:
         return Cause.HELD if work.held else Cause.PAUSED
+    if not nodes:
+        return Cause.NO_NODE
+    if not is_any_up and not work.behind:
+        return Cause.NO_NODE_UP
     stopped = work.silent + work.retrying + (work.suspended if work.lacking else 0)
     if work.open > work.lacking + stopped:
         return None

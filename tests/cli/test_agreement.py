@@ -102,6 +102,12 @@ def held(site: Site) -> None:
     hold(site)
 
 
+def held_on_drained(site: Site) -> None:
+    """A job that is held, and no node takes packages."""
+    drained(site)
+    hold(site)
+
+
 def held_package(site: Site) -> None:
     """A package that a person holds."""
     simple(site)
@@ -170,6 +176,7 @@ WORLDS = {
     "full cache": World(full_cache, Cause.NO_SPACE, True, "7.0 MB of its cache left, needs 8.0 MB"),
     "no node": World(no_node, Cause.NO_NODE, True, "there are no nodes"),
     "held": World(held, Cause.HELD, True, "is held"),
+    "held on a drained node": World(held_on_drained, Cause.HELD, True, "is held"),
     "held package": World(held_package, Cause.HELD, True, "is held"),
     "waits for another": World(other, None, False),
     "other held": World(other_held, Cause.OTHER_JOB, True, "`raw`, which is held or paused"),
@@ -223,6 +230,26 @@ def test_all_commands_agree_on_whether_a_job_can_move(
         ran = d0ctl("run", "prod")
         assert ran.exit_code == 1
         assert world.text in ran.stderr or "stands still" not in waited.stdout
+
+
+def test_a_job_that_a_person_paused_does_not_stand_still_while_no_node_takes_packages(
+    site: Site, d0ctl: Type
+) -> None:
+    site.submit(job(("a", [line(package("x"))]), name="other"))
+    drained(site)
+    with site.store.writing():
+        leases.take_lease(site.store, "daemon", now=time.time())
+    d0ctl("pause", "prod", "--for", "1h")
+
+    checked = document(d0ctl("status", "--check", "--json").stdout)
+    alone = d0ctl("status", "prod", "--check")
+    why = d0ctl("why", "prod").stdout
+
+    assert (checked["state"], checked["stopped"]["prod"]) == ("standstill", Cause.PAUSED)
+    assert checked["stopped"]["other"] == Cause.NO_NODE_UP
+    assert (alone.exit_code, alone.stdout) == (0, "`prod` is paused: 0 of 1 package done\n")
+    assert why.startswith("nothing of job `prod` starts: job `prod` has been paused by ")
+    assert "stands still" not in why and "`localhost` drained (new disks)" in why
 
 
 def _never() -> threading.Event:

@@ -2,11 +2,14 @@
 
 import time
 
+from d0ctl.actions import apply, request
+from d0ctl.select import parse
 from d0ctl_tui.read import snapshot
 from d0ctl_tui.read.snapshot import MOST_AGE_S, Snapshot
 from tests.cli.test_eta_suspended import BY_A_PERSON
 from tests.cli.test_pause import say
 from tests.cli.test_standing import drive
+from tests.support.acting import act
 from tests.support.building import job, line, package, production
 from tests.support.rows import change, insert, value
 from tests.support.site import Site
@@ -57,6 +60,20 @@ def test_a_node_that_grows_lets_a_job_move_at_the_next_look(site: Site) -> None:
 
     assert is_read
     assert (len(first.stopped), len(after.stopped)) == (1, 0)
+
+
+def test_a_job_that_a_person_paused_is_not_stopped_by_nodes_that_take_nothing(site: Site) -> None:
+    drive(site)
+    for name in ("ready", "paused", "held"):
+        site.submit(production(name=name))
+    for name, verb in (("paused", "pause"), ("held", "hold")):
+        apply(site.store, request(verb, parse(name)), actor="ada", note=None, now=time.time())
+
+    moving, _ = look(site, Snapshot(), time.time())
+    act(site.store, "node drain", "localhost", actor="ada", note="disk", now=time.time())
+    drained, _ = look(site, moving, time.time())
+
+    assert (list(moving.stopped), list(drained.stopped)) == ([], [1])
 
 
 def test_packages_queued_behind_those_that_a_person_suspended_need_a_person(site: Site) -> None:
