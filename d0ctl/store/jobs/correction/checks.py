@@ -1,16 +1,21 @@
 """Whether a job can be corrected in its present state."""
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 
 from d0ctl.errors import Refused
 from d0ctl.jobfile.language.file_names import foreign
 from d0ctl.jobfile.spec import InputSpec, JobSpec, LineSpec, PackageSpec
+from d0ctl.model import Phase
 from d0ctl.store.connection import Store
 from d0ctl.store.jobs.correction.comparison import Comparison
 from d0ctl.store.jobs.correction.pairing.new_lines import NewLine
 from d0ctl.store.jobs.correction.revision import Known
+from d0ctl.store.jobs.correction.standing import LAUNCHED
 from d0ctl.store.jobs.submission.insertion import dropped
 from d0ctl.store.views.job_files.forecast import dropped_inputs
+
+_BEGUN = LAUNCHED | {Phase.DONE}
 
 
 def check(
@@ -60,6 +65,60 @@ def check_dropped(
             absent = [entry for entry in others if entry[1] in dropped]
             if any(required for required, _, _ in absent) or (absent and absent == others):
                 raise _without(store, package, absent[0][2])
+
+
+def check_mixed(spec: JobSpec, found: Comparison, left: Set[int], running: Set[int]) -> None:
+    """Raise Refused if a package would read files of former groups beside others of their stage.
+
+    As groups shift, inputs would count twice or not at all. Files are of former groups if a package
+    in `left`, which stays as it ran, now has other inputs, and if they are made from such files;
+    `running` are the packages that run again.
+    """
+    lines = [(stage, line) for stage in (found.stages if left else ()) for line in stage.lines
+             if not line.stays_dropped]  # fmt: skip
+    stages = {name: stage.seq for stage, line in lines for of in line.definitions
+              for name in of.makes}  # fmt: skip
+    old_files = {name for _, line in lines for name in _regrouped(line, left, stages)}
+    further = old_files
+    while further:
+        readers = [
+            (f"{spec.name}/{stage.seq}/{line.seq}/{number}", line.standing(number - 1), of)
+            for stage, line in lines
+            for number, of in enumerate(line.definitions, 1)
+            if not further.isdisjoint(of.reads)
+        ]
+        further = set()
+        for path, package, of in readers:
+            if package is not None and package.phase in (Phase.CANCELED, Phase.DROPPED):
+                continue
+            if package is None or package.phase not in _BEGUN or package.id in running:
+                read = stages.keys() & set(of.reads) - set(of.makes)
+                _refuse_mixed(path, old_files & read, Counter(map(stages.get, read)), stages)
+            further.update(of.makes)
+        further -= old_files
+        old_files |= further
+
+
+def _regrouped(line: NewLine, left: Set[int], made: Container[str]) -> Iterator[str]:
+    """Iterate over the files of packages in `left` that now have other inputs of the job."""
+    for number, definition in enumerate(line.definitions):
+        package = line.standing(number)
+        if package is None or package.id not in left or package.phase not in _BEGUN:
+            continue
+        if any(name in made for name in {*definition.reads} ^ {*package.definition.reads}):
+            yield from definition.makes
+
+
+def _refuse_mixed(
+    path: str, old_files: Set[str], read: Mapping[int | None, int], stages: Mapping[str, int]
+) -> None:
+    """Refuse that a package reads a file of a former group beside others of the same stage."""
+    if mixed := sorted(name for name in old_files if read[stages[name]] > 1):
+        raise Refused(
+            f"`{path}` would read `{mixed[0]}`, which was made from other inputs than it has now, "
+            "beside others: inputs would count twice or be missing",
+            hint="--again makes such files again first, unless they are being made",
+        )
 
 
 def check_foreign(store: Store, spec: JobSpec, found: Comparison, running: Set[int]) -> None:

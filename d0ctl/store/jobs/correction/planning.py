@@ -15,7 +15,7 @@ from d0ctl.store.files.edited_files import Contents
 from d0ctl.store.files.remakes import Remakes, remakes
 from d0ctl.store.jobs import audit, retry
 from d0ctl.store.jobs.correction import acceptance, comparison, standing
-from d0ctl.store.jobs.correction.checks import check, check_dropped, pairs
+from d0ctl.store.jobs.correction.checks import check, check_dropped, check_mixed, pairs
 from d0ctl.store.jobs.correction.comparison import (
     Comparison,
     Place,
@@ -158,6 +158,7 @@ def plan(
     anew = gone & comparison_result.earlier  # by the files as they are now
     outdated = _outdated(comparison_result).difference(rerun, written, anew)
     by_recipe = frozenset(outdated - comparison_result.earlier)
+    check_mixed(spec, comparison_result, by_recipe, rerun | gone)
     unread = _names_read(spec, comparison_result, outdated) if outdated else ()
     outdated.update(_readers_done(store, outdated), readers - rerun - gone)
     outdated = (outdated & own) - anew
