@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from d0ctl.errors import NotFound
-from d0ctl.model import LIVE, Phase
+from d0ctl.model import LIVE, STATUS_OF, Phase, Status
 from d0ctl.schedule.horizon import NO_HORIZON, Horizon
 from d0ctl.schedule.standstill import Cause
 from d0ctl.select import Selector, parse
@@ -130,13 +130,15 @@ def package(store: Store, view: PackageView, now: float) -> "Package":
 def inputs_now(
     store: Store, view: PackageView, limit: int = one_package.MOST_INPUTS
 ) -> list[InputView]:
-    """Read the inputs of a package, missing ones first; so is a file from outside that its last
-    attempt did not find, and that does not exist now.
+    """Read the inputs of a package, missing ones first; so is a file from outside that does not
+    exist now, if its last attempt did not find it, or if it waits and nothing has a copy.
     """
     files = one_package.inputs(store, view.id, limit)
-    if not (message := one_package.not_found(store, view.id)):
+    message = one_package.not_found(store, view.id)
+    waits = STATUS_OF[Phase(view.phase)] == Status.UNSCHEDULED
+    if not message and not (waits and any(not file.maker_path for file in files)):
         return files
-    from d0ctl.show.why.causes import absent_inputs  # late: few packages failed so
+    from d0ctl.show.why.causes import absent_inputs  # late: many packages read files of others
 
     return absent_inputs.marked(store, view, files, message)
 

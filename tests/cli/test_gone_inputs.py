@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.conftest import Type
 from tests.cli.test_standing import drive
+from tests.support.rows import insert, value
 from tests.support.site import Site
 
 JOB = """\
@@ -50,6 +51,25 @@ def test_an_input_that_was_not_found_and_does_not_exist_is_not_shown_as_availabl
     assert "inputs 1 still missing" in page
     assert f"{cal.name} ✘ does not exist pre-fetch" in page
     assert document["present"] is False
+
+
+def test_an_input_of_a_waiting_package_is_missing_unless_it_or_a_copy_exists(
+    site: Site, d0ctl: Type, tmp_path: Path
+) -> None:
+    (tmp_path / "more.yaml").write_text(JOB)
+    cal = tmp_path / "cal.txt"
+    cal.write_text("1\n")
+    d0ctl("submit", str(tmp_path / "more.yaml"))
+    site.up()
+    there = shown(d0ctl, "status", "more/1/1/1")
+    cal.unlink()
+    away = shown(d0ctl, "status", "more/1/1/1")
+    file = value(site.store, "file", "id", name=str(cal))
+    insert(site.store, "location", file_id=file, cluster_id=1, path="/cache/1", made=1.0)
+    copied = shown(d0ctl, "status", "more/1/1/1")
+
+    assert f"{cal.name} ✔ available" in there and f"{cal.name} ✔ available" in copied
+    assert "inputs 1 still missing" in away and f"{cal.name} ✘ does not exist" in away
 
 
 def test_an_input_that_came_back_is_available(d0ctl: Type, cal: Path) -> None:

@@ -1,7 +1,7 @@
-"""Files from outside that an attempt did not find on this machine, and whether they exist now.
+"""Files from outside that are not on this machine, and whether they exist now.
 
-Only the inputs of a package whose last attempt failed for such a file are looked up, and only some
-of them: a page must not wait for many files of a slow disk.
+Only the inputs of a package that waits, or whose last attempt did not find one, are looked up, and
+only some of them: a page must not wait for many files of a slow disk.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from d0ctl.store.connection import Store
-from d0ctl.store.views import browse, one_package
+from d0ctl.store.views import browse, file_locations, one_package
 from d0ctl.store.views.shapes.of_package import InputView, PackageView
 
 MOST = 50
@@ -22,10 +22,15 @@ def marked(
 ) -> list[InputView]:
     """Return inputs, missing ones first; those from here that do not exist now are missing.
 
-    `message` is that of the attempt that did not find one of them.
+    `message` is that of the attempt that did not find one of them; without one, a copy on a node
+    is enough.
     """
     exist = _looked_up(store, package, files, message)
-    gone = {name for name in exist if not exist[name]}
+    gone = {
+        name
+        for name in exist
+        if not exist[name] and (message or not _is_copied(store, package.job, name))
+    }
     marked = [
         replace(file, present=0, gone=True) if _is_from_here(file) and file.name in gone else file
         for file in files
@@ -53,6 +58,11 @@ def _is_from_here(file: InputView) -> bool:
     """Return whether d0ctl copies a file from this machine."""
     is_made = bool(file.maker_path or file.own or file.dropped or file.file_dropped)
     return not is_made and file.acquire == "pre-fetch" and file.locator is None
+
+
+def _is_copied(store: Store, job: str, name: str) -> bool:
+    found = file_locations.find(store, name, job=job)
+    return any(file_locations.copies(store, file.id) for file in found)
 
 
 def _is_named(name: str, message: str) -> bool:

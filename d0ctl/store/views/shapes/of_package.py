@@ -156,7 +156,7 @@ class InputView(Struct, frozen=True):
     renewed: float | None
     remade: float | None
     gone: bool = False
-    """Whether it is a file on this machine that the last attempt did not find, nor d0ctl now."""
+    """Whether it is a file on this machine that does not exist now."""
 
     def has_changed_since(self, attempt: AttemptView) -> bool:
         """Return whether an attempt read this file before it was replaced or made again."""
