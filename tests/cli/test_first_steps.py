@@ -34,6 +34,20 @@ def test_an_output_that_lacks_a_loop_name_says_which(d0ctl: Type, tmp_path: Path
     assert "both make `r-1`: its name lacks `{e}` and `{cut}`" in answer
 
 
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [("{run: cat, inputs: {from: mc/sim}}", "there is no job `mc`"),
+     ("{for: {f: {from: mc/sim, by: 2}}, run: cat, inputs: '{f}'}", "there is no job `mc`"),
+     ("{run: cat, inputs: {cache: localhost}}", "the cache of node `localhost` has no file")],
+)  # fmt: skip
+def test_a_home_that_does_not_exist_yet_has_no_other_jobs_and_files(
+    d0ctl: Type, tmp_path: Path, line: str, fault: str
+) -> None:
+    (file := tmp_path / "a.yaml").write_text(f"stages: [{{lines: [{line}]}}]\n")
+
+    assert fault in d0ctl("validate", str(file)).stderr
+
+
 def test_a_job_that_exists_can_be_corrected(site: Site, d0ctl: Type, tmp_path: Path) -> None:
     file = tmp_path / "mc.yaml"
     file.write_text("job: mc\nstages: [{lines: [{run: 'true'}]}]\n")

@@ -90,7 +90,8 @@ class SubmitPlan(Plan):
         return bool(self.request.options.hold or self.spec.hold)
 
 
-NO_HOME = KnownNames((LOCAL,), {}, {}, {}, {}, lambda *_: None)
+NO_HOME = KnownNames((LOCAL,), {}, {}, {}, {}, lambda *_: None, lambda *_: None, lambda *_: (),
+                     lambda _: None)  # fmt: skip
 """The names that job files can use before there is a home."""
 
 
