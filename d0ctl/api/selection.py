@@ -75,7 +75,7 @@ class Selection(Verbs):
     ) -> "Selection":
         """Select packages by status or phase, reason of failure, node, and time since a change."""
         states = (status,) if isinstance(status, str) else tuple(status)
-        age = None if older_than is None else str(older_than)
+        age = f"{older_than}s" if isinstance(older_than, int | float) else older_than
         wanted = select.parse_all(self._texts, status=states, reason=failed_for, node=node,
                                   older_than=age)  # fmt: skip
         return Selection(wanted, self.home)

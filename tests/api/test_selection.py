@@ -45,6 +45,11 @@ def test_packages_are_selected_by_status_reason_and_node(held: Selection) -> Non
         held.packages(status="cancelled")
 
 
+@pytest.mark.parametrize("hour", [3600, 3600.0, "1h"])
+def test_an_age_is_a_text_or_a_number_of_seconds(held: Selection, hour: str | float) -> None:
+    assert held.packages(older_than=hour).wanted.older_than == 3600
+
+
 def test_results_of_earlier_inputs_are_a_python_warning(folder: Path) -> None:
     (folder / "raw").write_text("old")
     job = Job("mc")
