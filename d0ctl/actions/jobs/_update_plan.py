@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import nsmallest
+from operator import attrgetter
 
 from d0ctl.actions import undo, wording
 from d0ctl.actions.action import MOST_SHOWN, Plan
@@ -119,7 +121,7 @@ def said(plan: UpdatePlan, *, named: bool) -> Iterator[str]:
         if places:
             yield f"{count(len(places), 'package')} {change}: {_by_phase(plan, places)}"
             if named:
-                yield from wording.few(list(_paths(job, places)), len(places))
+                yield from wording.few(_paths(job, places), len(places))
     yield from wording.accepted_before(acceptance.accepted_before(found, made_again))
     if plan.retried is not None:
         sets = [word for text in plan.retried.parameters for word in ("--set", text)]
@@ -209,6 +211,7 @@ def _by_phase(plan: UpdatePlan, places: Collection[Place]) -> str:
     })  # fmt: skip
 
 
-def _paths(job: str, places: Iterable[Place]) -> Iterator[str]:
-    for package, _ in zip(places, range(MOST_SHOWN), strict=False):
-        yield f"{job}/{package.path}"
+def _paths(job: str, places: Iterable[Place]) -> list[str]:
+    """Return the paths of the first of them, in the order of the job."""
+    first = nsmallest(MOST_SHOWN, places, key=attrgetter("stage", "line", "package"))
+    return [f"{job}/{package.path}" for package in first]
