@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from msgspec.structs import replace
 
 from d0ctl.jobfile.spec import OutputSpec
@@ -214,7 +215,10 @@ def test_a_verdict_is_taken_back_when_a_package_that_began_later_runs_well(store
     assert "succeeded" in deed["note"]
 
 
-def test_a_hook_that_fails_everywhere_since_it_was_changed_drains_no_node(store: Store) -> None:
+@pytest.mark.parametrize("reason", ["hook", "missing-input"])
+def test_what_fails_everywhere_since_it_was_changed_or_removed_drains_no_node(
+    store: Store, reason: str
+) -> None:
     site = set_up(store, "one", "two", packages=80)
     for _ in range(5):
         site.round()
@@ -224,18 +228,21 @@ def test_a_hook_that_fails_everywhere_since_it_was_changed_drains_no_node(store:
     for _ in range(10):
         site.at += 3600.0
         site.fill()
-        site.end_running(site.node("one"), "failed", "hook")
+        site.end_running(site.node("one"), "failed", reason)
     for _ in range(5):
         site.round()
 
     assert site.problems() == []
 
 
-def test_a_node_where_a_hook_fails_that_works_on_others_is_drained(store: Store) -> None:
+@pytest.mark.parametrize("reason", ["hook", "missing-input"])
+def test_a_node_where_something_fails_that_works_on_others_is_drained(
+    store: Store, reason: str
+) -> None:
     site = set_up(store, "good", "hole", packages=400)
 
     for _ in range(40):
-        site.round("hole", reason="hook")
+        site.round("hole", reason=reason)
 
     assert site.problems() == [("hole", "drained")]
 

@@ -4,11 +4,13 @@ import json
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from d0ctl.store import Store
 from d0ctl.store.attempts import node_record
 from tests.store.bad_nodes import StillSite, set_up
 from tests.support.jobs import NOW, job, submitted
+from tests.support.rows import read
 
 
 def excluding(store: Store) -> StillSite:
@@ -101,3 +103,16 @@ def test_counts_do_not_depend_on_how_ends_are_batched(
     tallies = [(tally["successful"], tally["failed"]) for tally in whole]
     successful = sum(end.reason is None for end in counted)
     assert tallies == ([(successful, len(counted) - successful)] if counted else [])
+
+
+def test_failures_in_a_row_began_with_the_first_one_in_whatever_order_they_arrive(
+    store: Store,
+) -> None:
+    set_up(store, "one")
+    end = node_record.Ended(1, 1, 1, 1, NOW + 2.0, 0.1, "exit-code")
+
+    with store.writing():
+        node_record.keep(store, [end])
+        node_record.keep(store, [replace(end, package=2, ended=NOW + 1.0)])
+
+    assert read(store, "node_record", "streak", "since", by="node_id") == [(2, NOW + 1.0)]

@@ -1,8 +1,11 @@
 """A dashboard that is read-only shows everything and changes nothing."""
 
+from pathlib import Path
+
 import pytest
 
 from d0ctl.store.nodes import registry
+from d0ctl_tui.read import saved_views
 from d0ctl_tui.terminal import Terminal
 from tests.support.building import production
 from tests.support.site import Site
@@ -66,3 +69,18 @@ def test_it_is_said_on_a_narrow_screen_and_of_the_past(site: Site, dashboard: Op
         assert desk.screen.startswith(" read-only ")
 
     dashboard(script, terminal=READ_ONLY, size=(50, 20))
+
+
+def test_no_view_is_saved(
+    site: Site, dashboard: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    site.submit(production())
+
+    async def script(desk: Desk) -> None:
+        await desk.press("w", *"mine", "enter")
+        await desk.sees("this dashboard is read-only and writes no files")
+
+    dashboard(script, terminal=READ_ONLY)
+
+    assert saved_views.load() == {}

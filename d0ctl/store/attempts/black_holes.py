@@ -29,6 +29,9 @@ from d0ctl.store.connection import Row, Selection, Store
 from d0ctl.store.lifecycle import keep_action
 from d0ctl.store.nodes.draining import readmit
 
+OF_A_TIME = (Reason.HOOK, Reason.MISSING_INPUT)
+"""Reasons that a person may have made and undone: a hook was changed, an input was away."""
+
 MOST_NAMED = 20
 """How many of the failed packages the evidence against a node names."""
 
@@ -70,7 +73,7 @@ def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[
     if not is_guilty and not bad_nodes.is_doubtful(record, *tallies, limits):
         return []
     failed = _failed_there(store, row, row["since"])
-    if _may_be_the_hook(store, row, failed) or _fail_elsewhere(store, row, row["since"], limits):
+    if _may_fail_anywhere(store, row, failed) or _fail_elsewhere(store, row, row["since"], limits):
         return []
     if is_guilty:
         return _drain(store, row, others, failed, limits, now)
@@ -78,12 +81,13 @@ def _judge(store: Store, row: Row, limits: BlackHoleLimits, now: float) -> list[
     return []
 
 
-def _may_be_the_hook(store: Store, row: Row, failed: Sequence[Row]) -> bool:
-    """Return whether packages failed for a hook that may fail on all nodes since it was changed.
+def _may_fail_anywhere(store: Store, row: Row, failed: Sequence[Row]) -> bool:
+    """Return whether packages failed for a hook or an input that may have failed on all nodes then.
 
-    A launch takes the hooks of its time with it, and the ids of attempts follow the launches.
+    A launch takes the hooks and inputs of its time with it, and the ids of attempts follow the
+    launches.
     """
-    if all(attempt["reason"] != Reason.HOOK for attempt in failed):
+    if all(attempt["reason"] not in OF_A_TIME for attempt in failed):
         return False
     ids = [attempt["id"] for attempt in failed]
     return not store.value(

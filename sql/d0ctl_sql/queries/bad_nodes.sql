@@ -9,7 +9,7 @@ on conflict do update
        streak = excluded.streak + iif(excluded.successful > 0, 0, node_record.streak),
        since = case when excluded.successful > 0 or node_record.streak = 0
                     then coalesce(excluded.since, node_record.since)
-                    else node_record.since end,
+                    else min(node_record.since, coalesce(excluded.since, node_record.since)) end,
        earlier = iif(excluded.successful > 0 and node_record.streak > 0, node_record.streak,
                      node_record.earlier),
        successes = excluded.successes + iif(excluded.successful > 0 and node_record.streak > 0, 0,

@@ -249,6 +249,9 @@ def _delete(screen: Shown, name: str) -> None:
 
 
 def _keep(screen: Shown, name: str, view: SavedView | None, notice: str) -> None:
+    if screen.dashboard.read_only:
+        screen.dashboard.show_notice("this dashboard is read-only and writes no files")
+        return
     try:
         saved_views.save(name, view)
     except D0Error as error:
