@@ -101,7 +101,7 @@ def planned(
 ) -> list[Change]:
     """Return the changes by ready packages if each goes where it ends first, in their order.
 
-    None go to a cache whose rest is less than one of them requests.
+    None go to a cache whose rest is less than one of them requests, or than its inputs need.
     """
     capacities = [NodeCapacity(node, node.cpus, node.cpus, {}) for node in nodes]
     for capacity in capacities:
@@ -110,10 +110,11 @@ def planned(
     left = MOST_PLANNED
     for group in ready:
         wanted = group.requirement
-        fits = [capacity for capacity in capacities
-                if misfit(wanted, capacity.node) is None
-                and (capacity.node.disk_free is None
-                     or capacity.node.disk_free >= (wanted.space or 0))]  # fmt: skip
+        fits = [
+            capacity
+            for capacity in capacities
+            if misfit(wanted, capacity.node) is None and _has_room(group, capacity.node)
+        ]
         for _ in range(min(wanted.ready, left) if fits else 0):
             cost, capacity = min(
                 ((_cost(wanted, capacity), capacity) for capacity in fits),
@@ -127,6 +128,16 @@ def planned(
     return changes
 
 
+def _has_room(group: Alike, node: NodeRoom) -> bool:
+    needs = max(group.requirement.space or 0, _brought(group, node.cluster))
+    return node.disk_free is None or node.disk_free >= needs
+
+
+def _brought(group: Alike, cluster: int) -> float:
+    """Return the bytes of inputs that have to be copied to a cache for one package."""
+    return group.inputs.get(0, 0.0) - group.inputs.get(cluster, 0.0)
+
+
 def _cost(wanted: Requirement, capacity: NodeCapacity) -> Cost:
     seconds = wanted.pace if wanted.seconds is None else wanted.seconds
     run_s = (UNKNOWN_S if seconds is None else seconds) / capacity.node.speed
@@ -134,9 +145,8 @@ def _cost(wanted: Requirement, capacity: NodeCapacity) -> Cost:
 
 
 def _changes(group: Alike, cluster: int, cost: Cost) -> list[Change]:
-    brought = group.inputs.get(0, 0.0) - group.inputs.get(cluster, 0.0)
     found = [
-        Change(cost.start_s, cluster, brought + group.work),
+        Change(cost.start_s, cluster, _brought(group, cluster) + group.work),
         Change(cost.end_s, cluster, group.outputs - group.work - group.freed.get(0, 0.0)),
     ]
     found += [Change(cost.end_s, other, -size) for other, size in group.freed.items()

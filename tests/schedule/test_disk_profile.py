@@ -56,8 +56,11 @@ def test_no_more_is_planned_than_begins_in_time(seconds: float, most: int) -> No
 
 
 @pytest.mark.parametrize(("free", "changes"), [(30, 2), (29, 0)])
-def test_nothing_is_planned_where_a_cache_has_no_room_for_it(free: int, changes: int) -> None:
+@pytest.mark.parametrize(("space", "inputs"), [(30, {}), (None, {0: 50, 2: 20})])
+def test_nothing_is_planned_where_a_cache_has_no_room_for_it(
+    space: int | None, inputs: dict[int, float], free: int, changes: int
+) -> None:
     full = NodeRoom(1, "n1", 2, 1, 0, disk=100, disk_free=free)
-    alike = Alike(Requirement(1, 1, seconds=10.0, space=30), {}, {}, work=10, outputs=20)
+    alike = Alike(Requirement(1, 1, seconds=10.0, space=space), inputs, {}, work=10, outputs=20)
 
     assert len(planned([full], {}, [alike])) == changes
