@@ -1,6 +1,7 @@
 """The database file of a home: made, opened for reading or for changes, upgraded, removed."""
 
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -104,8 +105,11 @@ def open_store(
     connection stays open for days and keeps little in memory.
     """
     if home.archive and not read_only:
-        raise Refused(f"`{home.archive}` is an archive, so it can only be read",
-                      hint="leave out --archive")  # fmt: skip
+        export = f"d0ctl --archive {shlex.quote(home.archive)} export JOB"
+        raise Refused(
+            f"`{home.archive}` is an archive, so it can only be read",
+            hint=f"leave out --archive; to run a job of it again, submit what `{export}` prints",
+        )
     cache_kib = RESIDENT_CACHE_KIB if resident else CACHE_KIB
     if not home.exists():
         if not create:

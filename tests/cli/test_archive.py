@@ -211,6 +211,9 @@ def test_an_archive_is_read_only(ended: Site, d0ctl: Type) -> None:
 
     assert refused.exit_code == 4
     assert "`spring` is an archive, so it can only be read" in refused.stderr
+    again = d0ctl("--archive", "spring", "export", "prod")
+    assert "`d0ctl --archive spring export prod` prints" in refused.stderr.replace("JOB", "prod")
+    assert again.exit_code == 0 and again.stdout.startswith("job: prod\n")
 
 
 @pytest.mark.parametrize("name", ["summer", "../../etc/passwd"])
