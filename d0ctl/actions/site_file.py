@@ -31,9 +31,10 @@ def read(file: Path | None, home: Home) -> Site:
 
     path = path_of(file, home)
     if file is None and not path.exists():
-        shown = shlex.quote(str(path))
-        raise NotFound(f"the home has no site file `{path}`",
-                       hint=f"d0ctl site show > {shown} writes the current settings")  # fmt: skip
+        hint = f"d0ctl site show > {shlex.quote(str(path))} writes the current settings"
+        if not home.exists():  # then it has none
+            hint = "name the file, as in `d0ctl site check FILE`"
+        raise NotFound(f"the home has no site file `{path}`", hint=hint)
     return read(path)
 
 

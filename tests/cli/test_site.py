@@ -54,6 +54,13 @@ def test_the_warnings_of_a_faulty_site_file_follow_its_faults(d0ctl: Type, tmp_p
     ]
 
 
+def test_no_settings_of_a_missing_home_are_to_be_shown(d0ctl: Type, tmp_path: Path) -> None:
+    result = d0ctl("--home", str(tmp_path / "none"), "site", "check")
+
+    assert (result.exit_code, "site show" in result.stderr) == (3, False)
+    assert "`d0ctl --home " in result.stderr and " site check FILE`" in result.stderr
+
+
 def test_the_site_file_of_the_home_is_the_default(d0ctl: Type, site: Site, home: Home) -> None:
     missing = d0ctl("site", "check")
     assert missing.exit_code == 3
