@@ -8,6 +8,8 @@ from d0ctl.actions.action import Action, AnyRequest, Author, NodeRequest, Plan
 from d0ctl.actions.nodes import _together
 from d0ctl.actions.option import Options
 from d0ctl.select.node_names import NodeNames
+from d0ctl.store.clusters import only_copies
+from d0ctl.store.clusters.only_copies import NeededFiles
 from d0ctl.store.connection import Store
 from d0ctl.store.nodes import draining, registry
 from d0ctl.units import count
@@ -23,6 +25,8 @@ class DrainPlan(Plan):
     """The other nodes that take packages, or will when they are contacted."""
     is_by_d0ctl: bool
     """Whether d0ctl itself has drained it, and would try it again: no command goes back to that."""
+    needed: NeededFiles | None
+    """The files that only it has and that are still needed."""
 
 
 def prepare(store: Store, request: AnyRequest[Any, Any], now: float) -> AnyRequest[Any, Any]:
@@ -40,8 +44,11 @@ def plan(store: Store, request: NodeRequest[Options], now: float) -> DrainPlan:
     others = [other.name for other in registry.nodes(store)
               if other.id != row.id and other.state != "down" and not other.drained]  # fmt: skip
     launched = registry.launched_on(store, row.id)
-    return DrainPlan(request=request, launched=launched, others=frozenset(others),
-                     is_by_d0ctl=draining.bad_node(store, row.id) is not None)  # fmt: skip
+    return DrainPlan(
+        request=request, launched=launched, others=frozenset(others),
+        is_by_d0ctl=draining.bad_node(store, row.id) is not None,
+        needed=only_copies.needed(store, row),
+    )  # fmt: skip
 
 
 def drain(store: Store, plan: DrainPlan, by: Author) -> None:
@@ -56,6 +63,7 @@ def describe(plan: DrainPlan) -> Iterator[str]:
     yield from _untried(plan)
     continuing = f"{count(plan.launched, 'package')} there would continue"
     yield continuing if plan.launched else "no packages are running there"
+    yield from _needed(plan)
     yield from _remaining([plan])
 
 
@@ -67,6 +75,7 @@ def describe_all(plan: _together.JointPlan) -> Iterator[str]:
         yield (f"would drain `{each.request.target.brief}`: it would take no new packages"
                f"{continuing if each.launched else ''}")  # fmt: skip
         yield from _untried(each)
+        yield from _needed(each, f"`{each.request.target.brief}`: ")
     if not any(each.launched for each in plans):
         yield "no packages are running on these nodes"
     yield from _remaining(plans)
@@ -81,6 +90,12 @@ def _untried(plan: DrainPlan, *, would: bool = True) -> Iterator[str]:
                f"`d0ctl node resume {plan.request.target.brief}`")  # fmt: skip
 
 
+def _needed(plan: DrainPlan, lead: str = "") -> Iterator[str]:
+    """Say that packages need files that only the node has."""
+    if plan.needed:
+        yield f"{lead}{plan.needed}: packages wait for them while it is switched off"
+
+
 def _remaining(plans: Sequence[DrainPlan]) -> Iterator[str]:
     """Say if no other node takes packages."""
     drained = {each.request.target.brief for each in plans}
@@ -93,6 +108,7 @@ def report(plan: DrainPlan) -> Iterator[str]:
     left = f": {count(plan.launched, 'package')} still there" if plan.launched else ""
     yield f"drained `{plan.request.target.brief}`{left}"
     yield from _untried(plan, would=False)
+    yield from _needed(plan)
 
 
 def undo_drain(plan: DrainPlan) -> str | None:

@@ -15,9 +15,8 @@ from d0ctl.model import DIRECT, Node
 from d0ctl.sitefile.spec import ClusterEntry
 from d0ctl.store.attempts import messages
 from d0ctl.store.attempts.launching import launches
-from d0ctl.store.clusters import site_changes, site_comparison
+from d0ctl.store.clusters import only_copies, site_changes, site_comparison
 from d0ctl.store.connection import Store
-from d0ctl.store.files import copies
 from d0ctl.store.files.copies import OnlyCopies
 from d0ctl.store.nodes import registry
 from d0ctl.store.nodes.fitting import Stranded, Without
@@ -64,7 +63,7 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
     With `lost` they may be, but then it must be down.
     """
     row, earlier = registry.named(store, request.target.brief), _together.earlier(request)
-    only_there = _only_copies(store, row, earlier)
+    only_there = only_copies.of_node(store, row, earlier)
     without = Without(store, row.name, earlier=earlier, now=now)
     is_pilot = row.job not in ("", DIRECT)  # others of its batch system may come
     plan = RemovePlan(
@@ -86,26 +85,9 @@ def plan(store: Store, request: NodeRequest[RemoveOptions], now: float) -> Remov
     return replace(plan, attempts=tuple(launches.unreachable(store, row.id)))
 
 
-def _clusters_without(store: Store, gone: Sequence[str]) -> set[int]:
-    """Return the clusters that have a node besides these, or are this machine."""
-    others = {row.cluster_id for row in registry.nodes(store) if row.name not in gone}
-    return {registry.CONTROL, *others}
-
-
-def _only_copies(store: Store, row: Node, earlier: Sequence[str]) -> OnlyCopies | None:
-    """Count the files that only it has after others are gone; None if its copies stay."""
-    gone = (*earlier, row.name)
-    remaining = _clusters_without(store, gone)
-    if row.cluster_id in remaining:
-        return None
-    nodes = [node.id for node in registry.nodes(store)
-             if node.cluster_id == row.cluster_id and node.name in gone]  # fmt: skip
-    return copies.only_on_nodes(store, nodes, remaining)
-
-
 def _settings(store: Store, row: Node, earlier: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the settings of the cluster of a node; none if another node is in it."""
-    if row.cluster_id in _clusters_without(store, (*earlier, row.name)):
+    if row.cluster_id in only_copies.clusters_without(store, (*earlier, row.name)):
         return ()
     clusters = {entry.name: entry for entry in site_comparison.current(store).clusters}
     default = ClusterEntry(row.cluster)

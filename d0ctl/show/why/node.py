@@ -93,6 +93,8 @@ def node(store: Store, name: str, now: float) -> Explanation:
         explanation.facts += _ready_packages(store, name, now)
     if room.used:
         explanation.facts.append(usage(store, room))
+    if row.drained or row.state == "down":
+        _add_needed_files(store, row, explanation)
     if row.clock:
         explanation.facts.append(_wrong_clock(row))
     if full := full_disk(row):
@@ -113,6 +115,15 @@ def node(store: Store, name: str, now: float) -> Explanation:
     node_pauses.add_drainings(store, name, explanation, now)
     node_pauses.add_outages(store, name, explanation, now)
     return explanation
+
+
+def _add_needed_files(store: Store, row: Node, explanation: Explanation) -> None:
+    """Say which files that only it has packages can't get while it is off."""
+    from d0ctl.store.clusters import only_copies  # late: most nodes are up
+
+    if needed := only_copies.needed(store, row):
+        until = "until it answers" if row.state == "down" else "while it is switched off"
+        explanation.facts.append(f"{needed}: packages wait for them {until}")
 
 
 def _throttle(store: Store, row: Node, explanation: Explanation, now: float) -> None:

@@ -161,6 +161,34 @@ select count(*) as files, coalesce(sum(size), 0) as bytes,
                  group by package.requirement_id)) as packages
   from only_there;
 
+-- name: needed_only_on_nodes
+-- Number and size of the files that packages have made and that are still read or copied as results, of
+-- which these nodes have a copy, but none of the other clusters, by the first job that needs them.
+select job.name as job, count(*) as files, coalesce(sum(needed.size), 0) as bytes
+  from (select file.size,
+               coalesce((select reader.job_id
+                           from input
+                           join package as reader on reader.id = input.package_id
+                          where input.file_id = file.id and input.dropped = 0 and input.own = 0
+                            and reader.phase not in ('done', 'transferring', 'canceled', 'dropped')
+                          limit 1),
+                        (select maker.job_id
+                           from transfer
+                           join package as maker on maker.id = file.package_id
+                          where transfer.file_id = file.id and transfer.result = 1
+                          limit 1)) as job_id
+          from location
+          join file on file.id = location.file_id and file.package_id is not null
+                    and file.stored is null and file.dropped = 0
+         where location.node_id in (select value from json_each(:nodes))
+           and not exists (select 1 from location as other
+                            where other.file_id = location.file_id
+                              and other.cluster_id in (select value from json_each(:others)))
+       ) as needed
+  join job on job.id = needed.job_id
+ group by job.id
+ order by files desc, job.id;
+
 -- name: forget_node_transfers
 -- Forget transfers to a cluster without nodes.
 delete from transfer

@@ -1,0 +1,75 @@
+"""What `node drain` and `why` say of files that packages need and only the node has."""
+
+import time
+
+from d0ctl.model import Address
+from d0ctl.store.nodes import contact, registry
+from tests.cli.conftest import Type
+from tests.support.building import production
+from tests.support.rows import insert, value
+from tests.support.site import Site
+
+NEEDED = "only it has 2 files, 20 B, that job `prod` still needs"
+
+
+def has_made(site: Site, cluster: str | None = None) -> None:
+    """Let a node make two files of 10 bytes that another package reads."""
+    registry.add(site.store, Address("far", "ssh", "far"), cpus=2, cluster=cluster)
+    site.submit(production())
+    for path in ("prod/1/1/1", "prod/1/2/1"):
+        site.launch(path, "far")
+        site.end(path)
+
+
+def test_a_drain_says_which_files_packages_need_that_only_the_node_has(
+    site: Site, d0ctl: Type
+) -> None:
+    has_made(site)
+
+    alone = d0ctl("node", "drain", "far", "--dry-run").stdout.splitlines()
+    several = d0ctl("node", "drain", "far", "localhost", "--dry-run").stdout.splitlines()
+    done = d0ctl("node", "drain", "far").stdout.splitlines()
+    why = d0ctl("why", "far").stdout.splitlines()
+
+    waits = f"{NEEDED}: packages wait for them while it is switched off"
+    assert alone[1:3] == ["no packages are running there", waits]
+    assert several[1] == f"`far`: {waits}"
+    assert done == ["drained `far`", waits]
+    assert f"- {waits}" in why
+
+
+def test_why_of_a_node_that_is_down_says_which_files_packages_await(
+    site: Site, d0ctl: Type
+) -> None:
+    has_made(site)
+    assert "only it has" not in d0ctl("why", "far").stdout
+    with site.store.writing():
+        contact.down(site.store, registry.named(site.store, "far").id, "silent", now=time.time())
+
+    why = d0ctl("why", "far").stdout
+
+    assert f"- {NEEDED}: packages wait for them until it answers\n" in why
+
+
+def test_unneeded_files_and_those_with_other_copies_are_not_counted(
+    site: Site, d0ctl: Type
+) -> None:
+    has_made(site)
+    copied = value(site.store, "file", "id", name="gen-1")
+    insert(site.store, "location", file_id=copied, cluster_id=1, path="gen-1", made=0.0)
+
+    some = d0ctl("node", "drain", "far", "--dry-run").stdout
+    d0ctl("kill", "prod", "--yes")
+    none = d0ctl("node", "drain", "far", "--dry-run").stdout
+
+    assert "only it has 1 file, 10 B, that job `prod` still needs: " in some
+    assert "only it has" not in none
+
+
+def test_the_files_of_a_node_whose_cache_another_node_has_are_not_counted(
+    site: Site, d0ctl: Type
+) -> None:
+    registry.add(site.store, Address("near", "ssh", "near"), cpus=2, cluster="farm")
+    has_made(site, cluster="farm")
+
+    assert "only it has" not in d0ctl("node", "drain", "far", "--dry-run").stdout
