@@ -31,6 +31,14 @@ def test_the_plan_of_a_drop_lists_lost_inputs_and_packages_that_will_be_ready(
     )
 
 
+def test_files_that_nothing_reads_are_not_removed_from_inputs(site: Site, d0ctl: Type) -> None:
+    site.submit(production(lines=1))
+
+    plan = d0ctl("kill-line", "prod/3/1", "--drop-outputs", "--dry-run").stdout
+
+    assert "dropped, and read by no other package: 1 file\n" in plan and "inputs" not in plan
+
+
 def test_dropping_a_line_lets_the_merge_continue(site: Site, d0ctl: Type) -> None:
     site.submit(production(lines=2))
     for path in ("prod/1/1/1", "prod/1/1/2"):

@@ -216,8 +216,10 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
         "successful, and left without inputs, so that their files are dropped, too",
         plan.following, "package", wording.phases(plan.followed),
     )  # fmt: skip
-    yield from wording.counted("removed from the inputs of later packages", plan.files, "file",
-                               plan.files_lost)  # fmt: skip
+    is_read = plan.losing or plan.readers.number
+    alone = "dropped, and read by no other package"
+    removed = "removed from the inputs of later packages" if is_read else alone
+    yield from wording.counted(removed, plan.files, "file", plan.files_lost)
     losing_packages = [
         f"{loser.path} loses {count(loser.lost, 'input')}, keeps {count(loser.left)}"
         + (", and will be ready" if loser.starts else "")
@@ -226,8 +228,6 @@ def _describe_drop(plan: KillLinePlan) -> Iterator[str]:
     yield from wording.counted(
         "continuing without these files", plan.losing, "package", losing_packages
     )
-    if not plan.losing and not plan.readers.number:
-        yield "no other package needs these files"
     yield from _left(plan)
 
 
