@@ -137,6 +137,16 @@ def test_a_part_of_a_job_becomes_a_job_of_its_own(tmp_path: Path, d0ctl: Type) -
     assert document(d0ctl("status", "chain-001", "--json").stdout)["stages"][0]["lines"] == 2
 
 
+def test_a_part_with_a_short_wall_time_is_cloned_without_a_warning(
+    tmp_path: Path, d0ctl: Type
+) -> None:
+    path = tmp_path / "short.yaml"
+    path.write_text("job: short\nstages: [{lines: [{run: 'true', wall-time: 4s, looping: 9s}]}]\n")
+    assert "warning" not in d0ctl("submit", str(path)).stderr
+
+    assert "warning" not in d0ctl("clone", "short/1", "--as", "alone").stderr
+
+
 @pytest.mark.parametrize(
     ("words", "stderr"),
     [

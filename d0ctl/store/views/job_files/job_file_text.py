@@ -19,7 +19,7 @@ from d0ctl.store.views.job_files.definition import (
     StageRows,
     parsed,
 )
-from d0ctl.units import REQUESTS
+from d0ctl.units import REQUESTS, format_time
 
 _MARK = "\x03inputs\x03"
 
@@ -83,13 +83,19 @@ def _package(package: PackageRows, known: Sequence[str]) -> Entry:
         "name": _escaped(row["name"], known), "nodes": parsed(row["nodes"]),
         "exclude-nodes": parsed(row["exclude_nodes"]), "platform": row["platform"],
         **{name: row[name] or None for name in REQUESTS},
-        "wall-time": row["wall_time"], "looping": row["looping"], "priority": row["priority"],
+        "wall-time": _time(row["wall_time"]), "looping": _time(row["looping"]),
+        "priority": row["priority"],
         "wrapper": startup[0] if startup else None,
         "wrapper-parameters": _all_escaped(parsed(row["wrapper_parameters"]), known),
         "environment": _all_escaped(parsed(row["environment"]), known),
         "policy": _policy(row["policy"]),
         "binaries": [_binary(binary, package, known) for binary in package.binaries],
     }  # fmt: skip
+
+
+def _time(seconds: float | None) -> str | None:
+    """Return a time with its units: a few seconds without are thought to be hours or minutes."""
+    return None if seconds is None else format_time(seconds)
 
 
 def _policy(text: str | None) -> Any:
