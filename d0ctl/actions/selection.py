@@ -13,7 +13,7 @@ from d0ctl.select import Selector, quoted
 from d0ctl.store import lifecycle
 from d0ctl.store.connection import Selection, Store
 from d0ctl.store.jobs import audit
-from d0ctl.store.views import browse, selection
+from d0ctl.store.views import browse, dependencies, selection
 from d0ctl.store.views.shapes import JobSummary
 
 BY_POLICY = "policy"
@@ -58,12 +58,18 @@ def has_ended(job: JobSummary) -> bool:
     return not (totals["unscheduled"] or totals["scheduled"] or totals["launched"])
 
 
-def startable(job: JobSummary) -> int:
-    """Return how many packages of a job are not launched yet, and would start by themselves: none
-    that is held or blocked itself.
+def startable(store: Store, jobs: Iterable[JobSummary]) -> int:
+    """Return how many packages of jobs are not launched yet, and would start by themselves: none
+    that is held or blocked itself, or that waits for files of such packages.
     """
-    able = HOLDABLE - {Phase.WAITING} if job.blocked else HOLDABLE
-    return sum(job.counts.get(phase, 0) for phase in able)
+    stuck = dependencies.stuck(store)
+    return sum(_startable(job, stuck.get(job.id, 0)) for job in jobs)
+
+
+def _startable(job: JobSummary, stuck: int) -> int:
+    if job.blocked:
+        stuck = job.counts.get(Phase.WAITING, 0)
+    return sum(job.counts.get(phase, 0) for phase in HOLDABLE) - stuck
 
 
 def cooling(jobs: Iterable[JobSummary]) -> dict[str, int]:

@@ -21,8 +21,8 @@ def test_packages_that_are_held_by_themselves_are_not_counted(
     d0ctl(stop, "prod")
     goes_on = d0ctl(BACK[stop], "prod", "--dry-run").stdout
 
-    assert stops.startswith(f"would {stop} job `prod`: 6 packages would not start")
-    assert goes_on.startswith(f"would {BACK[stop]} job `prod`: 6 packages could start")
+    assert stops.startswith(f"would {stop} job `prod`: 4 packages would not start")
+    assert goes_on.startswith(f"would {BACK[stop]} job `prod`: 4 packages could start")
 
 
 @pytest.mark.parametrize("stop", ["hold", "pause"])
@@ -35,6 +35,19 @@ def test_packages_that_are_blocked_are_not_counted(site: Site, d0ctl: Type, stop
     plan = d0ctl(BACK[stop], "prod", "--dry-run").stdout
 
     assert plan == f"would {BACK[stop]} job `prod`: 0 packages could start\n"
+
+
+@pytest.mark.parametrize("stop", ["hold", "pause"])
+def test_packages_that_wait_for_failed_ones_are_not_counted(
+    site: Site, d0ctl: Type, stop: str
+) -> None:
+    site.submit(production())
+    site.fail("prod/1/1/1")
+    d0ctl(stop, "prod")
+
+    plan = d0ctl(BACK[stop], "prod", "--dry-run").stdout
+
+    assert plan == f"would {BACK[stop]} job `prod`: 4 packages could start\n"
 
 
 @pytest.mark.parametrize("stop", ["hold", "pause"])

@@ -51,7 +51,7 @@ def plan(store: Store, request: Request[Options], now: float) -> Plan:
                           hint=f"d0ctl release {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is {job.status}, so it can't be held",
                       hint=f"d0ctl status {job.name}")  # fmt: skip
-    held = of_jobs(request, free, "held")
+    held = of_jobs(store, request, free, "held")
     queued = sum(job.counts.get(phase, 0) for job in free for phase in QUEUED)
     return HoldPlan(request=request, jobs=held.jobs, packages=held.packages, queued=queued)
 
@@ -64,12 +64,12 @@ def of_packages(
     return Plan(request=request, packages=split.packages, **split._asdict())
 
 
-def of_jobs(request: Request[Options], jobs: list[JobSummary], past: str) -> Plan:
+def of_jobs(store: Store, request: Request[Options], jobs: list[JobSummary], past: str) -> Plan:
     """Plan to change the flag of whole jobs."""
     if not jobs:
         raise Refused(f"no job of `{request.target.brief}` can be {past}")
     return Plan(request=request, jobs=tuple(job.name for job in jobs),
-                packages=sum(startable(job) for job in jobs))  # fmt: skip
+                packages=startable(store, jobs))  # fmt: skip
 
 
 def hold(store: Store, plan: Plan, by: Author) -> None:

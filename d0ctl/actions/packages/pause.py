@@ -115,7 +115,7 @@ def plan(store: Store, request: Request[PauseOptions], now: float) -> PausePlan:
     return PausePlan(
         request=request,
         jobs=tuple(job.name for job in free),
-        packages=sum(startable(job) for job in free),
+        packages=startable(store, free),
         launched=launched if request.options.running else 0,
         silent=silent(store, free, is_asked=False) if request.options.running else 0,
         queued=0 if request.options.running else queued,

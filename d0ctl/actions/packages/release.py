@@ -51,7 +51,7 @@ def plan(store: Store, request: Request[Options], now: float) -> ReleasePlan:
             f"d0ctl why {job.name}")  # fmt: skip
         raise Refused(f"job `{job.name}` is not held{as_a_whole}, so it can't be released",
                       hint=hint)  # fmt: skip
-    released = of_jobs(request, held, "released")
+    released = of_jobs(store, request, held, "released")
     edited = tuple(job.name for job in held
                    if job.is_held_by_d0ctl and is_changed_on_disk(store, job.id))  # fmt: skip
     paused = tuple(job.name for job in held if job.pause)

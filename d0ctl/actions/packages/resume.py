@@ -55,7 +55,7 @@ def plan(store: Store, request: Request[Options], now: float) -> PausePlan:
     return PausePlan(
         request=request,
         jobs=tuple(job.name for job in paused),
-        packages=sum(startable(job) for job in paused),
+        packages=startable(store, paused),
         launched=sum(job.counts.get("suspended", 0) for job in paused),
         silent=silent(store, paused, is_asked=True),
         with_running=all(job.pause_running for job in paused),

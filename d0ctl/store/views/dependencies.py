@@ -1,5 +1,6 @@
 """What packages and nodes wait for: missing inputs, files and software in transit."""
 
+from collections import Counter
 from collections.abc import Collection
 
 from msgspec import Struct
@@ -148,3 +149,11 @@ def ready_before(store: Store, package: int, *, older: bool = False) -> ReadyBef
     """
     row = store.row("ready_before", package=package, older=older)
     return None if row is None else make(ReadyBefore, row)
+
+
+def stuck(store: Store) -> dict[int, int]:
+    """Return how many packages wait for files of failed, canceled or held ones, by job; bounded."""
+    found: Counter[int] = Counter()
+    for row in store.rows("eta_stuck"):
+        found[row["job_id"]] += row["n"]
+    return found
