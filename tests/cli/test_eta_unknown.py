@@ -222,3 +222,18 @@ def test_a_job_has_no_end_while_its_last_package_is_of_unknown_run_time(
     assert "1 running package whose run time is unknown" in page
     assert "ends" not in d0ctl("status", "mc").stdout + d0ctl("status", "mc/2").stdout
     assert document(d0ctl("status", "mc", "--json").stdout)["estimated_end"] is None
+
+
+def test_packages_that_wait_for_failed_ones_are_no_running_ones_of_unknown_run_time(
+    site: Site, d0ctl: Type
+) -> None:
+    gen = [line(make(name)) for name in "abc"]
+    site.submit(job(("gen", gen), ("merge", [line(make("m", needs=[*"abc"]))]), name="mc"))
+    drive(site)
+    site.finish("mc/1/1/1")
+    site.fail("mc/1/2/1")
+
+    page = d0ctl("eta", "mc").stdout
+
+    assert "not counted: 1 package waits for failed" in page
+    assert "of run time x CPUs" in page and "running" not in page

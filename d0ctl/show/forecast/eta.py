@@ -183,10 +183,11 @@ def _work(left: JobLeft) -> str:
     work = left.work
     between = f"({duration(work.low)} to {duration(work.high)})"
     known = f"{duration(work.middle)} of run time x CPUs {between} on a standard node"
-    if not left.unknown:
-        return known
-    blind = count(sum(stage.blind for stage in left.stages), "running package")
-    more = unknown_packages(left) if left.unknown_packages else f"{blind} whose run time is unknown"
+    blind = sum(stage.blind for stage in left.stages)
+    if not (left.unknown_packages or blind):
+        return known  # unknown ones, if any, wait for a person, and are not counted
+    running = f"{count(blind, 'running package')} whose run time is unknown"
+    more = unknown_packages(left) if left.unknown_packages else running
     # What the running packages of a stage of unknown run time need is only a guess by their age.
     unknown = left.unknown
     is_known = any(of.seq not in unknown and (of.packages or of.running) for of in left.stages)
