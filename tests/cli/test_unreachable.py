@@ -46,3 +46,21 @@ def test_a_retry_of_unreachable_packages_leads_to_what_they_wait_for(
         "d0ctl why prod:unreachable\n"
     )
     assert "d0ctl kill prod/1/1/1" in d0ctl("why", "prod:unreachable").stdout
+
+
+def test_why_of_a_job_gives_up_all_of_its_unreachable_packages_with_one_command(
+    site: Site, d0ctl: Type
+) -> None:
+    drive(site)
+    site.submit(job(("make", [line(package("a")), line(package("b"))]), name="prod"))
+    site.launch("prod/1/1/1")
+    site.launch("prod/1/2/1")
+    down(site, "localhost")
+
+    of_job, of_stage = d0ctl("why", "prod").stdout, d0ctl("why", "prod/1").stdout
+    done = d0ctl("kill", "prod/1/*:unreachable", "--dry-run")
+
+    them = "   # gives them up now; a retry then runs them elsewhere\n"
+    assert f"  $ d0ctl kill prod:unreachable{them}" in of_job
+    assert f"  $ d0ctl kill 'prod/1/*:unreachable'{them}" in of_stage
+    assert done.exit_code == 0 and "2 packages" in done.stdout

@@ -1,6 +1,7 @@
 """Why a line, stage or job is in its state, by its most significant packages."""
 
 from functools import partial
+from shlex import quote
 
 from d0ctl.model import LIVE, Group, Phase, by_status, roll_up
 from d0ctl.schedule.standstill import SITEWIDE, Cause
@@ -214,11 +215,16 @@ def _moving(
             throttle_limits.add(store, part, explanation, now)
         explanation.commands.append(f"d0ctl status {part.job.name} --watch")
     if silent:
-        from d0ctl.show.why.phases.launched import continues_there  # late: few are on such nodes
+        from d0ctl.show.why.phases.launched import continues_there, give_up  # late: few are there
 
+        all_of_them = give_up(quote(part.in_phase(Phase.UNREACHABLE)), several=True)
         lost = count(silent, "package is", "packages are")
         for row in part.sample([Phase.UNREACHABLE], 1):
             first = part.explain(row.path)
+            if silent > 1:
+                single = give_up(row.path)
+                first.commands = [all_of_them if command == single else command
+                                  for command in first.commands]  # fmt: skip
             explanation.add(f"{lost} unreachable: {first.answer}", first.commands)
             explanation.facts.append(continues_there(store, part.job, row.changed, now))
 

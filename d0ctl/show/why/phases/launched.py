@@ -198,8 +198,14 @@ def unreachable(subject: Subject) -> None:
     subject.fact(continues_there(subject.store, subject.job, package.changed, subject.now))
     subject.explanation.commands += [
         f"d0ctl node check {package.node}",
-        f"d0ctl kill {package.path}   # gives it up now; a retry then runs it elsewhere",
+        give_up(package.path),
     ]
+
+
+def give_up(selector: str, *, several: bool = False) -> str:
+    """Return the command that no longer waits for the node of unreachable packages."""
+    them = "them" if several else "it"
+    return f"d0ctl kill {selector}   # gives {them} up now; a retry then runs {them} elsewhere"
 
 
 def transferring(subject: Subject) -> None:
